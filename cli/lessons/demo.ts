@@ -134,13 +134,9 @@ async function download(
 }
 
 async function listArchive(path: string, durationMs: number): Promise<string> {
-  const archive = await openPackageSource(path);
-  try {
-    const rows = archive.files.map((file) => [file.path, formatBytes(file.size)]);
-    const bytes = archive.files.reduce((sum, file) => sum + file.size, 0);
-    const total = `${count(rows.length, 'file')}, ${formatBytes(bytes)}, exported and downloaded in ${durationMs} ms`;
-    return `\n${path}\n${table(['FILE', 'SIZE'], rows)}\n${total}`;
-  } finally {
-    await archive.close();
-  }
+  const { files } = await openPackageSource(path);
+  const rows = files.map((file) => [file.path, formatBytes(file.size)]);
+  const bytes = files.reduce((sum, file) => sum + file.size, 0);
+  const total = `${count(rows.length, 'file')}, ${formatBytes(bytes)}, exported and downloaded in ${durationMs} ms`;
+  return `\n${path}\n${table(['FILE', 'SIZE'], rows)}\n${total}`;
 }

@@ -28,11 +28,7 @@ export async function checkPackage(
   const limits = packageLimits(config);
   return withPackageFaults(`Cannot import ${path}`, async () => {
     const read = await readPackage(path, { limits });
-    try {
-      await checkPackageFiles(read);
-    } finally {
-      await read.close();
-    }
+    await checkPackageFiles(read);
     const { lessonId, versionId, versionNumber, slug, title, content, media, warnings } = read;
     const externalMedia = media.flatMap(({ id, sourceUrl }) =>
       sourceUrl === undefined ? [] : [{ id, sourceUrl }],

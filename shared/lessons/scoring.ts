@@ -1,4 +1,4 @@
-/** How answers to core widgets are scored: pure rules, shared by the player and the server, which decides. */
+/** The pure rules that score answers to core widgets, in the player and on the server, which decides. */
 
 /** What an answer earned, in points: `0 <= score <= maxScore`. */
 export interface Score {
@@ -16,7 +16,7 @@ export interface QuestionFacts {
   partialCredit: boolean;
 }
 
-/** How the server scores answers to a core widget. */
+/** The scoring of a core widget. */
 export interface WidgetScoring {
   /** Returns the part of a block's props that scoring needs; null for a block that is not scored. */
   questionOf: (props: unknown) => QuestionFacts | null;

@@ -6,9 +6,9 @@ import { checkDigest } from './checked-stream.ts';
 import { PackageError } from './package-error.ts';
 
 /**
- * Reads the media and widget files of a package to their end, as import does, and stores nothing.
+ * Reads the media and widget files of a package to their end, as an import does, and stores nothing.
  *
- * @throws {PackageError} that names every file that is damaged, empty, or not what manifest.json describes.
+ * @throws {PackageError} naming every file that is damaged, empty, or different from its description in manifest.json
  */
 export async function checkPackageFiles({ media, widgets }: LessonPackage): Promise<void> {
   const faults: string[] = [];

@@ -5,11 +5,11 @@ import type { Digest } from '../storage/store.ts';
 import { PackageError } from './package-error.ts';
 
 /**
- * A stream over a file of a package that ends well only after exactly the bytes that were announced. The source is
- * opened when the stream is first read and closed with it; whatever it throws becomes a PackageError.
+ * Returns a stream over a file of a package that fails unless it has exactly the expected bytes. The source is opened at
+ * the first read and closed with the stream; its errors become PackageErrors.
  *
  * @param place the file, for messages
- * @param expected bytes, and the CRC-32 where one is known
+ * @param expected the size in bytes, and the CRC-32 if it is known
  */
 export function checkedStream(
   place: string,
@@ -49,10 +49,10 @@ async function* checkedChunks(
 }
 
 /**
- * Compares what was stored of a package's file with what its manifest states.
+ * Compares a file's digest with the digest in the manifest.
  *
- * @param expected lower-case hex; undefined when the manifest states nothing.
- * @throws {PackageError} naming the file.
+ * @param expected lower-case hex; undefined if the manifest has no digest
+ * @throws {PackageError} naming the file
  */
 export function checkDigest(
   path: string,

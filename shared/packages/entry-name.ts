@@ -5,8 +5,8 @@ const maxLength = 1_024;
 const maxSegments = 32;
 
 /**
- * What is wrong with the path of a file inside a package, or undefined. A good path is relative, has slashes
- * between plain names, and means the same file to every tool and file system.
+ * Returns why a path inside a package is unsafe; undefined for a safe path. A safe path is relative, has slashes between
+ * plain names, and means the same file to every tool and file system.
  */
 export function entryNameFault(name: string): string | undefined {
   if (name === '') return 'the path is empty';
@@ -24,21 +24,21 @@ export function entryNameFault(name: string): string | undefined {
   return undefined;
 }
 
-/** What operating systems and editors leave behind in folders and archives; never a part of a package. */
+/** Recognizes files that operating systems and editors leave in folders and archives. They are ignored. */
 export function isIgnoredEntry(name: string): boolean {
-  const isLeftBehind = (segment: string) => isJunk(segment) || /^(?:thumbs\.db|desktop\.ini)$/i.test(segment);
-  return name.split('/').some(isLeftBehind);
+  const isSystemFile = (segment: string) => isJunk(segment) || /^(?:thumbs\.db|desktop\.ini)$/i.test(segment);
+  return name.split('/').some(isSystemFile);
 }
 
 /**
- * A path as files are found by: macOS writes accents as characters of their own (NFD), where a manifest has them in
- * one with their letter (NFC).
+ * Returns the form of a path by which files are found. macOS writes accents as separate characters (NFD), a manifest
+ * writes them combined with their letter (NFC).
  */
 export function samePath(name: string): string {
   return name.normalize('NFC');
 }
 
-/** A path as it goes into a message: quoted and escaped when it is not plain to read. */
+/** Formats a path for a message: quoted and escaped unless it is plain text. */
 export function shownPath(name: string): string {
   return /^[^\p{C}\u2028\u2029]{1,200}$/u.test(name) && name.trim() === name ? name : quote(name, 200);
 }

@@ -3,11 +3,9 @@ import { lstat, open, readdir, realpath } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 
-import { cannotRead } from './package-error.ts';
-import { checkedStream } from './checked-stream.ts';
-import { entryNameFault, isIgnoredEntry, samePath, shownPath } from './entry-name.ts';
-import { packageListing } from './listing.ts';
-import { PackageError } from './package-error.ts';
+import { entryNameFault, isIgnoredEntry, shownPath } from './entry-name.ts';
+import { packageListing, sourceOf } from './listing.ts';
+import { cannotRead, PackageError } from './package-error.ts';
 import type { PackageLimits, PackageSource, SourceFile } from './package-source.ts';
 
 interface FolderFile extends SourceFile {
@@ -15,27 +13,15 @@ interface FolderFile extends SourceFile {
 }
 
 /**
- * Opens a folder as a package. Links inside it are never followed, whatever they lead to; only plain files and
- * folders are accepted.
+ * Opens a folder as a package. Accepts only plain files and folders; never follows links inside it.
  *
- * @throws PackageError
+ * @throws {PackageError}
  */
 export async function openFolderSource(path: string, limits: PackageLimits): Promise<PackageSource> {
   const label = basename(resolve(path)) || path;
   const root = await realpath(path).catch((error: unknown) => cannotRead(path, error));
   const { files, folders } = await walk(root, label, limits);
-  const listing = packageListing(label, files, folders, limits);
-  return {
-    files: [...listing.values()].map(({ path: relative, size }) => ({ path: relative, size })),
-    find: (wanted) => listing.get(samePath(wanted)),
-    open: (wanted) => {
-      const file = listing.get(samePath(wanted));
-      if (file === undefined)
-        return Promise.reject(new PackageError([`${shownPath(wanted)}: is not in the package`]));
-      return Promise.resolve(checkedStream(shownPath(wanted), { size: file.size }, () => openUnlinked(file)));
-    },
-    close: () => Promise.resolve(),
-  };
+  return sourceOf(packageListing(label, files, folders, limits), openPlainFile);
 }
 
 async function walk(
@@ -52,7 +38,7 @@ async function walk(
     for (const name of names.sort()) {
       const path = folder === '' ? name : `${folder}/${name}`;
       if (isIgnoredEntry(path)) continue;
-      // Before the path is used: bytes that are not UTF-8 do not come back as the same path.
+      // Before the path is used, because invalid UTF-8 would become another path.
       const fault = entryNameFault(path);
       if (fault !== undefined) throw new PackageError([`${label}: ${shownPath(path)}: ${fault}`]);
       const location = join(root, path);
@@ -83,8 +69,8 @@ function kindOf(stats: Stats): string {
   return 'a device';
 }
 
-/** Opens a file that may have been swapped for a link or a pipe since it was listed, and so may its folders. */
-async function openUnlinked(file: FolderFile): Promise<Readable> {
+/** Opens a file. Since it was listed, it or its folders may have been replaced by a link or a pipe. */
+async function openPlainFile(file: FolderFile): Promise<Readable> {
   const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
   const handle = await open(file.location, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {

@@ -10,14 +10,14 @@ import { checkDigest } from './checked-stream.ts';
 import { shownPath } from './entry-name.ts';
 import { PackageError } from './package-error.ts';
 
-/** Files written to the store at once: each waits for the disk. */
+/** Files that are written to the store at once; each waits for the disk. */
 const concurrency = 4;
 
 /**
  * Stores the media of a version that does not exist yet.
  *
- * @throws {PackageError} when a file is damaged, or is not the one that manifest.json describes; some of the media
- * are stored then, for the undo to remove.
+ * @throws {PackageError} when a file is damaged or does not match manifest.json; the caller then removes the stored
+ *   media
  */
 export async function storeMedia(
   { db, store }: { db: Database; store: Store },
@@ -52,7 +52,7 @@ export async function storeMedia(
       await storeAsset(db, store, keepHead(await file.open(), head), async (asset) => {
         checkDigest(file.path, asset, medium.sha256);
         const mimeType = await realType(medium, file.path, Buffer.concat(head));
-        // Before the file is there, so that no crash leaves one that nobody knows of.
+        // Before the file is stored, so that a crash leaves no file without a reference.
         await insertMedia(db, [rowOf({ ...medium, mimeType }, asset)]);
       });
     }).catch((error: unknown) => {
@@ -60,13 +60,13 @@ export async function storeMedia(
       throw error;
     }),
   );
-  // All of them end before the first failure is thrown: what is written after the undo would stay.
+  // Waits for all of them before it throws the first failure: media stored after the undo would remain.
   for (const result of await Promise.allSettled(storing)) {
     if (result.status === 'rejected') throw result.reason;
   }
 }
 
-/** Passes bytes on, and keeps copies of the first ones. */
+/** Passes bytes on, and copies the first ones into `head`. */
 async function* keepHead(source: AsyncIterable<Uint8Array>, head: Buffer[]): AsyncGenerator<Uint8Array> {
   let missing = sniffBytes;
   for await (const chunk of source) {
@@ -77,9 +77,9 @@ async function* keepHead(source: AsyncIterable<Uint8Array>, head: Buffer[]): Asy
 }
 
 /**
- * Returns what a file is: the declared type, or another one of its family that its first bytes show.
+ * Returns the MIME type of a file: the declared type, or a related one that its first bytes show.
  *
- * @throws {PackageError} when they contradict it, or there are none.
+ * @throws {PackageError} when the first bytes contradict the declared type, or the file is empty
  */
 export async function realType(
   { mimeType: declared }: Pick<PackageMedium, 'mimeType'>,
@@ -87,9 +87,7 @@ export async function realType(
   head: Buffer,
 ): Promise<string> {
   if (head.length === 0) {
-    throw new PackageError([
-      `${shownPath(path)}: is empty. Put the file there, or take it out of the lesson.`,
-    ]);
+    throw new PackageError([`${shownPath(path)}: is empty. Replace the file, or remove it from the lesson.`]);
   }
   const { contradiction, mimeType } = await inspect(declared, head);
   if (contradiction === null) return mimeType;

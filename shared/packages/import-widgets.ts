@@ -28,7 +28,7 @@ export async function storeWidgets(
   return stored;
 }
 
-/** Stores what the package names by URL, for a version that does not exist yet. Nothing is downloaded now. */
+/** Stores the package's widgets by URL for a version that does not exist yet, without downloading them. */
 export async function storeExternalWidgets(
   db: Database,
   { _id: organizationId }: Organization,
@@ -44,7 +44,7 @@ export async function storeExternalWidgets(
   );
 }
 
-/** Makes releases of a package's widgets, for its version alone; a sweep removes those that none comes to use. */
+/** Makes releases of a package's widgets that serve only its version. A sweep removes unused ones. */
 export async function releaseWidgets(
   db: Database,
   { _id: organizationId }: Organization,

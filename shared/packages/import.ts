@@ -32,19 +32,19 @@ import { watchFiles } from './watch-files.ts';
 import type { FileProgress } from './watch-files.ts';
 import { removeImport } from './unfinished-imports.ts';
 
-/** Imports of one lesson that may come at once, each of which takes a number from the others. */
+/** Retries with another version number; concurrent imports of one lesson take numbers from each other. */
 const maxNumberTries = 100;
 
-/** Problems kept with a version; the first ones tell what to do. */
-const keptProblems = 20;
+/** The most problems that are stored with a version. */
+const maxProblems = 20;
 
 export interface ImportOptions {
-  /** Fresh ids for lesson, version and media: a copy. */
+  /** Makes a copy: new ids for lesson, version and media. */
   asNew: boolean;
-  /** Media are external, at this address and the package's own file names. */
+  /** Media stay external, at this URL, under the package's own file names. */
   mediaBaseUrl?: string;
   signal: AbortSignal;
-  /** Told after each file of the package. */
+  /** Called after each file of the package. */
   onProgress?: (progress: FileProgress) => void;
 }
 
@@ -63,9 +63,9 @@ interface ImportDependencies {
 
 /**
  * Imports a lesson package, a folder or a ZIP, as a draft: a new lesson, or the next version of the organization's
- * own. The version appears as the last step, whole; when anything fails before, nothing of it stays.
+ * lesson. The version appears in the last step; a failed import leaves nothing behind.
  *
- * @throws {PackageError} with what is wrong in the package, file and place.
+ * @throws {PackageError} with each fault of the package and its position
  */
 export async function importPackage(
   deps: ImportDependencies,
@@ -77,11 +77,7 @@ export async function importPackage(
   const { mediaBaseUrl } = options;
   const read = await readPackage(path, { limits, ...(mediaBaseUrl !== undefined && { mediaBaseUrl }) });
   const pkg = watchFiles(read, options);
-  try {
-    return await importVersion(deps, organization, options.asNew ? renumber(pkg) : pkg, options);
-  } finally {
-    await pkg.close();
-  }
+  return importVersion(deps, organization, options.asNew ? withNewIds(pkg) : pkg, options);
 }
 
 /** Returns the limits that the settings give a package. */
@@ -92,18 +88,18 @@ export function packageLimits({
   return { ...defaultPackageLimits, fileBytes: download.maxBytes, totalBytes: exports.maxBytes };
 }
 
-/** The package with fresh ids; sections and steps keep theirs, which are the lesson's own. */
-function renumber(pkg: LessonPackage): LessonPackage {
-  // Other ids are those of media that the organization has already.
+/** Gives a package new ids. Sections and steps keep theirs, which are unique only in their lesson. */
+function withNewIds(pkg: LessonPackage): LessonPackage {
+  // Other media ids refer to the organization's existing media.
   const ids = new Map(pkg.media.map(({ id }) => [id, randomUUID()]));
-  const freshId = (id: string) => ids.get(id) ?? id;
+  const newId = (id: string) => ids.get(id) ?? id;
   return {
     ...pkg,
     lessonId: randomUUID(),
     versionId: randomUUID(),
     versionNumber: 1,
-    content: rewriteMediaReferences(pkg.content, (id) => `media:${freshId(id)}`),
-    media: pkg.media.map((medium) => ({ ...medium, id: freshId(medium.id) })),
+    content: rewriteMediaReferences(pkg.content, (id) => `media:${newId(id)}`),
+    media: pkg.media.map((medium) => ({ ...medium, id: newId(medium.id) })),
   };
 }
 
@@ -116,16 +112,16 @@ async function importVersion(
   const { db } = deps;
   const { lessonId, slug, title } = pkg;
   const lesson = await findLesson(db, lessonId);
-  if (lesson !== null && lesson.organizationId !== organization._id) throw takenElsewhere(lessonId);
+  if (lesson !== null && lesson.organizationId !== organization._id) throw foreignLesson(lessonId);
   const content = { ...pkg.content, lesson: { ...pkg.content.lesson, id: lessonId } };
-  // The content first: a sweep finds an import that did not finish by it.
+  // The content first: the sweep finds unfinished imports by their content.
   const versionId = await insertContentAs(db, pkg.versionId, content);
   const undo = new ImportUndo(db, versionId);
   try {
     await storeMedia(deps, organization, pkg, { versionId, signal });
     const stored = await storeWidgets(deps, pkg);
     await storeExternalWidgets(db, organization, pkg, versionId);
-    // A deleted lesson comes back with this version; its others stay unpublished.
+    // The import restores a deleted lesson with this version; its other versions stay unpublished.
     if (lesson !== null && lesson.deletedAt !== null) await markVersionsUnpublished(db, { lessonId });
     signal.throwIfAborted();
 
@@ -140,14 +136,14 @@ async function importVersion(
       title,
       ...totalsOf(content),
       problems: playabilityErrors(content)
-        .slice(0, keptProblems)
+        .slice(0, maxProblems)
         .map((problem) => problem.message),
       widgets: releases.map(({ type, widgetId }) => ({ type, widgetId })),
       publishedAt: null,
     });
     undo.addVersion();
     if (!(await saveLesson(db, { _id: lessonId, organizationId: organization._id, slug, title }))) {
-      throw takenElsewhere(lessonId);
+      throw foreignLesson(lessonId);
     }
     await keepReleases(db, releases);
     return {
@@ -158,21 +154,21 @@ async function importVersion(
     };
   } catch (error) {
     await undo.run();
-    // What an aborted stream throws says less than the signal's reason.
+    // The signal's reason says more than the error of an aborted stream.
     signal.throwIfAborted();
     throw error;
   }
 }
 
-function takenElsewhere(lessonId: string): PackageError {
+function foreignLesson(lessonId: string): PackageError {
   return new PackageError([
-    `lesson.json: lesson.id: ${lessonId} is a lesson of another organization. Import it with --as-new for a copy of its own.`,
+    `lesson.json: lesson.id: ${lessonId} is a lesson of another organization. Import it with --as-new to make a copy.`,
   ]);
 }
 
 /**
- * Stores content under a version id of its own: the package's, or a new one when that is taken by a version, by an
- * import under way, or by one that did not finish.
+ * Stores content under the package's version id, or under a new one if a version or an unfinished import has that id.
+ * Returns the id.
  */
 async function insertContentAs(db: Database, versionId: string, content: LessonContent): Promise<string> {
   if ((await findVersion(db, versionId)) === null) {
@@ -183,12 +179,12 @@ async function insertContentAs(db: Database, versionId: string, content: LessonC
       if (!isDuplicate(error)) throw error;
     }
   }
-  const fresh = randomUUID();
-  await insertContent(db, fresh, content);
-  return fresh;
+  const newId = randomUUID();
+  await insertContent(db, newId, content);
+  return newId;
 }
 
-/** Inserts a version under the lesson's next number; two imports at once get two numbers. */
+/** Inserts a version under the lesson's next number; concurrent imports get different numbers. */
 async function insertNextVersion(
   db: Database,
   version: Omit<LessonVersion, 'createdAt'>,
@@ -205,19 +201,18 @@ async function insertNextVersion(
       return await insertVersion(db, { ...version, versionNumber });
     } catch (error) {
       if (!isDuplicate(error) || tries === maxNumberTries) throw error;
-      // Apart: those that come at once would meet again.
+      // Jitter: concurrent imports would collide again.
       await delay(Math.random() * Math.min(tries, 10) * 20);
     }
   }
 }
 
-/** What an import has written so far, for the case that it fails; its files and releases are left to a sweep. */
+/** Removes the documents of a failed import. A sweep removes its files and releases. */
 class ImportUndo {
   readonly #db: Database;
   readonly #versionId: string;
   #hasVersion = false;
 
-  /** The content and the media are found by the version's id. */
   constructor(db: Database, versionId: string) {
     this.#db = db;
     this.#versionId = versionId;

@@ -20,9 +20,9 @@ class Fault extends Error {
 }
 
 /**
- * Returns the first fault of a JSON text (RFC 8259), or of nesting deeper than `maxJsonDepth`; undefined for a text
- * that JSON.parse accepts. It goes before JSON.parse, which spends seconds and hundreds of megabytes on a megabyte of
- * brackets and does not name the line of a fault.
+ * Returns the first fault of a JSON text (RFC 8259), which includes nesting deeper than `maxJsonDepth`; undefined for a
+ * text that JSON.parse accepts. Call it before JSON.parse, which spends seconds and hundreds of megabytes on a megabyte
+ * of brackets and does not report the line of a fault.
  */
 export function findJsonFault(text: string): JsonFault | undefined {
   try {
@@ -35,32 +35,32 @@ export function findJsonFault(text: string): JsonFault | undefined {
 }
 
 /**
- * Returns what JSON.parse would silently change in a JSON text: names that an object repeats, of which it takes the
- * last, and numbers that a double cannot keep.
+ * Returns the parts of a JSON text that JSON.parse would silently change: repeated names in an object, of which it takes
+ * the last, and numbers that a double cannot represent.
  *
- * @param text has no fault.
- * @param most the most losses that are returned.
+ * @param text a text without faults
+ * @param max the largest number of results
  */
-export function findJsonLosses(text: string, most: number): JsonFault[] {
+export function findJsonLosses(text: string, max: number): JsonFault[] {
   const losses: JsonFault[] = [];
   const lose = (message: string, offset: number) => {
-    if (losses.length < most) losses.push(placed(text, offset, message));
+    if (losses.length < max) losses.push(placed(text, offset, message));
   };
-  /** The names so far in each object that is open. */
+  /** The names so far in each open object. */
   const names: Set<string>[] = [];
   scan(text, {
     onObjectBegin: () => void names.push(new Set()),
     onObjectEnd: () => void names.pop(),
     onObjectProperty(name, offset) {
       if (names.at(-1)?.has(name) === true) {
-        lose(`the name ${quote(name)} stands in its object before; the last one counts`, offset);
+        lose(`the name ${quote(name)} is repeated in its object; the last one counts`, offset);
       }
       names.at(-1)?.add(name);
     },
     onLiteralValue(value, offset, length) {
       if (typeof value !== 'number') return;
       const written = text.slice(offset, offset + length);
-      if (isKept(written, value)) return;
+      if (isExact(written, value)) return;
       const becomes = Number.isFinite(value) ? String(value) : 'null';
       lose(`the number ${quote(written, 40)} becomes ${becomes}; write it as a string to keep it`, offset);
     },
@@ -68,7 +68,7 @@ export function findJsonLosses(text: string, most: number): JsonFault[] {
   return losses;
 }
 
-/** @throws {Fault} at the first fault. The scanner is recursive, so it ends at the depth limit. */
+/** @throws {Fault} at the first fault; the depth limit ends the recursive scanner */
 function scan(text: string, visitor: JSONVisitor): void {
   let depth = 0;
   const enter = (offset: number) => {
@@ -100,7 +100,7 @@ function scan(text: string, visitor: JSONVisitor): void {
   );
 }
 
-/** By the names of the parser's errors. */
+/** Messages by the parser's error names. */
 const messages: Partial<Record<string, string>> = {
   InvalidSymbol: 'expected a value, or a name in double quotes',
   PropertyNameExpected: 'expected a name in double quotes',
@@ -115,11 +115,11 @@ const messages: Partial<Record<string, string>> = {
   UnexpectedEndOfNumber: 'this number is not complete',
   InvalidUnicode: 'unknown escape in this string',
   InvalidEscapeCharacter: 'unknown escape in this string',
-  InvalidCharacter: 'control characters in this string have to be escaped',
+  InvalidCharacter: 'control characters in this string must be escaped',
 };
 
-/** Whether a double keeps the number that is written. */
-function isKept(written: string, number: number): boolean {
+/** Checks whether a double represents the written number exactly. */
+function isExact(written: string, number: number): boolean {
   const isInteger = /^-?\d+$/.test(written);
   return (
     Number.isFinite(number) &&

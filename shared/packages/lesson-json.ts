@@ -18,11 +18,11 @@ import slugify from '@sindresorhus/slugify';
 const file = 'lesson.json';
 
 /**
- * Checks a parsed lesson.json and completes it: a slug, a status, the totals as counted, what may be left out. All
- * other fields stay as they are, in their order. What is only unfinished (see playability.ts) is a warning.
+ * Checks a parsed lesson.json. Adds missing optional fields and a slug, and counts the totals; keeps all other fields in
+ * their order. An unfinished lesson (see playability.ts) causes only warnings.
  *
- * @returns undefined when the lesson breaks the format; every fault is in `faults` then
- * @throws INVALID_CONTENT when the content is nested too deep, which what came from `readJsonFile` is not
+ * @returns undefined if the lesson violates the format; `faults` then has every fault
+ * @throws {LecternError} INVALID_CONTENT for content that is nested too deep; `readJsonFile` returns none
  */
 export function checkLessonJson(
   value: unknown,
@@ -70,12 +70,12 @@ function checkSection(value: unknown, path: string, ids: SeenIds, faults: FaultL
     const shape = checkShape(stepShape, step, file, stepPath, faults);
     if (shape === undefined) continue;
     checkUnique(ids.step, shape.id, `${stepPath}.id`, faults);
-    // The content as it was parsed: zod's copies lack a key `__proto__`.
+    // The parsed content, because zod's copies lack a key `__proto__`.
     checkBlocks((step as Step).content, `${stepPath}.content`, faults);
   }
 }
 
-/** The blocks are unchecked as yet, which the walk expects. */
+/** Checks the blocks of a step. The walk accepts unchecked content. */
 function checkBlocks(content: StepContent, path: string, faults: FaultList): void {
   for (const [name, zone] of Object.entries(content.zones ?? {}) as [string, unknown][]) {
     if (!Array.isArray(zone))
@@ -102,7 +102,7 @@ function completed(content: LessonContent): LessonContent {
   return { ...content, lesson: completedMeta(content.lesson), sections, ...totalsOf(content) };
 }
 
-/** What a LessonMeta may lack in a package. */
+/** A LessonMeta without the fields that are optional in a package. */
 type Incomplete = Omit<LessonMeta, 'slug' | 'status' | 'variable_definitions' | 'widget_settings'> & {
   [Field in 'slug' | 'status' | 'variable_definitions']?: LessonMeta[Field] | null;
 } & { widget_settings?: { overrides?: Record<string, unknown> | null } | null };
@@ -125,15 +125,15 @@ function withRoot(content: StepContent): StepContent {
   return root ? content : { ...content, root: {} };
 }
 
-const maxLength = 100;
+const maxSlugLength = 100;
 
 /**
- * A lesson's slug: kebab-case, 1 to 100 characters of a-z, 0-9 and single hyphens, and so a safe file name.
- * Undefined when nothing of the text can be written that way.
+ * Makes a slug that is safe as a file name: 1 to 100 characters of a-z, 0-9 and single hyphens. Undefined if the text
+ * has no such character.
  */
 function slugFrom(text: string): string | undefined {
-  const slug = slugify(text.slice(0, 2 * maxLength).normalize('NFC'), { decamelize: false })
-    .slice(0, maxLength)
+  const slug = slugify(text.slice(0, 2 * maxSlugLength).normalize('NFC'), { decamelize: false })
+    .slice(0, maxSlugLength)
     .replace(/^-+|-+$/g, '');
   return /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(slug) ? slug : undefined;
 }

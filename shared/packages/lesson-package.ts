@@ -3,16 +3,16 @@ import type { Readable } from 'node:stream';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import type { Attribution } from '../models/medium.ts';
 
-/** A file of a package; see `PackageSource.open` for what the stream promises. */
+/** A file of a package. `open` returns a stream as `PackageSource.open` does. */
 export interface PackageFile {
-  /** From the top of the package: `media/<uuid>.jpg`. */
+  /** The path from the top of the package: `media/<uuid>.jpg`. */
   path: string;
   /** Bytes. */
   size: number;
   open(): Promise<Readable>;
 }
 
-/** A medium comes as a file or from a source, never both. */
+/** A medium with either a file or a source. */
 export interface PackageMedium {
   /** A lower-case UUID. */
   id: string;
@@ -20,33 +20,33 @@ export interface PackageMedium {
   /** Lower case, without the dot. */
   extension: string;
   file?: PackageFile;
-  /** Of an external medium: an http or https URL. */
+  /** The http or https URL of an external medium. */
   sourceUrl?: string;
-  /** As the manifest states it, lower-case hex: unchecked. */
+  /** The digest in the manifest, in lower-case hex; not verified. */
   sha256?: string;
   /** In the order of the manifest. */
   attributions: Attribution[];
 }
 
-/** A widget that is not Lectern's own. */
+/** A custom widget with its files. */
 export interface PackageWidget {
   type: string;
   js: PackageFile;
   css?: PackageFile;
-  /** Of the two files, as the manifest states it, lower-case hex: unchecked. */
+  /** The digests in the manifest, in lower-case hex; not verified. */
   sha256?: string;
   cssSha256?: string;
 }
 
-/** A widget that is not Lectern's own and comes from a URL, not as a file. */
+/** A custom widget by URL. */
 export interface PackageExternalWidget {
   type: string;
-  /** Of the ES module: an http or https URL. */
+  /** The http or https URL of the ES module. */
   sourceUrl: string;
   cssSourceUrl: string | null;
 }
 
-/** A package that was read and checked: only the bytes of its media and widgets are not. */
+/** A package that was checked, except for the contents of its media and widget files. */
 export interface LessonPackage {
   lessonId: string;
   versionId: string;
@@ -58,8 +58,6 @@ export interface LessonPackage {
   media: PackageMedium[];
   widgets: PackageWidget[];
   externalWidgets: PackageExternalWidget[];
-  /** What does not keep the package from being imported, for people. */
+  /** Problems that do not prevent an import. */
   warnings: string[];
-  /** Call it when all files are read; it never fails. */
-  close(): Promise<void>;
 }

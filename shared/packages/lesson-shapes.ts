@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { boundedText, lessonTitle, partTitle } from './text-shapes.ts';
 
-/** The shapes of lesson.json, a level at a time: what is inside a level is checked by whoever goes through it. */
+/** The shapes of lesson.json, one for each level; lesson-json.ts checks level by level. */
 
-/** What a place is called by elsewhere: nothing invisible, so that two that look alike are alike. */
+/** Identifiers have no invisible characters, so that different ones look different. */
 const identifier = z
   .string()
   .min(1, 'must not be empty')
@@ -52,7 +52,7 @@ export const stepShape = z.looseObject({
   }),
 });
 
-/** A block without a type is not wrong but unfinished. */
+/** A block without a type is unfinished, which is not a fault. */
 export const blockShape = z.looseObject({
   type: boundedText(255).nullish(),
   props: z.looseObject({ id: identifier }),

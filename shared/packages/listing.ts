@@ -1,15 +1,39 @@
+import type { Readable } from 'node:stream';
 import { entryNameFault, isIgnoredEntry, samePath, shownPath } from './entry-name.ts';
 import { FaultList, PackageError } from './package-error.ts';
-import type { PackageLimits, SourceFile } from './package-source.ts';
+import { checkedStream } from './checked-stream.ts';
+import type { PackageLimits, PackageSource, SourceFile } from './package-source.ts';
 
 /**
- * Checks what a folder or an archive holds before anything in it is read: safe paths, none twice, sizes within the
- * limits. Then finds the package in it: at the top, or in the one folder there.
+ * Makes a source of the package in a folder or an archive.
  *
- * @param label the folder's or archive's own name, for messages
+ * @param listing the package's files, from {@link packageListing}
+ * @param openFile opens a file when its stream is first read
+ */
+export function sourceOf<T extends SourceFile & { crc32?: number }>(
+  listing: Map<string, T>,
+  openFile: (file: T) => Promise<Readable>,
+): PackageSource {
+  return {
+    files: [...listing.values()].map(({ path, size }) => ({ path, size })),
+    find: (path) => listing.get(samePath(path)),
+    open: (path) => {
+      const file = listing.get(samePath(path));
+      if (file === undefined)
+        return Promise.reject(new PackageError([`${shownPath(path)}: is not in the package`]));
+      return Promise.resolve(checkedStream(shownPath(path), file, () => openFile(file)));
+    },
+  };
+}
+
+/**
+ * Checks the contents of a folder or an archive before any file is read: safe paths, no duplicates, sizes within the
+ * limits. Then finds the package: at the top, or in the only folder there.
+ *
+ * @param label the name of the folder or archive, for messages
  * @param folders paths of folders, which are checked but not listed
  * @returns the package's files by their path from the top of the package, sorted
- * @throws PackageError with all that is wrong
+ * @throws {PackageError} with every fault
  */
 export function packageListing<T extends SourceFile>(
   label: string,
@@ -31,7 +55,7 @@ export function packageListing<T extends SourceFile>(
   return belowTop(label, files);
 }
 
-/** Two paths that any file system takes for one: Windows and macOS ignore case, macOS how accents are encoded. */
+/** Rejects paths that are equal on some file system: Windows and macOS ignore case, macOS also the form of accents. */
 function checkTwins(label: string, files: SourceFile[], folders: string[], faults: FaultList): void {
   const seen = new Map<string, string>();
   const folderKeys = new Set(folders.map(sameness));
@@ -80,8 +104,8 @@ function belowTop<T extends SourceFile>(label: string, files: T[]): Map<string, 
 }
 
 /**
- * What stands before the paths of the package: empty, or the name of the one folder at the top and a slash. Files
- * beside that folder, such as a README, are no part of the package.
+ * Returns the prefix of the package's paths: empty, or the name of the only folder at the top and a slash. Files beside
+ * that folder, such as a README, do not belong to the package.
  */
 function topFolder(label: string, files: SourceFile[]): string {
   if (files.some(({ path }) => path === 'lesson.json' || path === 'manifest.json')) return '';
@@ -94,6 +118,6 @@ function topFolder(label: string, files: SourceFile[]): string {
   );
   if (isPackage && prefixes.size === 1) return prefix;
   throw new PackageError([
-    `${label}: is no lesson package: lesson.json and manifest.json have to be at the top or in the only folder there`,
+    `${label}: is not a lesson package: lesson.json and manifest.json must be at the top or in the only folder there`,
   ]);
 }

@@ -4,8 +4,8 @@ import type { FaultList } from './package-error.ts';
 import type { PackageSource } from './package-source.ts';
 
 /**
- * The path from the top of the package for a localPath of manifest.json, such as `./media/<uuid>.jpg`. Undefined,
- * with a fault, when it is unsafe or not in its folder.
+ * Returns the path from the top of the package for a localPath of manifest.json, such as `./media/<uuid>.jpg`. Adds a
+ * fault and returns undefined if it is unsafe or not in its folder.
  */
 export function localPathIn(
   folder: 'media' | 'widgets',
@@ -25,7 +25,7 @@ export function localPathIn(
   return undefined;
 }
 
-/** The file at a path that manifest.json names. Undefined, with a fault, when it is missing or has another size. */
+/** Returns the file at a path that manifest.json lists. Adds a fault if it is missing or has another size. */
 export function listedFile(
   source: PackageSource,
   path: string,
@@ -41,7 +41,7 @@ export function listedFile(
   return file;
 }
 
-/** The file at a path, if the package has it. */
+/** Returns the file at a path; undefined if the package does not have it. */
 export function packageFile(source: PackageSource, path: string): PackageFile | undefined {
   const file = source.find(path);
   return file && { path, size: file.size, open: () => source.open(path) };

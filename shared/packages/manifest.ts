@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { FailureReason } from '../media/downloads/failure.ts';
 import { boundedText, maxUrlLength, partTitle } from './text-shapes.ts';
 
-/** The version of the package format that Lectern writes (manifest.json's formatVersion, semantic). */
+/** The version of the package format that Lectern writes (formatVersion in manifest.json, semantic versioning). */
 export const formatVersion = '1.0.0';
 
 const uuid = z.guid('must be a UUID').toLowerCase();
@@ -10,7 +10,7 @@ const sha256 = z
   .string()
   .regex(/^[0-9a-f]{64}$/i, 'must be 64 hex digits')
   .toLowerCase();
-/** Version numbers are named in commands and file names. */
+/** Commands and file names contain version numbers. */
 export const maxVersionNumber = 999_999;
 
 const nonEmpty = z.string().min(1, 'must not be empty');
@@ -22,7 +22,7 @@ const sourceUrl = z
 
 const mediaFile = z.looseObject({
   id: uuid,
-  /** May be left out beside a sourceUrl. */
+  /** Optional with a sourceUrl. */
   localPath: nonEmpty.optional(),
   mimeType: z.string().regex(/^[\w.+-]{1,127}\/[\w.+-]{1,127}$/, 'must be a MIME type such as image/png'),
   size: size.optional(),
@@ -32,7 +32,7 @@ const mediaFile = z.looseObject({
 
 const widgetFile = z.looseObject({
   widgetType: nonEmpty.max(255, 'must be at most 255 characters'),
-  /** May be left out beside a sourceUrl. */
+  /** Optional with a sourceUrl. */
   localPath: nonEmpty.optional(),
   cssLocalPath: nonEmpty.optional(),
   size: size.optional(),
@@ -64,7 +64,7 @@ const failedWidget = z.looseObject({
 });
 
 /**
- * manifest.json of a package, as import reads it. What export writes has more (sizes, digests, failures):
+ * manifest.json of a package, as an import reads it. An export writes more (sizes, digests, failures):
  * {@link ExportManifest}.
  */
 export const manifestSchema = z.looseObject({
@@ -92,22 +92,22 @@ export type PackageManifest = z.output<typeof manifestSchema>;
 
 export interface FailedMedium {
   id: string;
-  /** Null for a medium that nobody knows. */
+  /** Null for an unknown medium. */
   sourceUrl: string | null;
-  /** Where the file belongs: put it there and the archive is whole. */
+  /** The path of the missing file: adding the file completes the archive. */
   localPath: string;
   reason: FailureReason;
-  /** The HTTP status that the source answered with, when it answered. */
+  /** The HTTP status of the source's response, if there was one. */
   status?: number;
 }
 
 export interface FailedWidget {
   widgetType: string;
-  /** Of the widget's file names; null when there is no widget of that type. */
+  /** The widget's id in file names; null if there is no widget of that type. */
   id: string | null;
-  /** Of the file that could not be had: the module, else the stylesheet. Null for a file that has no URL. */
+  /** The URL of the missing file: the module, else the stylesheet. Null for a file without a URL. */
   sourceUrl: string | null;
-  /** Of a module that could not be had, where the widget has a stylesheet: import takes the widget up with both. */
+  /** The URL of the stylesheet of a widget whose module is missing: an import then uses both. */
   cssSourceUrl?: string;
   reason: FailureReason;
   status?: number;
@@ -134,7 +134,7 @@ export interface ExportManifest {
       cssSize?: number;
       cssSha256?: string;
     }[];
-    /** index.html and the files of player/; only where the archive has them. */
+    /** index.html and the files of player/, if the archive has them. */
     player?: { localPath: string; size: number; sha256: string }[];
   };
   failedMedia: FailedMedium[];

@@ -1,24 +1,22 @@
 import { codeOf, messageOf } from '../platform/errors.ts';
 import { shownPath } from './entry-name.ts';
-const printed = 20;
-const kept = 1_000;
-const enough = 10_000;
 
-/**
- * A package that cannot be read. The message is written for the person who wants to import it: one fault a line,
- * the first 20, then how many more there are.
- */
+const maxPrinted = 20;
+const maxKept = 1_000;
+const maxCounted = 10_000;
+
+/** A package cannot be read. The message has one line for each of the first 20 faults, then the number of the others. */
 export class PackageError extends Error {
   override readonly name = 'PackageError';
-  /** One text each, such as `lesson.json: lesson.title: is missing`; the first 1,000. */
+  /** The first 1,000 faults, such as `lesson.json: lesson.title: is missing`. */
   readonly faults: string[];
 
   /**
-   * @param options.total how many faults there are in all, when not all of them are given
+   * @param options.total the number of all faults, if `faults` has only some of them
    * @param options.isCutShort whether there may be more than `total`
    */
   constructor(faults: string[], options: { total?: number; isCutShort?: boolean; cause?: unknown } = {}) {
-    const lines = faults.slice(0, printed);
+    const lines = faults.slice(0, maxPrinted);
     const more = (options.total ?? faults.length) - lines.length;
     if (more > 0) lines.push(`and ${options.isCutShort ? 'at least ' : ''}${more} more`);
     super(lines.join('\n'), { cause: options.cause });
@@ -26,38 +24,39 @@ export class PackageError extends Error {
   }
 }
 
-/** Collects faults, so that a person hears of all of them at once; but not of millions, whatever a file holds. */
+/** Collects faults, so that one error reports all of them, with a bound for files with millions of faults. */
 export class FaultList {
   readonly #faults: string[] = [];
   #total = 0;
 
   /**
    * @param place such as `manifest.json: files.media[3].localPath`
-   * @throws PackageError with every fault so far, at the 10,000th: looking for more is not worth the time
+   * @throws {PackageError} at the 10,000th fault
    */
   add(place: string, fault: string): void {
     this.#total += 1;
-    if (this.#faults.length < kept) this.#faults.push(`${place}: ${fault}`);
-    if (this.#total >= enough) throw new PackageError(this.#faults, { total: this.#total, isCutShort: true });
+    if (this.#faults.length < maxKept) this.#faults.push(`${place}: ${fault}`);
+    if (this.#total >= maxCounted)
+      throw new PackageError(this.#faults, { total: this.#total, isCutShort: true });
   }
 
   get total(): number {
     return this.#total;
   }
 
-  /** @throws PackageError with every fault so far, if there is any */
+  /** @throws {PackageError} with every fault so far, if there is any */
   throwIfAny(): void {
     if (this.#total > 0) throw new PackageError(this.#faults, { total: this.#total });
   }
 }
 
-/** The first five of some names, then how many more there are. */
+/** Joins the first five names and the number of the others. */
 export function someOf(names: string[]): string {
   const shown = names.slice(0, 5).join(', ');
   return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown;
 }
 
-/** Says in plain words why a file or folder cannot be read. */
+/** @throws {PackageError} with the reason why a file or folder cannot be read */
 export function cannotRead(path: string, error: unknown): never {
   const reasons: Record<string, string> = {
     ENOENT: 'there is no such file or folder',

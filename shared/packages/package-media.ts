@@ -10,7 +10,7 @@ import type { FaultList } from './package-error.ts';
 import type { PackageSource } from './package-source.ts';
 import { httpUrl } from './text-shapes.ts';
 
-/** They are in one document of the database, with their texts. */
+/** For one medium; they are stored in one document. */
 const maxAttributions = 100;
 
 interface Context {
@@ -22,22 +22,22 @@ interface Context {
 /** An entry of files.media or of failedMedia. */
 interface Entry {
   id: string;
-  /** Where it stands in manifest.json. */
+  /** Its position in manifest.json. */
   path: string;
   localPath?: string | undefined;
   mimeType?: string | undefined;
   size?: number | undefined;
   sha256?: string | undefined;
   sourceUrl?: string | undefined;
-  /** Whether a file has to be there when there is no source. */
+  /** Whether a missing file is a fault if there is no source. */
   isRequired: boolean;
 }
 
 /**
- * The media of a package: those that manifest.json lists, and those that its export failed to fetch, from their
- * file if someone has put it where it belongs, else from their source. A failed medium that has neither is left out.
+ * Returns the media that manifest.json lists, and the media that the export failed to download: from their file if it
+ * was added later, else from their source. Leaves out failed media with neither.
  *
- * @param mediaBaseUrl makes every medium external: at this address, under the name of its file
+ * @param mediaBaseUrl makes every medium external, at this URL, under the name of its file
  */
 export function packageMedia(
   manifest: PackageManifest,
@@ -105,15 +105,15 @@ function toMedium(
   return undefined;
 }
 
-/** Returns the usual extension of a MIME type; 'bin' when there is none. */
+/** Returns the usual extension of a MIME type; 'bin' if there is none. */
 export function extensionOf(mimeType: string | undefined): string {
   const known = mimeType === undefined ? false : extensionOfType(mimeType);
   return known === false ? 'bin' : known;
 }
 
 /**
- * Returns a path's extension in lower case, without the dot; undefined when it is missing, or not one that files in
- * archives may have.
+ * Returns a path's extension in lower case, without the dot; undefined if it is missing, or if archives do not allow
+ * it.
  */
 export function pathExtension(path: string): string | undefined {
   const extension = posix.extname(path).slice(1).toLowerCase();
@@ -121,8 +121,8 @@ export function pathExtension(path: string): string | undefined {
 }
 
 /**
- * The ids of the media whose file has another extension in archives than in this package, by file name: references to
- * them are told by the whole name.
+ * Returns the ids of media whose extension archives do not allow, by file name. References to them consist of the whole
+ * file name.
  */
 export function unusualNames(manifest: PackageManifest): Map<string, string> {
   const entries = [...manifest.files.media, ...manifest.failedMedia];
@@ -134,14 +134,14 @@ export function unusualNames(manifest: PackageManifest): Map<string, string> {
   return new Map(unusual);
 }
 
-/** Only the path grows: a query of the base, such as a signature, stays at the end. */
+/** Appends a file name to the path of a base URL and keeps its query, such as a signature. */
 function below(baseUrl: string, path: string): string {
   const url = new URL(baseUrl);
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/${encodeURIComponent(posix.basename(path))}`;
   return url.href;
 }
 
-/** By medium, in the order of the manifest. */
+/** Returns the attributions by medium, in the order of the manifest. */
 function attributionsOf(manifest: PackageManifest): Map<string, Attribution[]> {
   const byMedium = new Map<string, Attribution[]>();
   for (const { mediaId, text, url, portfolioUrl } of manifest.attributions) {

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 
-/** How much a package may hold; a package that holds more is refused before its contents are read. */
+/** Limits of a package. A larger package is rejected before its contents are read. */
 export interface PackageLimits {
-  /** Bytes of one file, unpacked. */
+  /** Unpacked bytes of one file. */
   fileBytes: number;
-  /** Bytes of all files, unpacked. */
+  /** Unpacked bytes of all files. */
   totalBytes: number;
   files: number;
 }
@@ -16,23 +16,21 @@ export const defaultPackageLimits: PackageLimits = {
 };
 
 export interface SourceFile {
-  /** From the top of the package, with slashes: `media/cover.jpg`. */
+  /** The path from the top of the package, with slashes: `media/cover.jpg`. */
   readonly path: string;
-  /** Bytes, unpacked. */
+  /** Unpacked bytes. */
   readonly size: number;
 }
 
-/** The files of a package, wherever they are: a folder or a ZIP archive. */
+/** The files of a package in a folder or a ZIP archive. */
 export interface PackageSource {
-  /** Sorted by path. No path leads out of the package, and no two are the same to any file system. */
+  /** Sorted by path. Each path stays inside the package, and is unique on every file system. */
   readonly files: readonly SourceFile[];
-  /** The file at this path, however its accents are encoded. */
+  /** Finds the file at this path, in any encoding of accents. */
   find(path: string): SourceFile | undefined;
   /**
-   * Opens a file. Nothing is opened before the stream is read, and it gives exactly `size` bytes: anything else,
-   * and whatever else is wrong with the file, is a PackageError on the stream.
+   * Opens a file. The stream opens it at the first read and has exactly `size` bytes; every problem of the file is a
+   * PackageError on the stream.
    */
   open(path: string): Promise<Readable>;
-  /** Streams that are open already can be read to their end. */
-  close(): Promise<void>;
 }

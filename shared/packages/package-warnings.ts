@@ -6,7 +6,7 @@ import type { PackageManifest } from './manifest.ts';
 import { someOf } from './package-error.ts';
 import type { PackageSource } from './package-source.ts';
 
-/** Files in media/ and widgets/ that manifest.json does not name: they are not imported. */
+/** Warns of files in media/ and widgets/ that manifest.json does not list, and that are therefore not imported. */
 export function unlistedFiles(manifest: PackageManifest, source: PackageSource): string[] {
   const { media, widgets } = manifest.files;
   const named = [
@@ -19,7 +19,7 @@ export function unlistedFiles(manifest: PackageManifest, source: PackageSource):
   return [`manifest.json: does not list ${someOf(unlisted.map(({ path }) => shownPath(path)))}`];
 }
 
-/** Media that the lesson refers to, or that are credited, and that the package has neither as a file nor a source. */
+/** Warns of media that the lesson refers to or credits, but that the package has neither as a file nor as a source. */
 export function unknownMedia(
   content: LessonContent,
   manifest: PackageManifest,

@@ -6,7 +6,7 @@ import type { FaultList } from './package-error.ts';
 import type { PackageSource } from './package-source.ts';
 import { httpUrl } from './text-shapes.ts';
 
-/** Widgets by URL in one package: each is downloaded and parsed for every build and for learners. */
+/** In one package; each is downloaded and parsed for every build and for learners. */
 const maxExternalWidgets = 100;
 
 interface PackageWidgets {
@@ -15,9 +15,9 @@ interface PackageWidgets {
 }
 
 /**
- * The widgets that a package brings, from their files if it has them, else from their URLs. Those that its export
- * failed to fetch are among them. Core widgets have to be whole as every listed file does, but are not returned: a core
- * type is always Lectern's own.
+ * Returns the widgets of a package, from their files if it has them, else from their URLs, including widgets that the
+ * export failed to download. Core widgets are checked like all listed files, but not returned: core types are always
+ * Lectern's own.
  */
 export function packageWidgets(
   manifest: PackageManifest,
@@ -82,7 +82,7 @@ function addListed(
   widgets.push({ type, js, ...(css && { css }), ...(sha256 && { sha256 }), ...(cssSha256 && { cssSha256 }) });
 }
 
-/** A widget that an export could not fetch: from the file that someone put where it belongs, else by its URL again. */
+/** Adds a widget that the export failed to download: from its file if it was added later, else from its URL. */
 function addFailed(
   { widgets, externalWidgets }: PackageWidgets,
   { widgetType: type, id, sourceUrl, cssSourceUrl }: PackageManifest['failedWidgets'][number],

@@ -2,18 +2,17 @@ import { findJsonFault, findJsonLosses } from './json-syntax.ts';
 import type { FaultList } from './package-error.ts';
 import type { PackageSource } from './package-source.ts';
 
-/** Bytes of lesson.json, and of manifest.json. */
+/** The largest size of lesson.json and of manifest.json, in bytes. */
 export const maxJsonBytes = 64 * 1024 ** 2;
 
-/** More warnings of what parsing loses tell nothing new. */
 const maxLosses = 20;
 
 /**
  * Reads and parses a JSON file of a package: UTF-8, with or without a byte order mark.
  *
- * @param warnings gets what JSON.parse changes: numbers that it cannot keep, and names that are there twice.
- * @returns undefined when there is no such file or it is no JSON; the fault is in `faults` then
- * @throws PackageError when the file itself is damaged
+ * @param warnings receives what JSON.parse changes: numbers that it cannot represent, and repeated names
+ * @returns undefined if the file is missing or not JSON; `faults` then has the fault
+ * @throws {PackageError} when the file is damaged
  */
 export async function readJsonFile(
   source: PackageSource,

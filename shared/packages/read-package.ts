@@ -10,7 +10,7 @@ import type { LessonPackage } from './lesson-package.ts';
 import { manifestSchema, type PackageManifest } from './manifest.ts';
 import { cannotRead, FaultList, PackageError } from './package-error.ts';
 import { packageMedia, unusualNames } from './package-media.ts';
-import { adoptPlainMedia } from './plain-media.ts';
+import { addUrlMedia } from './url-media.ts';
 import { defaultPackageLimits, type PackageLimits, type PackageSource } from './package-source.ts';
 import { unknownMedia, unlistedFiles } from './package-warnings.ts';
 import { packageWidgets } from './package-widgets.ts';
@@ -22,9 +22,9 @@ import { openZipSource } from './zip-source.ts';
 export type { LessonPackage, PackageFile, PackageMedium, PackageWidget } from './lesson-package.ts';
 
 export interface ReadPackageOptions {
-  /** Instead of the default ones. */
+  /** Override the default limits. */
   limits?: Partial<PackageLimits>;
-  /** Every medium is external then: at this http or https address, under the package's own file name. */
+  /** Makes every medium external, at this http or https URL, under the package's own file name. */
   mediaBaseUrl?: string;
 }
 
@@ -32,24 +32,15 @@ const maxManifestEntries = 100_000;
 const maxWarnings = 20;
 
 /**
- * Opens a lesson package, a folder or a ZIP archive, and checks all of it but the bytes of media and widgets, which
- * are opened when they are wanted. Close it when they are read.
+ * Opens a lesson package, a folder or a ZIP archive, and checks it. The files of media and widgets are checked only
+ * when they are read.
  *
- * @throws PackageError that names every fault of lesson.json and manifest.json
+ * @throws {PackageError} with every fault of lesson.json and manifest.json
  */
 export async function readPackage(path: string, options: ReadPackageOptions = {}): Promise<LessonPackage> {
   const { limits, mediaBaseUrl } = options;
   if (mediaBaseUrl !== undefined) checkBaseUrl(mediaBaseUrl);
   const source = await openPackageSource(path, { ...defaultPackageLimits, ...limits });
-  try {
-    return await read(source, mediaBaseUrl);
-  } catch (error) {
-    await source.close();
-    throw error;
-  }
-}
-
-async function read(source: PackageSource, mediaBaseUrl: string | undefined): Promise<LessonPackage> {
   const faults = new FaultList();
   const losses: string[] = [];
   const manifest = await readManifest(source, faults, losses);
@@ -66,7 +57,7 @@ async function read(source: PackageSource, mediaBaseUrl: string | undefined): Pr
   const extensions = new Map(media.map(({ id, extension }) => [id, extension]));
   const written = restoreUnusualPaths(lesson.content, unusualNames(manifest));
   const content: LessonContent = restoreMediaReferences(written, (id) => extensions.get(id));
-  const plainMedia = adoptPlainMedia(content, media, faults);
+  const urlWarnings = addUrlMedia(content, media, faults);
   if (media.length > maxManifestEntries) {
     faults.add(
       'lesson.json',
@@ -80,14 +71,13 @@ async function read(source: PackageSource, mediaBaseUrl: string | undefined): Pr
     ...losses,
     ...unlistedFiles(manifest, source),
     ...unknownMedia(content, manifest, media),
-    ...plainMedia,
+    ...urlWarnings,
     ...lesson.warnings,
     ...authoringWarnings(content).map((warning) => `lesson.json: ${warning}`),
   ];
   return {
     ...{ lessonId, versionId, versionNumber, slug, title, content, media, widgets, externalWidgets },
     warnings: shortened(warnings),
-    close: () => source.close(),
   };
 }
 
@@ -104,7 +94,7 @@ async function readManifest(
   return manifest;
 }
 
-/** Before the manifest is checked in detail: each of millions of wrong entries would be a fault of its own. */
+/** Checks the lengths of lists before their entries, because each of millions of wrong entries would be a fault. */
 function hasTooLongLists(value: unknown, faults: FaultList): boolean {
   const { files, failedMedia, failedWidgets, attributions } = recordOf(value);
   const { media, widgets } = recordOf(files);
@@ -131,7 +121,7 @@ async function readLesson(
 
 function checkBaseUrl(url: string): void {
   if (isHttpUrl(url)) return;
-  throw new PackageError([`${shownPath(url)}: the address of the media must be an http or https URL`]);
+  throw new PackageError([`${shownPath(url)}: the base of the media must be an http or https URL`]);
 }
 
 function shortened(warnings: string[]): string[] {
@@ -140,10 +130,10 @@ function shortened(warnings: string[]): string[] {
 }
 
 /**
- * Opens a package, a folder or a ZIP archive, and checks everything that can be known without reading its files.
+ * Opens a package, a folder or a ZIP archive, and checks everything except the contents of its files.
  *
- * @param path a link is followed here, for a person named it
- * @throws PackageError
+ * @param path may be a symbolic link, because a person chose it
+ * @throws {PackageError}
  */
 export async function openPackageSource(
   path: string,

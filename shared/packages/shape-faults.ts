@@ -4,10 +4,10 @@ import { memberPath } from '../lessons/blocks.ts';
 import type { FaultList } from './package-error.ts';
 
 /**
- * Checks a value against a zod schema and adds each fault in plain words with its place.
+ * Checks a value against a zod schema and adds each fault with its position.
  *
- * @param place where the value stands, such as `lesson.json: sections[2]`; empty at the top of `file`
- * @returns undefined when the value has faults
+ * @param place the value's position, such as `sections[2]`; empty at the top of `file`
+ * @returns undefined if the value has faults
  */
 export function checkShape<T extends z.ZodType>(
   schema: T,
@@ -23,7 +23,7 @@ export function checkShape<T extends z.ZodType>(
   return undefined;
 }
 
-/** `lesson.json: sections[2]`, or `lesson.json` for its top. */
+/** Formats a position: `lesson.json: sections[2]`, or `lesson.json` for its top. */
 export function placeIn(file: string, path: string): string {
   return path === '' ? file : `${file}: ${path}`;
 }
@@ -46,7 +46,7 @@ const kinds: Record<string, string> = {
 
 function wording(issue: z.core.$ZodIssue): string {
   if (issue.code !== 'invalid_type') return issue.message;
-  // JSON has no undefined of its own.
+  // JSON has no value `undefined`.
   if (issue.input === undefined) return 'is missing';
   return `must be ${kinds[issue.expected] ?? issue.expected}`;
 }

@@ -1,18 +1,17 @@
 import { z } from 'zod';
 import { isHttpUrl } from '../platform/parse-url.ts';
 
-/** Texts of a package that end up in the database, in lists and in every answer: each has an upper bound. */
+/** Bounds for the texts of a package, which Lectern stores and returns in lists and responses. */
 
-/** Characters of a URL. */
 export const maxUrlLength = 8_192;
 
-/** Returns an http or https URL from a manifest's lists of failures; undefined for anything else. */
+/** Returns an http or https URL from a manifest's lists of failed files; undefined for anything else. */
 export function httpUrl(text: string | null | undefined): string | undefined {
   if (typeof text !== 'string' || text.length > maxUrlLength) return undefined;
   return isHttpUrl(text) ? text : undefined;
 }
 
-/** A text of at most so many characters, counted as people count them. */
+/** Returns the schema of a text of at most `max` characters (code points). */
 export function boundedText(max: number): z.ZodType<string, string> {
   return z.string().refine((text) => text.length <= max || lengthOf(text) <= max, {
     error: ({ input }) => `must be at most ${max} characters, and has ${lengthOf(String(input))}`,
@@ -21,7 +20,7 @@ export function boundedText(max: number): z.ZodType<string, string> {
 
 const maxTitleLength = 500;
 
-/** The title of a lesson: it is what people find it by. */
+/** The title of a lesson, which must not be empty. */
 export const lessonTitle = z
   .string()
   .refine((text) => text.trim() !== '', {
@@ -35,7 +34,7 @@ export const lessonTitle = z
 /** The title of a section or a step, which may be empty. */
 export const partTitle = boundedText(maxTitleLength);
 
-/** Code points: a character outside of the Basic Multilingual Plane counts once. */
+/** Counts code points: a character outside the Basic Multilingual Plane counts once. */
 function lengthOf(text: string): number {
   let length = 0;
   for (let at = 0; at < text.length; length += 1) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;

@@ -6,24 +6,24 @@ import { deleteMediaOfVersion, listMediaOfVersion } from '../models/medium.ts';
 import { addOrphanCandidates } from '../assets/stored-assets.ts';
 
 /**
- * Removes what an import wrote before its version: that is how an import that failed leaves nothing. Its files go a
- * day later, where nothing else refers to them. Does nothing to a version that exists.
+ * Removes the documents that an import wrote before its version. A sweep removes its files a day later, unless something
+ * else refers to them. Does nothing if the version exists.
  */
 export async function removeImport(db: Database, versionId: string): Promise<void> {
   if ((await findVersion(db, versionId)) !== null) return;
   const media = await listMediaOfVersion(db, versionId);
-  // While the media refer to them: one that dies in between leaves no file that nobody knows of.
+  // While the media still refer to them, so that a crash leaves no file without a reference.
   await addOrphanCandidates(
     db,
     media.flatMap((medium) => medium.asset?.sha256 ?? []),
   );
   await deleteMediaOfVersion(db, versionId);
   await deleteExternalWidgetsOfVersion(db, versionId);
-  // The content last: it is what a sweep finds an unfinished import by.
+  // The content last: the sweep finds unfinished imports by their content.
   await deleteContent(db, versionId);
 }
 
-/** Removes imports whose process ended before they did. Gives how many there were. */
+/** Removes imports whose process ended before them. Returns their number. */
 export async function removeUnfinishedImports(db: Database, olderThanSeconds: number): Promise<number> {
   const before = new Date(Date.now() - olderThanSeconds * 1000);
   const unfinished = await listUnfinishedContent(db, before);

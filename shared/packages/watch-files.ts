@@ -1,16 +1,16 @@
 import { addAbortSignal } from 'node:stream';
 import type { LessonPackage, PackageFile } from './lesson-package.ts';
 
-/** How far the reading of a package's files is. */
+/** The progress of reading a package's files. */
 export interface FileProgress {
-  /** Files that were read to their end. */
+  /** The number of files that were read to their end. */
   done: number;
   total: number;
-  /** Of those that were read. */
+  /** The size of these files. */
   bytes: number;
 }
 
-/** The package with files that are counted as they are read, and that fail once the signal is aborted. */
+/** Wraps a package so that its files report progress while they are read, and fail when the signal is aborted. */
 export function watchFiles(
   pkg: LessonPackage,
   { signal, onProgress }: { signal: AbortSignal; onProgress?: (progress: FileProgress) => void },

@@ -7,14 +7,14 @@ import { shownPath } from './entry-name.ts';
 import { FaultList, PackageError } from './package-error.ts';
 import type { SourceFile } from './package-source.ts';
 
-/** A file in a ZIP archive, as the archive's central directory tells of it. */
+/** A file in a ZIP archive, as its central directory describes it. */
 export interface ZipEntry extends SourceFile {
   readonly rawName: Buffer;
   readonly compressedSize: number;
   readonly method: 0 | 8;
   readonly crc32: number;
   readonly headerOffset: number;
-  /** Where the next header or the central directory begins: the entry has to end before. */
+  /** The offset of the next header or of the central directory: the entry must end before it. */
   readonly endLimit: number;
 }
 
@@ -31,11 +31,11 @@ const fileTypes: Record<number, string> = {
 const plainFileTypes = [0, 0x4000, 0x8000];
 
 /**
- * Reads the central directory and refuses what a well-meant archive does not have: encryption, links, unknown
+ * Reads the central directory. Rejects features that only hostile or unusual archives have: encryption, links, unknown
  * compression, names that tools read differently, entries that share bytes.
  *
- * @param zip opened with `lazyEntries`, without `decodeStrings` and `validateEntrySizes`: both are done here, with
- *   messages that name the entry
+ * @param zip opened with `lazyEntries`, without `decodeStrings` and `validateEntrySizes`, because the messages of these
+ *   checks do not name the entry
  */
 export async function readZipEntries(
   zip: ZipFile,
@@ -45,7 +45,7 @@ export async function readZipEntries(
   if (zip.entryCount > maxEntries) {
     throw new PackageError([`${label}: has ${zip.entryCount} entries; at most ${maxEntries} are allowed`]);
   }
-  // A number, whatever yauzl's types say: before the first entry is read, it is where the directory begins.
+  // Before the first entry is read, this is the offset of the directory: a number, despite yauzl's types.
   const directoryOffset = Number(zip.readEntryCursor);
   const faults = new FaultList();
   const entries: ZipEntry[] = [];
@@ -65,9 +65,8 @@ export async function readZipEntries(
 }
 
 /**
- * Names are UTF-8, declared by bit 11 or not (macOS does not declare it), which ASCII is a part of. Other bytes without
- * that bit are CP437 (APPNOTE.TXT, appendix D), unless a Unicode Path field says it better. Undefined for bytes that
- * are declared as UTF-8 and are not.
+ * Decodes an entry's name. Names are UTF-8, whether bit 11 declares it or not (macOS does not). Other bytes without that
+ * bit are CP437 (APPNOTE.TXT, appendix D), unless a Unicode Path field has the name. Undefined for invalid UTF-8.
  */
 function nameOf(entry: Entry): string | undefined {
   const { generalPurposeBitFlag: flags, fileNameRaw: bytes, extraFields } = entry;
@@ -90,16 +89,16 @@ function entryFault(entry: Entry, path: string | undefined): string | undefined 
   if (method === 0 && entry.compressedSize !== entry.uncompressedSize) {
     return `is stored, but its two sizes differ (${entry.compressedSize} and ${entry.uncompressedSize})`;
   }
-  if (path.endsWith('/') && entry.uncompressedSize > 0) return 'is a folder with contents of its own';
-  // Another name in the Info-ZIP Unicode Path field: some tools would unpack to that one.
+  if (path.endsWith('/') && entry.uncompressedSize > 0) return 'is a folder with contents';
+  // Some tools would unpack to the name in the Info-ZIP Unicode Path field.
   const unicodePath = entry.extraFields.find(({ id }) => id === 0x7075)?.data.subarray(5);
-  // For a name in another encoding the field is the name.
+  // If the name has another encoding, the field is the name.
   const isAnotherName =
     unicodePath !== undefined && isUtf8(entry.fileNameRaw) && !unicodePath.equals(entry.fileNameRaw);
   return isAnotherName ? 'has a second, different name' : undefined;
 }
 
-/** A copy without the entry's extra fields and comments, which can be large. */
+/** Copies an entry without its extra fields and comments, which can be large. */
 function toZipEntry(entry: Entry, path: string): ZipEntry {
   return {
     path,
@@ -114,8 +113,8 @@ function toZipEntry(entry: Entry, path: string): ZipEntry {
 }
 
 /**
- * Entries that share bytes are how a small archive unpacks to terabytes. That an entry ends before the next one
- * begins is checked here without its local header, which is not read yet, and again when it is opened.
+ * Checks that entries do not overlap: with shared bytes, a small archive could unpack to terabytes. This check does not
+ * know the local headers; opening an entry repeats it.
  */
 function withEndLimits(entries: ZipEntry[], directoryOffset: number, label: string): ZipEntry[] {
   const faults = new FaultList();

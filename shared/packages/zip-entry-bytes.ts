@@ -5,19 +5,19 @@ import { createInflateRaw } from 'node:zlib';
 
 import type { ZipEntry } from './zip-entries.ts';
 
-/** Of a local header without its name: APPNOTE.TXT 4.3.7. */
+/** The size of a local header without its name (APPNOTE.TXT 4.3.7). */
 const headerSize = 30;
 const headerSignature = 0x04034b50;
 
-/** What tells that a path still leads to the file that was listed. */
+/** Identifies the listed file, to detect that its path leads to another one. */
 export type FileIdentity = Pick<Stats, 'dev' | 'ino' | 'size' | 'mtimeMs'>;
 
 /**
- * Opens the unpacked bytes of an entry, on a descriptor of their own that is closed with the stream. Not with yauzl's
- * streams: giving one up while another is read can end the process (yauzl 3.4: a queued read of a destroyed stream
- * throws where nothing catches it).
+ * Opens the unpacked bytes of an entry with a separate file descriptor, which is closed with the stream. yauzl's streams
+ * can end the process when one is destroyed while another is read (yauzl 3.4: a queued read of a destroyed stream throws
+ * an uncaught error).
  *
- * @throws an Error when the archive's two accounts of the entry differ, or when the archive was replaced
+ * @throws {Error} when the two headers of the entry differ, or when the archive was replaced
  */
 export async function openZipEntry(path: string, identity: FileIdentity, entry: ZipEntry): Promise<Readable> {
   const handle = await open(path);
@@ -29,7 +29,7 @@ export async function openZipEntry(path: string, identity: FileIdentity, entry: 
       return Readable.from([]);
     }
     const packed = handle.createReadStream({ start, end: start + entry.compressedSize - 1 });
-    // Errors arrive at the last stream of the pipeline, and there they are handled.
+    // The reader of the pipeline's last stream handles its errors.
     return entry.method === 8 ? pipeline(packed, createInflateRaw(), () => undefined) : packed;
   } catch (error) {
     await handle.close();

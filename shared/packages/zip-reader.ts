@@ -3,14 +3,14 @@ import type { FileHandle } from 'node:fs/promises';
 import { RandomAccessReader } from 'yauzl';
 
 /**
- * How yauzl reads an archive here. Its own reader hands offsets on to the file system unseen, and one that an archive
- * made up (ZIP64 has room for 2^64) is then thrown where nothing catches it: it would end the process.
+ * Reads an archive for yauzl. yauzl's own reader passes offsets to the file system unchecked. An invalid offset (ZIP64
+ * allows 2^64) then throws an uncaught error, which would end the process.
  */
 export class ZipReader extends RandomAccessReader {
   readonly #handle: FileHandle;
   readonly #size: number;
 
-  /** @param size of the file, in bytes; the file is not closed here */
+  /** @param size the file's size in bytes; the reader does not close the file */
   constructor(handle: FileHandle, size: number) {
     super();
     this.#handle = handle;

@@ -4,25 +4,22 @@ import { basename, resolve } from 'node:path';
 import { fromRandomAccessReaderPromise } from 'yauzl';
 
 import { messageOf } from '../platform/errors.ts';
-import { cannotRead } from './package-error.ts';
-import { checkedStream } from './checked-stream.ts';
-import { samePath, shownPath } from './entry-name.ts';
-import { packageListing } from './listing.ts';
-import { PackageError } from './package-error.ts';
+import { packageListing, sourceOf } from './listing.ts';
+import { cannotRead, PackageError } from './package-error.ts';
 import type { PackageLimits, PackageSource } from './package-source.ts';
 import { readZipEntries, type ZipEntry } from './zip-entries.ts';
 import { openZipEntry, type FileIdentity } from './zip-entry-bytes.ts';
 import { ZipReader } from './zip-reader.ts';
 
-/** Lessons and their media do not shrink like this; what does is made to fill a disk. */
+/** Compression ratio of ZIP bombs, which are made to fill a disk; lessons and media never reach it. */
 const maxRatio = 200;
-const ratioCountsFrom = 64 * 1024 ** 2;
+const minBombBytes = 64 * 1024 ** 2;
 
 /**
- * Opens a ZIP archive (ZIP64 included) as a package. Its entries are read in any order, straight from the file, and
- * each one's size and CRC-32 are checked while it is read.
+ * Opens a ZIP archive, or ZIP64, as a package. Entries can be read in any order and concurrently. Reading an entry
+ * checks its size and CRC-32.
  *
- * @throws PackageError
+ * @throws {PackageError}
  */
 export async function openZipSource(path: string, limits: PackageLimits): Promise<PackageSource> {
   const location = resolve(path);
@@ -37,19 +34,7 @@ export async function openZipSource(path: string, limits: PackageLimits): Promis
   } finally {
     await handle.close();
   }
-  return {
-    files: [...listing.values()].map(({ path: inside, size }) => ({ path: inside, size })),
-    find: (wanted) => listing.get(samePath(wanted)),
-    open: (wanted) => {
-      const entry = listing.get(samePath(wanted));
-      if (entry === undefined) {
-        return Promise.reject(new PackageError([`${shownPath(wanted)}: is not in the package`]));
-      }
-      const openSource = () => openZipEntry(location, identity, entry);
-      return Promise.resolve(checkedStream(shownPath(wanted), entry, openSource));
-    },
-    close: () => Promise.resolve(),
-  };
+  return sourceOf(listing, (entry) => openZipEntry(location, identity, entry));
 }
 
 async function listZip(
@@ -61,10 +46,10 @@ async function listZip(
   try {
     const options = { autoClose: false, decodeStrings: false, validateEntrySizes: false };
     const zip = await fromRandomAccessReaderPromise(new ZipReader(handle, size), size, options);
-    // Folders are entries, too.
+    // Folders are entries as well.
     const { files, folders } = await readZipEntries(zip, label, 2 * limits.files);
     const listing = packageListing(label, files, folders, limits);
-    refuseBomb(label, files, size);
+    rejectBomb(label, files, size);
     return listing;
   } catch (error) {
     if (error instanceof PackageError) throw error;
@@ -82,9 +67,9 @@ async function beginsLikeZip(handle: FileHandle): Promise<boolean> {
   return bytesRead === 4 && ['PK\x03\x04', 'PK\x05\x06'].includes(buffer.toString('latin1'));
 }
 
-function refuseBomb(label: string, files: ZipEntry[], archiveSize: number): void {
+function rejectBomb(label: string, files: ZipEntry[], archiveSize: number): void {
   const total = files.reduce((sum, { size }) => sum + size, 0);
-  if (total <= ratioCountsFrom || total <= maxRatio * archiveSize) return;
+  if (total <= minBombBytes || total <= maxRatio * archiveSize) return;
   throw new PackageError([
     `${label}: would grow from ${archiveSize} to ${total} bytes, more than ${maxRatio} times its size`,
   ]);

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Organization } from '../../shared/models/organization.ts';
-import { digestOf } from '../../shared/storage/digest.ts';
-import { removeUnusedAssets } from '../../shared/assets/stored-assets.ts';
+import { findReleases } from '../../shared/models/widget-release.ts';
+import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
+import { removeUnusedAssets, storeAsset } from '../../shared/assets/stored-assets.ts';
 import { removeUnusedReleases } from '../../shared/widgets/releases.ts';
 import { buildOrganization, buildPackage } from '../support/factories.ts';
 import type { BuiltPackage } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
+import { useHarness } from '../support/use.ts';
 import {
   addWidgets,
   changeJson,
@@ -17,14 +17,13 @@ import {
   picture,
   watchUploads,
 } from './import-support.ts';
+import type { PackageJson } from './import-support.ts';
 
-let harness: Harness;
+const harness = useHarness();
 let organization: Organization;
 beforeAll(async () => {
-  harness = await startHarness();
   ({ organization } = await buildOrganization(harness));
 });
-afterAll(() => harness.close());
 
 const shared = picture(1);
 
@@ -61,46 +60,39 @@ async function failureOf(attempt: () => Promise<unknown>): Promise<Error> {
 }
 
 describe('a failed import leaves nothing, and files with other references stay, when', () => {
-  test.each([0, 2, 5])('picture %i is damaged', async (index) => {
-    const { path, mediaIds } = await somePackage();
-    const archive = await damagedArchive(path, `media/${mediaIds[index]}.png`);
-    const error = await failureOf(() => importInto(harness, organization, archive));
-    expect(error.message).toContain(`media/${mediaIds[index]}.png: is damaged`);
-  });
-
-  test('a picture does not match the SHA-256 in the manifest', async () => {
-    const { path, mediaIds } = await somePackage();
-    const wrong = 'ab'.repeat(32);
-    await changeJson(path, 'manifest.json', ({ files }) => {
-      (files.media[3] as { sha256?: string }).sha256 = wrong;
-    });
-    const error = await failureOf(() => importInto(harness, organization, path));
-    expect(error.message).toBe(
-      `media/${mediaIds[3]}.png: its SHA-256 is ${digestOf(picture(4).bytes).sha256}, and manifest.json says ${wrong}`,
-    );
-  });
-
   test.each([
-    ['sha256', 'Timer.js'],
-    ['cssSha256', 'Timer.css'],
-  ] as const)('the %s in the manifest does not match the widget file %s', async (field, name) => {
-    const { path } = await somePackage();
-    const wrong = 'cd'.repeat(32);
-    await changeJson(path, 'manifest.json', ({ files }) => {
-      const [timer] = files.widgets;
-      if (timer !== undefined) timer[field] = wrong;
-    });
-    const error = await failureOf(() => importInto(harness, organization, path));
-    expect(error.message).toMatch(
-      new RegExp(`widgets/${name}: its SHA-256 is .*manifest.json says ${wrong}`),
-    );
+    ...[0, 2, 5].map((index) => [`picture ${index}`, (ids: string[]) => `media/${ids[index]}.png`] as const),
+    ...['Timer.js', 'Timer.css', 'Map.js'].map((name) => [name, () => `widgets/${name}`] as const),
+  ])('%s is damaged', async (_what, nameOf) => {
+    const { path, mediaIds } = await somePackage();
+    const archive = await damagedArchive(path, nameOf(mediaIds));
+    const error = await failureOf(() => importInto(harness, organization, archive));
+    expect(error.message).toContain(`${nameOf(mediaIds)}: is damaged`);
   });
 
-  test.each(['Timer.js', 'Timer.css', 'Map.js'])('the widget file %s is damaged', async (name) => {
+  const wrong = 'ab'.repeat(32);
+  test.each<[string, (files: PackageJson['files']) => void, string]>([
+    [
+      'a picture',
+      ({ media }) => Object.assign(media[3] ?? {}, { sha256: wrong }),
+      `.png: its SHA-256 is ${digestOf(picture(4).bytes).sha256}, and`,
+    ],
+    [
+      'a module',
+      ({ widgets }) => Object.assign(widgets[0] ?? {}, { sha256: wrong }),
+      'widgets/Timer.js: its',
+    ],
+    [
+      'a stylesheet',
+      ({ widgets }) => Object.assign(widgets[0] ?? {}, { cssSha256: wrong }),
+      'widgets/Timer.css: its',
+    ],
+  ])('%s does not match its SHA-256 in the manifest', async (_what, change, message) => {
     const { path } = await somePackage();
-    const archive = await damagedArchive(path, `widgets/${name}`);
-    const error = await failureOf(() => importInto(harness, organization, archive));
-    expect(error.message).toContain(`widgets/${name}: is damaged`);
+    await changeJson(path, 'manifest.json', ({ files }) => change(files));
+    const error = await failureOf(() => importInto(harness, organization, path));
+    expect(error.message).toContain(message);
+    expect(error.message).toContain(`manifest.json says ${wrong}`);
   });
 
   test.each([1, 4, 7, 9])('it is aborted before upload %i', async (when) => {
@@ -136,7 +128,7 @@ describe('a failed import leaves nothing, and files with other references stay, 
   test('another organization took the lesson id during the import', async () => {
     const { path, lessonId } = await somePackage();
     const other = await buildOrganization(harness);
-    // Taken at the last moment, after the check at the start found it free.
+    // Taken during the import, after its first check.
     const taken = await buildPackage({ lesson: { id: lessonId } });
     await changeJson(taken.path, 'manifest.json', (manifest) => Object.assign(manifest, { lessonId }));
     const store = watchUploads(harness.store, async (count) => {
@@ -192,7 +184,84 @@ test('a lesson of another organization is rejected before anything is read', asy
   });
   const error = await failureOf(() => importInto({ ...harness, store }, other, path));
   expect(error.message).toBe(
-    `lesson.json: lesson.id: ${lessonId} is a lesson of another organization. Import it with --as-new for a copy of its own.`,
+    `lesson.json: lesson.id: ${lessonId} is a lesson of another organization. Import it with --as-new to make a copy.`,
   );
   expect(uploads).toBe(0);
+});
+
+async function packageWith(...widgets: string[]): Promise<string> {
+  const { path } = await buildPackage();
+  await addWidgets(
+    path,
+    widgets.map((type) => ({ type, js: `export default '${type}'` })),
+  );
+  return path;
+}
+
+/** A step that the test waits for and then lets continue. */
+function gate() {
+  let reach: () => void = () => undefined;
+  let open: () => void = () => undefined;
+  const reached = new Promise<void>((resolve) => (reach = resolve));
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { reached, open: () => open(), pass: () => (reach(), opened) };
+}
+
+test('a failed import keeps a widget file that another import stored in between', async () => {
+  const { reached, open, pass } = gate();
+  const slowStore = watchUploads(harness.store, async (count) => {
+    if (count === 2) await pass();
+  });
+  const slowPackage = await packageWith('Shared', 'Second');
+  let slow: ReturnType<typeof importInto> | undefined;
+  const failingStore = watchUploads(harness.store, async (count) => {
+    if (count < 2) return;
+    slow = importInto({ ...harness, store: slowStore }, organization, slowPackage);
+    await reached;
+    throw new Error('no space left on device');
+  });
+  const failing = await packageWith('Shared', 'Other');
+  await expect(importInto({ ...harness, store: failingStore }, organization, failing)).rejects.toThrow(
+    'no space left on device',
+  );
+  open();
+  const pins = (await slow)?.version.widgets ?? [];
+  const ids = pins.map(({ widgetId }) => widgetId);
+  const releases = await findReleases(harness.db, organization._id, ids);
+  expect(releases).toHaveLength(2);
+  await removeUnusedAssets(harness.db, harness.store, 0);
+  for (const { js } of releases) expect(await harness.store.assets.has(js)).toBe(true);
+});
+
+test('a sweep removes a file without references a day after it was last stored', async () => {
+  const { bytes } = picture(100);
+  const storePicture = () => storeAsset(harness.db, harness.store, bytesOf(bytes));
+  await storePicture();
+  const dayAgo = new Date(Date.now() - 24 * 3_600_000);
+  const { sha256 } = digestOf(bytes);
+  await harness.db.assetNotes.updateOne({ _id: sha256 }, { $set: { notedAt: dayAgo } });
+  await storePicture();
+  await removeUnusedAssets(harness.db, harness.store, 12 * 3600);
+  expect(await harness.store.assets.has(digestOf(bytes))).toBe(true);
+
+  await harness.db.assetNotes.updateOne({ _id: sha256 }, { $set: { notedAt: dayAgo } });
+  await removeUnusedAssets(harness.db, harness.store, 12 * 3600);
+  expect(await harness.store.assets.has(digestOf(bytes))).toBe(false);
+});
+
+test('a file that a sweep is removing is stored again after the removal', async () => {
+  const { bytes } = picture(101);
+  await storeAsset(harness.db, harness.store, bytesOf(bytes));
+  const { reached, open, pass } = gate();
+  const remove = async (sha256: string) => {
+    await pass();
+    await harness.store.assets.delete(sha256);
+  };
+  const slow = { ...harness.store, assets: { ...harness.store.assets, delete: remove } };
+  const sweeping = removeUnusedAssets(harness.db, slow, 0);
+  await reached;
+  const storing = storeAsset(harness.db, harness.store, bytesOf(bytes));
+  open();
+  await Promise.all([sweeping, storing]);
+  expect(await harness.store.assets.has(digestOf(bytes))).toBe(true);
 });

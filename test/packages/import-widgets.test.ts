@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { deleteVersion } from '../../shared/models/lesson-version.ts';
 import { findReleases } from '../../shared/models/widget-release.ts';
 import type { Organization } from '../../shared/models/organization.ts';
@@ -6,17 +6,14 @@ import { publishVersion } from '../../shared/publishing/publishing.ts';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
 import { releaseWidget, removeUnusedReleases } from '../../shared/widgets/releases.ts';
 import { buildOrganization, buildPackage } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
+import { useHarness } from '../support/use.ts';
 import { addWidgets, importInto } from './import-support.ts';
 
-let harness: Harness;
+const harness = useHarness();
 let organization: Organization;
 beforeAll(async () => {
-  harness = await startHarness();
   ({ organization } = await buildOrganization(harness));
 });
-afterAll(() => harness.close());
 
 const js = (text: string) => `export default ${JSON.stringify(text)}`;
 const blocks = (...types: string[]) =>
@@ -54,21 +51,6 @@ test('two types with the same kebab-case name and the same files are both releas
   const ids = version.widgets.map(({ widgetId }) => widgetId);
   const releases = await findReleases(harness.db, organization._id, ids);
   expect(releases.map(({ type }) => type).sort()).toEqual(['FlipBook', 'flip-book']);
-});
-
-test('a later release changes no pins, neither of a version nor of a published one', async () => {
-  const { path } = await buildPackage({ blocks: () => blocks('Dial', 'Heading') });
-  await addWidgets(path, [{ type: 'Dial', js: js('first') }]);
-  const { version } = await importInto(harness, organization, path);
-  const later = await buildPackage({ blocks: () => blocks('Dial') });
-  await addWidgets(later.path, [{ type: 'Dial', js: js('second') }]);
-  const newer = await importInto(harness, organization, later.path);
-
-  const published = await publishVersion(harness.db, harness.store, version._id, { force: false });
-  const pins = new Map(published.widgets.map(({ type, widgetId }) => [type, widgetId]));
-  expect([...pins.keys()]).toEqual(['Dial', 'Heading']);
-  expect(pins.get('Dial')).toBe(version.widgets[0]?.widgetId);
-  expect(pins.get('Dial')).not.toBe(newer.version.widgets[0]?.widgetId);
 });
 
 test("a package's widget serves only its own version, and replaces no registered one", async () => {

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-
 import { findJsonFault, findJsonLosses } from '../../shared/packages/json-syntax.ts';
 
 const faultOf = (text: string) => {
@@ -8,7 +7,7 @@ const faultOf = (text: string) => {
   return fault && `${fault.line}:${fault.column} ${fault.message}`;
 };
 
-test('the reader finds what parsing would lose: duplicate names, and numbers that a double cannot hold', () => {
+test('duplicate names, and numbers that a double cannot hold, are reported with their position', () => {
   const text = `{
   "a": [1e400, -0.0, 12345678901234567890, -9007199254740993, 1e-400],
   "b": {"x": 1, "\\u0078": 2, "y": {"x": 3}}, "a": 0
@@ -16,7 +15,7 @@ test('the reader finds what parsing would lose: duplicate names, and numbers tha
   const losses = findJsonLosses(text, 20).map(({ line, column, message }) => `${line}:${column} ${message}`);
   const number = (written: string, becomes: string) =>
     `the number "${written}" becomes ${becomes}; write it as a string to keep it`;
-  const name = (written: string) => `the name "${written}" stands in its object before; the last one counts`;
+  const name = (written: string) => `the name "${written}" is repeated in its object; the last one counts`;
   expect(losses).toEqual([
     `2:9 ${number('1e400', 'null')}`,
     `2:16 ${number('-0.0', '0')}`,
@@ -59,7 +58,7 @@ describe('locating a JSON syntax error', () => {
     ['{} {}', '1:4 expected nothing more after the end of the value'],
     ['["a', '1:2 this string is not closed in its line'],
     ['["a\nb"]', '1:2 this string is not closed in its line'],
-    ['["a\tb"]', '1:2 control characters in this string have to be escaped'],
+    ['["a\tb"]', '1:2 control characters in this string must be escaped'],
     ['["a\\x"]', '1:2 unknown escape in this string'],
     ['["\\u12"]', '1:2 unknown escape in this string'],
     ['// note\n{}', '1:1 comments are not allowed'],
@@ -112,12 +111,12 @@ describe('locating a JSON syntax error', () => {
   });
 
   test.each([
-    ['a string', () => `"${'a'.repeat(30_000_000)}"`],
-    ['escapes', () => `"${'\\n'.repeat(5_000_000)}"`],
-    ['digits', () => '1'.repeat(10_000_000)],
-    ['space', () => `${' '.repeat(10_000_000)}1`],
-    ['elements', () => `[${'1,'.repeat(3_000_000)}1]`],
-  ])('handles millions of characters of %s', (_what, text) => {
+    ['a string', () => `"${'a'.repeat(3_000_000)}"`],
+    ['escapes', () => `"${'\\n'.repeat(500_000)}"`],
+    ['digits', () => '1'.repeat(1_000_000)],
+    ['space', () => `${' '.repeat(1_000_000)}1`],
+    ['elements', () => `[${'1,'.repeat(500_000)}1]`],
+  ])('scans long JSON once: a million characters of %s', (_what, text) => {
     expect(faultOf(text())).toBeUndefined();
   });
 });

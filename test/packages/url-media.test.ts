@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ask, jsonOf } from '../support/answers.ts';
 import { startExportLab } from '../exports/lab.ts';
 import type { ExportLab } from '../exports/lab.ts';
@@ -24,10 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab.close());
 
-let url: (path: string) => string;
-beforeEach(() => {
-  url = (path) => lab.origin.url(path);
-});
+const url = (path: string) => lab.origin.url(path);
 
 test('a UUID of version 5 matches the example of RFC 9562', () => {
   expect(uuidV5('6ba7b810-9dad-11d1-80b4-00c04fd430c8', 'www.example.com')).toBe(

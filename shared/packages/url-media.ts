@@ -15,15 +15,16 @@ import { maxUrlLength } from './text-shapes.ts';
 import { messageOf } from '../platform/errors.ts';
 import { parseUrl } from '../platform/parse-url.ts';
 
-/** What is assumed of a file whose address does not say what it is. */
-const usualTypes: Record<MediaKind, string> = {
+/** The MIME type of a file whose URL has no known extension. */
+const defaultTypes: Record<MediaKind, string> = {
   image: 'image/jpeg',
   video: 'video/mp4',
   audio: 'audio/mpeg',
   captions: 'text/vtt',
 };
 
-const familiesOf: Record<MediaKind, RegExp> = {
+/** The MIME types that may serve as a kind of media. */
+const typePatterns: Record<MediaKind, RegExp> = {
   image: /^image\//,
   video: /^(?:video|audio)\//,
   audio: /^(?:video|audio)\//,
@@ -31,38 +32,38 @@ const familiesOf: Record<MediaKind, RegExp> = {
 };
 
 /**
- * Makes external media of the http and https addresses that core widgets load: those in their media props, and in the
- * HTML of their texts. Else a learner's browser would ask the third party, and the archive would lack the file. The
- * same lesson and address have the same id, whenever they are imported.
+ * Turns the http and https URLs that core widgets load, in media props and in HTML texts, into external media of the
+ * package. Otherwise learners' browsers would contact a third party, and archives would lack the files. The id of such a
+ * medium depends on its lesson and URL, so it is the same in each import.
  *
- * The content is changed in place. Links, and props of custom widgets, stay as they are.
+ * Changes the content in place. Keeps links and the props of custom widgets.
  *
- * @param media of the package; what is made is added.
- * @returns what could not be done, for people.
+ * @param media the package's media, to which the new ones are added
+ * @returns warnings about URLs that cannot be media
  */
-export function adoptPlainMedia(content: LessonContent, media: PackageMedium[], faults: FaultList): string[] {
-  const adoption = new Adoption(content.lesson.id, media);
+export function addUrlMedia(content: LessonContent, media: PackageMedium[], faults: FaultList): string[] {
+  const urlMedia = new UrlMedia(content.lesson.id, media);
   const { overrides } = content.lesson.widget_settings;
-  const adopt = (type: string | undefined, props: unknown, path: string) => {
+  const addAll = (type: string | undefined, props: unknown, path: string) => {
     if (type === undefined || !isCoreWidget(type) || !isRecord(props)) return;
     for (const [name, kind] of Object.entries(coreWidgetProps[type])) {
       if (!Object.hasOwn(props, name)) continue;
       try {
-        adoption.adopt(props, name, kind, memberPath(path, name));
+        urlMedia.addFrom(props, name, kind, memberPath(path, name));
       } catch (error) {
-        // HTML that would take too long to parse.
+        // The HTML would take too long to parse.
         faults.add(`lesson.json: ${memberPath(path, name)}`, messageOf(error));
       }
     }
   };
   for (const [type, props] of Object.entries(overrides)) {
-    adopt(type, props, memberPath('lesson.widget_settings.overrides', type));
+    addAll(type, props, memberPath('lesson.widget_settings.overrides', type));
   }
-  for (const { block, path } of lessonBlocks(content)) adopt(block.type, block.props, `${path}.props`);
-  return adoption.warnings;
+  for (const { block, path } of lessonBlocks(content)) addAll(block.type, block.props, `${path}.props`);
+  return urlMedia.warnings;
 }
 
-class Adoption {
+class UrlMedia {
   readonly warnings: string[] = [];
   readonly #lessonId: string;
   readonly #media: PackageMedium[];
@@ -74,10 +75,10 @@ class Adoption {
     this.#known = new Set(media.map(({ id }) => id));
   }
 
-  /** Goes through a member of an object, whatever is in it. */
-  adopt(holder: Record<string, unknown>, name: string, kind: PropKind, path: string): void {
+  /** Replaces the URLs in a member of an object, which may have any value. */
+  addFrom(holder: Record<string, unknown>, name: string, kind: PropKind, path: string): void {
     const value = holder[name];
-    const replace: ReplaceUrl = (address, mediaKind) => this.#referenceTo(address, mediaKind, path);
+    const replace: ReplaceUrl = (url, mediaKind) => this.#referenceTo(url, mediaKind, path);
     switch (kind) {
       case 'image':
       case 'video':
@@ -86,19 +87,19 @@ class Adoption {
         return;
       case 'captions':
         if (typeof value === 'string') holder[name] = replace(value.trim(), kind) ?? value;
-        else this.#eachOf(value, path, (entry, at) => this.adopt(entry, 'src', 'captions', at));
+        else this.#eachOf(value, path, (entry, at) => this.addFrom(entry, 'src', 'captions', at));
         return;
       case 'html':
         if (typeof value === 'string') holder[name] = replaceMediaUrls(value, replace);
         return;
       case 'choices':
         this.#eachOf(value, path, (choice, at) => {
-          for (const text of ['html', 'feedback']) this.adopt(choice, text, 'html', at);
+          for (const text of ['html', 'feedback']) this.addFrom(choice, text, 'html', at);
         });
         return;
       case 'feedback':
         if (isRecord(value))
-          for (const text of ['right', 'partly', 'wrong']) this.adopt(value, text, 'html', path);
+          for (const text of ['right', 'partly', 'wrong']) this.addFrom(value, text, 'html', path);
         return;
       case 'plain':
       case 'blocks':
@@ -112,20 +113,20 @@ class Adoption {
     }
   }
 
-  #referenceTo(address: string, kind: MediaKind, path: string): string | null {
-    const url = elsewhere(address);
-    if (url === null && !/^(?:https?:)?[\\/]{2}/i.test(address)) return null;
+  #referenceTo(written: string, kind: MediaKind, path: string): string | null {
+    const url = foreignUrl(written);
+    if (url === null && !/^(?:https?:)?[\\/]{2}/i.test(written)) return null;
     const fault =
       url === null
         ? 'is not a valid URL'
         : url.href.length > maxUrlLength
           ? `is longer than ${maxUrlLength} characters`
-          : // The player puts a variable's value in.
-            address.includes('{{')
+          : // The player replaces variables with their values.
+            written.includes('{{')
             ? 'contains a variable'
             : null;
     if (url === null || fault !== null) {
-      this.warnings.push(`lesson.json: ${path}: ${quote(address)} ${fault}, and is not downloaded`);
+      this.warnings.push(`lesson.json: ${path}: ${quote(written)} ${fault}, and is not downloaded`);
       return null;
     }
     const { hash } = url;
@@ -140,12 +141,12 @@ class Adoption {
 }
 
 /**
- * Returns where a browser would load an address from, if that is another host than the page's. A browser skips line
- * breaks and tabs, and reads `https:/host` as `https://host` where the page has the other scheme.
+ * Parses a URL as a browser does; null if it is relative to the page. A browser skips line breaks and tabs, and reads
+ * `https:/host` as `https://host` if the page has the other scheme.
  */
-function elsewhere(address: string): URL | null {
+function foreignUrl(written: string): URL | null {
   for (const page of ['https://page.invalid', 'http://page.invalid']) {
-    const url = parseUrl(address, page);
+    const url = parseUrl(written, page);
     if (url !== null && /^https?:$/.test(url.protocol) && url.hostname !== 'page.invalid') return url;
   }
   return null;
@@ -153,10 +154,10 @@ function elsewhere(address: string): URL | null {
 
 function typeOf(url: URL, kind: MediaKind): Pick<PackageMedium, 'mimeType' | 'extension'> {
   const extension = pathExtension(url.pathname);
-  const named = extension === undefined ? false : lookup(extension);
-  if (extension !== undefined && named !== false && familiesOf[kind].test(named)) {
-    return { mimeType: named, extension };
+  const known = extension === undefined ? false : lookup(extension);
+  if (extension !== undefined && known !== false && typePatterns[kind].test(known)) {
+    return { mimeType: known, extension };
   }
-  const mimeType = usualTypes[kind];
+  const mimeType = defaultTypes[kind];
   return { mimeType, extension: extensionOf(mimeType) };
 }

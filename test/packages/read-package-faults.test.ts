@@ -1,0 +1,206 @@
+import { describe, expect, test } from 'vitest';
+import { PackageError } from '../../shared/packages/package-error.ts';
+import { lessonId } from '../lessons/build-lesson.ts';
+import {
+  buildManifest,
+  jpg,
+  jpgFile,
+  manifestOf,
+  mediaId,
+  messageOfFailure,
+  readFiles,
+  versionId,
+} from './package-folder.ts';
+import type { PackageFiles } from './package-folder.ts';
+
+const failure = (files: PackageFiles, options = {}) => messageOfFailure(readFiles(files, options));
+
+/** Returns the failure of a package with this manifest.json, without the file's name. */
+async function manifestFailure(manifest: unknown, files: PackageFiles = {}): Promise<string> {
+  return (await failure({ 'manifest.json': manifest, ...files })).replace(/^manifest\.json: /, '');
+}
+
+const tooLarge = Buffer.alloc(64 * 1024 ** 2 + 1, ' ');
+
+test.each<[string, string, unknown, string]>([
+  ['missing', 'lesson.json', undefined, 'is not in the package'],
+  ['missing', 'manifest.json', undefined, 'is not in the package'],
+  ['broken', 'lesson.json', '{\n  "lesson": {,\n', 'line 2, column 14: expected a value'],
+  ['empty', 'manifest.json', '', 'line 1, column 1: the file ends too early'],
+  ['not UTF-8', 'lesson.json', Buffer.from([0x22, 0xc3, 0x28, 0x22]), 'is not valid UTF-8'],
+  ['an overlong NUL', 'lesson.json', Buffer.from([0x22, 0xc0, 0x80, 0x22]), 'is not valid UTF-8'],
+  ['UTF-16', 'lesson.json', Buffer.from('\uFEFF{}', 'utf16le'), 'is UTF-16; save it as UTF-8'],
+  [
+    'too deep',
+    'lesson.json',
+    '['.repeat(10_000) + ']'.repeat(10_000),
+    'line 1, column 201: nested deeper than 200 levels',
+  ],
+  [
+    'far too deep',
+    'manifest.json',
+    '{"a":'.repeat(1_000_000),
+    'line 1, column 1001: nested deeper than 200 levels',
+  ],
+  ['too large', 'lesson.json', tooLarge, 'is 67108865 bytes; at most 67108864 are allowed'],
+  ['too large', 'manifest.json', tooLarge, 'is 67108865 bytes; at most 67108864 are allowed'],
+  ['an array', 'manifest.json', [], 'must be an object'],
+])('JSON that is %s in %s is rejected', async (_how, path, content, fault) => {
+  expect(await failure({ [path]: content })).toBe(`${path}: ${fault}`);
+});
+
+const fileIsMissing = `./${jpgFile} is not in the package`;
+const twoTypes = [1, 2].map(() => ({ widgetType: 'Q', localPath: './widgets/q.js' }));
+
+describe('a manifest is rejected with', () => {
+  test.each([
+    [{ lessonId: versionId }, `lessonId: is not the id of lesson.json, ${lessonId}`],
+    [{ versionId: undefined }, 'versionId: is missing'],
+    [{ versionNumber: 0 }, 'versionNumber: must be 1 or more'],
+    [{ versionNumber: 1.5 }, 'versionNumber: must be a whole number'],
+    [{ formatVersion: '2.0.0' }, 'formatVersion: must be a version 1.x.y of the package format'],
+    [{ files: undefined }, 'files: is missing'],
+    [{ files: { lesson: './other.json' } }, 'files.lesson: must be ./lesson.json'],
+    [
+      { failedMedia: [{ id: mediaId, localPath: '../x.jpg' }] },
+      'failedMedia[0].localPath: ../x.jpg: the path leads out of its folder (..)',
+    ],
+    [
+      { files: { media: Array(100_001).fill(1) } },
+      'files.media: has 100001 entries; at most 100000 are allowed',
+    ],
+  ])('$1', async (overrides, fault) => {
+    expect(await manifestFailure(buildManifest(overrides))).toBe(fault);
+  });
+
+  test.each<[object, string, PackageFiles?]>([
+    [{}, `.localPath: ${fileIsMissing}`],
+    [{}, `.localPath: ${fileIsMissing}`, { [jpgFile.replace('jpg', 'JPG')]: 'x' }],
+    [{ localPath: undefined }, ': has neither a localPath nor a sourceUrl'],
+    [{ sourceUrl: 'file:///etc/passwd' }, '.sourceUrl: must be an http or https URL'],
+    [
+      { sourceUrl: `https://example.org/${'x'.repeat(8200)}` },
+      '.sourceUrl: must be at most 8192 characters',
+      { [jpgFile]: 'x' },
+    ],
+    [{ id: 'x' }, '.id: must be a UUID'],
+    [{ mimeType: 'image' }, '.mimeType: must be a MIME type such as image/png'],
+    [{ size: 9 }, `.size: ./${jpgFile} has 1 bytes, not 9`, { [jpgFile]: 'x' }],
+    [{ sha256: 'x' }, '.sha256: must be 64 hex digits', { [jpgFile]: 'x' }],
+    [
+      { localPath: './media/../../x.jpg' },
+      '.localPath: ./media/../../x.jpg: the path leads out of its folder (..)',
+    ],
+    [{ localPath: '/media/x.jpg' }, '.localPath: /media/x.jpg: the path is absolute'],
+    [{ localPath: './lesson.json' }, '.localPath: ./lesson.json is not in media/'],
+    [
+      { localPath: './media/\u001b[2J\u009b.jpg' },
+      '.localPath: "./media/\\u001b[2J\\u009b.jpg": the path has control characters in it',
+    ],
+  ])('the media entry $1', async (changes, fault, files) => {
+    expect(await manifestFailure(manifestOf([{ ...jpg, ...changes }]), files)).toBe(`files.media[0]${fault}`);
+  });
+
+  test.each<[string, unknown[], object, string]>([
+    [
+      'a long credit',
+      [jpg],
+      { attributions: [{ mediaId, text: 'x'.repeat(10_001) }] },
+      'attributions[0].text: must be at most 10000 characters, and has 10001',
+    ],
+    [
+      'too many credits',
+      [jpg],
+      { attributions: Array(101).fill({ mediaId }) },
+      `attributions: has 101 for ${mediaId}; at most 100 are allowed for one media file`,
+    ],
+    [
+      'a duplicate medium',
+      [jpg, { ...jpg, id: mediaId.toUpperCase() }],
+      {},
+      'files.media[1].id: duplicate of files.media[0].id',
+    ],
+    [
+      'a medium that is listed and failed',
+      [jpg],
+      { failedMedia: [{ id: mediaId }] },
+      'failedMedia[0].id: duplicate of files.media[0].id',
+    ],
+  ])('%s', async (_what, media, more, fault) => {
+    expect(await manifestFailure(manifestOf(media, [], { ...more }), { [jpgFile]: 'x' })).toBe(fault);
+  });
+
+  const js = './widgets/q.js';
+  const url = 'https://widgets.example/q.js';
+  test.each<[object, string, PackageFiles?]>([
+    [{}, ': has neither a localPath nor a sourceUrl'],
+    [{ localPath: js }, `.localPath: ${js} is not in the package`],
+    [
+      { localPath: js, cssLocalPath: './widgets/q.css' },
+      '.cssLocalPath: ./widgets/q.css is not in the package',
+      { 'widgets/q.js': 'x' },
+    ],
+    [{ localPath: './media/q.js' }, '.localPath: ./media/q.js is not in widgets/', { 'media/q.js': 'x' }],
+    [{ sourceUrl: 'data:text/javascript,1' }, '.sourceUrl: must be an http or https URL'],
+    [{ sourceUrl: `${url}?${'x'.repeat(8192)}` }, '.sourceUrl: must be at most 8192 characters'],
+    [
+      { localPath: js, cssSourceUrl: url },
+      '.cssSourceUrl: needs a sourceUrl and no file: give the stylesheet of a file as cssLocalPath',
+      { 'widgets/q.js': 'x' },
+    ],
+  ])('the widget entry $1', async (entry, fault, files) => {
+    const manifest = manifestOf([], [{ widgetType: 'Quiz', ...entry }]);
+    expect(await manifestFailure(manifest, files)).toBe(`files.widgets[0]${fault}`);
+  });
+
+  test('a widget type twice, or more than 100 widgets by URL', async () => {
+    expect(await manifestFailure(manifestOf([], twoTypes), { 'widgets/q.js': 'x' })).toBe(
+      'files.widgets[1].widgetType: duplicate of files.widgets[0].widgetType',
+    );
+    const many = Array.from({ length: 101 }, (_, index) => ({ widgetType: `W${index}`, sourceUrl: url }));
+    expect(await manifestFailure(manifestOf([], many))).toBe(
+      'files.widgets: has 101 widgets by URL; at most 100 are allowed. Put the files of some into widgets/',
+    );
+  });
+});
+
+describe('a package is rejected', () => {
+  test('with all faults of both files at once', async () => {
+    const error = await readFiles({
+      'lesson.json': { lesson: { id: 'x', title: 1 }, sections: [{}] },
+      'manifest.json': manifestOf([jpg], [{ widgetType: 'Quiz', localPath: './widgets/q.js' }]),
+    }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(PackageError);
+    expect((error as PackageError).faults).toEqual([
+      'lesson.json: lesson.id: must be a UUID',
+      'lesson.json: lesson.title: must be a string',
+      'lesson.json: sections[0].id: is missing',
+      'lesson.json: sections[0].title: is missing',
+      'lesson.json: sections[0].order_index: is missing',
+      'lesson.json: sections[0].steps: is missing',
+      `manifest.json: files.media[0].localPath: ${fileIsMissing}`,
+      'manifest.json: files.widgets[0].localPath: ./widgets/q.js is not in the package',
+    ]);
+  });
+
+  test.each(['ftp://example.org', 'example.org', '', 'http://'])(
+    'when the base URL is %j',
+    async (mediaBaseUrl) => {
+      expect(await failure({}, { mediaBaseUrl })).toContain(
+        'the base of the media must be an http or https URL',
+      );
+    },
+  );
+
+  test('when it is larger than the caller allows', async () => {
+    expect(await failure({ [jpgFile]: 'x'.repeat(5_000) }, { limits: { fileBytes: 4_000 } })).toBe(
+      `a-lesson-v1: ${jpgFile}: is 5000 bytes; at most 4000 are allowed`,
+    );
+  });
+
+  test('without prototype pollution', async () => {
+    const polluted = '{"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}}';
+    await failure({ 'manifest.json': polluted, 'lesson.json': polluted });
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  });
+});
