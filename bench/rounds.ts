@@ -28,8 +28,8 @@ export function medianTimes(contenders: Contender[], rounds: number): Promise<Ma
 }
 
 /**
- * Measures in turns, so that noise of the machine affects all. Returns the median of each in milliseconds, by
- * name. The first round warms up and does not count.
+ * Measures in turns, so that noise of the machine affects all. Returns the median of each in milliseconds, by name. The
+ * first round warms up and does not count.
  */
 export async function medians(measurements: Measurement[], rounds: number): Promise<Map<string, number>> {
   const times = new Map<string, number[]>(measurements.map(({ name }) => [name, []]));

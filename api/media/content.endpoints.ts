@@ -117,8 +117,8 @@ export const getContentWidgetFile = defineEndpoint(
 );
 
 /**
- * Returns the expiry of a valid URL. Redirects from it expire with it, so that their lifetimes do not add up
- * after a revocation.
+ * Returns the expiry of a valid URL. Redirects from it expire with it, so that their lifetimes do not add up after a
+ * revocation.
  */
 function expiryOf({ expires }: Record<string, string | undefined>): Date {
   return new Date(Number(expires) * 1000);

@@ -46,8 +46,7 @@ interface SharedDownload {
   stop: AbortController;
   waiting: number;
   /**
-   * Whether it continues without clients: one client has waited for the maximum time and will request the
-   * file again.
+   * Whether it continues without clients: one client has waited for the maximum time and will request the file again.
    */
   isKept: boolean;
   abandoning: NodeJS.Timeout | undefined;
@@ -63,9 +62,9 @@ export interface ExternalMediaDependencies {
 }
 
 /**
- * Serves external media to learners: Lectern alone contacts their origins, and keeps the files in the store's
- * cache. Concurrent requests of an organization for a URL share one download. It ends soon after the last
- * client disconnects, so abandoned requests take no slots from others.
+ * Serves external media to learners: Lectern alone contacts their origins, and keeps the files in the store's cache.
+ * Concurrent requests of an organization for a URL share one download. It ends soon after the last client disconnects,
+ * so abandoned requests take no slots from others.
  */
 export class ExternalMedia {
   readonly #deps: ExternalMediaDependencies;
@@ -79,10 +78,7 @@ export class ExternalMedia {
     ttl: outcomeTtlMs,
   });
 
-  /**
-   * @param times the longest time of one download, and how long one continues without clients, in
-   * milliseconds.
-   */
+  /** @param times the longest time of one download, and how long one continues without clients, in milliseconds. */
   constructor(
     deps: ExternalMediaDependencies,
     { downloadMs = downloadTimeoutMs, abandonedMs = graceMs } = {},
@@ -92,8 +88,8 @@ export class ExternalMedia {
   }
 
   /**
-   * Returns a URL's file in the store's cache; null when it is unavailable or takes too long. A copy that was
-   * checked within MEDIA_FRESH_HOURS is used as it is; an older one is revalidated at its origin.
+   * Returns a URL's file in the store's cache; null when it is unavailable or takes too long. A copy that was checked
+   * within MEDIA_FRESH_HOURS is used as it is; an older one is revalidated at its origin.
    *
    * @throws the signal's reason when it is aborted.
    */
@@ -211,9 +207,8 @@ export class ExternalMedia {
 }
 
 /**
- * Returns the key of the download that a request may share. Organizations do not share, because a download
- * waits for the slots of the organization that started it. A wrong type or a lower limit must not fail a file
- * for other lessons.
+ * Returns the key of the download that a request may share. Organizations do not share, because a download waits for
+ * the slots of the organization that started it. A wrong type or a lower limit must not fail a file for other lessons.
  */
 function keyOf({ organizationId, url, mimeType, maxBytes }: ExternalMedium): string {
   return JSON.stringify([organizationId, maxBytes, mimeType, url]);

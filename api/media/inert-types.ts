@@ -15,16 +15,16 @@ const inertTypes = new Set([
 ]);
 
 /**
- * Returns whether a file may be served with its own type. Scripts and stylesheets may, because they are text
- * when opened directly. An SVG can contain scripts, which {@link assetPolicy} blocks.
+ * Returns whether a file may be served with its own type. Scripts and stylesheets may, because they are text when
+ * opened directly. An SVG can contain scripts, which {@link assetPolicy} blocks.
  */
 export function isInert(mimeType: string): boolean {
   return inertTypes.has(mimeType) || (inertFamilies.test(mimeType) && !xmlSuffix.test(mimeType));
 }
 
 /**
- * The Content-Security-Policy of every asset. An asset that is opened directly becomes a page without origin,
- * scripts, requests, forms and plugins. SVGs keep their styles.
+ * The Content-Security-Policy of every asset. An asset that is opened directly becomes a page without origin, scripts,
+ * requests, forms and plugins. SVGs keep their styles.
  */
 export const assetPolicy =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; form-action 'none'; sandbox";

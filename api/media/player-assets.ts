@@ -33,8 +33,8 @@ export class PlayerAssets {
   }
 
   /**
-   * Returns a medium of a version, with the same bytes as in an export. Downloads an external one if the
-   * cache lacks it.
+   * Returns a medium of a version, with the same bytes as in an export. Downloads an external one if the cache lacks
+   * it.
    *
    * @throws {LecternError} NOT_FOUND when the version has no such medium, or its file is unavailable.
    */
@@ -47,8 +47,8 @@ export class PlayerAssets {
   }
 
   /**
-   * Returns a file of a widget that a version uses, with the same bytes as in an export. Downloads one with a
-   * URL if the cache lacks it.
+   * Returns a file of a widget that a version uses, with the same bytes as in an export. Downloads one with a URL if
+   * the cache lacks it.
    *
    * @throws {LecternError} NOT_FOUND when the version uses no such widget, or its file is unavailable.
    */

@@ -6,9 +6,9 @@ import { matchesIfNoneMatch, matchesIfMatch } from '../http/etags.ts';
 import parseRange from 'range-parser';
 
 /**
- * Responds to GET and HEAD with an open file as RFC 9110 defines: a strong ETag, If-Match, If-None-Match, and
- * one Range with a strong If-Range. Adds the digest of the whole file (RFC 9530), also to a part. Resolves
- * when the response has ended and the file is closed.
+ * Responds to GET and HEAD with an open file as RFC 9110 defines: a strong ETag, If-Match, If-None-Match, and one Range
+ * with a strong If-Range. Adds the digest of the whole file (RFC 9530), also to a part. Resolves when the response has
+ * ended and the file is closed.
  *
  * @param sha256 of the whole file, in hex: its ETag.
  * @param describe sets the file's other headers; not called for an error.
@@ -104,14 +104,13 @@ interface ByteRange {
 }
 
 /**
- * Returns the single range that a Range header requests. Null means the whole file: no header, an invalid
- * one, another unit, or several ranges, which a server may ignore (RFC 9110, 14.2).
+ * Returns the single range that a Range header requests. Null means the whole file: no header, an invalid one, another
+ * unit, or several ranges, which a server may ignore (RFC 9110, 14.2).
  *
  * @param size of the file, in bytes.
  */
 function byteRange(header: string, size: number): ByteRange | 'unsatisfiable' | null {
-  // range-parser treats a suffix longer than the file as unsatisfiable; RFC 9110 (14.1.2) defines it as the
-  // whole file.
+  // range-parser treats a suffix longer than the file as unsatisfiable; RFC 9110 (14.1.2) defines it as the whole file.
   const suffix = /^bytes=-(\d+)$/i.exec(header.trim())?.[1];
   if (suffix !== undefined && size > 0 && Number(suffix) > size) return { start: 0, end: size };
   const ranges = header === '' ? -2 : parseRange(size, header);

@@ -24,8 +24,8 @@ export const mediaIdSchema = z
 export const widgetFile = /^(.+)\.(js|css)$/s;
 
 /**
- * Redirects authorized clients to signed URLs of a version's files. A URL expires at the given time, or else
- * after an hour or more.
+ * Redirects authorized clients to signed URLs of a version's files. A URL expires at the given time, or else after an
+ * hour or more.
  */
 export interface VersionFiles {
   /** @throws {LecternError} BAD_REQUEST for an invalid id; NOT_FOUND as `PlayerAssets.findMedium`. */

@@ -82,8 +82,8 @@ async function ask<Answer>(child: ChildProcess, message: object): Promise<Answer
 }
 
 /**
- * Checks that both servers return the same, because a server that omits something would be faster. Returns
- * the size of a response.
+ * Checks that both servers return the same, because a server that omits something would be faster. Returns the size of
+ * a response.
  */
 async function assertSameResponses([request]: Request[]): Promise<number> {
   const texts: string[] = [];
@@ -109,9 +109,7 @@ function comparable(body: object): object {
   return { ...claims, seconds: (exp ?? 0) - (iat ?? 0) };
 }
 
-/**
- * Measures in turns, so that noise of the machine affects both. The first round warms up and does not count.
- */
+/** Measures in turns, so that noise of the machine affects both. The first round warms up and does not count. */
 async function measure(requests: Request[]): Promise<Map<string, LoadResult[]>> {
   const results = new Map<string, LoadResult[]>([...urls.keys()].map((name) => [name, []]));
   for (let round = 0; round <= rounds; round += 1) {

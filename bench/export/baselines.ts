@@ -47,10 +47,7 @@ export async function archiverStored(folder: string, target: string): Promise<vo
   await written;
 }
 
-/**
- * Does the minimum for an archive, without ZIP: reads, computes CRC-32 and SHA-256, writes one file, syncs
- * it.
- */
+/** Does the minimum for an archive, without ZIP: reads, computes CRC-32 and SHA-256, writes one file, syncs it. */
 export async function plainLoop(folder: string, target: string): Promise<void> {
   const output = await open(target, 'w');
   const hash = createHash('sha256');

@@ -14,8 +14,8 @@ const repeats = 4;
 export const nginxName = "Debian's nginx, the same file (baseline)";
 
 /**
- * Measures how long sending a stored archive takes with several numbers of connections, in turns with nginx,
- * which sends the same file. Null if nginx is not installed.
+ * Measures how long sending a stored archive takes with several numbers of connections, in turns with nginx, which
+ * sends the same file. Null if nginx is not installed.
  *
  * @returns milliseconds by number of connections and name.
  */

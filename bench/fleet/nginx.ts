@@ -14,8 +14,8 @@ export interface Nginx {
 }
 
 /**
- * Starts Debian's nginx with its usual settings (sendfile, one process per core) for a folder. Null if it is
- * not installed.
+ * Starts Debian's nginx with its usual settings (sendfile, one process per core) for a folder. Null if it is not
+ * installed.
  */
 export async function startNginx(folder: string, files: string): Promise<Nginx | null> {
   const found = await promisify(execFile)('nginx', ['-v']).then(

@@ -10,8 +10,8 @@ interface Lessons {
 }
 
 /**
- * Measures exports per minute by number of worker processes: concurrent cold exports in proportion to the
- * workers, of lessons without common files.
+ * Measures exports per minute by number of worker processes: concurrent cold exports in proportion to the workers, of
+ * lessons without common files.
  */
 export async function measureScaling(
   installation: BenchInstallation,

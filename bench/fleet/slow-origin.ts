@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * An origin in a separate process: each path is a picture of a given size, which begins after a given delay,
- * as from a distant host. No two files are equal.
+ * An origin in a separate process: each path is a picture of a given size, which begins after a given delay, as from a
+ * distant host. No two files are equal.
  */
 const [bytes = 0, milliseconds = 0] = process.argv.slice(2).map(Number);
 const picture = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(bytes)]);

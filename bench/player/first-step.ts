@@ -6,9 +6,8 @@ const timeoutMs = 60_000;
 const binding = 'benchFirstStepShown';
 
 /**
- * Runs in every document of a page, including frames: checks at each animation frame whether the heading and
- * a complete picture are visible. The picture is then decoded; both are painted by the second frame after
- * that.
+ * Runs in every document of a page, including frames: checks at each animation frame whether the heading and a complete
+ * picture are visible. The picture is then decoded; both are painted by the second frame after that.
  */
 const watch = (title: string) => `(() => {
   const isShown = (element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true });

@@ -19,8 +19,8 @@ const tarball = {
 export const h5pName = `h5p-standalone ${version}`;
 
 /**
- * Fetches h5p-standalone from npm once, and keeps it in the user's cache. It is no dependency: its
- * `preinstall` needs yarn, so `npm ci` would fail where scripts run. None of its scripts run here.
+ * Fetches h5p-standalone from npm once, and keeps it in the user's cache. It is no dependency: its `preinstall` needs
+ * yarn, so `npm ci` would fail where scripts run. None of its scripts run here.
  *
  * @returns its `dist` folder; null, with a message, if it cannot be fetched
  */
@@ -53,8 +53,8 @@ async function fetchInto(target: string, cacheDir: string): Promise<void> {
 /**
  * Writes `h5p.html`, a page like in the README of h5p-standalone, which shows the lesson.
  *
- * H5P's own content types are not on npm, so the lesson uses the type in `h5p-lesson/`, with one script and
- * one stylesheet. Real content types load many more files, so this is the minimum for h5p-standalone.
+ * H5P's own content types are not on npm, so the lesson uses the type in `h5p-lesson/`, with one script and one
+ * stylesheet. Real content types load many more files, so this is the minimum for h5p-standalone.
  */
 export async function writeH5pPage(folder: string, dist: string): Promise<void> {
   const library = { machineName: 'H5P.BenchLesson', majorVersion: 1, minorVersion: 0 };

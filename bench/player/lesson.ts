@@ -5,8 +5,7 @@ import { numberedId, writePackage } from '../write-package.ts';
 import { picture } from './picture.ts';
 
 /**
- * A step as each contender shows it: heading, text, picture with caption, text. All fields but title and alt
- * are HTML.
+ * A step as each contender shows it: heading, text, picture with caption, text. All fields but title and alt are HTML.
  */
 export interface SampleStep {
   title: string;

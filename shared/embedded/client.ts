@@ -38,12 +38,11 @@ export interface AcquireOptions {
 type Ready = Extract<Reply, { type: 'ready' }>;
 
 /**
- * Returns the embedded MongoDB and Redis of a data directory, and starts them if necessary. They run while
- * any process holds them, and stop afterwards, even if the last process was killed. Holding them does not
- * keep this process alive.
+ * Returns the embedded MongoDB and Redis of a data directory, and starts them if necessary. They run while any process
+ * holds them, and stop afterwards, even if the last process was killed. Holding them does not keep this process alive.
  *
- * @throws an error for the user: when no MongoDB is available, a server does not start, or nothing is
- * reported for two minutes; the signal's reason when it is aborted.
+ * @throws an error for the user: when no MongoDB is available, a server does not start, or nothing is reported for two
+ * minutes; the signal's reason when it is aborted.
  */
 export async function acquireEmbeddedServers(options: AcquireOptions): Promise<EmbeddedServers> {
   if (process.platform === 'win32') {
@@ -98,10 +97,7 @@ function limitSilence(dataDir: string) {
   return { signal: controller.signal, refresh: () => timer.refresh(), end: () => clearTimeout(timer) };
 }
 
-/**
- * Requests servers. Resolves with undefined if the supervisor exits before it responds; then another one is
- * needed.
- */
+/** Requests servers. Resolves with undefined if the supervisor exits before it responds; then another one is needed. */
 function ask(
   socket: Socket,
   needs: Request,

@@ -16,10 +16,7 @@ export async function findCommand(name: string): Promise<string | undefined> {
   }
 }
 
-/**
- * Returns the version in the output of `binary --version`, such as "7.0.28"; undefined if it does not run
- * here.
- */
+/** Returns the version in the output of `binary --version`, such as "7.0.28"; undefined if it does not run here. */
 export async function versionOf(binary: string): Promise<string | undefined> {
   try {
     const { stdout } = await run(binary, ['--version'], { timeout: 20_000 });
@@ -30,9 +27,9 @@ export async function versionOf(binary: string): Promise<string | undefined> {
 }
 
 /**
- * Returns the arguments with which `node` runs another file of this folder. Sources need the loader of this
- * process, by its full path, because the new process may have another working directory. Other flags of this
- * process (--inspect, memory limits) are not passed on.
+ * Returns the arguments with which `node` runs another file of this folder. Sources need the loader of this process, by
+ * its full path, because the new process may have another working directory. Other flags of this process (--inspect,
+ * memory limits) are not passed on.
  */
 export function nodeArguments(sibling: string): string[] {
   const extension = extname(fileURLToPath(import.meta.url));

@@ -18,8 +18,8 @@ export interface FetchCommand {
 /**
  * Runs a command that downloads into a folder; resolves with its output lines.
  *
- * @throws with the command's last line when it fails; when it stalls for a minute; the signal's reason when
- * it is aborted. The command has ended by then.
+ * @throws with the command's last line when it fails; when it stalls for a minute; the signal's reason when it is
+ * aborted. The command has ended by then.
  */
 export async function runFetch(fetch: FetchCommand): Promise<string[]> {
   fetch.signal.throwIfAborted();

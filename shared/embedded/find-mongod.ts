@@ -18,9 +18,9 @@ export interface FindMongodOptions {
 }
 
 /**
- * Returns the path of a mongod that runs on this system: the one on PATH, a cached one, or a newly fetched
- * one. A fetched binary is tested and then renamed into the cache, so the cache never holds an incomplete
- * one, even with concurrent fetches.
+ * Returns the path of a mongod that runs on this system: the one on PATH, a cached one, or a newly fetched one. A
+ * fetched binary is tested and then renamed into the cache, so the cache never holds an incomplete one, even with
+ * concurrent fetches.
  *
  * @throws an error that lists the attempts and a solution.
  */

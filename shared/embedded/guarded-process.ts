@@ -4,11 +4,10 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Makes a process end with its parent, however that ends. The shell starts a watcher in the background and
- * then becomes the command, so the process id is the command's. The watcher reads a pipe whose other end only
- * the parent holds. A line means that the command has exited. The end of the pipe without a line means that
- * the parent is gone, even after SIGKILL, so the watcher kills the command. Both outputs share one pipe,
- * which keeps their order.
+ * Makes a process end with its parent, however that ends. The shell starts a watcher in the background and then becomes
+ * the command, so the process id is the command's. The watcher reads a pipe whose other end only the parent holds. A
+ * line means that the command has exited. The end of the pipe without a line means that the parent is gone, even after
+ * SIGKILL, so the watcher kills the command. Both outputs share one pipe, which keeps their order.
  */
 const guardScript = `
 (
@@ -33,8 +32,8 @@ export interface GuardedProcess {
 }
 
 /**
- * Starts a command that ends with this process, and passes each line of its output to `onLine`. For a command
- * that cannot run, `exited` resolves with exit code 127.
+ * Starts a command that ends with this process, and passes each line of its output to `onLine`. For a command that
+ * cannot run, `exited` resolves with exit code 127.
  *
  * @throws only for a missing shell or a full process table.
  */

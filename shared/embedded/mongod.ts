@@ -23,9 +23,8 @@ export interface MongodOptions {
 }
 
 /**
- * Starts a mongod on loopback, which ends with this process at the latest. `stop()` closes its files,
- * `kill()` does not; it can restart from either. Waits up to 30 s for another mongod to release the data
- * folder.
+ * Starts a mongod on loopback, which ends with this process at the latest. `stop()` closes its files, `kill()` does
+ * not; it can restart from either. Waits up to 30 s for another mongod to release the data folder.
  *
  * @throws an error with the end of the log.
  */
@@ -78,8 +77,8 @@ const LogLine = z.object({
 });
 
 /**
- * Returns a line of MongoDB's JSON log for people, such as "E STORAGE Failed to open: {"error":...}", at most
- * 300 characters.
+ * Returns a line of MongoDB's JSON log for people, such as "E STORAGE Failed to open: {"error":...}", at most 300
+ * characters.
  */
 export function readableLogLine(line: string): string {
   try {

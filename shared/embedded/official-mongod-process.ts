@@ -1,7 +1,7 @@
 import { MongoBinary } from 'mongodb-memory-server-core';
 
-// Downloads MongoDB's own build into a folder: `node official-mongod-process FOLDER VERSION`. The library
-// prints progress, so the binary's path is on the last line, with a prefix.
+// Downloads MongoDB's own build into a folder: `node official-mongod-process FOLDER VERSION`. The library prints
+// progress, so the binary's path is on the last line, with a prefix.
 const [downloadDir, version] = process.argv.slice(2);
 try {
   const path = await MongoBinary.getPath({

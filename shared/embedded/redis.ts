@@ -14,9 +14,8 @@ export interface RedisOptions {
 }
 
 /**
- * Starts an in-memory Redis on loopback: `redis-server` or `valkey-server` from PATH, else Valkey in
- * WebAssembly. Its process ends with this one at the latest. To restart it on the same port after `kill()`,
- * wait for `exited` first.
+ * Starts an in-memory Redis on loopback: `redis-server` or `valkey-server` from PATH, else Valkey in WebAssembly. Its
+ * process ends with this one at the latest. To restart it on the same port after `kill()`, wait for `exited` first.
  *
  * @throws an error with the server's last output.
  */

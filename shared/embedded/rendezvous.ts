@@ -9,22 +9,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 /**
  * Election of the one supervisor of a data directory, and its discovery by clients.
  *
- * The supervisor listens on a socket named by a number. Binding a name is exclusive in the kernel, and a
- * socket refuses connections once its process has ended, however it ended. So there are no lock files and no
- * stale locks: a name is never reused. A process that finds the newest socket refusing binds the next number;
- * one of several succeeds. Only then does it remove the older names.
+ * The supervisor listens on a socket named by a number. Binding a name is exclusive in the kernel, and a socket refuses
+ * connections once its process has ended, however it ended. So there are no lock files and no stale locks: a name is
+ * never reused. A process that finds the newest socket refusing binds the next number; one of several succeeds. Only
+ * then does it remove the older names.
  */
 
-/**
- * Socket paths have at most 104 bytes on macOS and 108 on Linux, including a closing zero; "/999999.sock" has
- * 12.
- */
+/** Socket paths have at most 104 bytes on macOS and 108 on Linux, including a closing zero; "/999999.sock" has 12. */
 const maxFolderBytes = 90;
 
 /**
- * Returns the folder of a data directory's sockets, created if missing, and accessible to this user only. It
- * is inside the data directory, unless its path is too long for a socket. Then it is a folder in /tmp that
- * depends on the path alone, because TMPDIR may differ between processes.
+ * Returns the folder of a data directory's sockets, created if missing, and accessible to this user only. It is inside
+ * the data directory, unless its path is too long for a socket. Then it is a folder in /tmp that depends on the path
+ * alone, because TMPDIR may differ between processes.
  */
 export async function socketFolder(dataDir: string): Promise<string> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
@@ -89,9 +86,8 @@ async function isAlive(path: string): Promise<boolean> {
 }
 
 /**
- * Makes this process the folder's supervisor; returns the listening server, or undefined if another process
- * is the supervisor. Connections before the decision are closed, and their clients retry. Closing the server
- * removes its name.
+ * Makes this process the folder's supervisor; returns the listening server, or undefined if another process is the
+ * supervisor. Connections before the decision are closed, and their clients retry. Closing the server removes its name.
  */
 export async function becomeSupervisor(
   folder: string,

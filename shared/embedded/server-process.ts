@@ -36,8 +36,8 @@ export interface RunningServer extends GuardedProcess {
 /**
  * Starts a server; resolves once it reports readiness.
  *
- * @throws an error with the end of its output when it exits first or is not ready in time; the reason of an
- * aborted `signal`, which kills it.
+ * @throws an error with the end of its output when it exits first or is not ready in time; the reason of an aborted
+ * `signal`, which kills it.
  */
 export async function startServer(server: ServerCommand): Promise<GuardedProcess> {
   server.signal?.throwIfAborted();
@@ -82,8 +82,8 @@ function portWasTaken(error: unknown): boolean {
 }
 
 /**
- * Runs `start` with the given port, or with a free one. Another process may take a free port first, so it
- * makes three attempts.
+ * Runs `start` with the given port, or with a free one. Another process may take a free port first, so it makes three
+ * attempts.
  */
 export async function startOnPort<T>(
   port: number | undefined,

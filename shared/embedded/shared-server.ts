@@ -19,8 +19,8 @@ export interface SharedServer {
 }
 
 /**
- * Creates a server that starts on demand. If it exits by itself, it restarts on the same port, so that
- * clients only have to reconnect.
+ * Creates a server that starts on demand. If it exits by itself, it restarts on the same port, so that clients only
+ * have to reconnect.
  */
 export function createSharedServer(options: SharedServerOptions): SharedServer {
   const { name, start, log, onLost } = options;

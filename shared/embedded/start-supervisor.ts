@@ -18,8 +18,8 @@ export function supervisorLog(dataDir: string): string {
 }
 
 /**
- * Starts a supervisor for a data directory in its own session. Ctrl-C and the end of this process do not
- * affect it, because other processes may need its servers.
+ * Starts a supervisor for a data directory in its own session. Ctrl-C and the end of this process do not affect it,
+ * because other processes may need its servers.
  */
 export function startSupervisor(dataDir: string, cacheDir: string): StartedSupervisor {
   const file = supervisorLog(dataDir);

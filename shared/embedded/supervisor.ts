@@ -9,8 +9,8 @@ import { becomeSupervisor, socketFolder } from './rendezvous.ts';
 import { createSharedServer } from './shared-server.ts';
 import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
 
-// The process that owns the embedded servers of one data directory: `node supervisor {"dataDir",
-// "cacheDir"}`. It serves the clients on its socket, and exits after the last one. Its output is its log.
+// The process that owns the embedded servers of one data directory: `node supervisor {"dataDir", "cacheDir"}`. It
+// serves the clients on its socket, and exits after the last one. Its output is its log.
 
 /** Commands in a row should not start the servers for each of them. */
 const lingerMs = 1_000;
@@ -98,8 +98,8 @@ function stopUnlessNeeded(afterMs: number): void {
 }
 
 /**
- * Stops the servers and exits. The socket stays until the servers have exited: clients get "stopping"
- * meanwhile, and cannot start servers on data that are still being written.
+ * Stops the servers and exits. The socket stays until the servers have exited: clients get "stopping" meanwhile, and
+ * cannot start servers on data that are still being written.
  */
 async function stop(why: string): Promise<void> {
   if (stopping) return;
@@ -120,9 +120,8 @@ if (server) {
 }
 
 /**
- * Opens a log file of bounded size; returns a function that writes one line. At `maxBytes` the file becomes
- * `<file>.1`, replacing the previous one. Lines are few and written synchronously, so the last one before a
- * crash is there.
+ * Opens a log file of bounded size; returns a function that writes one line. At `maxBytes` the file becomes `<file>.1`,
+ * replacing the previous one. Lines are few and written synchronously, so the last one before a crash is there.
  */
 function openBoundedLog(file: string, maxBytes = 5_000_000): (line: string) => void {
   let descriptor = openSync(file, 'a', 0o600);

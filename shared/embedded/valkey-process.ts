@@ -16,8 +16,8 @@ probe.destroy();
 process.stdout.write('lectern: redis is ready\n');
 
 /**
- * The server writes a response at the start of the next step, which runs when more data arrives, or after 100
- * ms. A client that waits for each response could send only ten commands per second.
+ * The server writes a response at the start of the next step, which runs when more data arrives, or after 100 ms. A
+ * client that waits for each response could send only ten commands per second.
  */
 function respondImmediately(steps: object): void {
   const { step } = steps as { step: () => void };

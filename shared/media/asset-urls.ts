@@ -39,9 +39,9 @@ const pathPattern = new RegExp(
 );
 
 /**
- * Returns a URL that expires at the given time, or else in `seconds` (an hour) to half an hour more. Expiries
- * without a given time are rounded to the half hour. Requests within half an hour therefore get the same URL,
- * which caches recognize.
+ * Returns a URL that expires at the given time, or else in `seconds` (an hour) to half an hour more. Expiries without a
+ * given time are rounded to the half hour. Requests within half an hour therefore get the same URL, which caches
+ * recognize.
  *
  * @param options.until rounded down to whole seconds.
  * @param options.base the public URL, which precedes the path; empty for a URL on this server.
@@ -68,8 +68,8 @@ export function signAssetUrl(
 }
 
 /**
- * Returns the file that a signed URL names; null for a URL that has expired, was changed, or was signed with
- * another secret.
+ * Returns the file that a signed URL names; null for a URL that has expired, was changed, or was signed with another
+ * secret.
  *
  * @param address path and query of a request, unchanged.
  */

@@ -30,8 +30,8 @@ const halfHourSeconds = 1800;
 const minSeconds = 3600;
 
 /**
- * Returns a URL that is valid for 60 to 90 minutes. The expiry is rounded to the half hour, so that all
- * learners of a version get the same URL for half an hour, and caches recognize its files.
+ * Returns a URL that is valid for 60 to 90 minutes. The expiry is rounded to the half hour, so that all learners of a
+ * version get the same URL for half an hour, and caches recognize its files.
  *
  * @param options.base precedes the path.
  */

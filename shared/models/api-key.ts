@@ -79,9 +79,9 @@ export type CredentialsFault = 'unknown' | 'revoked' | 'expired';
 export type Authentication = { organization: Organization } | { fault: CredentialsFault };
 
 /**
- * Returns the organization of credentials with its current plan, or the fault. It takes one round trip, so a
- * revocation and a change of plan take effect at once. Only the right secret reveals that a key exists and
- * was revoked or has expired; all others take the same steps to the same fault.
+ * Returns the organization of credentials with its current plan, or the fault. It takes one round trip, so a revocation
+ * and a change of plan take effect at once. Only the right secret reveals that a key exists and was revoked or has
+ * expired; all others take the same steps to the same fault.
  */
 export async function authenticate(
   db: ApiKeyDb,
@@ -113,8 +113,8 @@ export async function revokeApiKey(db: ApiKeyDb, publicKey: string): Promise<Api
 }
 
 /**
- * Issues a successor with the same label. The old key stays valid for `overlapSeconds`, but never beyond its
- * own expiry. Null if there is no such key, or it was revoked.
+ * Issues a successor with the same label. The old key stays valid for `overlapSeconds`, but never beyond its own
+ * expiry. Null if there is no such key, or it was revoked.
  */
 export async function rotateApiKey(
   db: ApiKeyDb,

@@ -4,11 +4,11 @@ import DataLoader from 'dataloader';
 const maxBatchSize = 256;
 
 /**
- * Returns a lookup by key for many concurrent requests: the lookups of one turn of the event loop share one
- * query. On a busy process that is several times as fast, because a round trip costs more than the data.
+ * Returns a lookup by key for many concurrent requests: the lookups of one turn of the event loop share one query. On a
+ * busy process that is several times as fast, because a round trip costs more than the data.
  *
- * Nothing is cached. A lookup joins a query only until it is sent, so it sees every earlier revocation,
- * change and deletion. Callers may share results and must not change them.
+ * Nothing is cached. A lookup joins a query only until it is sent, so it sees every earlier revocation, change and
+ * deletion. Callers may share results and must not change them.
  *
  * @param find the query; it returns a function that finds the result for each key.
  */
@@ -21,8 +21,7 @@ export function batched<Db extends object, Key, Found>(
     if (existing !== undefined) return existing;
     const loader = new DataLoader<Key, Found>(
       async (keys) => keys.map(await find(db, keys)),
-      // The default scheduler waits for promises only, so requests of different sockets would not share a
-      // batch.
+      // The default scheduler waits for promises only, so requests of different sockets would not share a batch.
       { cache: false, maxBatchSize, batchScheduleFn: (send) => void setImmediate(send) },
     );
     loaders.set(db, loader);

@@ -28,8 +28,8 @@ export interface ExportRecord {
 }
 
 /**
- * A stored record. It begins as a claim, which fixes the time of the first archive with exactly this content,
- * so that concurrent builds make the same bytes. The end of the first build completes it.
+ * A stored record. It begins as a claim, which fixes the time of the first archive with exactly this content, so that
+ * concurrent builds make the same bytes. The end of the first build completes it.
  */
 export interface StoredExportRecord {
   exportKey: string;
@@ -39,8 +39,8 @@ export interface StoredExportRecord {
   completedAt: Date | null;
   archive: { size: number; sha256: string } | null;
   /**
-   * Compressed JSON with about 75 bytes per entry: a package may have 100,000 entries, and MongoDB limits
-   * documents to 16 MB.
+   * Compressed JSON with about 75 bytes per entry: a package may have 100,000 entries, and MongoDB limits documents to
+   * 16 MB.
    */
   entries: Types.Buffer | Buffer | null;
   signedUntil: Date | null;
@@ -113,8 +113,8 @@ export interface BuiltExport extends Omit<ExportRecord, 'signedUntil' | 'entries
 }
 
 /**
- * Writes the record of a complete build, before its archive is published. It replaces records of other
- * content, except those that signed URLs still name.
+ * Writes the record of a complete build, before its archive is published. It replaces records of other content, except
+ * those that signed URLs still name.
  */
 export async function saveExportRecord(db: ExportRecordDb, record: BuiltExport): Promise<void> {
   const { exportKey, contentDigest, exportedAt, archive } = record;
@@ -146,8 +146,7 @@ function* entriesJson(entries: Iterable<ExportEntry>): Generator<string> {
 /**
  * Records that URLs are about to be signed for the entries of an archive, which keeps them until `until`.
  *
- * @param archive its digest, the keys under which it may have been built, and the organization that gets the
- * URLs.
+ * @param archive its digest, the keys under which it may have been built, and the organization that gets the URLs.
  * @returns the archive's record, whose entries alone may be signed; null if there is none.
  */
 export async function recordSignedUrls(

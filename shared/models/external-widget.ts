@@ -3,8 +3,8 @@ import type { Model } from 'mongoose';
 import { schemaOptions } from '../platform/mongo.ts';
 
 /**
- * A widget that one version of a lesson names by URL. Builds and learners' requests download its files. Other
- * versions cannot use it.
+ * A widget that one version of a lesson names by URL. Builds and learners' requests download its files. Other versions
+ * cannot use it.
  */
 export interface ExternalWidget {
   organizationId: string;

@@ -53,10 +53,7 @@ export async function deleteContent(db: LessonContentDb, versionId: string): Pro
   await db.lessonContents.deleteMany({ versionId });
 }
 
-/**
- * Returns the version ids of contents from before a time without a version, because their imports did not
- * finish.
- */
+/** Returns the version ids of contents from before a time without a version, because their imports did not finish. */
 export async function listUnfinishedContent(db: LessonContentDb, before: Date): Promise<string[]> {
   const found = await db.lessonContents.aggregate<{ versionId: string }>([
     { $match: { part: 0, createdAt: { $lt: before } } },

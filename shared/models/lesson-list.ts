@@ -38,9 +38,9 @@ const maxVersionsPerLesson = 50;
 const newestPublished = { publishedAt: -1, versionNumber: -1 } as const;
 
 /**
- * Returns a page of an organization's lessons, newest first. The order never changes, so paging neither
- * repeats nor misses a lesson, despite concurrent imports, publications and deletions. With a status or a
- * title a page before the last may hold fewer than `limit` lessons.
+ * Returns a page of an organization's lessons, newest first. The order never changes, so paging neither repeats nor
+ * misses a lesson, despite concurrent imports, publications and deletions. With a status or a title a page before the
+ * last may hold fewer than `limit` lessons.
  *
  * @param options.title words that the title of the shown version must contain, ignoring case and accents.
  * @param options.after the end of the previous page; null for the first page.
@@ -92,9 +92,7 @@ export async function listLessonVersions(
   return lesson === null ? null : versions;
 }
 
-/**
- * Returns a version of a lesson, published or not; null if the organization has no such lesson or version.
- */
+/** Returns a version of a lesson, published or not; null if the organization has no such lesson or version. */
 export async function findLessonVersion(
   db: Database,
   organizationId: string,
@@ -109,8 +107,8 @@ export async function findLessonVersion(
 }
 
 /**
- * Returns the published versions of lessons by lesson, last published first. Lessons that the organization
- * lacks or has deleted are missing.
+ * Returns the published versions of lessons by lesson, last published first. Lessons that the organization lacks or has
+ * deleted are missing.
  */
 export async function publishedVersionsOf(
   db: Database,
@@ -156,8 +154,8 @@ function pagePipeline(organizationId: string, after: ListPosition | null): Pipel
 }
 
 /**
- * Looks up a few versions of a lesson by an index. The organization is part of the filter, because an
- * interrupted import of another organization may have left a version with the same lesson id.
+ * Looks up a few versions of a lesson by an index. The organization is part of the filter, because an interrupted
+ * import of another organization may have left a version with the same lesson id.
  */
 function someVersions(
   as: string,

@@ -65,8 +65,8 @@ export function listLessons(db: LessonDb, organizationId: string): Promise<Lesso
 }
 
 /**
- * Creates or updates a lesson; a deleted one is restored. Returns false without changes if another
- * organization has a lesson with that id.
+ * Creates or updates a lesson; a deleted one is restored. Returns false without changes if another organization has a
+ * lesson with that id.
  */
 export async function saveLesson(
   db: LessonDb,
@@ -87,8 +87,8 @@ export async function saveLesson(
       throw error;
     }
   };
-  // Two concurrent imports may both insert it. The second attempt of the loser updates, unless another
-  // organization has the lesson.
+  // Two concurrent imports may both insert it. The second attempt of the loser updates, unless another organization has
+  // the lesson.
   return (await write()) || write();
 }
 

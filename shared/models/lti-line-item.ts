@@ -31,8 +31,8 @@ export const ltiLineItemSchema = new Schema<LtiLineItem>(
 );
 
 /**
- * Returns the URL of a link's line item, or else a lease for finding it; the lease is null while another
- * process has it.
+ * Returns the URL of a link's line item, or else a lease for finding it; the lease is null while another process has
+ * it.
  */
 export async function findOrClaimLineItem(
   db: LtiLineItemDb,

@@ -16,14 +16,14 @@ export interface LtiLearner {
 }
 
 /**
- * A user's progress, as the LTI progress endpoint returns it (docs/progress.md). Scores are points here and
- * scaled in the response.
+ * A user's progress, as the LTI progress endpoint returns it (docs/progress.md). Scores are points here and scaled in
+ * the response.
  */
 export interface LtiProgress extends ProgressRecord, LtiLearner {
   courseId: string;
   /**
-   * Not null while the outbox may lack this state. Each change for the outbox writes another UUID, so that
-   * publishing an older state does not clear it.
+   * Not null while the outbox may lack this state. Each change for the outbox writes another UUID, so that publishing
+   * an older state does not clear it.
    */
   scoresDue: string | null;
 }
@@ -54,10 +54,7 @@ ltiProgressSchema.index({ scoresDue: 1 }, { partialFilterExpression: { scoresDue
 
 type AskedLearner = Omit<LtiLearner, 'contextId'> & { contextId?: string | null | undefined };
 
-/**
- * Returns the record of a user, or null before the first write. Without a contextId it returns the last
- * active one.
- */
+/** Returns the record of a user, or null before the first write. Without a contextId it returns the last active one. */
 export function findLtiProgress(db: LtiProgressDb, learner: AskedLearner): Promise<LtiProgress | null> {
   return findRecord(db, learner).lean<LtiProgress>().exec();
 }

@@ -21,9 +21,7 @@ export interface LtiResourceLink extends ResourceLinkKey {
   lessonId: string;
   /** The pinned version; null for the newest published one. */
   versionId: string | null;
-  /**
-   * The URL of the link's line item in the platform's gradebook, which may have a query; null without one.
-   */
+  /** The URL of the link's line item in the platform's gradebook, which may have a query; null without one. */
   lineItemUrl: string | null;
   /** The URL for finding and creating line items; null if the platform offers none. */
   lineItemsUrl: string | null;
@@ -68,8 +66,8 @@ export type DescribedLink = Omit<LtiResourceLink, '_id' | GradeFields> &
 type GradeFields = 'lineItemUrl' | 'lineItemsUrl' | 'scopes';
 
 /**
- * Stores a launch's description of its link. Missing grade fields keep their values, because some platforms
- * omit grades in teachers' launches. `lastLaunchAt` may lag by a minute if nothing else changes.
+ * Stores a launch's description of its link. Missing grade fields keep their values, because some platforms omit grades
+ * in teachers' launches. `lastLaunchAt` may lag by a minute if nothing else changes.
  */
 export async function saveResourceLink(
   db: LtiResourceLinkDb,

@@ -30,8 +30,8 @@ export interface SentScore extends ScoreValues {
 }
 
 /**
- * The score of one learner in the line item of one resource link: a row of the outbox, created at the
- * learner's launch. All deciding times are MongoDB's, so that clocks of processes may differ.
+ * The score of one learner in the line item of one resource link: a row of the outbox, created at the learner's launch.
+ * All deciding times are MongoDB's, so that clocks of processes may differ.
  */
 export interface LtiScore extends LtiLearner, Delivery {
   /** The id of the resource link. */
@@ -126,8 +126,8 @@ export function findOrCreateScore(
 }
 
 /**
- * Connects a row to another record of its learner, because the link now leads to another lesson, or is in
- * another context.
+ * Connects a row to another record of its learner, because the link now leads to another lesson, or is in another
+ * context.
  */
 export async function followOtherRecord(
   db: LtiScoreDb,

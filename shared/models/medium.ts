@@ -23,8 +23,8 @@ export const digestSchema = new Schema<Digest>(
 );
 
 /**
- * A medium of one version of a lesson. Each version has its own rows, so that replacing a picture under its
- * id in a later version does not change published ones. Ids are unique per organization.
+ * A medium of one version of a lesson. Each version has its own rows, so that replacing a picture under its id in a
+ * later version does not change published ones. Ids are unique per organization.
  */
 export interface Medium {
   organizationId: string;
@@ -98,8 +98,8 @@ export interface FoundMedium extends Pick<
 const lookupBatch = 1000;
 
 /**
- * Returns the media of a version by id: its own, and for other ids the newest medium of the organization.
- * Unknown ids are missing.
+ * Returns the media of a version by id: its own, and for other ids the newest medium of the organization. Unknown ids
+ * are missing.
  */
 export async function findMedia(
   db: MediumDb & LessonVersionDb,

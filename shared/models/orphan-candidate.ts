@@ -4,8 +4,7 @@ import { isFreeAt } from '../platform/lease.ts';
 import { isDuplicate, schemaOptions } from '../platform/mongo.ts';
 
 /**
- * An orphan candidate: a file of the store's assets that is new, or lost a reference, so that nothing may
- * refer to it.
+ * An orphan candidate: a file of the store's assets that is new, or lost a reference, so that nothing may refer to it.
  */
 export interface OrphanCandidate {
   /** SHA-256. */
@@ -34,9 +33,7 @@ orphanCandidateSchema.index({ notedAt: 1, _id: 1 });
 /** How long a process may take to remove a file. If it dies, writers of the same file wait this long. */
 const deletionLeaseMs = 60_000;
 
-/**
- * Records a file that is about to be stored, or to lose a reference. Returns false while it is being removed.
- */
+/** Records a file that is about to be stored, or to lose a reference. Returns false while it is being removed. */
 export async function addOrphanCandidate(db: OrphanCandidateDb, sha256: string): Promise<boolean> {
   for (let tries = 1; ; tries += 1) {
     const notedAt = new Date();
@@ -74,8 +71,8 @@ export async function listOrphanCandidates(
 }
 
 /**
- * Takes the deletion lease of a file. Returns false if the file became a candidate again, or another process
- * has the lease.
+ * Takes the deletion lease of a file. Returns false if the file became a candidate again, or another process has the
+ * lease.
  */
 export async function leaseForDeletion(
   db: OrphanCandidateDb,

@@ -39,8 +39,8 @@ export const preparedPartSchema = new Schema<PreparedPart>(
 preparedPartSchema.index({ versionId: 1, format: 1, kind: 1, part: 1 }, { unique: true });
 
 /**
- * Returns the JSON texts of a version, in UTF-8; null while they are missing or incomplete, or if parts do
- * not fit together. Another release of Node may compress the same text to other bytes.
+ * Returns the JSON texts of a version, in UTF-8; null while they are missing or incomplete, or if parts do not fit
+ * together. Another release of Node may compress the same text to other bytes.
  */
 export async function findPrepared(
   db: PreparedLessonDb,

@@ -5,8 +5,8 @@ import { itemsFromJson, itemsToJson, progressStatuses } from '../progress/state.
 import type { FinishedAttempt, ProgressState } from '../progress/state.ts';
 
 /**
- * The common fields of progress records. JSON values are stored as text, because BSON would reorder
- * number-like keys, reject some names, and limit nesting to 100 levels.
+ * The common fields of progress records. JSON values are stored as text, because BSON would reorder number-like keys,
+ * reject some names, and limit nesting to 100 levels.
  */
 export interface ProgressRecord extends Omit<ProgressState, 'items' | 'finished' | 'attempt'> {
   _id: string;
@@ -66,8 +66,8 @@ const textBytes = {
 };
 
 /**
- * A projection for a record with the size of its JSON texts, and without these texts if they are large, so
- * that requests that need only the revision stay cheap.
+ * A projection for a record with the size of its JSON texts, and without these texts if they are large, so that
+ * requests that need only the revision stay cheap.
  */
 export const headProjection: Record<string, unknown> = {
   ...Object.fromEntries(Object.keys(progressFields).map((field) => [field, 1])),

@@ -5,8 +5,8 @@ import type { Digest } from '../storage/store.ts';
 import { digestSchema } from './medium.ts';
 
 /**
- * An immutable release of a widget. Releases of core widgets belong to no organization and serve all. A
- * packaged release serves only the versions that pin it.
+ * An immutable release of a widget. Releases of core widgets belong to no organization and serve all. A packaged
+ * release serves only the versions that pin it.
  */
 export interface WidgetRelease {
   organizationId: string | null;
@@ -20,8 +20,7 @@ export interface WidgetRelease {
   /** Whether versions of other packages may pin it; true for releases from before this field existed. */
   registered: boolean;
   /**
-   * Since when it may be without a version that uses it, because of an interrupted import; null if a version
-   * uses it.
+   * Since when it may be without a version that uses it, because of an interrupted import; null if a version uses it.
    */
   unusedSince: Date | null;
 }

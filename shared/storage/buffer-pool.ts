@@ -1,7 +1,4 @@
-/**
- * Large enough that a read in the thread pool costs little beside the bytes, small enough for a processor
- * cache.
- */
+/** Large enough that a read in the thread pool costs little beside the bytes, small enough for a processor cache. */
 const largeBytes = 256 * 1024;
 
 /** Used when all large buffers are in use, as by a thousand slow clients. */
@@ -13,9 +10,7 @@ const pairedBytes = 1024 ** 2;
 /** Pairs in use at once: more would not fit into the processor's cache, which slows all of them. */
 const maxPairs = 2;
 
-/**
- * Large buffers in use at once, and free buffers of each size. With the pairs the pool keeps at most 44 MiB.
- */
+/** Large buffers in use at once, and free buffers of each size. With the pairs the pool keeps at most 44 MiB. */
 const maxLarge = 128;
 
 type Pair = [Buffer, Buffer];
@@ -30,8 +25,8 @@ interface FreeList<Memory> {
 }
 
 /**
- * A buffer pool for bytes that only pass through. Allocating new memory for each chunk would cost more than
- * reading and sending it, because the kernel clears it and the garbage collector tracks it.
+ * A buffer pool for bytes that only pass through. Allocating new memory for each chunk would cost more than reading and
+ * sending it, because the kernel clears it and the garbage collector tracks it.
  */
 export class BufferPool {
   readonly #pairs = createFreeList<Pair>(maxPairs, () => [newBuffer(pairedBytes), newBuffer(pairedBytes)]);
@@ -39,8 +34,8 @@ export class BufferPool {
   readonly #small = createFreeList(maxLarge, () => newBuffer(smallBytes));
 
   /**
-   * Runs `use` with a buffer. All users of its bytes must be done when `use` resolves. After a rejection the
-   * pool drops the buffer.
+   * Runs `use` with a buffer. All users of its bytes must be done when `use` resolves. After a rejection the pool drops
+   * the buffer.
    */
   withBuffer<T>(use: (buffer: Buffer) => Promise<T>): Promise<T> {
     return withMemory(this.#large.inUse < maxLarge ? this.#large : this.#small, use);

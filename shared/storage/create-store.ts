@@ -14,8 +14,8 @@ const minPartBytes = 8 * mebibyte;
 const maxPartBytes = 32 * mebibyte;
 
 /**
- * Returns part sizes for an archive of which only the maximum size is known. Parts grow only for limits that
- * few archives reach, so that no build holds large parts in memory.
+ * Returns part sizes for an archive of which only the maximum size is known. Parts grow only for limits that few
+ * archives reach, so that no build holds large parts in memory.
  */
 function partSizes(maxBytes: number): { partBytes: number; partsGrow: boolean } {
   const partBytes = Math.max(minPartBytes, partBytesOf(maxBytes));

@@ -183,10 +183,7 @@ async function createTemporary(folder: string): Promise<Temporary> {
   return temporary;
 }
 
-/**
- * Renames a complete temporary file to its final path. A durable file survives a power failure once this
- * resolves.
- */
+/** Renames a complete temporary file to its final path. A durable file survives a power failure once this resolves. */
 async function publish(temporary: Temporary, target: string, durable: boolean): Promise<void> {
   const folder = dirname(target);
   if (durable) await temporary.handle.sync();
@@ -195,9 +192,7 @@ async function publish(temporary: Temporary, target: string, durable: boolean): 
   if (durable) await syncFolder(folder);
 }
 
-/**
- * Runs an action in a folder, and creates the folder only if it is missing, because it nearly always exists.
- */
+/** Runs an action in a folder, and creates the folder only if it is missing, because it nearly always exists. */
 async function inFolder<T>(folder: string, action: () => Promise<T>, durable = false): Promise<T> {
   try {
     return await action();

@@ -21,8 +21,8 @@ const pollIntervalMs = 50;
 /** Redis keys of file usage. */
 export const usageKeys = {
   /**
-   * The last use of each file: a sorted set, in milliseconds. Earlier releases also stored pins here, as
-   * times in the future.
+   * The last use of each file: a sorted set, in milliseconds. Earlier releases also stored pins here, as times in the
+   * future.
    */
   used: 'files:used',
   /** The expiry of the last signed URL of each file: a sorted set, in milliseconds. */
@@ -30,8 +30,7 @@ export const usageKeys = {
   /** Eviction claims: the files that an evictor is removing, each with the expiry of its claim. */
   leaving: 'files:leaving',
   /**
-   * The server whose memory holds the usage, and the time since when it is complete: see
-   * worker/maintenance/eviction/.
+   * The server whose memory holds the usage, and the time since when it is complete: see worker/maintenance/eviction/.
    */
   known: 'files:known',
   /** The organizations that use each file: ids, separated by commas. */
@@ -39,8 +38,8 @@ export const usageKeys = {
 } as const;
 
 /**
- * Raises the scores of files in KEYS[1] to ARGV[1], or to now if that is 0. Returns the files with an
- * eviction claim instead: Redis serializes use and eviction, and here the eviction came first.
+ * Raises the scores of files in KEYS[1] to ARGV[1], or to now if that is 0. Returns the files with an eviction claim
+ * instead: Redis serializes use and eviction, and here the eviction came first.
  */
 const touchScript = `
 ${nowInLua}
@@ -86,22 +85,20 @@ export interface FilePin {
 }
 
 /**
- * Tells the evictors of all processes which files are in use. While Redis is down it tells nothing; a file
- * that is evicted meanwhile is restored by the next process that needs it.
+ * Tells the evictors of all processes which files are in use. While Redis is down it tells nothing; a file that is
+ * evicted meanwhile is restored by the next process that needs it.
  */
 export interface FileUsage {
   /**
-   * Marks files as used now and for the next minute. Files that an evictor is removing are gone when this
-   * resolves, so check for a file afterwards.
+   * Marks files as used now and for the next minute. Files that an evictor is removing are gone when this resolves, so
+   * check for a file afterwards.
    */
   touch(files: readonly EvictableFile[]): Promise<void>;
   /**
    * Pins files until a time, because signed URLs name them. An evictor removes them earlier only if all their
-   * organizations hold more than their share. A pin is not a use: renewing URLs does not extend the age of a
-   * file.
+   * organizations hold more than their share. A pin is not a use: renewing URLs does not extend the age of a file.
    *
-   * @returns the files that this process had not pinned recently. They may be gone, so check for them
-   * afterwards.
+   * @returns the files that this process had not pinned recently. They may be gone, so check for them afterwards.
    */
   pinUntil(files: readonly EvictableFile[], until: Date): Promise<EvictableFile[]>;
   /** Records that an organization uses files, which then count towards its share of the store. */

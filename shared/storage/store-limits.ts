@@ -16,8 +16,7 @@ export interface StoreLimits {
 }
 
 /**
- * Returns the configured limits. The default of STORE_MAX_BYTES is half the filesystem, or 100 GiB in a
- * bucket.
+ * Returns the configured limits. The default of STORE_MAX_BYTES is half the filesystem, or 100 GiB in a bucket.
  *
  * @throws when the store is unusable.
  */

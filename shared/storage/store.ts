@@ -1,6 +1,6 @@
 /**
- * Lectern's files: media and widget bundles (blobs, named by their digest) and archives (named by their
- * export key). One interface with two implementations: a folder, and a bucket of an S3-compatible service.
+ * Lectern's files: media and widget bundles (blobs, named by their digest) and archives (named by their export key).
+ * One interface with two implementations: a folder, and a bucket of an S3-compatible service.
  */
 
 /** Digests that Lectern computed itself. */
@@ -14,17 +14,16 @@ export interface Digest {
 }
 
 /**
- * An open stored file. In a folder it stays readable until closed, even if it is deleted meanwhile. In a
- * bucket an archive stays readable for at least an hour; a deleted blob fails its reader. Neither ever
- * returns other bytes.
+ * An open stored file. In a folder it stays readable until closed, even if it is deleted meanwhile. In a bucket an
+ * archive stays readable for at least an hour; a deleted blob fails its reader. Neither ever returns other bytes.
  */
 export interface OpenFile {
   readonly size: number;
   /** Reads from `start` up to but not including `end`. Fails if the file is shorter than `size`. */
   chunks(start?: number, end?: number): AsyncIterable<Uint8Array>;
   /**
-   * Passes the same bytes to `write`, chunk by chunk, each after the previous write resolved. The memory of a
-   * chunk is then reused.
+   * Passes the same bytes to `write`, chunk by chunk, each after the previous write resolved. The memory of a chunk is
+   * then reused.
    */
   send(write: (chunk: Uint8Array) => Promise<void>, start?: number, end?: number): Promise<void>;
   close(): Promise<void>;
@@ -49,11 +48,11 @@ export interface PresignedUrlOptions {
 
 export interface BlobStore {
   /**
-   * Stores bytes under their SHA-256. `created` is false if they existed already. If the source fails,
-   * nothing is stored and its error is thrown.
+   * Stores bytes under their SHA-256. `created` is false if they existed already. If the source fails, nothing is
+   * stored and its error is thrown.
    *
-   * @param announce gets the digests before the blob exists, so that the caller can record it first. If it
-   * fails, nothing is stored and its error is thrown.
+   * @param announce gets the digests before the blob exists, so that the caller can record it first. If it fails,
+   * nothing is stored and its error is thrown.
    */
   put(
     source: AsyncIterable<Uint8Array>,
@@ -62,16 +61,16 @@ export interface BlobStore {
   /** Returns null if there is no such blob, or if its size differs from the recorded one. */
   open(digest: Pick<Digest, 'sha256' | 'size'>): Promise<OpenFile | null>;
   /**
-   * Returns whether the blob exists with the recorded size. With `'glance'` the check does not count as a
-   * use, so the caller must pin the file before relying on it.
+   * Returns whether the blob exists with the recorded size. With `'glance'` the check does not count as a use, so the
+   * caller must pin the file before relying on it.
    */
   has(digest: Pick<Digest, 'sha256' | 'size'>, look?: 'use' | 'glance'): Promise<boolean>;
   delete(sha256: string): Promise<void>;
   /** Lists all blobs in pages of at most 1,000, unordered. Concurrent changes may or may not be included. */
   list(): AsyncIterable<ListedBlob[]>;
   /**
-   * Returns a URL that lets anyone read a blob directly from the store; null if the store has none, so that
-   * Lectern must serve the bytes. Does not check whether the blob exists.
+   * Returns a URL that lets anyone read a blob directly from the store; null if the store has none, so that Lectern
+   * must serve the bytes. Does not check whether the blob exists.
    */
   presignedUrl(sha256: string, options: PresignedUrlOptions): Promise<string | null>;
 }
@@ -108,8 +107,8 @@ export interface ArchiveStore {
   /** Hides the archive of a key from new readers at once. A later sweep may free its space. */
   delete(key: string): Promise<void>;
   /**
-   * Lists all archives in pages of at most 1,000, unordered; a key may appear more than once. Concurrent
-   * changes may or may not be included.
+   * Lists all archives in pages of at most 1,000, unordered; a key may appear more than once. Concurrent changes may or
+   * may not be included.
    */
   list(): AsyncIterable<ListedArchive[]>;
 }
@@ -121,16 +120,16 @@ export interface Store {
   readonly cache: BlobStore;
   readonly archives: ArchiveStore;
   /**
-   * Removes the remains of crashed writers: temporary files without a write for `olderThanSeconds`, which
-   * must be longer than any build.
+   * Removes the remains of crashed writers: temporary files without a write for `olderThanSeconds`, which must be
+   * longer than any build.
    *
    * @param signal aborts requests to a service.
    * @returns the number of removed files.
    */
   sweepTemporaries(olderThanSeconds: number, signal?: AbortSignal): Promise<number>;
   /**
-   * Checks that the store is readable and writable. Returns its location, and its free and total bytes; null
-   * where they are unknown.
+   * Checks that the store is readable and writable. Returns its location, and its free and total bytes; null where they
+   * are unknown.
    *
    * @throws with a message for operators.
    */

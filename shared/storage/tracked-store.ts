@@ -2,8 +2,8 @@ import type { ArchiveDraft, BlobStore, OpenFile, Store, StoredArchive } from './
 import type { EvictableFile, FileUsage } from './file-usage.ts';
 
 /**
- * Returns a store that reports the usage of downloads and archives: every check, opening and write touches
- * the file, and an open file is pinned. So no evictor removes a file that is being read or written.
+ * Returns a store that reports the usage of downloads and archives: every check, opening and write touches the file,
+ * and an open file is pinned. So no evictor removes a file that is being read or written.
  */
 export function trackUsage(store: Store, uses: FileUsage): Store {
   return { ...store, cache: trackBlobs(store.cache, uses), archives: trackArchives(store.archives, uses) };
@@ -40,8 +40,8 @@ function trackArchives(archives: Store['archives'], uses: FileUsage): Store['arc
   return {
     ...archives,
     async open(key) {
-      // Readers of an open archive can read it to its end even if it is removed, so the touch can follow;
-      // most requested keys have no archive.
+      // Readers of an open archive can read it to its end even if it is removed, so the touch can follow; most
+      // requested keys have no archive.
       const archive: StoredArchive | null = await archives.open(key);
       if (archive !== null) await uses.touch([`archives:${key}`]);
       return pinWhileOpen(archive, `archives:${key}`, uses);

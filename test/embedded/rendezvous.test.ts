@@ -7,10 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { becomeSupervisor, connectToSupervisor, socketFolder } from '../../shared/embedded/rendezvous.ts';
 import { temporaryFolder } from './processes.ts';
 
-/**
- * Leaves sockets in a folder as killed processes do: without a listener, but with their names
- * taken.
- */
+/** Leaves sockets in a folder as killed processes do: without a listener, but with their names taken. */
 async function leaveSockets(folder: string, names: readonly string[]): Promise<void> {
   const program = `
     const paths = process.argv.slice(1);

@@ -16,7 +16,7 @@ const largeSize = 4 * GiB + 12_345;
 const small = someBytes(100_000);
 const zeros = Buffer.alloc(1024 ** 2);
 
-/** So many zeros, a MiB at a time. */
+/** Yields zeros, a MiB at a time. */
 async function* zerosOf(size: number): AsyncGenerator<Uint8Array> {
   for (let left = size; left > 0; left -= zeros.length) {
     yield left >= zeros.length ? zeros : zeros.subarray(0, left);
@@ -30,7 +30,7 @@ async function crcOfZeros(size: number): Promise<number> {
   return checksum;
 }
 
-/** Leaves holes where there are zeros: gigabytes of them take no disk. */
+/** Creates a sink that leaves holes for zeros, so gigabytes of them take no disk space. */
 async function sparseSink(path: string): Promise<ArchiveSink & { close(): Promise<void> }> {
   const handle = await open(path, 'wx');
   let position = 0;
@@ -46,7 +46,7 @@ async function sparseSink(path: string): Promise<ArchiveSink & { close(): Promis
   };
 }
 
-/** An archive of a small file, one over 4 GiB, and one that begins beyond 4 GiB. */
+/** Writes an archive of a small file, one over 4 GiB, and one that begins beyond 4 GiB. */
 async function largeArchive(): Promise<{ path: string; size: number }> {
   const path = join(await temporaryFolder(), 'large.zip');
   const sink = await sparseSink(path);
@@ -59,7 +59,7 @@ async function largeArchive(): Promise<{ path: string; size: number }> {
   return { path, size };
 }
 
-test('one archive holds a file over 4 GiB and one behind it, for three readers, and ZIP64 only where it must', async () => {
+test('three readers read an archive with a file over 4 GiB and one after it, which alone use ZIP64', async () => {
   const { path, size } = await largeArchive();
   const file = await stat(path);
   expect(file.size).toBe(size);
@@ -89,7 +89,7 @@ test('one archive holds a file over 4 GiB and one behind it, for three readers, 
   expect(found[2]?.checksum).toBe(crc32(small));
 }, 300_000);
 
-test('a file of 4 GiB less one byte, the largest number of 32 bits, is written as ZIP64 and read by all', async () => {
+test('a file of 4 GiB less one byte, the largest 32-bit number, uses ZIP64', async () => {
   const path = join(await temporaryFolder(), 'boundary.zip');
   const sink = await sparseSink(path);
   const writer = new ArchiveWriter(sink, someTime);

@@ -27,7 +27,7 @@ const run = promisify(execFile);
 const caddyfile = join(packageRoot, 'deploy', 'caddy', 'Caddyfile');
 const caddy = await findCaddy();
 
-/** The caddy of this machine, else that of Debian, kept in the user's cache; null where neither is to be had. */
+/** Returns the installed caddy, else Debian's, which stays in the user's cache; null if neither is available. */
 async function findCaddy(): Promise<string | null> {
   const installed = await findCommand('caddy');
   if (installed !== undefined) return installed;
@@ -43,7 +43,7 @@ async function findCaddy(): Promise<string | null> {
     return program;
   } catch (error) {
     process.stderr.write(
-      `\nNOT RUN: there is no caddy, and Debian's cannot be fetched: ${messageOf(error)}\n\n`,
+      `\nNOT RUN: caddy is not installed, and Debian's package cannot be fetched: ${messageOf(error)}\n\n`,
     );
     return null;
   }
@@ -63,13 +63,13 @@ interface Answer {
   body: Buffer;
 }
 
-/** Runs Caddy with our file in front of a server on this machine; certificates are its own. */
+/** Runs Caddy with the project's file in front of a server; it signs its own certificates. */
 async function startCaddy(port: number, upstream: string) {
   const folder = await mkdtemp(join(tmpdir(), 'lectern-caddy-'));
   const config = join(folder, 'Caddyfile');
-  // What a test may not do: take port 80, open an admin port, change the machine's trusted certificates.
-  const own = `{\n\tadmin off\n\tskip_install_trust\n\thttp_port ${await freePort()}\n`;
-  await writeFile(config, (await readFile(caddyfile, 'utf8')).replace(/^\{\n/m, own));
+  // A test may not take port 80, open an admin port, or change the machine's trusted certificates.
+  const options = `{\n\tadmin off\n\tskip_install_trust\n\thttp_port ${await freePort()}\n`;
+  await writeFile(config, (await readFile(caddyfile, 'utf8')).replace(/^\{\n/m, options));
   const env = {
     ...process.env,
     XDG_DATA_HOME: folder,
@@ -128,7 +128,7 @@ describe.skipIf(caddy === null)('deploy/caddy/Caddyfile', () => {
     expect(Number(nanoseconds) / 1e9).toBeGreaterThan(3600);
   });
 
-  test('serves Lectern by HTTPS: pages, archives and event streams', async () => {
+  test('serves pages, archives and event streams over HTTPS', async () => {
     const port = await freePort();
     const harness = await startHarness();
     onTestFinished(() => harness.close());
@@ -170,7 +170,7 @@ describe.skipIf(caddy === null)('deploy/caddy/Caddyfile', () => {
     });
   });
 
-  test('logs a request that fails without the token and the signature in its URL', async () => {
+  test('logs failed requests without the tokens and signatures in their URLs', async () => {
     const { ask, log } = await startCaddy(await freePort(), `127.0.0.1:${await freePort()}`);
     for (const path of [
       '/embed/a?token=planted-secret&x=1',

@@ -2,12 +2,12 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startRedis } from '../../shared/embedded/redis.ts';
 import { startFleet } from '../fleet/fleet.ts';
 import { spawnApi, spawnWorker } from '../fleet/processes.ts';
-import { publishSlowLessons, startClients } from './clients.ts';
-import { startFaults } from './faults.ts';
-import { printFigure } from './figures.ts';
-import { seededRandom } from './random.ts';
+import { publishSlowLessons, startClients } from './chaos.ts';
+import { startFaults } from './chaos.ts';
+import { printFigure } from './measure.ts';
+import { seededRandom } from './measure.ts';
 
-/** LECTERN_CHAOS_SEED plays other faults. */
+/** LECTERN_CHAOS_SEED changes the faults. */
 const seed = Number(process.env.LECTERN_CHAOS_SEED ?? 20260115);
 const lessonCount = 40;
 const clientCount = 8;
@@ -15,7 +15,7 @@ const clientCount = 8;
 /** Media take some seconds, so that most faults hit a build. */
 const pause = { least: 200, more: 500 };
 
-test('whatever is killed, each answer is the right archive or a clean 500, and in the end all are right', async () => {
+test('during kills and outages each response is the right archive or a clean 500, and in the end all are right', async () => {
   const random = seededRandom(seed);
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
@@ -48,6 +48,6 @@ test('whatever is killed, each answer is the right archive or a clean 500, and i
   for (const lesson of lessons) expect(await ask(lesson)).toBe(true);
   const { archives, temporaries } = await fleet.stored();
   expect(archives).toHaveLength(lessonCount);
-  // Workers that were killed leave drafts; the sweep knows them.
+  // Killed workers leave drafts, which the sweep removes.
   expect(await harness.store.sweepTemporaries(0)).toBe(temporaries.length);
 });

@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 
-/** A crowd of clients of one kind: each sends one of the requests again as soon as the last one is answered. */
+/** A crowd of clients: each sends one of the requests as soon as its previous one has a response. */
 export interface Crowd {
   address: string;
   connections: number;
@@ -12,14 +12,14 @@ interface CrowdRequest {
   path: string;
   headers?: Record<string, string>;
   body?: string;
-  /** Whether it announces one byte more than it sends. */
+  /** Whether its Content-Length exceeds the sent body by one byte. */
   isIncomplete?: boolean;
 }
 
-/** How many answers of each status the crowd has had; what this process sends when it is asked to stop. */
+/** The number of responses by status; this process returns it when it is told to stop. */
 export type CrowdAnswers = Record<string, number>;
 
-/* The clients, in a process of their own: their work is not counted as the API's. Answers are read and dropped. */
+/* The clients, in a separate process, so that their work does not count for the API. Responses are discarded. */
 const answers: CrowdAnswers = {};
 process.on('message', (message: Crowd | 'stop') => {
   if (message === 'stop') {

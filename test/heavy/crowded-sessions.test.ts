@@ -10,13 +10,13 @@ import { heading, Player, publishLesson, section, step } from '../player/player-
 import { buildLearnerToken, buildOrganization } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Crowd, CrowdAnswers } from './crowd-process.ts';
-import { printFigure } from './figures.ts';
-import { peakMegabytes } from './memory.ts';
+import { printFigure } from './measure.ts';
+import { peakMegabytes } from './measure.ts';
 
 const connections = 100;
 const learners = 100;
 const probes = 100;
-/** What another organization's median may grow to, of what it is without the crowd; and what the API may hold. */
+/** Limits: the growth of another organization's median through the crowd, and the API's memory. */
 const allowedRatio = 3;
 const allowedMegabytes = 300;
 
@@ -32,15 +32,15 @@ type CrowdRequest = Crowd['requests'][number];
 interface Crowding {
   version: LessonVersion;
   authorization: string;
-  /** Of learners whose records are as large as they may be, and the revisions of those. */
+  /** Learners with records of the maximum size, and their revisions. */
   tokens: { learnerId: string; token: string; revision: number }[];
 }
 
-/** How a learner, or an organization with its learners, may keep a process busy. */
+/** Ways in which a learner, or an organization, can keep a process busy. */
 const crowds: Record<string, (crowding: Crowding) => CrowdRequest[]> = {
   'one learner, revisions far ahead': ({ version, tokens }) =>
     tokens.slice(0, 1).map(({ token }) => write(version, token, { revision: 1_000_000 })),
-  'one learner, a gap of one that stays': ({ version, tokens }) =>
+  'one learner, a permanent gap of one': ({ version, tokens }) =>
     tokens.slice(0, 1).map(({ token, revision }) => write(version, token, { revision: revision + 1 })),
   'one learner, stale writes': ({ version, tokens }) =>
     tokens.slice(0, 1).map(({ token }) => write(version, token, { revision: 0 })),
@@ -48,13 +48,13 @@ const crowds: Record<string, (crowding: Crowding) => CrowdRequest[]> = {
     tokens
       .slice(0, 1)
       .map(({ token }) => ({ method: 'GET', path: `${sessionPath(version)}?token=${token}` })),
-  'a hundred learners, a gap of one that stays': ({ version, tokens }) =>
+  'a hundred learners, a permanent gap of one': ({ version, tokens }) =>
     tokens.map(({ token, revision }) => write(version, token, { revision: revision + 1 })),
   'a hundred learners, bodies of 1 MB': ({ version, tokens }) =>
     tokens.map(({ token }) =>
       write(version, token, { revision: 0, progressData: { text: 'x'.repeat(1000 * kB) } }),
     ),
-  'a hundred learners, bodies of 1 MB whose last byte never comes': ({ version, tokens }) =>
+  'a hundred learners, bodies of 1 MB without their last byte': ({ version, tokens }) =>
     tokens.map(({ token }) => ({
       ...write(version, token, { revision: 0, progressData: { text: 'x'.repeat(1000 * kB) } }),
       isIncomplete: true,
@@ -77,7 +77,7 @@ function write(version: LessonVersion, token: string, fields: object): CrowdRequ
   return { method: 'POST', path, body: JSON.stringify({ ...place, ...fields }) };
 }
 
-/** Fills a learner's record until nothing more is taken; gives its last revision. */
+/** Fills a learner's record up to its limit; returns its last revision. */
 async function fillRecord(player: Player): Promise<number> {
   let revision = 0;
   for (const widgetId of widgets) {
@@ -86,7 +86,7 @@ async function fillRecord(player: Player): Promise<number> {
     if (answered.status !== 200) return revision;
     revision += 1;
   }
-  throw new Error('A record grows without end');
+  throw new Error('A record has no size limit');
 }
 
 async function startCrowd(crowd: Crowd): Promise<() => Promise<CrowdAnswers>> {
@@ -104,7 +104,7 @@ async function startCrowd(crowd: Crowd): Promise<() => Promise<CrowdAnswers>> {
   };
 }
 
-/** The median of requests for a token, one after the other, in milliseconds. */
+/** Returns the median duration of sequential requests for a token, in milliseconds. */
 async function medianOfProbes(probe: () => Promise<Response>): Promise<number> {
   const times: number[] = [];
   const giveUpAt = performance.now() + 20_000;
@@ -118,8 +118,8 @@ async function medianOfProbes(probe: () => Promise<Response>): Promise<number> {
   return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? NaN;
 }
 
-test('learners with large records, however they crowd, do not slow another organization down', async () => {
-  // Whoever wants to do harm has many addresses; here they are one.
+test('crowds of learners with large records do not slow another organization down', async () => {
+  // Attackers have many IP addresses; here there is one, without limits.
   const harness = await startHarness({ RATE_LIMIT_PER_ADDRESS: '0', RATE_LIMIT_PER_KEY: '0' });
   onTestFinished(() => harness.close());
   const [crowding, other] = [await buildOrganization(harness), await buildOrganization(harness)];

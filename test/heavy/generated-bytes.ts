@@ -5,7 +5,7 @@ const pieceBytes = 64 * 1024;
 const zeros = Buffer.alloc(pieceBytes);
 const key = createHash('sha256').update('lectern heavy tests').digest();
 
-/** The bytes of file number `index`: AES-256-CTR's stream, which nothing compresses and no two files share. */
+/** Yields the bytes of file number `index`: an AES-256-CTR stream, incompressible and unique. */
 export function* generateBytes(index: number, size: number): Generator<Buffer> {
   const counter = Buffer.alloc(16);
   counter.writeUInt32BE(index, 0);

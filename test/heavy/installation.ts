@@ -6,9 +6,9 @@ import { lecternCommand, startCommand } from '../cli/command-line.ts';
 import type { Environment, Running } from '../cli/command-line.ts';
 
 /**
- * Starts an installation with embedded servers, as `npm start` does.
+ * Starts an installation with embedded servers, like `npm start`.
  *
- * @param command what starts `lectern`: of this checkout, or of another commit's.
+ * @param command starts `lectern` of this checkout, or of another commit.
  */
 export async function startInstallation(
   environment: Environment,
@@ -27,7 +27,7 @@ export async function startInstallation(
 
 type Command = (...args: string[]) => Promise<Record<string, string>>;
 
-/** Returns a function that runs commands and gives the JSON that they print. */
+/** Returns a function that runs commands and returns their JSON output. */
 export function commandsOf(environment: Environment, command: readonly string[] = lecternCommand): Command {
   return async (...args) => {
     const { code, stdout, stderr } = await startCommand([...command, ...args, '--json'], environment)
@@ -37,7 +37,7 @@ export function commandsOf(environment: Environment, command: readonly string[] 
   };
 }
 
-/** What learners, integrators and platforms would miss after a loss. */
+/** Returns the data that learners, integrators and platforms would miss after a loss. */
 export async function lookAt(address: string, run: Command, known: Known) {
   const { credentials, lessonId, versionId, token } = known;
   const headers = { authorization: `Bearer ${credentials}` };
@@ -63,7 +63,7 @@ export interface Known {
   token: string;
 }
 
-/** Fills an empty installation: an organization, credentials, a lesson, a platform, and progress of a learner. */
+/** Fills an empty installation with an organization, credentials, a lesson, a platform, and a learner's progress. */
 export async function fill(address: string, run: Command): Promise<Known> {
   await run('org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'edtech');
   const { credentials = '' } = await run('key', 'create', '--org', 'acme');

@@ -7,12 +7,12 @@ import { holdFile } from '../fleet/held-file.ts';
 import { expectArchive, expectCleanFailure } from '../fleet/lessons.ts';
 import { spawnApi, spawnWorker } from '../fleet/processes.ts';
 import { viewQueue } from '../fleet/queue.ts';
-import { printFigure } from './figures.ts';
+import { printFigure } from './measure.ts';
 
-/** As worker/exports/process-export.ts has it. */
+/** As in worker/exports/process-export.ts. */
 const starts = 10;
 
-test('an export that kills each of its workers is given up with a reason, and others go on', async () => {
+test('an export that kills each of its workers fails for good with a reason, and others continue', async () => {
   const fleet = await startFleet({ WORKER_LOCK_SECONDS: '2' });
   const api = await spawnApi(fleet.harness);
   const lesson = await fleet.publish([1000]);

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { generateBytes } from './generated-bytes.ts';
 
-// An origin in a process of its own, so that its work is not counted as anyone else's: /<index>/<size> is a
-// generated file. It ends with the process that started it.
+// An origin in a separate process, so that its work counts for no other: /<index>/<size> is a generated file. It exits
+// with its parent.
 const server = createServer((request, response) => {
   const [, index, size] = /^\/(\d+)\/(\d+)$/.exec(request.url ?? '') ?? [];
   if (index === undefined || size === undefined) {

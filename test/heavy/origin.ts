@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
-/** Starts the origin of generated files; it is killed when the test ends. */
+/** Starts the origin of generated files, until the end of the test. */
 export async function startGeneratedOrigin(): Promise<{
   host: string;
   url(index: number, size: number): string;

@@ -12,10 +12,10 @@ import { commandsOf, fill, lookAt, startInstallation } from './installation.ts';
 const run = promisify(execFile);
 const s3Server = useS3Server();
 
-/** The commit whose data this one must go on with, such as "v0.1.0" or "HEAD~1". */
+/** The commit whose data this one must support, such as "v0.1.0" or "HEAD~1". */
 const commit = process.env.PRECEDING_COMMIT ?? '';
 
-/** Checks the preceding commit out, with this checkout's packages, and returns what starts its `lectern`. */
+/** Checks out the preceding commit with this checkout's packages; returns the command that starts its `lectern`. */
 async function precedingCommand(): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'lectern-preceding-'));
   const tree = join(folder, 'tree');
@@ -46,7 +46,7 @@ describe.skipIf(commit === '')(
   `data of the preceding commit (PRECEDING_COMMIT=${commit || 'not set'})`,
   () => {
     test.each(stores.filter(({ missing }) => !missing))(
-      'in a data directory and $store: archives, progress, credentials, tokens and platforms stay as they were',
+      'in a data directory and $store: archives, progress, credentials, tokens and platforms stay unchanged',
       async ({ settings }) => {
         const dataDir = await mkdtemp(join(tmpdir(), 'lectern-data-'));
         onTestFinished(() => rm(dataDir, { recursive: true, force: true }));

@@ -2,7 +2,7 @@ import { Agent, get } from 'node:http';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startApiProcess } from '../support/api-process.ts';
 import { startHarness } from '../support/harness.ts';
-import { printFigure } from './figures.ts';
+import { printFigure } from './measure.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -28,7 +28,7 @@ async function probe(address: string): Promise<{ statuses: number[]; slowestMs: 
   return { statuses, slowestMs };
 }
 
-test('500 connections that ask /health/ready do not make the orchestrator’s own probe fail', async () => {
+test('500 connections to /health/ready do not fail the orchestrator’s probe', async () => {
   const harness = await startHarness();
   onTestFinished(() => harness.close());
   const api = await startApiProcess(harness);
@@ -37,16 +37,16 @@ test('500 connections that ask /health/ready do not make the orchestrator’s ow
 
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   onTestFinished(() => agent.destroy());
-  let asking = true;
+  let isRunning = true;
   let answers = 0;
   const flood = Array.from({ length: connections }, async () => {
-    while (asking) {
+    while (isRunning) {
       await statusOf(api.url, agent);
       answers += 1;
     }
   });
   const flooded = await probe(api.url);
-  asking = false;
+  isRunning = false;
   await Promise.all(flood);
 
   printFigure('readiness probe', {

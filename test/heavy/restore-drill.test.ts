@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { shellBlocks } from '../support/shell-blocks.ts';
 import { commandsOf, fill, lookAt, startInstallation } from './installation.ts';
 
-test('what docs/operate/backup.md says brings an installation with embedded servers back after a loss of all its data', async () => {
+test('the commands in docs/operate/backup.md restore an installation with embedded servers after the loss of its data', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'lectern-drill-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const dataDir = join(folder, '.lectern');
@@ -26,7 +26,7 @@ test('what docs/operate/backup.md says brings an installation with embedded serv
   await first.stop();
   await shell(backup);
 
-  // The loss, and an installation that was begun in its place: nothing of before is there.
+  // The loss, and a new installation in its place, without the old data.
   await rm(dataDir, { recursive: true });
   const empty = await startInstallation(environment);
   const denied = await fetch(`${empty.address}/api/lessons`, {

@@ -1,5 +1,10 @@
-import { resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import * as example from '../../api/http/examples.ts';
 import { createUser } from '../../shared/models/user.ts';
 import { hashPassword } from '../../shared/platform/passwords.ts';
@@ -10,13 +15,78 @@ import { cookieOf, postSession } from '../accounts/users.ts';
 import { buildVersion } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
-import { printFigure } from './figures.ts';
-import { hasPython, installSchemathesis, runSchemathesis } from './schemathesis.ts';
-import type { Schemathesis } from './schemathesis.ts';
+import { printFigure } from './measure.ts';
 
-/** LECTERN_SCHEMATHESIS_SEED tries other requests. */
+const run = promisify(execFile);
+
+/** The release that the figures are of; another one may check other things. */
+const release = 'schemathesis==4.32.5';
+
+/** Whether Python can make the virtual environment that {@link installSchemathesis} needs. */
+async function hasPython(): Promise<boolean> {
+  try {
+    await run('python3', ['-c', 'import sys, venv, ensurepip; assert sys.version_info >= (3, 10)']);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Schemathesis, installed from PyPI into a folder of its own. */
+interface Schemathesis {
+  program: string;
+  remove(): Promise<void>;
+}
+
+async function installSchemathesis(): Promise<Schemathesis> {
+  const folder = await mkdtemp(join(tmpdir(), 'lectern-schemathesis-'));
+  const remove = () => rm(folder, { recursive: true, force: true });
+  try {
+    await run('python3', ['-m', 'venv', folder]);
+    await run(join(folder, 'bin', 'pip'), ['install', '--quiet', '--disable-pip-version-check', release]);
+  } catch (error) {
+    await remove();
+    throw new Error(`${release} cannot be installed; it needs PyPI, or a mirror in pip's configuration`, {
+      cause: error,
+    });
+  }
+  return { program: join(folder, 'bin', 'schemathesis'), remove };
+}
+
+interface SchemathesisRun {
+  /** How it ended: 0 without a failure. */
+  code: number | null;
+  output: string;
+  /** Requests that it thought of; those that repeat one of them are left out. */
+  cases: number;
+}
+
+/** Runs it against an API's own document. @param config the text of its configuration file. */
+async function runSchemathesis(
+  { program }: Pick<Schemathesis, 'program'>,
+  address: string,
+  config: string,
+  options: string[],
+): Promise<SchemathesisRun> {
+  const folder = await mkdtemp(join(tmpdir(), 'lectern-schemathesis-run-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  await writeFile(join(folder, 'schemathesis.toml'), config);
+  // It finds the configuration in its folder, and would keep what it learns there.
+  const child = spawn(program, ['run', `${address}/openapi.json`, '--no-color', ...options], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (text: Buffer) => (output += text.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, output, cases: Number(/([\d,]+) generated/.exec(output)?.[1]?.replaceAll(',', '')) };
+}
+
+/** LECTERN_SCHEMATHESIS_SEED changes the requests. */
 const seed = Number(process.env.LECTERN_SCHEMATHESIS_SEED ?? 20261121);
-/** For an operation, a phase and a mode (as documented, or not). */
+/** Requests per operation, phase and mode (valid or invalid). */
 const examples = Number(process.env.LECTERN_SCHEMATHESIS_EXAMPLES ?? 100);
 
 const ready = await hasPython();
@@ -26,7 +96,7 @@ let address: string;
 let tenant: Tenant;
 let schemathesis: Schemathesis;
 
-/** A tenant that has what the document's examples name: the demo lesson, a learner, and a user who can log in. */
+/** Builds a tenant with the objects in the document's examples: the demo lesson, a learner, and a user. */
 async function buildDocumentedTenant(harness: Harness): Promise<Tenant> {
   const built = await buildTenant(harness, address);
   const { organization } = built;
@@ -50,19 +120,22 @@ async function buildDocumentedTenant(harness: Harness): Promise<Tenant> {
   return { ...built, version, ids, password: example.password };
 }
 
-/** Who asks in a run, and for what. */
+/** The caller of a run, and the share of existing ids. */
 interface Asking {
-  /** Of a learner: an embed token, or that of an LTI launch. */
+  /** An embed token, or the token of an LTI launch. */
   token: string;
-  /** Where an address takes both, API credentials are sent; without them the session. */
+  /** Whether endpoints that accept both get API credentials, or else the session. */
   credentials: boolean;
-  /** Values of parameters that every request has; all others are made up, as the document has it. */
+  /** Values of parameters for all requests; schemathesis generates the others. */
   parameters: Record<string, string>;
-  /** How many bodies of requests name something that exists, from 0 to 1. */
+  /** The share of bodies with existing ids, from 0 to 1. */
   naming: number;
 }
 
-/** What schemathesis cannot know from the document: credentials, ids that name something, and two rules. */
+/**
+ * Returns the configuration of schemathesis: what it cannot know from the document, such as credentials, existing ids
+ * and special rules.
+ */
 function configOf({ token, credentials, parameters, naming }: Asking, expendableCookie: string): string {
   const { versionId, widgetId, lessonId, email } = tenant.ids;
   const inBodies: Record<string, (string | number)[]> = {
@@ -96,22 +169,22 @@ function configOf({ token, credentials, parameters, naming }: Asking, expendable
         ),
       },
     }),
-    // Whoever logs out has no session for the requests after it.
+    // Logging out ends the session, so it gets another one.
     '[[operations]]',
     ...toToml({ 'include-operation-id': 'logOut', headers: { Cookie: expendableCookie } }),
-    // Whether a write fits the version that is played, and the place in it, no schema can say.
+    // No schema can describe whether a write fits the version and the position.
     '[[operations]]',
     ...toToml({
       'include-operation-id': 'writePlayerSession',
       checks: { positive_data_acceptance: { 'expected-statuses': ['2xx', 401, 403, 404, 409, 422] } },
     }),
-    // What the oEmbed specification has for a format that is not there.
+    // The oEmbed specification requires 501 for an unsupported format.
     '[[operations]]',
     ...toToml({
       'include-operation-id': 'getOembed',
       checks: { not_a_server_error: { 'expected-statuses': ['2xx', '3xx', '4xx', 501] } },
     }),
-    // Whether a form is of a platform that is registered, and answers a login, no schema can say.
+    // No schema can describe whether a platform is registered.
     ...['beginLogin', 'postLogin', 'goOnWithLogin', 'postCheckedLogin', 'launch', 'takeChoice'].flatMap(
       (name) => [
         '[[operations]]',
@@ -129,13 +202,15 @@ function configOf({ token, credentials, parameters, naming }: Asking, expendable
     // A build without waiting clients is cancelled; its status remains available.
     '[[operations]]',
     ...toToml({ 'include-operation-id': 'exportStatus', checks: { use_after_free: { enabled: false } } }),
-    // A token that is missing is a fault of the query, 400; schemathesis would have 401, as for one that is wrong.
+    // A missing token is a fault of the query (400), where schemathesis expects 401.
     '[[operations]]',
     ...toToml({ 'include-tag': 'Player', checks: { ignored_auth: { enabled: false } } }),
   ].join('\n');
 }
 
-/** Lines such as `"auth"."openapi"."token"."api_key" = "a.b.c"`; lists and texts are the same as in JSON. */
+/**
+ * Converts an object to lines such as `"auth"."openapi"."token"."api_key" = "a.b.c"`; lists and texts are as in JSON.
+ */
 function toToml(value: object, keys: string[] = []): string[] {
   return Object.entries(value).flatMap(([key, inner]: [string, unknown]) => {
     const path = [...keys, JSON.stringify(key)];
@@ -144,7 +219,7 @@ function toToml(value: object, keys: string[] = []): string[] {
   });
 }
 
-/** Parameters by which each address finds something. */
+/** Returns parameters with which each URL finds something. */
 async function namingParameters(): Promise<Record<string, string>> {
   const { lessonId, versionId, learnerId, ltiUserId, platformId, contextId, mediaId, widgetType } =
     tenant.ids;
@@ -162,13 +237,13 @@ async function namingParameters(): Promise<Record<string, string>> {
   ]) as Record<string, string>;
 }
 
-/** Checks an API by its own document, with all that schemathesis knows to try and to check. */
+/** Checks an API against its own document, with all phases and checks of schemathesis. */
 async function expectConformance(name: string, asking: Asking, options: string[] = []): Promise<void> {
   const { password, ids } = tenant;
   const expendable = cookieOf(await postSession(address, { email: ids.email, password }));
   const started = performance.now();
   const { code, output, cases } = await runSchemathesis(schemathesis, address, configOf(asking, expendable), [
-    // All checks are on by themselves. Named here, they would be on where the configuration turns one off.
+    // All checks are on by default. Naming them here would override the configuration.
     ...['--phases', 'examples,coverage,fuzzing,stateful', '--continue-on-failure'],
     ...['--seed', String(seed), '--max-examples', String(examples), '--generation-database', 'none'],
     ...options,
@@ -178,7 +253,7 @@ async function expectConformance(name: string, asking: Asking, options: string[]
   printFigure(`schemathesis, ${name}`, { seed, cases, seconds: (performance.now() - started) / 1000 });
 }
 
-describe.runIf(ready)('the API answers as its document has it (needs python3 with venv)', () => {
+describe.runIf(ready)('the API conforms to its document (needs python3 with venv)', () => {
   let harness: Harness;
 
   beforeAll(async () => {
@@ -197,18 +272,18 @@ describe.runIf(ready)('the API answers as its document has it (needs python3 wit
     await harness.close();
   });
 
-  test('what is asked with ids that exist', async () => {
+  test('with existing ids', async () => {
     const token = tokenOf(tenant, tenant.ids);
     const parameters = await namingParameters();
     await expectConformance('ids that exist', { token, credentials: true, parameters, naming: 1 });
   });
 
-  test('what is asked with any ids', async () => {
+  test('with any ids', async () => {
     const token = launchTokenOf(tenant, tenant.ids);
     await expectConformance('any ids', { token, credentials: true, parameters: {}, naming: 0.5 });
   });
 
-  test('what a session opens, and the token of a launch', async () => {
+  test('with a session, and the token of a launch', async () => {
     const token = launchTokenOf(tenant, tenant.ids);
     const parameters = await namingParameters();
     const asking = { token, credentials: false, parameters, naming: 1 };

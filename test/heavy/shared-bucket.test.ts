@@ -13,14 +13,14 @@ import { s3Name, useS3Server } from '../storage/kinds.ts';
 import { startS3Proxy } from '../support/s3-proxy.ts';
 import type { S3Proxy } from '../support/s3-proxy.ts';
 import { environmentOf } from '../support/s3-server.ts';
-import { publishSlowLessons, startClients } from './clients.ts';
-import { startFaults } from './faults.ts';
-import { printFigure } from './figures.ts';
-import { seededRandom } from './random.ts';
+import { publishSlowLessons, startClients } from './chaos.ts';
+import { startFaults } from './chaos.ts';
+import { printFigure } from './measure.ts';
+import { seededRandom } from './measure.ts';
 
 const s3Server = useS3Server();
 
-/** LECTERN_CHAOS_SEED plays other requests and other faults. */
+/** LECTERN_CHAOS_SEED changes the requests and faults. */
 const seed = Number(process.env.LECTERN_CHAOS_SEED ?? 20261121);
 const lessonCount = 40;
 const exportCount = 200;
@@ -34,11 +34,11 @@ interface SharedFleet {
   redis: Awaited<ReturnType<typeof startRedis>>;
   apis: ApiProcess[];
   workers: FleetProcess[];
-  /** A worker on the machine of another one. */
+  /** Starts a worker on the machine of another one. */
   replaceWorker: (index: number) => Promise<FleetProcess>;
 }
 
-/** Two APIs and three workers, each on a machine of its own: they share MongoDB, Redis and a bucket. */
+/** Starts two APIs and three workers, each with its own data directory: they share MongoDB, Redis and a bucket. */
 async function startSharedFleet(): Promise<SharedFleet> {
   if (s3Server === null) throw new Error(s3Name);
   const { settings } = await s3Server();
@@ -70,7 +70,7 @@ async function startSharedFleet(): Promise<SharedFleet> {
   };
 }
 
-/** The requests of all clients: each lesson several times, in a random order. */
+/** Returns the requests of all clients: each lesson several times, in random order. */
 function randomOrder(lessons: PublishedLesson[], below: (limit: number) => number): PublishedLesson[] {
   const all = Array.from({ length: exportCount }, (_, index) => lessons[index % lessons.length]);
   const shuffled: PublishedLesson[] = [];
@@ -82,7 +82,7 @@ function randomOrder(lessons: PublishedLesson[], below: (limit: number) => numbe
 }
 
 describe.skipIf(s3Server === null)(`three workers and two APIs on machines that share ${s3Name}`, () => {
-  test('of 200 exports of 40 lessons every answer is right, each version is built once, each file fetched once', async () => {
+  test('200 exports of 40 lessons are right, with one build per version and one download per file', async () => {
     const random = seededRandom(seed);
     const shared = await startSharedFleet();
     const lessons = await publishSlowLessons(shared.fleet, random, lessonCount, pause);
@@ -91,7 +91,7 @@ describe.skipIf(s3Server === null)(`three workers and two APIs on machines that 
     await askForAll(randomOrder(lessons, random.below), clientCount);
     printFigure('shared bucket', { seed, ...answers, seconds: (performance.now() - started) / 1000 });
 
-    expect(answers).toEqual({ right: exportCount, refused: 0 });
+    expect(answers).toEqual({ right: exportCount, rejected: 0 });
     const { starts } = viewQueue(shared.fleet.harness);
     for (const lesson of lessons) {
       expect(await starts(lesson)).toBe(1);
@@ -99,7 +99,7 @@ describe.skipIf(s3Server === null)(`three workers and two APIs on machines that 
     }
   });
 
-  test('while workers are killed, and the bucket and Redis are away for 10 seconds each, nothing wrong is served, and everything ends', async () => {
+  test('during kills of workers, and outages of the bucket and Redis, every response is right and every export ends', async () => {
     const random = seededRandom(seed + 1);
     const shared = await startSharedFleet();
     const { fleet, bucket, redis, workers, replaceWorker } = shared;
@@ -128,6 +128,6 @@ describe.skipIf(s3Server === null)(`three workers and two APIs on machines that 
     expect(faults).toMatchObject({ redisKilled: 1, bucketGone: 1 });
     const again = startClients(fleet, shared.apis);
     await again.askForAll(lessons, clientCount);
-    expect(again.answers).toEqual({ right: lessonCount, refused: 0 });
+    expect(again.answers).toEqual({ right: lessonCount, rejected: 0 });
   });
 });

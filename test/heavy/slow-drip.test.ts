@@ -9,9 +9,9 @@ import { startHarness } from '../support/harness.ts';
 import { file, startOrigin } from '../support/origin.ts';
 import type { Behaviour } from '../support/origin.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { printFigure } from './figures.ts';
+import { printFigure } from './measure.ts';
 
-/** A large file of which a few bytes come now and then, for as long as anyone listens. */
+/** Sends a large file a few bytes at a time, while the client listens. */
 const drip: Behaviour = async (_request, response) => {
   response.writeHead(200, { 'content-length': 100_000_000, 'content-type': 'image/png' });
   response.write(png(1));
@@ -21,7 +21,7 @@ const drip: Behaviour = async (_request, response) => {
   }
 };
 
-/** An installation, an origin that drips, and one that answers at once. */
+/** Starts an installation, an origin that drips, and a fast one. */
 async function startLab(settings: Record<string, string> = {}) {
   const [slow, quick] = await Promise.all([startOrigin(), startOrigin()]);
   onTestFinished(async () => {
@@ -43,7 +43,7 @@ async function secondsOf(work: () => Promise<unknown>): Promise<number> {
   return (performance.now() - started) / 1000;
 }
 
-test('while an organization exports three lessons from a source that drips, another gets its export within a minute', async () => {
+test('an organization gets its export within a minute while another exports three lessons from a dripping source', async () => {
   const { slow, quick, harness, publish } = await startLab();
   const [api] = await Promise.all([spawnApi(harness), spawnWorker(harness)]);
   const [hostile, other] = [await buildOrganization(harness), await buildOrganization(harness)];
@@ -66,7 +66,7 @@ test('while an organization exports three lessons from a source that drips, anot
   expect(seconds).toBeLessThan(60);
 });
 
-test('an organization that is alone uses all slots of a worker', async () => {
+test('a single organization uses all slots of a worker', async () => {
   const { quick, harness, publish } = await startLab();
   const tenant = await buildOrganization(harness);
   const api = await spawnApi(harness);
@@ -118,7 +118,7 @@ test('an organization that is alone uses all slots of a worker', async () => {
   expect(one / two).toBeGreaterThan(1.2);
 });
 
-test('70 requests that were given up to a source that drips hold up no other tenant’s media', async () => {
+test('70 abandoned requests to a dripping source delay no other organization’s media', async () => {
   const { slow, quick, harness, publish } = await startLab();
   const api = await spawnApi(harness);
   const [hostile, other] = [await buildOrganization(harness), await buildOrganization(harness)];
@@ -144,7 +144,7 @@ test('70 requests that were given up to a source that drips hold up no other ten
       const answer = await follow(api.address, mediumPath(version, ids[0] ?? ''));
       expect(answer.status).toBe(200);
     });
-    printFigure('a medium beside 70 requests that were given up', { seconds });
+    printFigure('a medium beside 70 abandoned requests', { seconds });
     expect(seconds).toBeLessThan(2);
   }
 });

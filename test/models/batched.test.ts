@@ -5,8 +5,8 @@ import type { Database } from '../../shared/models/database.ts';
 const db = {} as Database;
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A look-up over values that can be changed, with the keys of each query that was sent. */
-function lookUpOf(values: Record<string, string>) {
+/** Returns a lookup over mutable values, and the keys of each query. */
+function lookupOf(values: Record<string, string>) {
   const queries: string[][] = [];
   const find = batched((_db, keys: readonly string[]) => {
     queries.push([...keys]);
@@ -16,8 +16,8 @@ function lookUpOf(values: Record<string, string>) {
   return { find, queries };
 }
 
-test('those who ask in one turn share one query, and each gets its own answer', async () => {
-  const { find, queries } = lookUpOf({ a: 'A', b: 'B' });
+test('lookups of one turn share one query, and each gets its own result', async () => {
+  const { find, queries } = lookupOf({ a: 'A', b: 'B' });
   expect(await Promise.all(['a', 'b', 'c', 'a'].map((key) => find(db, key)))).toEqual([
     'A',
     'B',
@@ -27,9 +27,9 @@ test('those who ask in one turn share one query, and each gets its own answer', 
   expect(queries).toEqual([['a', 'b', 'c', 'a']]);
 });
 
-test('an answer is never older than its question: who asks when a query is sent has one of its own', async () => {
+test('a result is never older than its lookup: lookups after the query was sent need another one', async () => {
   const values = { a: 'good' };
-  const { find, queries } = lookUpOf(values);
+  const { find, queries } = lookupOf(values);
   const before = find(db, 'a');
   await nextTurn();
   values.a = 'revoked';
@@ -38,18 +38,18 @@ test('an answer is never older than its question: who asks when a query is sent 
 });
 
 test('two databases never share a query', async () => {
-  const { find, queries } = lookUpOf({ a: 'A' });
+  const { find, queries } = lookupOf({ a: 'A' });
   await Promise.all([find(db, 'a'), find({}, 'a')]);
   expect(queries).toEqual([['a'], ['a']]);
 });
 
 test('a query has a bounded number of keys', async () => {
-  const { find, queries } = lookUpOf({});
+  const { find, queries } = lookupOf({});
   await Promise.all(Array.from({ length: 600 }, (_, index) => find(db, `${index}`)));
   expect(queries.map((keys) => keys.length)).toEqual([256, 256, 88]);
 });
 
-test('a failing query fails exactly for the callers that share it', async () => {
+test('a failing query fails exactly the lookups that share it', async () => {
   let fails = true;
   const find = batched<Database, string, string>(() =>
     fails ? Promise.reject(new Error('away')) : Promise.resolve((key) => key),

@@ -1,26 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { buildIndexes, missingIndexes } from '../../shared/models/database.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
+import { useHarness } from '../support/use.ts';
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await startHarness();
-});
-afterAll(() => harness.close());
+const harness = useHarness();
 
-test('every declared index exists, and building them again is harmless', async () => {
+test('a missing index is reported with its collection and fields, until it is built, also concurrently', async () => {
   expect(await missingIndexes(harness.db)).toStrictEqual([]);
-  await Promise.all([buildIndexes(harness.db), buildIndexes(harness.db)]);
-  expect(await missingIndexes(harness.db)).toStrictEqual([]);
-});
-
-test('an index that is gone is named with its collection and fields, until it is built again', async () => {
   await harness.db.lessonVersions.collection.dropIndex('lessonId_1_versionNumber_1');
   expect(await missingIndexes(harness.db)).toStrictEqual([
     'lessonVersions: {"lessonId":1,"versionNumber":1}',
   ]);
-  await buildIndexes(harness.db);
+  await Promise.all([buildIndexes(harness.db), buildIndexes(harness.db)]);
   expect(await missingIndexes(harness.db)).toStrictEqual([]);
 });
 
@@ -37,7 +27,7 @@ test.each([
   ['ltiProgress', 'organizationId lessonId platformId ltiUserId contextId'],
   ['courses', 'organizationId platformId contextId'],
   ['preparedParts', 'versionId format kind part'],
-] as const)('no two of %s have the same %s', async (collection, fields) => {
+] as const)('the index of %s on %s is unique', async (collection, fields) => {
   const indexes = await harness.db[collection].collection.indexes();
   const unique = indexes
     .filter((index) => index.unique === true)

@@ -58,10 +58,7 @@ export const internalError: ExportFailure = {
   message: 'An unexpected error occurred while generating the export',
 };
 
-/**
- * Asserts an export error: exactly these four fields, a fresh timestamp, and nothing of an
- * archive.
- */
+/** Asserts an export error: exactly these four fields, a fresh timestamp, and nothing of an archive. */
 export function expectFailure(answer: Answer, failure: ExportFailure): void {
   const { status, ...fields } = failure;
   const body = jsonOf(answer) as { timestamp: string };
@@ -98,8 +95,8 @@ export function wordsOf(answer: Answer): object {
 }
 
 /**
- * Sends these bytes on a new connection and returns the response up to its end, for requests that
- * no client library would send.
+ * Sends these bytes on a new connection and returns the response up to its end, for requests that no client library
+ * would send.
  */
 export function sendRaw(address: string, bytes: string | Buffer): Promise<string> {
   const { hostname, port } = new URL(address);
@@ -108,8 +105,7 @@ export function sendRaw(address: string, bytes: string | Buffer): Promise<string
     const received: Buffer[] = [];
     socket.setTimeout(20_000, () => socket.destroy(new Error('The server neither answers nor hangs up')));
     socket.on('data', (chunk: Buffer) => received.push(chunk));
-    // A response before a reset counts, because a server that rejects a request does not read the
-    // rest of it.
+    // A response before a reset counts, because a server that rejects a request does not read the rest of it.
     socket.on('error', (error) => (received.length > 0 ? undefined : reject(error)));
     socket.on('close', () => resolve(Buffer.concat(received).toString('latin1')));
     socket.write(bytes);

@@ -19,18 +19,18 @@ const flags = [
 ];
 
 /**
- * As browsers are that keep no cookies for pages in frames of other sites. It needs partitioned storage, which
- * playwright switches off: of two such arguments the last counts.
+ * Emulates browsers that block third-party cookies. It needs partitioned storage, which playwright disables; the last
+ * of two such arguments counts.
  */
 const strictFlags = ['--test-third-party-cookie-phaseout', '--disable-features=HttpsUpgrades,MediaRouter'];
 
 /**
- * Starts a real Chromium: the system's, else the one of the npm package `@sparticuz/chromium` (Linux x64).
- * Close it when the tests are done; its pages and its profile go with it.
+ * Starts a real Chromium: the system's, else that of the npm package `@sparticuz/chromium` (Linux x64). Closing it
+ * removes its pages and its profile.
  *
- * @param options.thirdPartyCookies whether it keeps cookies for pages in frames of other sites, as it does unless told
- *   otherwise; partitioned ones it always keeps
- * @throws when no browser can be started: a test that needs one fails, it is never skipped
+ * @param options.thirdPartyCookies whether it keeps third-party cookies, as by default; it always keeps partitioned
+ * ones
+ * @throws if no browser can start: tests that need one fail, and are never skipped
  */
 export async function launchBrowser({ thirdPartyCookies = true } = {}): Promise<Browser> {
   const executablePath = (await systemChromium()) ?? (await unpackedChromium());
@@ -53,9 +53,9 @@ async function systemChromium(): Promise<string | undefined> {
 }
 
 /**
- * The package unpacks itself into the temporary folder and takes any file of the right name there for a whole
- * browser. So it is unpacked under a name of our own and moved into place when it is whole: test files that start
- * at the same time, or a run that was killed half-way, leave no broken one behind.
+ * The package unpacks itself into the temporary folder, and would accept an incomplete file there. It therefore unpacks
+ * under a unique name and is moved into place when complete. Concurrent test files and killed runs leave no broken
+ * browser.
  */
 async function unpackedChromium(): Promise<string> {
   const version = project.devDependencies['@sparticuz/chromium'];
@@ -76,7 +76,7 @@ async function unpackedChromium(): Promise<string> {
     await rename(attempt, folder);
   } catch (error) {
     await rm(attempt, { recursive: true, force: true });
-    // Another process was first, which is as good.
+    // Another process was faster.
     if (!existsSync(executable)) throw error;
   }
   return executable;

@@ -4,32 +4,32 @@ import { join } from 'node:path';
 import { childEnvironment } from '../../shared/platform/config.ts';
 import { compiled } from './compiled.ts';
 
-const startMilliseconds = 60_000;
+const startTimeoutMs = 60_000;
 
-/** The message of an API or a worker that is ready. */
+/** The message of a ready API or worker. */
 export interface Ports {
   port?: number;
   metricsPort?: number;
 }
 
-/** A Lectern process as an operator runs it: compiled, and with its own environment. */
+/** A Lectern process as operators run it: compiled, with its own environment. */
 export interface CompiledProcess {
   readonly pid: number;
   readonly ports: Ports;
-  /** Resolves when the process has ended, with a text such as "exit code 0" or "signal SIGKILL". */
+  /** Resolves when the process has exited, with a text such as "exit code 0" or "signal SIGKILL". */
   readonly ended: Promise<string>;
   /** Returns its output on stdout and stderr so far. */
   output(this: void): string;
-  /** Sends a signal, unless the process has ended. */
+  /** Sends a signal, unless the process has exited. */
   signal(this: void, name: NodeJS.Signals): void;
 }
 
 /**
- * Starts a process, and waits until it is ready. It ends at the latest with this one.
+ * Starts a process and waits until it is ready. It exits with this process at the latest.
  *
  * @param entry such as api/main
- * @param root the folder of another release of Lectern, compiled; that of this one when left out.
- * @throws when it ends before, with its output.
+ * @param root the folder of another compiled release; this one by default.
+ * @throws with its output if it exits first.
  */
 export async function startCompiled(
   entry: string,
@@ -49,7 +49,7 @@ export async function startCompiled(
   const ended = once(child, 'exit').then(([code, signal]: (string | number | null)[]) =>
     signal === null ? `exit code ${code}` : `signal ${signal}`,
   );
-  const ready = once(child, 'message', { signal: AbortSignal.timeout(startMilliseconds) });
+  const ready = once(child, 'message', { signal: AbortSignal.timeout(startTimeoutMs) });
   const first = await Promise.race([ready, ended]).catch((error: unknown) => {
     child.kill('SIGKILL');
     throw error;

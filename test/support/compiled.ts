@@ -14,11 +14,11 @@ const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 const compileMilliseconds = 120_000;
 
 /**
- * Compiles Lectern into `dist/`, once in a test run: processes that tests start begin twice as fast from there as
- * from the sources, and run what is installed elsewhere.
+ * Compiles Lectern into `dist/`, once per test run. Processes start twice as fast from there as from sources, and run
+ * what installations run.
  *
  * @param module such as cli/main
- * @returns the compiled module's path
+ * @returns the path of the compiled module
  */
 export async function compiled(module: string): Promise<string> {
   const claim = join(inject('runDir'), 'compiled');

@@ -13,7 +13,7 @@ import { publishVersion } from '../../shared/publishing/publishing.ts';
 import { testPepper, testSigningSecrets } from './harness.ts';
 import type { Harness } from './harness.ts';
 
-/** An organization with working credentials. */
+/** Creates an organization with valid credentials. */
 export async function buildOrganization(
   { db }: Pick<Harness, 'db'>,
   overrides: { plan?: Plan; name?: string } = {},
@@ -36,7 +36,7 @@ export async function buildOrganization(
 
 export interface BuiltMedium {
   id?: string;
-  /** The file's bytes; left out where it has a sourceUrl. */
+  /** The file's bytes; omitted with a sourceUrl. */
   bytes?: Uint8Array;
   sourceUrl?: string;
   mimeType?: string;
@@ -53,14 +53,16 @@ export interface BuiltPackage {
   mediaIds: string[];
 }
 
-/** A lesson package in a folder of its own: one section, one step, and a picture for each medium unless told otherwise. */
+/**
+ * Writes a lesson package to a new folder: by default one section and one step, with an image block for each medium.
+ */
 export async function buildPackage(
   overrides: {
     media?: BuiltMedium[];
     /** The manifest's files.widgets. */
     widgets?: object[];
     blocks?: (mediaIds: string[]) => unknown[];
-    /** That of a lesson that exists, for its next version. */
+    /** The id of an existing lesson, for its next version. */
     lessonId?: string;
     lesson?: object;
     sections?: unknown[];
@@ -145,7 +147,7 @@ async function write(path: string, content: object): Promise<void> {
   await writeFile(path, content instanceof Uint8Array ? content : JSON.stringify(content));
 }
 
-/** A published version of a package, in an organization. */
+/** Imports a package into an organization and publishes it. */
 export async function buildVersion(
   { db, store, config }: Pick<Harness, 'db' | 'store' | 'config'>,
   organization: Organization,
@@ -161,24 +163,24 @@ export async function buildVersion(
   return publish ? publishVersion(db, store, imported.version._id, { force: true }) : imported.version;
 }
 
-/** The URL of its archive. */
+/** Returns the path of a version's archive. */
 export function exportPath(version: Pick<LessonVersion, 'lessonId' | '_id'>): string {
   return `/api/lessons/${version.lessonId}/versions/${version._id}/export-zip`;
 }
 
-/** The URL of its export status. */
+/** Returns the path of its export status. */
 export function statusPath(version: Pick<LessonVersion, 'lessonId' | '_id'>): string {
   return exportPath(version).replace('export-zip', 'export-status');
 }
 
-/** The URL of its export manifest. */
+/** Returns the path of its export manifest. */
 export function manifestPath(version: Pick<LessonVersion, 'lessonId' | '_id'>): string {
   return exportPath(version).replace('export-zip', 'export-manifest');
 }
 
 type OfLesson = Pick<LessonVersion, 'organizationId' | 'lessonId'>;
 
-/** An embed token for the lesson of a version; that very version is pinned only where `versionId` says so. */
+/** Signs an embed token for the lesson of a version; `versionId` pins a version. */
 export function buildLearnerToken(
   { organizationId, lessonId }: OfLesson,
   overrides: { learnerId?: string; versionId?: string; userAttributes?: string; seconds?: number } = {},
@@ -189,7 +191,7 @@ export function buildLearnerToken(
     .token;
 }
 
-/** A preview token for a version, which may be a draft. */
+/** Signs a preview token for a version, which may be a draft. */
 export function buildPreviewToken({
   organizationId,
   lessonId,
@@ -198,7 +200,7 @@ export function buildPreviewToken({
   return signPreviewToken(testSigningSecrets, { organizationId, lessonId, versionId }).token;
 }
 
-/** A launch token for the lesson of a version, as {@link buildLearnerToken}. */
+/** Signs a launch token for the lesson of a version, like {@link buildLearnerToken}. */
 export function buildLaunchToken(
   { organizationId, lessonId }: OfLesson,
   overrides: Partial<LaunchClaims> & { seconds?: number } = {},

@@ -16,10 +16,7 @@ import { createStore } from '../../shared/storage/create-store.ts';
 import type { Store } from '../../shared/storage/store.ts';
 import { startWorker } from '../../worker/start.ts';
 
-/**
- * A Lectern for one test file: real servers, with a database, key prefix and data directory of its
- * own.
- */
+/** A Lectern for one test file: real servers, with its own database, key prefix and data directory. */
 export interface Harness {
   config: Config;
   servers: Servers;
@@ -39,13 +36,17 @@ export const testPepper = 'a pepper for tests that is long enough';
 
 export const testAssetSecret = 'an asset secret for tests that is long enough';
 
-/** The first signs, both verify. */
+/** The first secret signs; both verify. */
 export const testSigningSecrets = [
   { kid: 'new', secret: 'the newer signing secret of tests of 32 bytes and more' },
   { kid: 'old', secret: 'the older signing secret of tests of 32 bytes and more' },
 ] as const;
 
-/** @param settings over the defaults of tests, named as in the environment. */
+/**
+ * Starts a harness.
+ *
+ * @param settings override the defaults of tests; named as in the environment.
+ */
 export async function startHarness(settings: Record<string, string> = {}): Promise<Harness> {
   const name = `test-${randomBytes(6).toString('hex')}`;
   const dataDir = await mkdtemp(join(tmpdir(), 'lectern-test-'));
@@ -108,16 +109,16 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
 }
 
 /**
- * Checks that a response fits its documented schema.
+ * Checks a response against its documented schema.
  *
- * @throws {Error} when it does not: the request gets 500, so the test fails.
+ * @throws {Error} if it does not fit: the request gets 500, so the test fails.
  */
 function checkReply({ operationId, status, schema, text }: JsonReply): void {
   const error =
     schema === undefined ? 'undocumented JSON body' : schema.safeParse(JSON.parse(text)).error?.message;
   if (error === undefined) return;
   const fault = `${operationId} ${status} does not fit its schema: ${error}\n${text.slice(0, 1_000)}`;
-  // Logs of tests are silent.
+  // The log is silent in tests.
   process.stderr.write(`${fault}\n`);
   throw new Error(fault);
 }

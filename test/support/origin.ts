@@ -27,9 +27,7 @@ export interface Origin {
   url(path: string): string;
   /** Serves a file at a path: GET, HEAD, If-None-Match, If-Modified-Since. */
   serve(path: string, body: Uint8Array | string, options?: FileOptions): void;
-  /**
-   * Plays one behaviour for each request at a path; the last one repeats. Unknown paths get 404.
-   */
+  /** Plays one behaviour for each request at a path; the last one repeats. Unknown paths get 404. */
   script(path: string, ...behaviours: [Behaviour, ...Behaviour[]]): void;
   /** Returns how often a path was requested; the query does not count. */
   requests(path: string): number;
@@ -58,14 +56,14 @@ export type Behaviour = (request: IncomingMessage, response: ServerResponse) => 
 
 const asBuffer = (body: Uint8Array | string) => (typeof body === 'string' ? Buffer.from(body) : body);
 
-/** A status with headers and a short text. */
+/** Responds with a status, headers and a short text. */
 export const answer =
   (status: number, headers: Record<string, string> = {}, body = ''): Behaviour =>
   (_request, response) => {
     response.writeHead(status, { 'content-length': Buffer.byteLength(body), ...headers }).end(body);
   };
 
-/** A whole file, or 304 when the request's validator matches. */
+/** Sends a file, or 304 if the request's validator matches. */
 export function file(body: Uint8Array | string, options: FileOptions = {}): Behaviour {
   const bytes = asBuffer(body);
   return (request, response) => {
@@ -87,7 +85,7 @@ export function file(body: Uint8Array | string, options: FileOptions = {}): Beha
   };
 }
 
-/** A whole file in pieces, with a pause before each. */
+/** Sends a file in pieces, with a delay before each. */
 export const slowly =
   (
     body: Uint8Array | string,
@@ -106,7 +104,7 @@ export const slowly =
     response.end();
   };
 
-/** The first bytes of a file, then nothing more on a connection that stays open. */
+/** Sends the first bytes of a file, then nothing on an open connection. */
 export const stalled =
   (body: Uint8Array | string, sentBytes: number, headers: Record<string, string> = {}): Behaviour =>
   (_request, response) => {
@@ -115,7 +113,7 @@ export const stalled =
     response.write(bytes.subarray(0, sentBytes));
   };
 
-/** A Content-Length larger than the body, before the connection ends. */
+/** Ends the connection before the Content-Length is reached. */
 export const truncated =
   (body: Uint8Array | string, missingBytes: number, headers: Record<string, string> = {}): Behaviour =>
   (_request, response) => {
@@ -124,7 +122,7 @@ export const truncated =
     response.write(bytes.subarray(0, bytes.length - missingBytes), () => response.socket?.end());
   };
 
-/** A chunked body without its last chunk. */
+/** Sends a chunked body without its last chunk. */
 export const cutChunked =
   (body: Uint8Array | string, headers: Record<string, string> = {}): Behaviour =>
   (_request, response) => {
@@ -132,22 +130,22 @@ export const cutChunked =
     response.write(asBuffer(body), () => response.socket?.end());
   };
 
-/** Bytes of your own on the wire instead of an HTTP answer; then the connection ends. */
+/** Sends raw bytes instead of an HTTP response; then closes the connection. */
 export const raw =
   (text: string): Behaviour =>
   (_request, response) => {
     response.socket?.end(text);
   };
 
-/** A connection that is reset without a response. */
+/** Resets the connection without a response. */
 export const reset = (): Behaviour => (_request, response) => {
   response.socket?.resetAndDestroy();
 };
 
-/** No response, on a connection that stays open. */
+/** Never responds, on an open connection. */
 export const hang = (): Behaviour => () => {};
 
-/** Bytes (zeros) without a Content-Length: `totalBytes`, or without end. `onSent` hears how many went out. */
+/** Sends zeros without a Content-Length: `totalBytes`, or endlessly. `onSent` gets the number of sent bytes. */
 export const stream =
   (
     totalBytes = Infinity,
@@ -168,7 +166,7 @@ export const stream =
 
 export const redirectTo = (url: string, status = 302): Behaviour => answer(status, { location: url });
 
-/** A file that is sent compressed, whether or not the client accepts it. */
+/** Sends a compressed file, even if the client does not accept it. */
 export const gzipped = (body: Uint8Array | string, options: FileOptions = {}): Behaviour =>
   file(gzipSync(asBuffer(body)), {
     ...options,

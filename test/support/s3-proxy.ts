@@ -3,36 +3,36 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** The handling of a request on its way to the S3 server. */
+/** The handling of a request to the S3 server. */
 export type Fault =
-  /** It arrives and gets its response. */
+  /** The request arrives and gets its response. */
   | 'none'
   /** The connection ends without a response. */
   | 'dropped'
-  /** It arrives and takes effect, and its response is lost. */
+  /** The request takes effect, and its response is lost. */
   | 'answer lost'
   /** The response never begins. */
   | 'silence'
   /** 503, as a throttling S3 service returns. */
   | 'busy'
-  /** The answer's body ends after so many bytes: with the connection, or as if that were all. */
+  /** The response's body ends after so many bytes: with the connection, or as if complete. */
   | { bodyEndsAfter: number; asIfWhole?: boolean }
-  /** The answer's body stops after so many bytes, and the connection stays. */
+  /** The response's body stalls after so many bytes, on an open connection. */
   | { bodyStallsAfter: number };
 
 export interface S3Proxy {
   /** For S3_ENDPOINT. */
   endpoint: string;
-  /** `GET v1/archives/x`, in the order of their arrival; without the bucket, the prefix and the query. */
+  /** `GET v1/archives/x`, in order of arrival; without bucket, prefix and query. */
   readonly requests: string[];
-  /** Plays one fault for each request that begins with a text, in turn; after the last all is well again. */
+  /** Causes one fault for each request that begins with a text, in turn; later requests succeed. */
   script(start: string, ...faults: Fault[]): void;
-  /** Drops every request until `back`, at once or after so many more. */
+  /** Drops all requests until `back`, now or after so many more. */
   gone(after?: number): void;
   back(): void;
 }
 
-/** A proxy in front of an S3 server with faults that the test chooses. It stops after the test. */
+/** Starts a proxy in front of an S3 server, which causes faults, until the end of the test. */
 export async function startS3Proxy(target: string, prefix: string): Promise<S3Proxy> {
   const requests: string[] = [];
   const scripts: { start: string; faults: Fault[] }[] = [];

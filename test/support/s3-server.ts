@@ -15,8 +15,8 @@ import type { S3Settings } from '../../shared/storage/s3/settings.ts';
 import { waitFor } from './wait-for.ts';
 
 /**
- * A real S3 server, SeaweedFS, for all tests of a run. The process of the test run starts it when the first test
- * file requests it, by a file in the folder of the run, and responds with another file.
+ * A real S3 server, SeaweedFS, for all tests of a run. The process of the test run starts it when the first test file
+ * requests it, by a file in the folder of the run, and responds with another file.
  */
 
 const version = '4.48';

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { packageRoot } from '../../shared/platform/paths.ts';
 
 /**
- * Reads the shell commands of a page: its fenced blocks marked `sh`, in their order.
+ * Returns the shell commands of a page: its code blocks marked `sh`, in order.
  *
  * @param page such as docs/integrate.md.
- * @param section the heading below which they stand, up to the next one of its level or above; all when left out.
+ * @param section the heading above them, up to the next one of its level or above; the whole page by default.
  */
 export async function shellBlocks(page: string, section?: string): Promise<string[]> {
   const text = await readFile(join(packageRoot, page), 'utf8');

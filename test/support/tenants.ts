@@ -17,7 +17,7 @@ import { ask, jsonOf } from './answers.ts';
 import { addLesson } from '../lessons/lessons.ts';
 import { buildUser, cookieOf, postSession } from '../accounts/users.ts';
 
-/** All ids that a request or a token can name. */
+/** The ids that a request or a token can name. */
 export interface Ids {
   lessonId: string;
   versionId: string;
@@ -36,16 +36,16 @@ export interface Ids {
 }
 export type IdName = keyof Ids;
 
-/** An organization with one of everything, and its credentials. */
+/** An organization with one object of each kind, and its credentials. */
 export interface Tenant {
   organization: Organization;
   version: LessonVersion;
   ids: Ids;
-  /** Of the platform whose learners it has. */
+  /** The issuer of its learners' platform. */
   issuer: string;
-  /** Of an API key. */
+  /** The Authorization header of an API key. */
   authorization: string;
-  /** Of the user with the e-mail address. */
+  /** The session cookie of the user with the e-mail address. */
   cookie: string;
   password: string;
 }
@@ -55,7 +55,7 @@ const picture = Buffer.from(
   'base64',
 );
 
-/** Well-formed ids that do not exist. */
+/** Returns well-formed ids that do not exist. */
 export function unknownIds({ cursor }: Pick<Ids, 'cursor'>): Ids {
   const [lessonId, versionId] = [randomUUID(), randomUUID()];
   return {
@@ -71,16 +71,13 @@ export function unknownIds({ cursor }: Pick<Ids, 'cursor'>): Ids {
     widgetType: `Dial${randomBytes(4).toString('hex')}`,
     widgetId: `question-${randomUUID()}`,
     writeId: randomUUID(),
-    // Its time, and another id.
+    // The same time with another id.
     cursor: cursor.slice(0, 12) + randomUUID().replaceAll('-', ''),
     email: `${randomUUID()}@example.com`,
   };
 }
 
-/**
- * An organization with a published lesson that a learner and a platform's user have begun, and a
- * user.
- */
+/** Builds an organization with a user, and with a published lesson that a learner and a platform's user have begun. */
 export async function buildTenant(harness: Harness, address: string): Promise<Tenant> {
   const { organization, headers } = await buildOrganization(harness);
   await addLesson(harness, organization);
@@ -133,7 +130,7 @@ async function buildPlatform({ db }: Harness, { _id, slug }: Organization): Prom
   return issuer;
 }
 
-/** Returns an embed token as an organization would get it for these ids. */
+/** Returns an embed token for these ids. */
 export function tokenOf(
   { organization }: Pick<Tenant, 'organization'>,
   { claimedLessonId: lessonId, learnerId }: Ids,
@@ -143,7 +140,7 @@ export function tokenOf(
   return buildLearnerToken({ organizationId: organization._id, lessonId }, overrides);
 }
 
-/** The same of a launch token. */
+/** Returns a launch token for these ids. */
 export function launchTokenOf(
   { organization }: Pick<Tenant, 'organization'>,
   { claimedLessonId: lessonId, ltiUserId, platformId, contextId }: Ids,
@@ -152,7 +149,7 @@ export function launchTokenOf(
   return buildLaunchToken({ organizationId: organization._id, lessonId }, user);
 }
 
-/** What a player sends after the first answer. */
+/** Returns a player's write after the first answer. */
 export function writeOf({ versionId, writeId, widgetId }: Ids, revision: number): object {
   const place = { currentSectionIndex: 0, currentStepIndex: 0 };
   return { versionId, revision, writeId, ...place, items: [{ widgetId, answer: ['a'] }] };

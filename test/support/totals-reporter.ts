@@ -2,10 +2,9 @@ import type { SerializedError } from 'vitest';
 import type { Reporter, TestModule } from 'vitest/node';
 
 /**
- * Prints, as the very last line of a test run, "N passed, N failed" and ", N skipped" when there are any;
- * above it the names of the tests that were skipped, so that they are not taken for passed. A file that does not
- * load, a hook that fails, an error outside of any test, and a run that breaks off are failures too: a run that
- * ends with an error never says "0 failed".
+ * Prints "N passed, N failed" and, if there are any, ", N skipped" as the last line of a test run, after the names of
+ * the skipped tests. A file that does not load, a failing hook, an error outside of tests, and an interrupted run are
+ * failures too: a run that ends with an error never prints "0 failed".
  */
 export default class TotalsReporter implements Reporter {
   #passed = 0;
@@ -14,7 +13,7 @@ export default class TotalsReporter implements Reporter {
   #ended = false;
 
   onInit(): void {
-    // At the end of the process, as other reporters and the tear-down may still print after the last test.
+    // At the end of the process, because other reporters and the teardown may print after the last test.
     process.once('exit', (code) => this.#print(code));
   }
 
@@ -28,7 +27,7 @@ export default class TotalsReporter implements Reporter {
         const { state } = test.result();
         if (state === 'passed') this.#passed += 1;
         else if (state === 'skipped') this.#skipped.push(`${module.relativeModuleId} > ${test.fullName}`);
-        // A test that is still pending at the end never finished.
+        // A test that is still pending never finished.
         else this.#failed += 1;
       }
     }

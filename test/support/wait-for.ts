@@ -1,15 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Looks again and again until `condition` returns something true, and resolves with that. After `deadlineMs` it
- * throws an error that says what was waited for. A condition that throws counts as not met yet.
+ * Polls `condition` until it returns a truthy value, and resolves with that. A condition that throws is not met yet.
+ *
+ * @throws after `timeoutMs`, with the awaited event.
  */
 export async function waitFor<T>(
   what: string,
   condition: () => T | Promise<T>,
-  deadlineMs = 10_000,
+  timeoutMs = 10_000,
 ): Promise<NonNullable<T>> {
-  const giveUpAt = Date.now() + deadlineMs;
+  const giveUpAt = Date.now() + timeoutMs;
   let trouble: unknown;
   do {
     try {
@@ -21,5 +22,5 @@ export async function waitFor<T>(
     }
     await delay(20);
   } while (Date.now() < giveUpAt);
-  throw new Error(`Waited ${deadlineMs} ms in vain: ${what}`, { cause: trouble });
+  throw new Error(`Waited ${timeoutMs} ms in vain: ${what}`, { cause: trouble });
 }

@@ -10,9 +10,7 @@ import type { Evicted, Evictor } from './eviction/evictor.ts';
 
 const sweepIntervalMs = 10 * 60 * 1000;
 
-/**
- * Files without a write for this long belong to a dead process, because every write has a shorter timeout.
- */
+/** Files without a write for this long belong to a dead process, because every write has a shorter timeout. */
 const abandonedSeconds = 3600;
 
 /** Imports have no timeout: a large package on a slow disk takes long. */
@@ -35,8 +33,8 @@ interface SweepDependencies {
 }
 
 /**
- * Sweeps now and at intervals: removes the remains of crashed processes, and evicts files beyond the store's
- * limits. One worker does so for all.
+ * Sweeps now and at intervals: removes the remains of crashed processes, and evicts files beyond the store's limits.
+ * One worker does so for all.
  */
 export function startSweeping(deps: SweepDependencies): { stop(): Promise<void> } {
   const stopping = new AbortController();

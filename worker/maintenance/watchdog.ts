@@ -23,9 +23,9 @@ export interface Watchdog {
 }
 
 /**
- * Detects a worker whose connection to Redis never recovers. For `seconds` Redis responded to the watchdog's
- * own connections, jobs were waiting, the worker had a free slot, and it started none. While Redis is down
- * the worker is not stuck, because a new process would not help.
+ * Detects a worker whose connection to Redis never recovers. For `seconds` Redis responded to the watchdog's own
+ * connections, jobs were waiting, the worker had a free slot, and it started none. While Redis is down the worker is
+ * not stuck, because a new process would not help.
  *
  * @param onStuck called once.
  */

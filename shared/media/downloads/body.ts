@@ -18,8 +18,8 @@ export interface BodyRules {
 }
 
 /**
- * A response body, to be read once. It fails when it is too large, of the wrong type or incomplete, and
- * yields no bytes before the first ones have shown the type.
+ * A response body, to be read once. It fails when it is too large, of the wrong type or incomplete, and yields no bytes
+ * before the first ones have shown the type.
  */
 export class Body implements AsyncIterable<Uint8Array> {
   /** The reason for ending early. */

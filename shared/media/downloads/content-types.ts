@@ -56,17 +56,15 @@ function familyOf(type: string): Family {
   return textTypes.test(type) ? 'text' : 'other';
 }
 
-/**
- * Returns a media type without parameters, in lower case; null when it is missing, malformed or unspecific.
- */
+/** Returns a media type without parameters, in lower case; null when it is missing, malformed or unspecific. */
 export function concreteType(type: string | null | undefined): string | null {
   const essence = type?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   return /^[\w.+-]+\/[\w.+-]+$/.test(essence) && !unspecific.has(essence) ? essence : null;
 }
 
 /**
- * Returns whether the type that a server sent contradicts the declared one. Images, audio or video, and other
- * files are different families. For other files only HTML is a contradiction, which dead links often return.
+ * Returns whether the type that a server sent contradicts the declared one. Images, audio or video, and other files are
+ * different families. For other files only HTML is a contradiction, which dead links often return.
  */
 export function contradicts(declared: string, named: string): boolean {
   const wanted = concreteType(declared) ?? '';
@@ -80,15 +78,13 @@ export function contradicts(declared: string, named: string): boolean {
 export interface Inspection {
   /** The type that contradicts the declared one, or null. */
   contradiction: string | null;
-  /**
-   * The declared type, or another type of its family that the bytes show, such as JPEG for a declared PNG.
-   */
+  /** The declared type, or another type of its family that the bytes show, such as JPEG for a declared PNG. */
   mimeType: string;
 }
 
 /**
- * Inspects the first {@link sniffBytes} of a file. Formats without a signature, such as captions and SVG,
- * contradict a declared type only if they are HTML pages.
+ * Inspects the first {@link sniffBytes} of a file. Formats without a signature, such as captions and SVG, contradict a
+ * declared type only if they are HTML pages.
  */
 export async function inspect(declared: string, head: Uint8Array): Promise<Inspection> {
   const wanted = concreteType(declared);
@@ -109,8 +105,8 @@ export async function inspect(declared: string, head: Uint8Array): Promise<Inspe
 }
 
 /**
- * Returns the type that a signature shows; null without one, and for text that begins like a signature, such
- * as BMP's "BM".
+ * Returns the type that a signature shows; null without one, and for text that begins like a signature, such as BMP's
+ * "BM".
  */
 async function signatureOf(head: Uint8Array, wanted: string): Promise<string | null> {
   // The parser throws for a malformed file, which then shows no type.
@@ -124,8 +120,8 @@ async function signatureOf(head: Uint8Array, wanted: string): Promise<string | n
 }
 
 /**
- * Returns whether XML is an error document instead of the declared medium. `head` may hold only the beginning
- * of an SVG.
+ * Returns whether XML is an error document instead of the declared medium. `head` may hold only the beginning of an
+ * SVG.
  */
 function showsXmlError(head: Uint8Array, wanted: string): boolean {
   if (familyOf(wanted) === 'audio or video') return true;
@@ -157,10 +153,7 @@ const page = /^<(?:!doctype\s+html|html)[\s>]/i;
 /** From https://mimesniff.spec.whatwg.org/#identifying-a-resource-with-an-unknown-mime-type. */
 const markup = /^<(?:head|body|script|iframe|title|style|meta|link|h1|div|table|font|p|a|b|br)[\s>/]/i;
 
-/**
- * Returns whether a file is HTML. Text such as Markdown may begin with a tag, so `strict` requires a whole
- * page.
- */
+/** Returns whether a file is HTML. Text such as Markdown may begin with a tag, so `strict` requires a whole page. */
 function showsHtml(head: Uint8Array, strict: boolean): boolean {
   const text = Buffer.from(head).subarray(0, sniffBytes).toString('latin1').replace(preamble, '');
   return page.test(text) || (!strict && markup.test(text));

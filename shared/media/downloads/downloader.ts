@@ -28,9 +28,8 @@ export interface DownloaderInternals {
 }
 
 /**
- * Creates a downloader. Its downloads share keep-alive connections and fair slots ({@link DownloadSlots}),
- * with at most `concurrencyPerHost` concurrent requests per host. The caller applies `concurrency` and
- * `maxBytes`.
+ * Creates a downloader. Its downloads share keep-alive connections and fair slots ({@link DownloadSlots}), with at most
+ * `concurrencyPerHost` concurrent requests per host. The caller applies `concurrency` and `maxBytes`.
  *
  * @param pool limits of the requests to all hosts together; none by default.
  */

@@ -17,8 +17,8 @@ export const failureReasons = [
 export type FailureReason = (typeof failureReasons)[number];
 
 /**
- * Reports a failed download of a foreign file. The message names the host, never a URL, because URLs may
- * carry signatures.
+ * Reports a failed download of a foreign file. The message names the host, never a URL, because URLs may carry
+ * signatures.
  */
 export class DownloadError extends Error {
   override readonly name = 'DownloadError';
@@ -60,8 +60,8 @@ const reasonByStatus = new Map<number, FailureReason>([
 ]);
 
 /**
- * Returns the reason for an HTTP status without a file. Other 4xx mean `not_found`. All other statuses are
- * the server's fault: 5xx, 206 to a request for the whole file, a redirect without a target.
+ * Returns the reason for an HTTP status without a file. Other 4xx mean `not_found`. All other statuses are the server's
+ * fault: 5xx, 206 to a request for the whole file, a redirect without a target.
  */
 export function reasonOfStatus(status: number): FailureReason {
   return reasonByStatus.get(status) ?? (status >= 400 && status < 500 ? 'not_found' : 'server_error');

@@ -13,8 +13,8 @@ export interface IdleTimeoutLimits {
 }
 
 /**
- * Aborts one request when its caller aborts, and when the origin is silent, too slow, or over its deadline.
- * Two timers serve the whole request; each chunk only resets one of them.
+ * Aborts one request when its caller aborts, and when the origin is silent, too slow, or over its deadline. Two timers
+ * serve the whole request; each chunk only resets one of them.
  */
 export class IdleTimeout {
   readonly #controller = new AbortController();

@@ -33,9 +33,9 @@ const outcomeSchema = z.union([
 type Outcome = z.output<typeof outcomeSchema>;
 
 /**
- * A URL's key holds `lease <token>` during a download, then `ended <milliseconds> <outcome>`. Returns the
- * outcome of a download that ended after ARGV[3], nothing while a download is running, and the caller's token
- * when the caller acquired the lease.
+ * A URL's key holds `lease <token>` during a download, then `ended <milliseconds> <outcome>`. Returns the outcome of a
+ * download that ended after ARGV[3], nothing while a download is running, and the caller's token when the caller
+ * acquired the lease.
  */
 const acquireScript = `
 local held = redis.call('GET', KEYS[1]) or ''
@@ -69,15 +69,15 @@ export interface WantedDownload {
 }
 
 /**
- * Lets exactly one process download a URL for an organization, while the others wait for the outcome. Each
- * download is a lease in Redis: exclusive work whose claim expires unless its holder renews it.
+ * Lets exactly one process download a URL for an organization, while the others wait for the outcome. Each download is
+ * a lease in Redis: exclusive work whose claim expires unless its holder renews it.
  */
 export interface DownloadLeases {
   /** Returns the time by Redis' clock, which all processes share, in milliseconds. */
   now(): Promise<number>;
   /**
-   * Downloads, or returns the outcome of a concurrent download. A lease expires 15 seconds after its holder
-   * died. While Redis is down, every caller downloads.
+   * Downloads, or returns the outcome of a concurrent download. A lease expires 15 seconds after its holder died. While
+   * Redis is down, every caller downloads.
    *
    * @throws {DownloadError} of the download; the signal's reason when it is aborted.
    */

@@ -58,8 +58,8 @@ export class DownloadSlots {
   }
 
   /**
-   * Runs a task once it has its slots. An abort ends the wait with the signal's reason; a running task must
-   * handle the signal itself.
+   * Runs a task once it has its slots. An abort ends the wait with the signal's reason; a running task must handle the
+   * signal itself.
    */
   async run<T>(owner: SlotOwner, signal: AbortSignal, task: () => Promise<T>): Promise<T> {
     signal.throwIfAborted();

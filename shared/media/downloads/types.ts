@@ -18,9 +18,7 @@ export type DownloadResult<T> =
       stored: T;
       /** The declared type, or another type of its family that the first bytes show. */
       mimeType: string;
-      /**
-       * Set only when the URL's own host sent the file, because validators are never sent to another host.
-       */
+      /** Set only when the URL's own host sent the file, because validators are never sent to another host. */
       etag?: string;
       lastModified?: string;
     }
@@ -28,14 +26,14 @@ export type DownloadResult<T> =
 
 export interface Downloader {
   /**
-   * Fetches a foreign file and stores it. Each attempt calls `store`, which must read the whole body and keep
-   * nothing when the body fails.
+   * Fetches a foreign file and stores it. Each attempt calls `store`, which must read the whole body and keep nothing
+   * when the body fails.
    *
-   * A body that a server compresses despite `Accept-Encoding: identity` is decompressed if it is gzip, within
-   * the same byte limit. Other encodings fail as `bad_type`.
+   * A body that a server compresses despite `Accept-Encoding: identity` is decompressed if it is gzip, within the same
+   * byte limit. Other encodings fail as `bad_type`.
    *
-   * @throws {DownloadError} (failure.ts) when the download fails; the signal's reason when it is aborted;
-   * errors of `store`.
+   * @throws {DownloadError} (failure.ts) when the download fails; the signal's reason when it is aborted; errors of
+   * `store`.
    */
   download<T>(
     request: DownloadRequest,

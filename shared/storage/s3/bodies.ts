@@ -16,10 +16,7 @@ export function sentRange(
   throw new Error(`Requested bytes from ${start}, but the service sent "${ContentRange}"`);
 }
 
-/**
- * Yields the chunks of a body, and aborts it when none arrives for too long; the reader's own time does not
- * count.
- */
+/** Yields the chunks of a body, and aborts it when none arrives for too long; the reader's own time does not count. */
 export async function* withIdleTimeout(body: Readable, milliseconds: number): AsyncGenerator<Uint8Array> {
   const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
   try {

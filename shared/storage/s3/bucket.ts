@@ -43,8 +43,8 @@ export interface UploadedPart {
 }
 
 /**
- * The store's calls to its bucket. Each has a timeout, and is retried with backoff while its failure is
- * transient and the retry budget lasts. Names of objects exclude the prefix.
+ * The store's calls to its bucket. Each has a timeout, and is retried with backoff while its failure is transient and
+ * the retry budget lasts. Names of objects exclude the prefix.
  *
  * @throws {LecternError} INTERNAL_ERROR from every call, with a message for operators.
  */
@@ -124,8 +124,8 @@ export class Bucket {
   }
 
   /**
-   * Reads an object from `start` up to but not including `end`. If the body breaks off, it requests the rest;
-   * a reader never gets fewer bytes without an error.
+   * Reads an object from `start` up to but not including `end`. If the body breaks off, it requests the rest; a reader
+   * never gets fewer bytes without an error.
    */
   async *read(name: string, start: number, end: number): AsyncGenerator<Uint8Array> {
     let position = start;
@@ -219,8 +219,8 @@ export class Bucket {
   }
 
   /**
-   * Completes an upload. The caller must check the object's size: an attempt with a lost response may already
-   * have completed the upload.
+   * Completes an upload. The caller must check the object's size: an attempt with a lost response may already have
+   * completed the upload.
    */
   async completeUpload(name: string, uploadId: string, parts: UploadedPart[]): Promise<void> {
     const upload = { ...this.#object(name), UploadId: uploadId, MultipartUpload: { Parts: parts } };

@@ -18,8 +18,8 @@ export function partBytesOf(bytes: number): number {
 }
 
 /**
- * Returns the size of a part of an object that may outgrow equal parts. The size doubles repeatedly, so that
- * S3's largest object (5 TiB) fits into 10,000 parts.
+ * Returns the size of a part of an object that may outgrow equal parts. The size doubles repeatedly, so that S3's
+ * largest object (5 TiB) fits into 10,000 parts.
  *
  * @param number from 1.
  */
@@ -32,8 +32,8 @@ export function growingPartBytes(number: number, firstBytes: number): number {
 const uploadConcurrency = 2;
 
 /**
- * Writes an object of unknown size in constant memory: three parts. An object of one part is written with one
- * PUT; a larger one as a multipart upload, which is invisible until completed.
+ * Writes an object of unknown size in constant memory: three parts. An object of one part is written with one PUT; a
+ * larger one as a multipart upload, which is invisible until completed.
  */
 export class ObjectWriter {
   readonly #bucket: Bucket;
@@ -56,8 +56,7 @@ export class ObjectWriter {
 
   /**
    * @param parts.bytes the size of all parts but the last: some services require equal parts.
-   * @param parts.grow whether later parts may be larger, for an object that could outgrow 10,000 parts of
-   * this size.
+   * @param parts.grow whether later parts may be larger, for an object that could outgrow 10,000 parts of this size.
    */
   constructor(bucket: Bucket, name: string, parts: { bytes: number; grow: boolean }) {
     this.#bucket = bucket;
@@ -71,8 +70,8 @@ export class ObjectWriter {
   async write(chunks: readonly Uint8Array[]): Promise<void> {
     for (const chunk of chunks) {
       for (let start = 0; start < chunk.byteLength;) {
-        // Sends a full part only when more follows: an object of one part needs no upload, and the last part
-        // is never empty.
+        // Sends a full part only when more follows: an object of one part needs no upload, and the last part is never
+        // empty.
         if (this.#filled === this.#partBytes) await this.#sendPart();
         this.#part ??= this.#takeBuffer();
         const end = Math.min(chunk.byteLength, start + this.#partBytes - this.#filled);

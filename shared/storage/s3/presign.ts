@@ -18,8 +18,8 @@ export interface PresignOptions {
 }
 
 /**
- * Returns a URL that lets anyone read an object, with AWS Signature Version 4. Amazon's client needs 2 ms of
- * CPU for each URL, and a manifest has thousands; this needs a hundredth of that.
+ * Returns a URL that lets anyone read an object, with AWS Signature Version 4. Amazon's client needs 2 ms of CPU for
+ * each URL, and a manifest has thousands; this needs a hundredth of that.
  */
 export function presign(
   settings: S3Settings,

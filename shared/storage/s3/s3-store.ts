@@ -169,8 +169,7 @@ const fileName = (file: string) => `${layoutVersion}/archive-files/${file}`;
 /** @param first the first bytes of the object, if known. */
 function openObject(bucket: Bucket, name: string, size: number, first?: Uint8Array): OpenFile {
   let kept = first;
-  // A separate function, so that a stalled reader does not keep these bytes in memory: they are usually read
-  // once.
+  // A separate function, so that a stalled reader does not keep these bytes in memory: they are usually read once.
   const take = (start: number, end: number): Uint8Array[] => {
     const chunk = kept?.subarray(start, end);
     kept = undefined;
@@ -191,10 +190,7 @@ function openObject(bucket: Bucket, name: string, size: number, first?: Uint8Arr
   };
 }
 
-/**
- * Performs every kind of operation of the store on a test object, and thereby checks all required
- * permissions.
- */
+/** Performs every kind of operation of the store on a test object, and thereby checks all required permissions. */
 async function check(bucket: Bucket): Promise<void> {
   const name = `${layoutVersion}/checks/${randomUUID()}`;
   const written = Buffer.from('lectern');

@@ -14,8 +14,7 @@ export interface S3Limits {
   /** One attempt to complete an upload, which takes the service long for large ones. */
   completionTimeoutMs: number;
   /**
-   * A body without a byte for this long is requested again from its last byte. The reader's own time does not
-   * count.
+   * A body without a byte for this long is requested again from its last byte. The reader's own time does not count.
    */
   idleTimeoutMs: number;
 }

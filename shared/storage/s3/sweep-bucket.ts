@@ -2,9 +2,9 @@ import type { ArchivePointers } from './archive-pointers.ts';
 import type { Bucket, ListedObject } from './bucket.ts';
 
 /**
- * Removes the remains of crashed writers, and the files of replaced or deleted archives. The first sweep
- * marks a file without a pointer; a later sweep removes it if the mark is old and there is still no pointer.
- * Readers of the old archive, and builders that were delayed between file and pointer, have this time.
+ * Removes the remains of crashed writers, and the files of replaced or deleted archives. The first sweep marks a file
+ * without a pointer; a later sweep removes it if the mark is old and there is still no pointer. Readers of the old
+ * archive, and builders that were delayed between file and pointer, have this time.
  *
  * Any number of processes may sweep concurrently.
  *

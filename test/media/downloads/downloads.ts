@@ -34,8 +34,8 @@ interface LabInternals extends Omit<DownloaderInternals, 'pause'> {
 /**
  * Starts an origin and a downloader for each test of a file.
  *
- * @returns also `make`, which creates a downloader with other settings, and `get`, which downloads a file of the
- * origin into memory or into `store`.
+ * @returns also `make`, which creates a downloader with other settings, and `get`, which downloads a file of the origin
+ * into memory or into `store`.
  */
 export function useDownloads() {
   const lab = {} as DownloadLab;

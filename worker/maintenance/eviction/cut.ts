@@ -19,8 +19,8 @@ export function endOf({ minute }: Cut): number {
 }
 
 /**
- * Returns the cut that removes all files last used before `oldest`, and at least so many bytes, least
- * recently used first. Null if nothing has to go, or nothing exists.
+ * Returns the cut that removes all files last used before `oldest`, and at least so many bytes, least recently used
+ * first. Null if nothing has to go, or nothing exists.
  *
  * @param goal.oldest a minute.
  */

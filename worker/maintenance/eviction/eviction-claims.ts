@@ -13,8 +13,8 @@ export const removalMs = claimMs / 6;
 const noteBatch = 500;
 
 /**
- * The usage in Redis is complete only if Redis lost nothing. A restart changes its run id, and clearing its
- * memory clears this key. In both cases usage is complete only from now on.
+ * The usage in Redis is complete only if Redis lost nothing. A restart changes its run id, and clearing its memory
+ * clears this key. In both cases usage is complete only from now on.
  */
 const beginScript = `
 ${nowInLua}
@@ -28,9 +28,9 @@ return {server, since, string.format('%.0f', now)}
 `;
 
 /**
- * Claims files that are not in use, in one step: processes that want a claimed file wait. With ARGV[3] = 1
- * pins do not count, nor do recent uses of archives, whose readers can read to their end. That holds only
- * while the owners are ARGV[4], because another owner may be within its share.
+ * Claims files that are not in use, in one step: processes that want a claimed file wait. With ARGV[3] = 1 pins do not
+ * count, nor do recent uses of archives, whose readers can read to their end. That holds only while the owners are
+ * ARGV[4], because another owner may be within its share.
  */
 const claimScript = `
 ${nowInLua}
@@ -60,8 +60,8 @@ return chosen
 `;
 
 /**
- * Earlier releases wrote pins among the uses, as times in the future. Their last use is unknown and becomes
- * now; files in use are touched again within a minute.
+ * Earlier releases wrote pins among the uses, as times in the future. Their last use is unknown and becomes now; files
+ * in use are touched again within a minute.
  */
 const separatePinsScript = `
 ${nowInLua}
@@ -99,8 +99,8 @@ export interface FileTimes {
 }
 
 /**
- * The evictor's view of file usage in Redis, and its eviction claims: leases that give an evictor exclusive
- * time to remove files.
+ * The evictor's view of file usage in Redis, and its eviction claims: leases that give an evictor exclusive time to
+ * remove files.
  */
 export class EvictionClaims {
   readonly #redis: Redis;
@@ -143,8 +143,8 @@ export class EvictionClaims {
   }
 
   /**
-   * Claims and returns the files that may be removed now: last used before a time, not in the last minute,
-   * and not pinned. Processes that want one wait for {@link EvictionClaims.release}.
+   * Claims and returns the files that may be removed now: last used before a time, not in the last minute, and not
+   * pinned. Processes that want one wait for {@link EvictionClaims.release}.
    *
    * @param options.force ignores pins, and uses of archives, for files with exactly these `owners`.
    * @throws when Redis has lost usage since {@link EvictionClaims.begin}, or does not respond.

@@ -19,10 +19,7 @@ import { withLease } from '../../../shared/platform/lease.ts';
 import { isEvictable, usageOf } from './may-go.ts';
 import type { FileUse } from './may-go.ts';
 
-/**
- * Above STORE_MAX_BYTES eviction continues down to this share of it, so that it does not run at every new
- * file.
- */
+/** Above STORE_MAX_BYTES eviction continues down to this share of it, so that it does not run at every new file. */
 const lowWaterMark = 0.9;
 
 /** On a full disk at least this share is evicted, so that the next builds find room as well. */
@@ -36,10 +33,7 @@ const forgetAfterMs = 365 * 24 * hourMs;
 /** The largest difference between hosts' clocks. */
 const clockSkewMs = 600_000;
 
-/**
- * The pause before any worker checks again: sizes grow quickly, ages slowly. Less than the interval of
- * sweeps.
- */
+/** The pause before any worker checks again: sizes grow quickly, ages slowly. Less than the interval of sweeps. */
 const sizeIntervalMs = 9 * 60_000;
 const ageIntervalMs = 59 * 60_000;
 
@@ -92,11 +86,10 @@ interface Run {
 const evictorLeaseMs = 30_000;
 
 /**
- * Evicts the least recently used archives and downloads: those beyond STORE_MAX_AGE, and as many as
- * STORE_MAX_BYTES requires, from organizations over their share. It also removes incomplete archives after
- * their time. It never removes a download that is pinned or was used in the last minute. Files that signed
- * URLs name, and archives used in the last minute, are removed only to make room, and only from organizations
- * over their share.
+ * Evicts the least recently used archives and downloads: those beyond STORE_MAX_AGE, and as many as STORE_MAX_BYTES
+ * requires, from organizations over their share. It also removes incomplete archives after their time. It never removes
+ * a download that is pinned or was used in the last minute. Files that signed URLs name, and archives used in the last
+ * minute, are removed only to make room, and only from organizations over their share.
  */
 export class Evictor {
   readonly #deps: EvictionDependencies;
@@ -124,8 +117,8 @@ export class Evictor {
   }
 
   /**
-   * Calls {@link Evictor.keepLimits} if limits are set and no worker has done so recently, because it reads
-   * the store's whole listing. Null if there is nothing to do.
+   * Calls {@link Evictor.keepLimits} if limits are set and no worker has done so recently, because it reads the store's
+   * whole listing. Null if there is nothing to do.
    */
   async takeTurn(ending?: AbortSignal): Promise<Evicted | null> {
     const { redis, config, limits } = this.#deps;
@@ -175,9 +168,7 @@ export class Evictor {
     return maxAgeHours === 0 ? forgetAfterMs : maxAgeHours * hourMs;
   }
 
-  /**
-   * Returns the keys of incomplete archives that were due for another build, and not served, for a minute.
-   */
+  /** Returns the keys of incomplete archives that were due for another build, and not served, for a minute. */
   async #expired(archives: ListedArchive[]): Promise<Set<string>> {
     const { config, incomplete } = this.#deps;
     const keys = archives.map(({ key }) => key).filter(isIncomplete);
@@ -280,9 +271,9 @@ export class Evictor {
   }
 
   /**
-   * Pins the files that signed URLs of manifests name, because Redis may have lost their pins. APIs record in
-   * MongoDB what they are about to sign, and then pin it. So everything signed since the last call is pinned
-   * before files are claimed.
+   * Pins the files that signed URLs of manifests name, because Redis may have lost their pins. APIs record in MongoDB
+   * what they are about to sign, and then pin it. So everything signed since the last call is pinned before files are
+   * claimed.
    */
   async #pinSigned(run: Run): Promise<void> {
     // Repeats after a long run, when few were signed meanwhile.

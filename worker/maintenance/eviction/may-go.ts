@@ -14,9 +14,8 @@ export interface FileUse {
 }
 
 /**
- * Returns the last use of a file, and whether it is pinned: a signed URL names it, or it is an archive that
- * was used, but not stored, in the last minute. Readers of such an archive can read it to its end without the
- * store.
+ * Returns the last use of a file, and whether it is pinned: a signed URL names it, or it is an archive that was used,
+ * but not stored, in the last minute. Readers of such an archive can read it to its end without the store.
  */
 export function usageOf(
   now: number,
@@ -31,8 +30,8 @@ export function usageOf(
 }
 
 /**
- * Returns whether a file may be evicted. Usage that Redis has lost is complete again after a minute, except
- * for learners' URLs.
+ * Returns whether a file may be evicted. Usage that Redis has lost is complete again after a minute, except for
+ * learners' URLs.
  */
 export function isEvictable(
   { now, knownSince }: { now: number; knownSince: number },
