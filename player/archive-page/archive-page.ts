@@ -3,18 +3,18 @@ import type { LessonState } from '../lesson/state.ts';
 import { pageHost } from './page-host.ts';
 import { inlineCaptions, inlineWidgets } from './inline-files.ts';
 import type { InlineFiles } from './inline-files.ts';
-import { browserProgress, noProgress, progressKey } from './kept-progress.ts';
+import { browserProgress, noProgress, progressKey } from './stored-progress.ts';
 
 /*
- * The script of an archive's index.html. It plays the lesson that the page carries in itself: a page that was opened
- * from a folder may fetch nothing and import no file.
+ * The script of an archive's index.html. It plays the lesson that the page itself contains, because a page from a folder
+ * (file:) can neither fetch nor import a file.
  */
 
-/** What player.classic.js leaves on the page. */
+/** The global that player.classic.js defines. */
 declare const Lectern: { mountLesson(options: LessonOptions): LessonHandle };
 
-const place = document.getElementById('lectern-lesson');
-if (place !== null) play(place);
+const container = document.getElementById('lectern-lesson');
+if (container !== null) play(container);
 
 function play(element: HTMLElement): void {
   const lesson = readJson('lectern-lesson-json');
@@ -24,11 +24,12 @@ function play(element: HTMLElement): void {
   const progress =
     host.state === undefined
       ? browserProgress(progressKey(lessonId, versionId), {
-          failed: (cause) => host.tell('error', { code: 'progress_not_kept', message: String(cause), cause }),
-          changed: follow,
+          failed: (cause) =>
+            host.report('error', { code: 'progress_not_kept', message: String(cause), cause }),
+          changed: showStored,
         })
       : noProgress;
-  const keep = (event: LessonEvent) => progress.keep(event);
+  const save = (event: LessonEvent) => progress.save(event);
   let isReady = false;
 
   function mount(state: unknown, startAt?: string): LessonHandle {
@@ -41,52 +42,52 @@ function play(element: HTMLElement): void {
       resolveMedia: inlineCaptions(files.captions),
       loadWidget: inlineWidgets(files.widgets),
       onReady(event) {
-        if (!isReady) host.tell('ready', event);
+        if (!isReady) host.report('ready', event);
         isReady = true;
       },
       onStepChange(event) {
-        keep(event);
-        host.tell('step', event);
+        save(event);
+        host.report('step', event);
       },
       onAnswer(event) {
-        keep(event);
-        host.tell('answer', event);
+        save(event);
+        host.report('answer', event);
       },
-      onVariableChange: keep,
+      onVariableChange: save,
       onRestart: (event) => progress.restart(event),
       onComplete(event) {
-        keep(event);
-        host.tell('complete', event);
+        save(event);
+        host.report('complete', event);
       },
-      onError: (error) => host.tell('error', error),
+      onError: (error) => host.report('error', error),
     });
   }
 
-  /** Shows what another tab has kept, at the step that is shown here unless the learner has begun again there. */
-  function follow(isRestart: boolean): void {
+  /** Shows the progress that another tab has stored, at the current step unless the learner has restarted there. */
+  function showStored(isRestart: boolean): void {
     const here = handle.state();
-    // Text that was not submitted is reported and kept now.
+    // The player now reports unsubmitted text, which is then stored.
     handle.destroy();
-    const kept = progress.read() as LessonState;
-    if (isRestart || here === undefined) handle = mount(kept);
+    const stored = progress.read() as LessonState;
+    if (isRestart || here === undefined) handle = mount(stored);
     else {
       const { sectionIndex, stepIndex, stepId, progressData } = here;
       const { atEnd } = progressData;
-      const place = { sectionIndex, stepIndex, stepId };
-      handle = mount({ ...kept, ...place, progressData: { ...kept.progressData, atEnd } });
+      const position = { sectionIndex, stepIndex, stepId };
+      handle = mount({ ...stored, ...position, progressData: { ...stored.progressData, atEnd } });
     }
   }
 
   element.replaceChildren();
-  let handle = mount(host.state ?? progress.read(), takeStepFromAddress());
+  let handle = mount(host.state ?? progress.read(), takeStepFromUrl());
 }
 
 function readJson(id: string): unknown {
   return JSON.parse(document.getElementById(id)?.textContent ?? 'null');
 }
 
-/** `index.html#<id of a step>` starts there; once, for the step that a reload shows is the one that was left. */
-function takeStepFromAddress(): string | undefined {
+/** Returns the step of `index.html#<step id>`, and removes it from the URL, so that a reload resumes at the last step. */
+function takeStepFromUrl(): string | undefined {
   const { hash, href } = location;
   if (hash === '') return undefined;
   history.replaceState(history.state, '', href.slice(0, -hash.length));

@@ -1,18 +1,18 @@
 /*
- * What this lesson tells your site. The player calls these functions, in the learner's browser: put into them what
- * your site needs. This is the one file of the archive that is meant to be changed.
+ * Connects this lesson with your site: the player calls these functions in the learner's browser. Fill them in. This is
+ * the only file of the archive that you should change.
  *
- * They get an event:
+ * Each gets an event:
  *
  *   lessonId, versionId
- *   sectionIndex, stepIndex   where the learner is, from zero
+ *   sectionIndex, stepIndex   the learner's position, from zero
  *   stepId, totalSteps
- *   score, maxScore           points; null while nothing was scored, and where nothing is
+ *   score, maxScore           points; null without a scored answer, or without scored questions
  *   items                     the last answer to each question: widgetId, widgetType, stepId, answer, score,
  *                             maxScore, answeredAt
  *   progressData              visited (ids of steps), completed, atEnd, tries
  *   variableState             values of the lesson's variables
- *   at                        when it happened, ISO 8601
+ *   at                        the time of the event, ISO 8601
  *
  * For example:
  *
@@ -25,19 +25,19 @@
  *     });
  *   },
  *
- * onReady, onAnswer and onError may be added, too.
+ * You may add onReady, onAnswer and onError.
  */
 window.lectern = {
-  /** The learner has gone to another step, or past the last one (event.progressData.atEnd). */
+  /** The learner has moved to another step, or past the last one (event.progressData.atEnd). */
   onStepChange(event) {},
 
-  /** The learner has finished the lesson. */
+  /** The learner has completed the lesson. */
   onComplete(event) {},
 
   /*
-   * The browser keeps the learner's progress, for whoever opens the lesson there again. Where your site knows its
-   * learners, set `state` to the last event that you stored for this one, or to null for someone new: the lesson
-   * goes on from there, and the browser keeps nothing.
+   * The browser stores the progress of everyone who uses it as one learner's. If your site knows its learners, set
+   * `state` to the last event that you stored for this learner, or to null for a new one. The lesson then resumes from
+   * there, and the browser stores nothing.
    */
   // state: null,
 };

@@ -1,21 +1,21 @@
 import type { AnswerItem, LessonState, ProgressData } from '../lesson/state.ts';
 
-/** A learner's state as the browser keeps it. */
-export interface KeptState extends LessonState {
-  /** 1 at first, raised by each restart. */
+/** A learner's state in the browser's storage. */
+export interface StoredState extends LessonState {
+  /** 1 at first; each restart increments it. */
   attempt: number;
 }
 
-/** Reads a state that was kept, by an older release too; undefined for anything else. */
-export function readKeptState(value: unknown): KeptState | undefined {
+/** Reads a stored state, also of an older release; undefined for anything else. */
+export function readStoredState(value: unknown): StoredState | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { attempt, items, variableState, progressData, ...place } = value as Partial<KeptState>;
+  const { attempt, items, variableState, progressData, ...position } = value as Partial<StoredState>;
   if (!Array.isArray(items) || !items.every((item) => typeof (item as unknown) === 'object' && item)) {
     return undefined;
   }
   const { visited, tries, completed, atEnd } = (progressData ?? {}) as Partial<ProgressData>;
   return {
-    ...(place as LessonState),
+    ...(position as LessonState),
     attempt: Number.isSafeInteger(attempt) ? (attempt as number) : 1,
     items,
     variableState: { ...variableState },
@@ -29,38 +29,37 @@ export function readKeptState(value: unknown): KeptState | undefined {
 }
 
 /**
- * One tab's state with what another tab has kept. Of two answers to one question the later one counts. A later attempt
- * leaves nothing of an earlier one.
+ * Merges the states of two tabs: the later of two answers to a question counts. Nothing of an earlier attempt remains.
  *
- * @param base what `mine` was made on: variables that are the same there are no news
+ * @param base the state that `mine` builds on; variables that equal it have not been set here
  */
-export function mergedStates(
-  mine: KeptState,
-  theirs: KeptState | undefined,
-  base: KeptState | undefined,
-): KeptState {
+export function mergeStates(
+  mine: StoredState,
+  theirs: StoredState | undefined,
+  base: StoredState | undefined,
+): StoredState {
   if (theirs === undefined || theirs.attempt < mine.attempt) return mine;
   if (theirs.attempt > mine.attempt) return theirs;
   const { visited, tries, completed, atEnd } = mine.progressData;
-  const news = Object.entries(mine.variableState).filter(
+  const changed = Object.entries(mine.variableState).filter(
     ([name, value]) => JSON.stringify(value) !== JSON.stringify(base?.variableState[name]),
   );
   return {
     ...mine,
-    items: mergedBy(theirs.items, mine.items, keyOf, isLater),
-    variableState: { ...mine.variableState, ...theirs.variableState, ...Object.fromEntries(news) },
+    items: mergeBy(theirs.items, mine.items, keyOf, isLater),
+    variableState: { ...mine.variableState, ...theirs.variableState, ...Object.fromEntries(changed) },
     progressData: {
       visited: [...new Set([...theirs.progressData.visited, ...visited])],
-      tries: mergedBy(theirs.progressData.tries, tries, keyOf, (a, b) => a.tries > b.tries),
+      tries: mergeBy(theirs.progressData.tries, tries, keyOf, (a, b) => a.tries > b.tries),
       completed: completed || theirs.progressData.completed,
       atEnd,
     },
   };
 }
 
-/** Whether a learner sees the same in both, wherever they are in the lesson. */
-export function isSameProgress(a: KeptState, b: KeptState): boolean {
-  const parts = ({ attempt, items, variableState }: KeptState) => [
+/** Returns whether two states are equal apart from the position. */
+export function isSameProgress(a: StoredState, b: StoredState): boolean {
+  const parts = ({ attempt, items, variableState }: StoredState) => [
     attempt,
     items.toSorted((x, y) => (keyOf(x) < keyOf(y) ? -1 : 1)),
     Object.entries(variableState).sort(([x], [y]) => (x < y ? -1 : 1)),
@@ -72,14 +71,14 @@ function keyOf({ stepId, widgetId }: { stepId: string; widgetId: string }): stri
   return `${stepId}\n${widgetId}`;
 }
 
-/** Of two at the same moment either may win, as long as all tabs choose the same. */
+/** Compares the times of answers. Equal times need an order on which all tabs agree. */
 function isLater(a: AnswerItem, b: AnswerItem): boolean {
   const [at, other] = [Date.parse(a.answeredAt) || 0, Date.parse(b.answeredAt) || 0];
   return at === other ? JSON.stringify(a) > JSON.stringify(b) : at > other;
 }
 
-/** The elements of both lists, in their order; of two with one key the one that wins. */
-function mergedBy<T>(
+/** Merges two lists in their order. Of two elements with one key, the winner remains. */
+function mergeBy<T>(
   first: readonly T[],
   second: readonly T[],
   key: (element: T) => string,

@@ -1,6 +1,6 @@
-/** What `window.lectern` may hold; callbacks.js and docs/player.md tell it to integrators. */
+/** The properties of `window.lectern`; callbacks.js and docs/player.md describe them to integrators. */
 interface Callbacks {
-  /** An event that was stored earlier, or null: where the learner is. Undefined leaves it to the browser. */
+  /** The learner's last event, or null for a new learner. If undefined, the browser stores the progress. */
   state?: unknown;
   onReady?(event: unknown): void;
   onStepChange?(event: unknown): void;
@@ -26,17 +26,17 @@ const callbackNames = {
 /** The integrator's side of the page. */
 export interface PageHost {
   state: unknown;
-  /** Calls the callback, and dispatches a DOM event `lectern:<kind>`. What either throws harms nothing. */
-  tell(kind: keyof typeof callbackNames, detail: object): void;
+  /** Calls the callback and dispatches a DOM event `lectern:<kind>`. Errors of either stop nothing. */
+  report(kind: keyof typeof callbackNames, detail: object): void;
 }
 
-/** @param element where events are dispatched; they bubble. */
+/** @param element dispatches the events, which bubble */
 export function pageHost(element: HTMLElement): PageHost {
   return {
     state: window.lectern?.state,
-    tell(kind, detail) {
+    report(kind, detail) {
       try {
-        // Looked up at each call: a page may set its callbacks after the lesson has begun.
+        // The page may set its callbacks after the lesson has started.
         window.lectern?.[callbackNames[kind]]?.(detail);
       } catch (error) {
         reportError(error);

@@ -1,33 +1,34 @@
 /**
- * How high the frame is to be: as high as the lesson. Growth that the frame's own height has caused is not followed: a
- * widget of `100vh` would make the frame higher, and so itself, without end.
+ * Computes the frame's height: the lesson's, without growth that the frame's own height has caused. Otherwise a widget
+ * of `100vh` would make the frame higher, and so itself, without end. Heights are in CSS pixels.
  */
 export interface FrameHeight {
-  /** What the page around the frame is to make of it, in CSS pixels, as all heights here. */
-  asked: number;
-  /** The lesson's height, and the frame's, when they were measured last. */
+  /** The height that the frame should get. */
+  wanted: number;
+  /** The lesson's height at the last measurement. */
   content: number;
+  /** The frame's height at the last measurement. */
   viewport: number;
-  /** How much of the lesson's height the frame's height has caused. */
+  /** The part of the lesson's height that the frame's height has caused. */
   caused: number;
-  /** By how much a pixel of the frame makes the lesson higher; 0 where it does not. */
+  /** How many pixels the lesson grows per pixel of the frame; 0 if it does not. */
   slope: number;
   /**
-   * The lesson became higher in the moment in which the frame did: because of it, or, as when a picture arrives, by
-   * chance. Nothing is asked for until a {@link probed} frame tells.
+   * The lesson grew together with the frame: because of it, or by chance, as when a picture loads. The height stays
+   * until a {@link probed} frame decides.
    */
   held: { slope: number; growth: number } | undefined;
 }
 
-/** Pixels by which the frame is made higher to see whether the lesson follows. */
+/** By how many pixels a probe makes the frame higher, to see whether the lesson follows. */
 const probe = 8;
-/** Heights are rounded on their way. */
+/** Heights are rounded. */
 const tolerance = 1;
 
-/** @param before undefined at the first time */
+/** Applies a measurement. @param before undefined at the first one */
 export function measured(before: FrameHeight | undefined, content: number, viewport: number): FrameHeight {
   if (before === undefined) {
-    return { asked: content, content, viewport, caused: 0, slope: 0, held: undefined };
+    return { wanted: content, content, viewport, caused: 0, slope: 0, held: undefined };
   }
   const grown = content - before.content;
   const framed = viewport - before.viewport;
@@ -35,8 +36,8 @@ export function measured(before: FrameHeight | undefined, content: number, viewp
   const { caused, held } = before;
   const next = { ...before, content, viewport, held: undefined };
   const isCausedBy = (slope: number) => slope !== 0 && Math.abs(grown - slope * framed) <= tolerance;
-  if (framed === 0) return { ...next, asked: content - caused };
-  if (Math.abs(grown) < tolerance) return { ...next, asked: content, caused: 0, slope: 0 };
+  if (framed === 0) return { ...next, wanted: content - caused };
+  if (Math.abs(grown) < tolerance) return { ...next, wanted: content, caused: 0, slope: 0 };
   if (held && isCausedBy(held.slope)) {
     return withCaused({ ...next, slope: held.slope }, caused + held.growth + grown);
   }
@@ -44,12 +45,12 @@ export function measured(before: FrameHeight | undefined, content: number, viewp
   return { ...next, slope: 0, held: { slope: grown / framed, growth: (held?.growth ?? 0) + grown } };
 }
 
-/** Asks for a slightly higher frame: what the lesson does then tells what has made it higher before. */
+/** Requests a slightly higher frame: the lesson's response shows what has made it grow before. */
 export function probed(before: FrameHeight): FrameHeight {
-  return { ...before, asked: before.viewport + probe };
+  return { ...before, wanted: before.viewport + probe };
 }
 
 function withCaused(height: FrameHeight, caused: number): FrameHeight {
   const kept = Math.max(0, caused);
-  return { ...height, caused: kept, asked: height.content - kept };
+  return { ...height, caused: kept, wanted: height.content - kept };
 }

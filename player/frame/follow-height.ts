@@ -1,40 +1,41 @@
 import { measured, probed } from './content-height.ts';
 import type { FrameHeight } from './content-height.ts';
-import { grown, pauseOf } from './growth.ts';
+import { grown, pauseMsOf } from './growth.ts';
 import type { Growth } from './growth.ts';
 
-/** Milliseconds without a change after which a height that is in doubt is probed: until then a picture may load. */
-const quietTime = 100;
+/** How long a doubtful height must stay unchanged before it is probed, because a picture may still load. */
+const quietTimeMs = 100;
 
 /**
- * Watches how high an element is, and tells how high the frame is to be.
+ * Watches an element's height and requests a frame of the same height.
  *
- * @param tell given CSS pixels whenever they are others
+ * @param request called with CSS pixels when they change
  */
-export function followHeight(element: HTMLElement, tell: (height: number) => void): void {
+export function followHeight(element: HTMLElement, request: (height: number) => void): void {
   let height: FrameHeight | undefined;
-  let told: Growth | undefined;
+  let requested: Growth | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let later: ReturnType<typeof setTimeout> | undefined;
+  let pauseTimer: ReturnType<typeof setTimeout> | undefined;
 
   function set(next: FrameHeight): void {
     height = next;
-    clearTimeout(later);
-    const asked = Math.ceil(next.asked);
-    if (asked === told?.height) return;
-    const pause = told && asked > told.height ? told.at + pauseOf(told) - Date.now() : 0;
-    if (pause <= 0) ask(asked);
-    else if (pause < Infinity) later = setTimeout(() => ask(asked), pause);
+    clearTimeout(pauseTimer);
+    const wanted = Math.ceil(next.wanted);
+    if (wanted === requested?.height) return;
+    const pauseMs =
+      requested && wanted > requested.height ? requested.at + pauseMsOf(requested) - Date.now() : 0;
+    if (pauseMs <= 0) send(wanted);
+    else if (pauseMs < Infinity) pauseTimer = setTimeout(() => send(wanted), pauseMs);
   }
 
-  function ask(asked: number): void {
-    told = grown(told, asked, Date.now());
-    tell(asked);
+  function send(wanted: number): void {
+    requested = grown(requested, wanted, Date.now());
+    request(wanted);
   }
 
-  /** What the learner does may make the lesson higher, as often as it likes. */
-  function forgive(): void {
-    if (told) told = { ...told, echoes: 0 };
+  /** Growth after a learner's action is no echo. */
+  function resetEchoes(): void {
+    if (requested) requested = { ...requested, echoes: 0 };
     if (height) set(height);
   }
 
@@ -43,11 +44,11 @@ export function followHeight(element: HTMLElement, tell: (height: number) => voi
     if (next === height) return;
     set(next);
     clearTimeout(timer);
-    if (next.held) timer = setTimeout(() => set(probed(next)), quietTime);
+    if (next.held) timer = setTimeout(() => set(probed(next)), quietTimeMs);
   }
 
-  for (const type of ['pointerdown', 'keydown']) addEventListener(type, forgive, { capture: true });
+  for (const type of ['pointerdown', 'keydown']) addEventListener(type, resetEchoes, { capture: true });
   new ResizeObserver(measure).observe(element);
-  // When the lesson has been laid out in the new frame: the observer is called only where that has changed it.
+  // The observer reports only if the new frame has changed the lesson's height, so this measures after each layout.
   addEventListener('resize', () => requestAnimationFrame(() => setTimeout(measure)));
 }

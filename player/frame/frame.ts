@@ -1,5 +1,4 @@
-import type { FrameState } from '../embed-page/frame-messages.ts';
-import type { FrameMessage } from '../embed-page/frame-messages.ts';
+import type { FrameMessage, FrameState } from '../embed-page/frame-messages.ts';
 import type { FrameStart, OuterMessage } from '../embed-page/frame-link.ts';
 import { element } from '../dom.ts';
 import { addStylesheet } from '../lesson/archive.ts';
@@ -9,8 +8,8 @@ import { followHeight } from './follow-height.ts';
 import type { Widget } from '../widget.ts';
 
 /**
- * The inner frame: plays what the page around it hands over, and tells that page what happens. It has no origin of
- * its own, so neither player nor widgets reach a token, a cookie or the API.
+ * Starts the inner frame: it plays the lesson that the outer page sends, and reports what happens. The frame has no
+ * origin, so neither the player nor widgets reach a token, a cookie or the API.
  */
 function listen(): void {
   addEventListener('message', function onInit({ source, data, ports }: MessageEvent<OuterMessage | null>) {
@@ -37,20 +36,20 @@ function play(start: FrameStart, port: MessagePort): void {
       language,
       state,
       startAt,
-      resolveMedia: (src) => mediaAddress(content, src),
+      resolveMedia: (src) => mediaUrl(content, src),
       loadWidget: (type) => loadWidget(content, type, start.styledWidgets?.includes(type) ?? true),
-      onReady: ({ stepId }) => tell({ type: 'ready', stepId }),
-      onStepChange: (event) => tell({ type: 'step', ...stateOf(event), completed: false }),
-      onComplete: (event) => tell({ type: 'step', ...stateOf(event), completed: true }),
-      onAnswer: (event) => tell({ type: 'answer', ...stateOf(event), item: event.item }),
-      onDraft: ({ at, ...draft }) => tell({ type: 'draft', ...draft, answeredAt: at }),
-      onVariableChange: (event) => tell({ type: 'variable', ...stateOf(event), name: event.name }),
-      onRestart: ({ stepId }) => tell({ type: 'restart', stepId }),
-      onError: ({ code, message }) => tell({ type: 'error', code, message }),
+      onReady: ({ stepId }) => send({ type: 'ready', stepId }),
+      onStepChange: (event) => send({ type: 'step', ...stateOf(event), completed: false }),
+      onComplete: (event) => send({ type: 'step', ...stateOf(event), completed: true }),
+      onAnswer: (event) => send({ type: 'answer', ...stateOf(event), item: event.item }),
+      onDraft: ({ at, ...draft }) => send({ type: 'draft', ...draft, answeredAt: at }),
+      onVariableChange: (event) => send({ type: 'variable', ...stateOf(event), name: event.name }),
+      onRestart: ({ stepId }) => send({ type: 'restart', stepId }),
+      onError: ({ code, message }) => send({ type: 'error', code, message }),
     });
   }
 
-  function tell(message: FrameMessage): void {
+  function send(message: FrameMessage): void {
     port.postMessage(message);
   }
 
@@ -66,10 +65,10 @@ function play(start: FrameStart, port: MessagePort): void {
         handle.goTo(data.stepId);
         return;
       case 'unmount':
-        // Else the page around the lesson would jump until it is mounted again.
+        // Keeps the height, so that the page does not jump until the lesson is mounted again.
         root.style.minBlockSize = `${root.offsetHeight}px`;
         handle.destroy();
-        tell({ type: 'unmounted' });
+        send({ type: 'unmounted' });
         return;
       case 'remount':
         handle.destroy();
@@ -79,7 +78,7 @@ function play(start: FrameStart, port: MessagePort): void {
   };
   document.documentElement.lang = start.language;
   document.body.append(root);
-  followHeight(root, (height) => tell({ type: 'resize', height }));
+  followHeight(root, (height) => send({ type: 'resize', height }));
 }
 
 function setVisibleHeight(height: number): void {
@@ -93,17 +92,17 @@ function stateOf({ stepId, progressData, variableState }: LessonEvent): {
   return { stepId, state: { progressData: { ...progressData }, variables: variableState } };
 }
 
-function mediaAddress(content: string, src: string): string {
-  // What follows '#' is for the browser, such as the second at which a video starts.
+function mediaUrl(content: string, src: string): string {
+  // A fragment is for the browser, such as the second at which a video starts.
   const [, id, fragment = ''] = /^media:([^#]+)(#.*)?$/i.exec(src) ?? [];
   return id === undefined ? src : `${content}media/${encodeURIComponent(id.toLowerCase())}${fragment}`;
 }
 
 async function loadWidget(content: string, type: string, isStyled: boolean): Promise<Widget> {
-  const address = `${content}widgets/${encodeURIComponent(type)}`;
+  const url = `${content}widgets/${encodeURIComponent(type)}`;
   const [module] = await Promise.all([
-    import(`${address}.js`) as Promise<{ default: Widget }>,
-    addStylesheet(isStyled ? `${address}.css` : undefined),
+    import(`${url}.js`) as Promise<{ default: Widget }>,
+    addStylesheet(isStyled ? `${url}.css` : undefined),
   ]);
   return module.default;
 }

@@ -1,9 +1,9 @@
 import { backoffMs } from '../../shared/platform/backoff.ts';
 import { windowHeight } from '../visible-area.ts';
 
-/** The script for pages that show hosted lessons: docs/embed.md tells it to integrators; the two are kept in step. */
+/** The script for pages that frame hosted lessons. Keep docs/embed.md, its documentation for integrators, up to date. */
 
-/** What a lesson tells the page around it. */
+/** An event from a lesson. */
 export type EmbedEvent =
   | {
       type: 'ready';
@@ -13,7 +13,7 @@ export type EmbedEvent =
       totalSteps: number;
       status: 'not_started' | 'in_progress' | 'completed';
     }
-  /** The lesson is this many CSS pixels high. */
+  /** The lesson's height in CSS pixels. */
   | { type: 'resize'; height: number }
   | {
       type: 'step';
@@ -26,7 +26,7 @@ export type EmbedEvent =
       totalSteps: number;
       status: 'in_progress' | 'completed';
     }
-  /** The lesson was finished, and that is saved. Points are the server's. */
+  /** The completed lesson is saved. The server computes the score. */
   | {
       type: 'complete';
       lessonId: string;
@@ -36,25 +36,25 @@ export type EmbedEvent =
       completedAt: string | null;
     }
   | { type: 'error'; code: string; message: string }
-  /** The token ends soon, has ended, or (`expiresAt` is null) is needed before anything can be shown. */
+  /** The token expires soon or has expired; or (`expiresAt` is null) the lesson needs one to start. */
   | { type: 'token.expiring'; expiresAt: string | null };
 
 export interface EmbedOptions {
   /** The lesson's id. Give this or `src`. */
   lessonId?: string;
-  /** The learner's token. Left out, `getToken` is asked. */
+  /** The learner's token; without it, `getToken` provides one. */
   token?: string;
-  /** Address of the embed page, instead of lesson id and token. */
+  /** URL of the embed page, instead of lesson id and token. */
   src?: string;
-  /** Where Lectern is; left out, where this script came from. */
+  /** Lectern's base URL; by default this script's origin. */
   base?: string;
-  /** Gives a token of the same learner when one is needed. */
+  /** Returns a token of the same learner, whenever one is needed. */
   getToken?(this: void): string | Promise<string>;
-  /** What the frame is called for those who cannot see it; left out, the lesson's title. */
+  /** Accessible name of the frame; by default the lesson's title. */
   title?: string;
-  /** CSS pixels that the frame is high at least; 320 unless given. */
+  /** Minimum height of the frame in CSS pixels; 320 by default. */
   minHeight?: number;
-  /** Id of the step to start at, instead of where the learner was. */
+  /** Id of the step to start at, instead of the learner's last one. */
   startAt?: string;
   onEvent?(this: void, event: EmbedEvent): void;
 }
@@ -62,47 +62,48 @@ export interface EmbedOptions {
 /** A lesson on the page. */
 export interface Embed {
   iframe: HTMLIFrameElement;
-  /** Another token of the same learner, before or after the first one has ended. */
+  /** Replaces the token by another one of the same learner, before or after it has expired. */
   setToken(this: void, token: string): void;
   goTo(this: void, stepId: string): void;
-  /** Takes the lesson off the page. */
+  /** Removes the lesson from the page. */
   destroy(this: void): void;
 }
 
-/** Milliseconds between tries to get a token, the first and the longest, and that one may take. */
+/** Backoff between calls of `getToken` that fail. */
 const backoff = { firstMs: 1000, maxMs: 60_000 };
-const tokenTimeout = 30_000;
+const tokenTimeoutMs = 30_000;
 
 const script = document.currentScript instanceof HTMLScriptElement ? document.currentScript.src : undefined;
 
 /**
- * Puts a lesson into an element, as its last child, and keeps the frame as high as the lesson. Events are passed to
- * `onEvent` and dispatched on the element, as `lectern:ready` and so on, with the event as `detail`.
+ * Appends a frame with a lesson to an element, and keeps it as high as the lesson. It passes events to `onEvent` and
+ * dispatches them on the element, as `lectern:ready` and so on, with the event as `detail`.
  *
- * @throws a TypeError without a lesson, or for an address that is not http or https
+ * @throws {TypeError} without a lesson, or for a URL that is not http or https
  */
 export function mount(element: HTMLElement, options: EmbedOptions): Embed {
-  const address = addressOf(options);
+  const url = embedUrl(options);
   const { title = 'Lesson', minHeight = 320 } = options;
   const iframe = document.createElement('iframe');
-  const waiting: object[] = [];
-  let isHeard = false;
+  /** Messages for the lesson's page, until its script runs. */
+  const queued: object[] = [];
+  let isListening = false;
   let isReady = false;
-  /** The step that was asked for before the lesson was ready: each page that is loaded until then has to know. */
-  let wanted: string | undefined;
+  /** The last requested step. Each page that loads before the lesson is ready gets it. */
+  let requestedStep: string | undefined;
   let isRenewing = false;
-  /** Of getToken. One that another token has overtaken changes nothing. */
+  /** The number of calls of getToken. The result of an outdated call is ignored. */
   let calls = 0;
   let retry: ReturnType<typeof setTimeout> | undefined;
   let isDelayed = false;
 
   function post(message: object): void {
-    iframe.contentWindow?.postMessage({ source: 'lectern', v: 1, ...message }, address.origin);
+    iframe.contentWindow?.postMessage({ source: 'lectern', v: 1, ...message }, url.origin);
   }
 
   function send(message: object): void {
-    if (isHeard) post(message);
-    else waiting.push(message);
+    if (isListening) post(message);
+    else queued.push(message);
   }
 
   function stopRenewing(): void {
@@ -117,19 +118,19 @@ export function mount(element: HTMLElement, options: EmbedOptions): Embed {
     send({ type: 'setToken', token });
   }
 
-  /** Asks for a token until there is one: the integrator's server may be away for a moment. */
+  /** Calls getToken until it returns a token, because the integrator's server may be down for a moment. */
   async function renew(getToken: NonNullable<EmbedOptions['getToken']>, failures = 0): Promise<void> {
     isRenewing = true;
     const call = (calls += 1);
     try {
-      const token = await inTime(getToken());
+      const token = await withTimeout(getToken());
       if (call !== calls) return;
       if (!isToken(token)) throw new Error('getToken did not return a token');
       setToken(token);
     } catch (error) {
       if (call !== calls) return;
       isDelayed = true;
-      if (isHeard) post({ type: 'tokenDelayed' });
+      if (isListening) post({ type: 'tokenDelayed' });
       retry = setTimeout(() => void renew(getToken, failures + 1), backoffMs(backoff, failures));
       handle({ type: 'error', code: 'token_not_given', message: String(error) });
     }
@@ -138,7 +139,7 @@ export function mount(element: HTMLElement, options: EmbedOptions): Embed {
   function handle(event: EmbedEvent): void {
     if (event.type === 'resize') iframe.style.height = `${Math.max(minHeight, event.height)}px`;
     if (event.type === 'ready' && options.title === undefined) iframe.title = event.title;
-    // A new step begins at its top, which may be far above what is on the screen.
+    // The top of the new step may be far above the visible part.
     if (event.type === 'step' && iframe.getBoundingClientRect().top < 0) iframe.scrollIntoView();
     if (event.type === 'ready') isReady = true;
     if (event.type === 'token.expiring' && options.getToken && !isRenewing) void renew(options.getToken);
@@ -146,78 +147,78 @@ export function mount(element: HTMLElement, options: EmbedOptions): Embed {
     options.onEvent?.(event);
   }
 
-  /** The lesson cannot know: its frame is as high as itself. */
-  function tellHeight(): void {
-    if (isHeard) post({ type: 'viewport', height: windowHeight() });
+  /** Reports the window's height, which the lesson cannot measure in a frame as high as itself. */
+  function sendHeight(): void {
+    if (isListening) post({ type: 'viewport', height: windowHeight() });
   }
 
   function onMessage({ source, origin, data }: MessageEvent<unknown>): void {
-    if (source !== iframe.contentWindow || origin !== address.origin) return;
+    if (source !== iframe.contentWindow || origin !== url.origin) return;
     const { source: name, v, ...event } = (data ?? {}) as Record<string, unknown>;
     if (name !== 'lectern' || v !== 1) return;
     if (event.type !== 'hello') return handle(event as EmbedEvent);
-    // A page that is loaded anew says hello once more.
-    isHeard = true;
+    // After a reload, the lesson's page sends another hello.
+    isListening = true;
     post({ type: 'hello' });
-    tellHeight();
+    sendHeight();
     if (isDelayed) post({ type: 'tokenDelayed' });
-    if (!isReady && wanted !== undefined) post({ type: 'goTo', stepId: wanted });
-    waiting.splice(0).forEach(post);
+    if (!isReady && requestedStep !== undefined) post({ type: 'goTo', stepId: requestedStep });
+    queued.splice(0).forEach(post);
   }
 
   addEventListener('message', onMessage);
-  addEventListener('resize', tellHeight);
+  addEventListener('resize', sendHeight);
   iframe.title = title;
   iframe.allow = 'fullscreen; autoplay';
   iframe.referrerPolicy = 'no-referrer';
   Object.assign(iframe.style, { display: 'block', width: '100%', height: `${minHeight}px`, border: '0' });
-  iframe.src = address.href;
+  iframe.src = url.href;
   element.append(iframe);
 
   return {
     iframe,
     setToken,
     goTo(stepId) {
-      wanted = stepId;
-      if (isHeard) post({ type: 'goTo', stepId });
+      requestedStep = stepId;
+      if (isListening) post({ type: 'goTo', stepId });
     },
     destroy() {
       stopRenewing();
       removeEventListener('message', onMessage);
-      removeEventListener('resize', tellHeight);
+      removeEventListener('resize', sendHeight);
       iframe.remove();
     },
   };
 }
 
-/** @throws after {@link tokenTimeout} */
-async function inTime<T>(value: T | Promise<T>): Promise<T> {
+/** @throws {Error} after {@link tokenTimeoutMs} */
+async function withTimeout<T>(value: T | Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('getToken took too long')), tokenTimeout);
+  const timeout = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('getToken took too long')), tokenTimeoutMs);
   });
-  return Promise.race([value, late]).finally(() => clearTimeout(timer));
+  return Promise.race([value, timeout]).finally(() => clearTimeout(timer));
 }
 
-/** Whether it looks like a token: a server that fails may answer with a page instead. */
+/** Returns whether a value looks like a token: a failing server may respond with a page instead. */
 function isToken(value: unknown): value is string {
   return typeof value === 'string' && /^[\w-]+(\.[\w-]+){2}$/.test(value);
 }
 
-function addressOf({ src, base = script, lessonId, token, getToken, startAt }: EmbedOptions): URL {
+function embedUrl({ src, base = script, lessonId, token, getToken, startAt }: EmbedOptions): URL {
   if (src === undefined && lessonId === undefined)
     throw new TypeError('LecternEmbed needs a lessonId or a src');
-  const address = new URL(src ?? `embed/${encodeURIComponent(lessonId ?? '')}`, base ?? document.baseURI);
-  if (!/^https?:$/.test(address.protocol))
-    throw new TypeError('LecternEmbed needs an address with http or https');
-  if (token) address.searchParams.set('token', token);
-  // Somebody else may have been at this tab before: what the page has kept then does not count.
-  else if (getToken && !address.searchParams.has('token')) address.searchParams.set('ask', '');
-  if (startAt) address.hash = new URLSearchParams({ step: startAt }).toString();
-  return address;
+  const url = new URL(src ?? `embed/${encodeURIComponent(lessonId ?? '')}`, base ?? document.baseURI);
+  if (!/^https?:$/.test(url.protocol))
+    throw new TypeError(`LecternEmbed needs an http or https URL, not ${url.href}`);
+  if (token) url.searchParams.set('token', token);
+  // The tab may hold the token of another learner, so the page must ask for one.
+  else if (getToken && !url.searchParams.has('token')) url.searchParams.set('ask', '');
+  if (startAt) url.hash = new URLSearchParams({ step: startAt }).toString();
+  return url;
 }
 
-/** Every `<div data-lectern-embed="lesson id" data-token="...">` becomes a lesson; `data-src` and `data-title` work too. */
+/** Mounts a lesson in every `<div data-lectern-embed="lesson id" data-token="...">`; `data-src` and `data-title` work, too. */
 function mountAll(): void {
   for (const element of document.querySelectorAll<HTMLElement>(
     '[data-lectern-embed]:not([data-lectern-mounted])',

@@ -1,21 +1,21 @@
-import { askStorage, readRequest } from './platform-storage.ts';
+import { readRequest, requestStorage } from './platform-storage.ts';
 
 /*
- * The script of two pages of an LTI launch: one has the platform keep something for this browser, the other asks for
- * it. Browsers that keep no cookies for pages in frames are known again by it.
+ * The script of two pages of an LTI launch: one stores a secret in the platform's storage, the other reads it. It
+ * identifies browsers that block cookies in frames.
  */
 
 const request = readRequest(document);
 if (request !== undefined) {
-  void askStorage(window, request).then((answer) => {
+  void requestStorage(window, request).then((answer) => {
     if (request.next === undefined) sendForm(answer?.value ?? '');
     else if (answer !== undefined) location.replace(request.next);
-    else showRefusal();
+    else showNewTabPage();
   });
 }
 
-/** Without the storage the platform is not asked for the launch: a tab of its own does that. */
-function showRefusal(): void {
+/** Shows the page that continues the login in a new tab, because the platform has no storage. */
+function showNewTabPage(): void {
   const { content } = document.getElementById('lectern-refusal') as HTMLTemplateElement;
   document.title = content.querySelector('h1')?.textContent ?? document.title;
   document.getElementById('lectern-status')?.replaceChildren(content);

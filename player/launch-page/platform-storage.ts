@@ -1,51 +1,56 @@
-/** What a page asks the platform's storage for (1EdTech LTI Client Side postMessages and Platform Storage 0.1). */
+/** A request to the platform's storage (1EdTech LTI Client Side postMessages and Platform Storage 0.1). */
 export interface StorageRequest {
   subject: 'lti.put_data' | 'lti.get_data';
   messageId: string;
-  /** The name of the frame that keeps data, or `_parent`. */
+  /** The name of the frame with the storage, or `_parent`. */
   target: string;
-  /** Its origin; nobody else is asked or heard. */
+  /** The origin of that frame. The page exchanges messages with no other. */
   origin: string;
   key: string;
   value?: string;
+  /** The timeout. */
   milliseconds: number;
-  /** Where the page goes on, if the storage has kept the value; without it, the page sends its form. */
+  /** The URL to open once the value is stored; without one, the page submits its form. */
   next?: string;
 }
 
-/** Undefined on a page that the server made without one. */
+/** Reads the request in a page; undefined if there is none. */
 export function readRequest(page: Document): StorageRequest | undefined {
   const text = page.getElementById('lectern-storage')?.textContent;
   return text ? (JSON.parse(text) as StorageRequest) : undefined;
 }
 
-/** What the platform's storage has under the key. */
-export interface StorageAnswer {
+export interface StorageResponse {
   value: string | undefined;
 }
 
-/** Undefined when the storage says that it cannot do what it was asked for, or nothing in time. */
-export function askStorage(
+/** Sends a request to the storage. Resolves with undefined if it reports an error or does not respond in time. */
+export function requestStorage(
   page: Window,
   { subject, messageId, target, origin, key, value, milliseconds }: StorageRequest,
-): Promise<StorageAnswer | undefined> {
+): Promise<StorageResponse | undefined> {
   const storage = storageOf(page, target);
   if (storage === undefined) return Promise.resolve(undefined);
   return new Promise((resolve) => {
-    const end = (answer: StorageAnswer | undefined) => {
-      page.removeEventListener('message', hear);
+    const settle = (response: StorageResponse | undefined) => {
+      page.removeEventListener('message', receive);
       clearTimeout(timer);
-      resolve(answer);
+      resolve(response);
     };
-    const hear = (event: MessageEvent<unknown>) => {
+    const receive = (event: MessageEvent<unknown>) => {
       if (event.source !== storage || event.origin !== origin) return;
-      const { subject: answered, message_id, error, ...said } = (event.data ?? {}) as Record<string, unknown>;
-      if (answered !== `${subject}.response` || message_id !== messageId) return;
-      const has = typeof said.value === 'string' ? said.value : undefined;
-      end((error ?? undefined) === undefined ? { value: has } : undefined);
+      const {
+        subject: responseTo,
+        message_id,
+        error,
+        value: stored,
+      } = (event.data ?? {}) as Record<string, unknown>;
+      if (responseTo !== `${subject}.response` || message_id !== messageId) return;
+      const hasFailed = error !== undefined && error !== null;
+      settle(hasFailed ? undefined : { value: typeof stored === 'string' ? stored : undefined });
     };
-    const timer = setTimeout(end, milliseconds, undefined);
-    page.addEventListener('message', hear);
+    const timer = setTimeout(settle, milliseconds, undefined);
+    page.addEventListener('message', receive);
     storage.postMessage(
       { subject, message_id: messageId, key, ...(value !== undefined && { value }) },
       origin,
@@ -53,16 +58,16 @@ export function askStorage(
   });
 }
 
-/** The window that keeps data: a frame of the platform's page, or that page. */
+/** Returns the window with the storage: a frame of the platform's page, or that page. */
 function storageOf(page: Window, target: string): Window | undefined {
-  const around = page.parent === page ? (page.opener as Window | null) : page.parent;
-  if (around === null) return undefined;
-  if (target === '_parent') return around;
+  const platform = page.parent === page ? (page.opener as Window | null) : page.parent;
+  if (platform === null) return undefined;
+  if (target === '_parent') return platform;
   try {
-    // Of a page of another origin the frames can be reached by their names; a name may also be that of something else.
-    const named = (around.frames as unknown as Record<string, Window | undefined>)[target];
-    return typeof named?.postMessage === 'function' ? named : around;
+    // Frames of a page of another origin are accessible by name, but the name may be something else's.
+    const named = (platform.frames as unknown as Record<string, Window | undefined>)[target];
+    return typeof named?.postMessage === 'function' ? named : platform;
   } catch {
-    return around;
+    return platform;
   }
 }
