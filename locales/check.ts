@@ -14,8 +14,8 @@ type Messages = Record<string, string>;
 const typesFile = fileURLToPath(new URL('../shared/i18n/message-values.ts', import.meta.url));
 
 /**
- * Returns what is wrong with the messages of the languages, a line for each fault: missing and superfluous keys,
- * placeholders other than in English, plurals without a form that the language has, and what is no ICU MessageFormat.
+ * Returns the faults of all languages' messages, one line each: missing and superfluous keys, placeholders other than in
+ * English, plurals without a form of the language, and texts that are not ICU MessageFormat.
  */
 export function findFaults(locales: Record<string, Messages>): string[] {
   const { en = {} } = locales;
@@ -39,7 +39,7 @@ function faultOf(language: string, text: string, english: string | undefined): s
   try {
     found = placeholdersOf(parse(text), requiredForms(language));
   } catch (error) {
-    return `is no ICU MessageFormat: ${(error as Error).message}`;
+    return `is not valid ICU MessageFormat: ${(error as Error).message}`;
   }
   if (english === undefined) return undefined;
   const [own, expected] = [found, placeholdersOf(parse(english))].map(typeOf);
@@ -48,7 +48,7 @@ function faultOf(language: string, text: string, english: string | undefined): s
 
 type Placeholders = Map<string, 'number' | 'string' | 'Date'>;
 
-/** @param forms that each plural must have */
+/** @param forms required in each plural */
 function placeholdersOf(elements: MessageFormatElement[], forms: readonly string[] = []): Placeholders {
   const found: Placeholders = new Map();
   for (const element of elements) {
@@ -67,7 +67,7 @@ function placeholdersOf(elements: MessageFormatElement[], forms: readonly string
   return found;
 }
 
-/** Counts in lessons are small: the form that Romance languages have for millions is not required. */
+/** Returns the plural forms of small counts. Romance languages have another form for millions, which lessons do not need. */
 function requiredForms(language: string): string[] {
   const rules = new Intl.PluralRules(language);
   return [...new Set(Array.from({ length: 200 }, (_, count) => rules.select(count))), 'other'];
@@ -78,7 +78,7 @@ function typeOf(placeholders: Placeholders): string {
   return fields.length === 0 ? 'no values' : `{ ${fields.map((field) => field.join(': ')).join('; ')} }`;
 }
 
-/** Returns the module with the type of the values that each message takes. */
+/** Returns the source of the module with the types of all messages' values. */
 export function valueTypes(en: Messages): string {
   const lines = Object.entries(en).flatMap(([key, text]) => {
     const values = placeholdersOf(parse(text));
@@ -92,7 +92,7 @@ ${lines.join('')}}
 `;
 }
 
-/** Returns the messages by language, as they are in this folder. */
+/** Returns the messages in this folder by language. */
 export function readLocales(): Record<string, Messages> {
   const folder = new URL('./', import.meta.url);
   const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
@@ -110,7 +110,7 @@ if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) 
   const types = faults.length === 0 ? valueTypes(locales.en ?? {}) : '';
   if (faults.length === 0 && !process.argv.includes('--check')) writeFileSync(typesFile, types);
   else if (faults.length === 0 && readFileSync(typesFile, 'utf8') !== types)
-    faults.push('shared/i18n/message-values.ts is not that of en.json: run `npm run locales`');
+    faults.push('shared/i18n/message-values.ts differs from en.json: run `npm run locales`');
   if (faults.length > 0) {
     process.stderr.write(`${faults.join('\n')}\n`);
     process.exitCode = 1;

@@ -36,7 +36,7 @@ describe('the page offers', () => {
     const html = page.body.toString();
     expect(titlesIn(page)[0]).toBe('Tides, mended');
     expect(html).toContain('<small>2 sections · 3 steps</small>');
-    expect(html).toContain('Always the newest (now version 2)');
+    expect(html).toContain('Always the latest (currently version 2)');
     const versions = [...html.matchAll(/<option value="([^"]+)">Version (\d), [^<]+</g)];
     const shown = versions.filter(([, id]) => id === first._id || id === second._id);
     expect(shown.map(([, id, number]) => [id, number])).toEqual([
@@ -113,7 +113,7 @@ describe('the page offers', () => {
     expect(arabic.body.toString()).toContain('<h1>اختر دروسًا</h1>');
     const headers = { 'accept-language': 'de-AT, de;q=0.9, en;q=0.8' };
     const german = await ask(await beginChoice(lab, { locale: 'xx' }), { headers });
-    expect(german.body.toString()).toContain('<h1>Wähle Lektionen</h1>');
+    expect(german.body.toString()).toContain('<h1>Wähle Lektionen aus</h1>');
   });
 });
 
