@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { findVersion } from '../../shared/models/lesson-version.ts';
-import { viewQueue } from '../fleet/queue.ts';
+import { viewQueue } from '../exports/open-queue.ts';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -141,7 +141,7 @@ describe('EXPORT_PREBUILD', () => {
   async function jobStateOf(versionId: string): Promise<string> {
     const version = await findVersion(harness.db, versionId);
     if (version === null) throw new Error('The version is gone');
-    return viewQueue(harness).queue.getJobState(exportJobOf(version).key);
+    return viewQueue(harness).jobs.getJobState(exportJobOf(version).key);
   }
 
   test('makes import --publish and publish start an archive build; without it, only requests do', async () => {

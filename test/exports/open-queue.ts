@@ -1,3 +1,5 @@
+import { Redis } from 'ioredis';
+import { onTestFinished } from 'vitest';
 import { createExportQueue } from '../../shared/exports/queues.ts';
 import type { ExportQueue } from '../../shared/exports/queues.ts';
 import { connectRedis } from '../../shared/platform/redis.ts';
@@ -5,28 +7,46 @@ import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { Harness } from '../support/harness.ts';
 
-/** The export queue of a test's harness. */
-export interface OpenQueue {
+/** The export queue of a test's harness, as an operator sees it. */
+export interface QueueView {
   jobs: ExportQueue;
   /** Returns the job keys of the events with a name, such as 'active', in order. */
-  happened(event: string): Promise<string[]>;
+  happened: (event: string) => Promise<string[]>;
   /** Returns how often workers have started the job of a version. */
-  starts(version: LessonVersion): Promise<number>;
+  starts: (version: LessonVersion) => Promise<number>;
   /** Returns the state of a version's job: prioritized (waiting), active, completed, failed... */
-  state(version: LessonVersion): Promise<string>;
+  state: (version: LessonVersion) => Promise<string>;
   /** Moves the end of a job back in time, so that the test need not wait. */
-  endedBefore(version: LessonVersion, milliseconds: number): Promise<void>;
+  endedBefore: (version: LessonVersion, milliseconds: number) => Promise<void>;
+}
+
+export interface OpenQueue extends QueueView {
   close(): Promise<void>;
 }
 
-export async function openQueue({
-  servers,
-  config,
-}: Pick<Harness, 'servers' | 'config'>): Promise<OpenQueue> {
-  const redis = await connectRedis(servers.redisUrl);
-  const jobs = createExportQueue(redis, config);
+type Installation = Pick<Harness, 'servers' | 'config'>;
+
+/** Opens the queue until the end of the test, also on a Redis that fails. */
+export function viewQueue({ servers, config }: Installation): QueueView {
+  const redis = new Redis(servers.redisUrl, { maxRetriesPerRequest: null });
+  redis.on('error', () => undefined);
+  onTestFinished(() => redis.disconnect());
+  return viewOf(createExportQueue(redis, config));
+}
+
+/** Opens the queue until it is closed. */
+export async function openQueue({ servers, config }: Installation): Promise<OpenQueue> {
+  const jobs = createExportQueue(await connectRedis(servers.redisUrl), config);
+  const close = async () => {
+    await jobs.close();
+    jobs.redis.disconnect();
+  };
+  return { ...viewOf(jobs), close };
+}
+
+function viewOf(jobs: ExportQueue): QueueView {
   const happened = async (event: string) => {
-    const events = await redis.xrange(jobs.toKey('events'), '-', '+');
+    const events = await jobs.redis.xrange(jobs.toKey('events'), '-', '+');
     // Events are flat lists of names and values.
     const valueOf = (fields: string[], name: string) => fields[fields.indexOf(name) + 1];
     return events.flatMap(([, fields]) =>
@@ -40,13 +60,9 @@ export async function openQueue({
       (await happened('active')).filter((key) => key === exportJobOf(version).key).length,
     state: (version) => jobs.getJobState(exportJobOf(version).key),
     async endedBefore(version, milliseconds) {
-      const [seconds] = await redis.time();
+      const [seconds] = await jobs.redis.time();
       const endedAt = Number(seconds) * 1000 - milliseconds;
-      await redis.hset(jobs.toKey(exportJobOf(version).key), 'endedAt', endedAt);
-    },
-    async close() {
-      await jobs.close();
-      redis.disconnect();
+      await jobs.redis.hset(jobs.toKey(exportJobOf(version).key), 'endedAt', endedAt);
     },
   };
 }

@@ -1,74 +1,60 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { requestArchive } from '../../api/exports/archive-requests.ts';
+import { readExportStatus } from '../../api/exports/export-status.ts';
 import { JobSubscriptions } from '../../api/exports/job-subscriptions.ts';
 import { WaitLimiter } from '../../api/exports/wait-limiter.ts';
-import { exportJobOf } from '../../shared/exports/jobs.ts';
+import { exportJobOf, incompleteKey } from '../../shared/exports/jobs.ts';
 import { createLogger } from '../../shared/platform/log.ts';
 import { createExportEvents } from '../../shared/exports/queues.ts';
 import { noCoordination } from '../../shared/coordination/coordination.ts';
+import { createIncompleteBuilds } from '../../shared/coordination/incomplete-builds.ts';
+import { BestEffortRedis } from '../../shared/platform/best-effort-redis.ts';
 import type { ArchiveStore } from '../../shared/storage/store.ts';
-import { startFleet } from './fleet.ts';
-import type { Fleet } from './fleet.ts';
-import { expectArchive } from './lessons.ts';
-import { viewQueue } from './queue.ts';
+import { useExportLab } from '../exports/lab.ts';
+import { viewQueue } from '../exports/open-queue.ts';
+import { enqueue, jobNamed, lockToken, openTestQueue } from './scheduling.ts';
+import type { TestQueue } from './scheduling.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
-
-const neverAborted = new AbortController().signal;
+const lab = useExportLab({}, { worker: true });
 
 /** The dependencies of an archive request, over a store that a test can watch. */
-function requestDependencies({ harness }: Fleet, archives: ArchiveStore) {
-  const events = createExportEvents(harness.servers.redisUrl, harness.config);
+function requestDependencies(archives: ArchiveStore) {
+  const { servers, config, db } = lab.harness;
+  const events = createExportEvents(servers.redisUrl, config);
   onTestFinished(() => events.close());
-  const { queue } = viewQueue(harness);
-  const log = createLogger(harness.config, 'test');
-  const subscriptions = new JobSubscriptions(events);
-  const waitLimiter = new WaitLimiter(1);
-  const { incomplete } = noCoordination;
   const deps = {
-    db: harness.db,
-    archives,
-    queue,
-    subscriptions,
-    waitLimiter,
-    incomplete,
-    config: harness.config,
-    log,
+    ...{ db, archives, config, log: createLogger(config, 'test') },
+    queue: viewQueue(lab.harness).jobs,
+    subscriptions: new JobSubscriptions(events),
+    waitLimiter: new WaitLimiter(1),
+    incomplete: noCoordination.incomplete,
   };
   return { events, deps };
 }
 
 test('a request notices a job that ends while the request checks the store', async () => {
-  const fleet = await startFleet();
-  const { events, deps } = requestDependencies(fleet, fleet.harness.store.archives);
-  const lesson = await fleet.publish([1000]);
-  const waiter = deps.subscriptions.toEnd(exportJobOf(lesson.version).key);
-
+  const { events, deps } = requestDependencies(lab.harness.store.archives);
+  const version = await lab.build();
+  const subscription = deps.subscriptions.toEnd(exportJobOf(version).key);
   const ended = new Promise((resolve) => events.once('completed', resolve));
-  const api = { address: await fleet.harness.startApi() };
-  await fleet.harness.startWorker();
-  await expectArchive(await fleet.request(api, lesson), lesson);
+  expect((await lab.get(version)).status).toBe(200);
   await ended;
   // The event came before the wait, which would otherwise last an hour.
-  await waiter.next(3_600_000, neverAborted);
-  waiter.close();
+  await subscription.next(3_600_000, new AbortController().signal);
+  subscription.close();
 });
 
 test('an archive opened for a client that has disconnected is closed again', async () => {
-  const fleet = await startFleet();
-  const api = { address: await fleet.harness.startApi() };
-  await fleet.harness.startWorker();
-  const lesson = await fleet.publish([1000]);
-  await fleet.request(api, lesson);
-
-  const gone = new AbortController();
+  const version = await lab.build();
+  await lab.get(version);
+  const client = new AbortController();
   const closed = vi.fn();
-  const { archives } = fleet.harness.store;
-  const { deps } = requestDependencies(fleet, {
+  const { archives } = lab.harness.store;
+  const { deps } = requestDependencies({
     ...archives,
     open: async (key) => {
       const archive = await archives.open(key);
-      gone.abort(new Error('the client is gone'));
+      client.abort(new Error('the client is gone'));
       if (archive === null) return null;
       const close = async () => {
         closed();
@@ -77,7 +63,47 @@ test('an archive opened for a client that has disconnected is closed again', asy
       return { ...archive, close };
     },
   });
-  const request = requestArchive(deps, exportJobOf(lesson.version), gone.signal);
+  const request = requestArchive(deps, exportJobOf(version), client.signal);
   await expect(request).rejects.toThrow('the client is gone');
   expect(closed).toHaveBeenCalledOnce();
+});
+
+async function storeArchive(key: string): Promise<void> {
+  const draft = await lab.harness.store.archives.create();
+  await draft.write([Buffer.from('an archive')]);
+  await draft.publish(key, 'a'.repeat(64));
+  await draft.discard();
+}
+
+/** Reads the status, with a hook that runs just before the store lookup. */
+function statusBefore({ queue, redis }: TestQueue, name: string, happens: () => Promise<void>) {
+  const { db, config, store } = lab.harness;
+  const incomplete = createIncompleteBuilds(new BestEffortRedis(redis, config.redisPrefix));
+  let left = 2;
+  const open = async (key: string) => {
+    const archive = await store.archives.open(key);
+    left -= 1;
+    if (left === 0) {
+      await happens();
+      await incomplete.note(jobNamed(name).key);
+    }
+    return archive;
+  };
+  const archives = { ...store.archives, open };
+  return readExportStatus({ db, archives, queue, incomplete, config }, jobNamed(name));
+}
+
+test.each([
+  { what: 'that is built while its status is read is ready', name: 'a1', keyOf: (key: string) => key },
+  { what: 'that lacks files and is built meanwhile is ready', name: 'b1', keyOf: incompleteKey },
+  { what: 'that was evicted after its build has the status none', name: 'c1', keyOf: null },
+])('an archive $what', async ({ name, keyOf }) => {
+  const scheduler = openTestQueue(lab.harness);
+  await enqueue(scheduler, name);
+  const started = await scheduler.startJob();
+  const status = await statusBefore(scheduler, name, async () => {
+    if (keyOf !== null) await storeArchive(keyOf(jobNamed(name).key));
+    await started?.moveToCompleted({ size: 10, files: 1, failures: 0 }, lockToken);
+  });
+  expect(status.status).toBe(keyOf === null ? 'none' : 'ready');
 });

@@ -4,12 +4,10 @@ import { startCompiled } from '../support/compiled-process.ts';
 import type { Ports } from '../support/compiled-process.ts';
 import type { Harness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { longTimeoutMs } from './fleet.ts';
 
 // Compiles before the first test, whose time limit excludes it.
 await compiled('api/main');
-
-/** Much longer than any step takes, so that a busy machine fails no test. */
-export const longTimeoutMs = 30_000;
 
 /**
  * An API or a worker in a process of its own, as an operator runs it. The test kills it at its

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { ask, jsonOf } from '../support/answers.ts';
+import { viewQueue } from '../exports/open-queue.ts';
 import { downloadExport } from '../exports/exports.ts';
 import { compiled } from '../support/compiled.ts';
 import {
@@ -13,9 +14,9 @@ import {
   exportPath,
   statusPath,
 } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { longTimeoutMs, spawnApi, spawnWorker } from './processes.ts';
+import { longTimeoutMs, startFleet } from './fleet.ts';
+import { spawnApi, spawnWorker } from './processes.ts';
 
 /**
  * Copies the compiled Lectern as another release, with another version, player and archive format.
@@ -38,46 +39,44 @@ async function otherRelease(): Promise<string> {
 
 test('two releases side by side serve each other’s pages, and delay each other’s exports instead of losing them', async () => {
   const root = await otherRelease();
-  const harness = await startHarness();
-  try {
-    const { organization, headers } = await buildOrganization(harness);
-    const version = await buildVersion(harness, organization, (await buildPackage()).path);
-    const [old, next] = [await spawnApi(harness), await spawnApi(harness, {}, root)];
-    const playersOf = async (api: { address: string }) => {
-      const page = await ask(`${api.address}/embed/${version.lessonId}?token=${buildLearnerToken(version)}`);
-      const files = page.body.toString().match(/\/player\/[^"'\s/]+\/[\w.-]+/g) ?? [];
-      return [...new Set(files)];
-    };
-    const [oldFiles, nextFiles] = [await playersOf(old), await playersOf(next)];
-    expect(nextFiles.some((file) => file.startsWith('/player/99.0.0-'))).toBe(true);
-    expect(oldFiles).not.toEqual(nextFiles);
-    for (const file of [...oldFiles, ...nextFiles]) {
-      for (const { address } of [old, next]) {
-        expect({ file, status: (await ask(address + file)).status }).toEqual({ file, status: 200 });
-      }
+  const fleet = await startFleet();
+  const { harness } = fleet;
+  const { organization, headers } = await buildOrganization(harness);
+  const version = await buildVersion(harness, organization, (await buildPackage()).path);
+  const [old, next] = [await fleet.startApi(), await spawnApi(harness, {}, root)];
+  const playersOf = async (api: { address: string }) => {
+    const page = await ask(`${api.address}/embed/${version.lessonId}?token=${buildLearnerToken(version)}`);
+    const files = page.body.toString().match(/\/player\/[^"'\s/]+\/[\w.-]+/g) ?? [];
+    return [...new Set(files)];
+  };
+  const [oldFiles, nextFiles] = [await playersOf(old), await playersOf(next)];
+  expect(nextFiles.some((file) => file.startsWith('/player/99.0.0-'))).toBe(true);
+  expect(oldFiles).not.toEqual(nextFiles);
+  for (const file of [...oldFiles, ...nextFiles]) {
+    for (const { address } of [old, next]) {
+      expect({ file, status: (await ask(address + file)).status }).toEqual({ file, status: 200 });
     }
-    expect((await ask(`${old.address}/player/98.0.0-00000000/player.js`)).status).toBe(404);
-
-    // An archive with another format or another player waits for a worker of its release.
-    const oldWorker = await spawnWorker(harness, { LOG_LEVEL: 'info' });
-    const plain = downloadExport(next.address, version, headers);
-    const playing = ask(`${next.address}${exportPath(version)}?include=player`, { headers });
-    await oldWorker.logged('left to a worker of another release');
-    for (const query of ['', '?include=player']) {
-      const status = await ask(`${next.address}${statusPath(version)}${query}`, { headers });
-      expect(['queued', 'building']).toContain((jsonOf(status) as { status: string }).status);
-    }
-    // Meanwhile the worker builds exports of its own release.
-    expect((await downloadExport(old.address, version, headers)).manifest.failedWidgets).toEqual([]);
-    await spawnWorker(harness, {}, root);
-    expect((await plain).manifest.versionId).toBe(version._id);
-    expect((await playing).status).toBe(200);
-    await waitFor(
-      'the queue to be empty',
-      async () => (await harness.db.exportRecords.countDocuments()) === 3,
-      longTimeoutMs,
-    );
-  } finally {
-    await harness.close();
   }
+  expect((await ask(`${old.address}/player/98.0.0-00000000/player.js`)).status).toBe(404);
+
+  // An archive with another format or another player waits for a worker of its release.
+  await fleet.startWorker();
+  const { happened } = viewQueue(harness);
+  const plain = downloadExport(next.address, version, headers);
+  const playing = ask(`${next.address}${exportPath(version)}?include=player`, { headers });
+  await waitFor('the hand-over', async () => (await happened('delayed')).length > 0, longTimeoutMs);
+  for (const query of ['', '?include=player']) {
+    const status = await ask(`${next.address}${statusPath(version)}${query}`, { headers });
+    expect(['queued', 'building']).toContain((jsonOf(status) as { status: string }).status);
+  }
+  // Meanwhile the worker builds exports of its own release.
+  expect((await downloadExport(old.address, version, headers)).manifest.failedWidgets).toEqual([]);
+  await spawnWorker(harness, {}, root);
+  expect((await plain).manifest.versionId).toBe(version._id);
+  expect((await playing).status).toBe(200);
+  await waitFor(
+    'the queue to be empty',
+    async () => (await harness.db.exportRecords.countDocuments()) === 3,
+    longTimeoutMs,
+  );
 }, 180_000);

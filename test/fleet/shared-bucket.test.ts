@@ -3,15 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { s3Name, useS3Server } from '../storage/kinds.ts';
+import { viewQueue } from '../exports/open-queue.ts';
 import { filesBelow } from '../storage/stores.ts';
 import { startS3Proxy } from '../support/s3-proxy.ts';
 import { environmentOf } from '../support/s3-server.ts';
 import type { S3Server } from '../support/s3-server.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { startFleet } from './fleet.ts';
-import { expectArchive } from './lessons.ts';
-import { longTimeoutMs, spawnApi, spawnWorker } from './processes.ts';
-import { viewQueue } from './queue.ts';
+import { expectArchive, longTimeoutMs, startFleet } from './fleet.ts';
 
 const s3Server = useS3Server();
 
@@ -43,16 +41,13 @@ describe.skipIf(s3Server === null)(`machines that share only ${s3Name}`, () => {
   test('two APIs serve an archive and media built by a worker on a third machine, and store none of it', async () => {
     const { fleet, machines } = await startShared();
     const { harness, origin } = fleet;
-    const [api, other] = await Promise.all([
-      spawnApi(harness, machines[0]),
-      spawnApi(harness, machines[1]),
-      spawnWorker(harness, machines[2]),
-    ]);
-    const lesson = await fleet.publish([300 * kB, 1, 12_000 * kB, 700]);
+    const [api, other] = [await fleet.startApi(machines[0]), await fleet.startApi(machines[1])];
+    await fleet.startWorker(machines[2]);
+    const lesson = await fleet.publish([300 * kB, 1, 9_000 * kB, 700]);
 
     const answers = await Promise.all([fleet.request(api, lesson), fleet.request(other, lesson)]);
     for (const answer of answers) await expectArchive(answer, lesson);
-    expect(await viewQueue(harness).starts(lesson)).toBe(1);
+    expect(await viewQueue(harness).starts(lesson.version)).toBe(1);
     expect(lesson.files.map(({ path }) => origin.requests(path))).toEqual([1, 1, 1, 1]);
     for (const { LECTERN_DATA_DIR } of machines) {
       // Except the record of the API's URL.
@@ -64,11 +59,8 @@ describe.skipIf(s3Server === null)(`machines that share only ${s3Name}`, () => {
   test('a bucket that fails during a build delays every export and fails none', async () => {
     const { fleet, machines, proxy } = await startShared();
     const { harness } = fleet;
-    const [api, other] = await Promise.all([
-      spawnApi(harness, machines[0]),
-      spawnApi(harness, machines[1]),
-      spawnWorker(harness, machines[2]),
-    ]);
+    const [api, other] = [await fleet.startApi(machines[0]), await fleet.startApi(machines[1])];
+    await fleet.startWorker(machines[2]);
     const lesson = await fleet.publish([300 * kB, 12_000 * kB, 12_000 * kB]);
 
     const asked = Promise.all([fleet.request(api, lesson), fleet.request(other, lesson)]);
@@ -80,6 +72,6 @@ describe.skipIf(s3Server === null)(`machines that share only ${s3Name}`, () => {
     proxy.back();
 
     for (const answer of await asked) await expectArchive(answer, lesson);
-    expect(await viewQueue(harness).starts(lesson)).toBe(1);
+    expect(await viewQueue(harness).starts(lesson.version)).toBe(1);
   });
 });

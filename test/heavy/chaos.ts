@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { startRedis } from '../../shared/embedded/redis.ts';
 import type { Fleet } from '../fleet/fleet.ts';
-import { expectArchive, expectCleanFailure } from '../fleet/lessons.ts';
-import type { PublishedLesson } from '../fleet/lessons.ts';
+import { expectArchive, expectCleanFailure } from '../fleet/fleet.ts';
+import type { PublishedLesson } from '../fleet/fleet.ts';
 import type { ApiProcess, FleetProcess } from '../fleet/processes.ts';
 import type { Harness } from '../support/harness.ts';
 import { slowly } from '../support/origin.ts';
@@ -37,9 +37,9 @@ export function startClients(fleet: Fleet, apis: readonly ApiProcess[]): Clients
       return false;
     }
     await expectArchive(answer, lesson);
-    const before = first.get(lesson) ?? answer.bytes;
+    const before = first.get(lesson) ?? answer.body;
     first.set(lesson, before);
-    expect(answer.bytes.equals(before)).toBe(true);
+    expect(answer.body.equals(before)).toBe(true);
     answers.right += 1;
     return true;
   }

@@ -2,11 +2,10 @@ import { expect, test } from 'vitest';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { file } from '../support/origin.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { startFleet } from '../fleet/fleet.ts';
+import { expectArchive, expectCleanFailure, startFleet } from '../fleet/fleet.ts';
 import { holdFile } from '../fleet/held-file.ts';
-import { expectArchive, expectCleanFailure } from '../fleet/lessons.ts';
 import { spawnApi, spawnWorker } from '../fleet/processes.ts';
-import { viewQueue } from '../fleet/queue.ts';
+import { viewQueue } from '../exports/open-queue.ts';
 import { printFigure } from './measure.ts';
 
 /** As in worker/exports/process-export.ts. */
@@ -20,7 +19,7 @@ test('an export that kills each of its workers fails for good with a reason, and
   const [deadly] = lesson.files;
   if (deadly === undefined) throw new Error('The lesson has no files');
   fleet.origin.script(deadly.path, holdFile(deadly.bytes).behaviour);
-  const { queue } = viewQueue(fleet.harness);
+  const { jobs } = viewQueue(fleet.harness);
 
   const started = performance.now();
   const asked = fleet.request(api, lesson);
@@ -31,7 +30,7 @@ test('an export that kills each of its workers fails for good with a reason, and
   }
   await spawnWorker(fleet.harness);
   expectCleanFailure(await asked);
-  const job = await queue.getJob(exportJobOf(lesson.version).key);
+  const job = await jobs.getJob(exportJobOf(lesson.version).key);
   expect(job?.failedReason).toMatch(/^INTERNAL_ERROR: Given up after 10 starts/);
   expect(fleet.origin.requests(deadly.path)).toBe(starts);
   printFigure('an export that kills its workers', {

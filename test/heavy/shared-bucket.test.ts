@@ -5,10 +5,10 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { startRedis } from '../../shared/embedded/redis.ts';
 import { startFleet } from '../fleet/fleet.ts';
 import type { Fleet } from '../fleet/fleet.ts';
-import type { PublishedLesson } from '../fleet/lessons.ts';
+import type { PublishedLesson } from '../fleet/fleet.ts';
 import { spawnApi, spawnWorker } from '../fleet/processes.ts';
 import type { ApiProcess, FleetProcess } from '../fleet/processes.ts';
-import { viewQueue } from '../fleet/queue.ts';
+import { viewQueue } from '../exports/open-queue.ts';
 import { s3Name, useS3Server } from '../storage/kinds.ts';
 import { startS3Proxy } from '../support/s3-proxy.ts';
 import type { S3Proxy } from '../support/s3-proxy.ts';
@@ -94,7 +94,7 @@ describe.skipIf(s3Server === null)(`three workers and two APIs on machines that 
     expect(answers).toEqual({ right: exportCount, rejected: 0 });
     const { starts } = viewQueue(shared.fleet.harness);
     for (const lesson of lessons) {
-      expect(await starts(lesson)).toBe(1);
+      expect(await starts(lesson.version)).toBe(1);
       expect(lesson.files.map(({ path }) => shared.fleet.origin.requests(path))).toEqual([1, 1, 1]);
     }
   });

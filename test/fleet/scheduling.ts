@@ -19,7 +19,7 @@ export const lockToken = 'of the test';
  * An export queue whose jobs the test starts and ends one by one, with the functions that workers
  * use.
  */
-export interface Turns {
+export interface TestQueue {
   queue: ExportQueue;
   redis: Redis;
   /** Starts the next job; its lock has the {@link lockToken}. Undefined when none waits. */
@@ -30,7 +30,7 @@ export interface Turns {
   startAll(): Promise<string[]>;
 }
 
-/** Jobs of an organization, named "a1", "a2"... for the organization "a". */
+/** Returns a job of the organization "a" for the names "a1", "a2"... */
 export function jobNamed(name: string): ExportJob {
   const key = `x${createHash('sha256').update(name).digest('hex').slice(0, 40)}`;
   const organizationId = name.replace(/\d+$/, '');
@@ -47,7 +47,7 @@ export function jobNamed(name: string): ExportJob {
 }
 
 /** Creates a queue for one test. */
-export function openTurns(harness: Harness): Turns {
+export function openTestQueue(harness: Pick<Harness, 'config' | 'servers'>): TestQueue {
   const redisPrefix = `${harness.config.redisPrefix}-${randomUUID()}`;
   const redis = new Redis(harness.servers.redisUrl, { maxRetriesPerRequest: null });
   const queue = createExportQueue(redis, { redisPrefix });
@@ -83,7 +83,7 @@ export function openTurns(harness: Harness): Turns {
 }
 
 /** Requests the archives of these jobs for readers, one after the other. */
-export async function ask({ queue }: Turns, ...names: string[]): Promise<void> {
+export async function enqueue({ queue }: TestQueue, ...names: string[]): Promise<void> {
   for (const name of names) await enqueueExport(queue, jobNamed(name), null);
 }
 

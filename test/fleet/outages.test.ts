@@ -1,0 +1,131 @@
+import { createServer } from 'node:net';
+import type { Socket } from 'node:net';
+import { mkdtemp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, inject, onTestFinished, test, vi } from 'vitest';
+import { findMongod } from '../../shared/embedded/find-mongod.ts';
+import { startMongod } from '../../shared/embedded/mongod.ts';
+import { startRedis } from '../../shared/embedded/redis.ts';
+import { ask, jsonOf } from '../support/answers.ts';
+import { buildOrganization, buildVersion, buildPackage } from '../support/factories.ts';
+import { exportPath, manifestPath, statusPath } from '../support/factories.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { expectArchive, expectCleanFailure, longTimeoutMs, startFleet } from './fleet.ts';
+
+vi.setConfig({ testTimeout: 90_000 });
+
+/** A fleet with its own Redis, which can be killed and restarts empty on the same port. */
+async function startFleetWithRedis() {
+  let redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const fleet = await startFleet({ REDIS_URL: redis.url, WORKER_LOCK_SECONDS: '2' });
+  const api = await fleet.startApi();
+  await fleet.startWorker();
+  return {
+    fleet,
+    api,
+    port: redis.port,
+    /** Makes Redis keep its connections and stop responding. */
+    freezeRedis: () => process.kill(redis.pid, 'SIGSTOP'),
+    thawRedis: () => process.kill(redis.pid, 'SIGCONT'),
+    killRedis: async () => {
+      redis.kill();
+      await redis.exited;
+    },
+    restartRedis: async () => {
+      redis = await startRedis({ port: redis.port });
+    },
+  };
+}
+
+test('an export survives a Redis that is killed in mid-build and restarts empty', async () => {
+  const { fleet, api, killRedis, restartRedis } = await startFleetWithRedis();
+  const { lesson, held } = await fleet.publishHeld([300_000, 200_000]);
+
+  const asked = fleet.request(api, lesson);
+  await held.reached;
+  await killRedis();
+  await restartRedis();
+  held.release();
+  await expectArchive(await asked, lesson);
+  expect((await fleet.stored()).archives).toHaveLength(1);
+  await fleet.requestUntilReady(api, await fleet.publish([100_000]));
+});
+
+test('while Redis is down, a current export and stored ones are served, new ones fail at once, and all recover afterwards', async () => {
+  const { fleet, api, port, killRedis, restartRedis } = await startFleetWithRedis();
+  const { lesson, held } = await fleet.publishHeld([300_000, 200_000]);
+  const { organization, headers } = await buildOrganization(fleet.harness);
+  const unbuilt = await buildVersion(fleet.harness, organization, (await buildPackage()).path);
+
+  const asked = fleet.request(api, lesson);
+  await held.reached;
+  await killRedis();
+  held.release();
+  await expectArchive(await asked, lesson);
+  // The store decides what is ready, whatever happened to the queue.
+  await expectArchive(await fleet.request(api, lesson), lesson);
+  const started = performance.now();
+  for (const path of [exportPath, manifestPath, statusPath]) {
+    expectCleanFailure(await ask(api.address + path(unbuilt), { headers }));
+    const prefer = { ...headers, prefer: 'respond-async' };
+    expectCleanFailure(await ask(api.address + path(unbuilt), { headers: prefer }));
+  }
+  expect(performance.now() - started).toBeLessThan(10_000);
+
+  // Long enough for clients with reconnect backoff to give up, if any does.
+  let attempts = 0;
+  const refusing = createServer((socket: Socket) => {
+    attempts += 1;
+    socket.destroy();
+  }).listen(port, '127.0.0.1');
+  await waitFor('attempts to reconnect', () => attempts >= 40, longTimeoutMs);
+  await new Promise((resolve) => refusing.close(resolve));
+  await restartRedis();
+  await fleet.requestUntilReady(api, await fleet.publish([100_000]));
+});
+
+test('a request for a new export fails soon while Redis hangs', async () => {
+  const { fleet, api, freezeRedis, thawRedis } = await startFleetWithRedis();
+  const lesson = await fleet.publish([1000]);
+  freezeRedis();
+  const started = performance.now();
+  expectCleanFailure(await fleet.request(api, lesson));
+  expect(performance.now() - started).toBeLessThan(10_000);
+  thawRedis();
+  await fleet.requestUntilReady(api, lesson);
+});
+
+test('stored exports need no Redis: their files and status are served with all figures', async () => {
+  const { fleet, api, killRedis, restartRedis } = await startFleetWithRedis();
+  const { organization, headers } = await buildOrganization(fleet.harness);
+  const version = await buildVersion(fleet.harness, organization, (await buildPackage()).path);
+  expect((await ask(api.address + exportPath(version), { headers })).status).toBe(200);
+  await killRedis();
+  expect((await ask(api.address + manifestPath(version), { headers })).status).toBe(200);
+  const status = jsonOf(await ask(api.address + statusPath(version), { headers }));
+  expect(status).toMatchObject({ status: 'ready' });
+  expect((status as { progress: { total: number } }).progress.total).toBeGreaterThan(0);
+  await restartRedis();
+});
+
+test('without MongoDB an export gets 500 with a retry time; afterwards exports recover', async () => {
+  const report = () => undefined;
+  const { signal } = new AbortController();
+  const binary = await findMongod({ cacheDir: inject('cacheDir'), report, signal });
+  const options = { binary, dbPath: await mkdtemp(join(inject('runDir'), 'mongod-')) };
+  let mongod = await startMongod(options);
+  onTestFinished(() => mongod.stop());
+  const fleet = await startFleet({ MONGODB_URI: mongod.url });
+  const api = await fleet.startApi();
+  await fleet.startWorker();
+  const lesson = await fleet.publish([1000]);
+  await expectArchive(await fleet.request(api, lesson), lesson);
+
+  mongod.kill();
+  await mongod.exited;
+  expectCleanFailure(await fleet.request(api, lesson));
+
+  mongod = await startMongod({ ...options, port: mongod.port });
+  await fleet.requestUntilReady(api, lesson);
+});
