@@ -3,9 +3,8 @@ import type { Credentials } from '../../shared/accounts/credentials.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { issueApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '../../shared/models/api-key.ts';
 import type { ApiKey } from '../../shared/models/api-key.ts';
-import { withJsonOutput } from '../terminal/json-output.ts';
 import type { CommandResult } from '../terminal/json-output.ts';
-import { requireOrganization, withContext } from '../installation/context.ts';
+import { contextCommand, requireOrganization } from '../installation/context.ts';
 import { table } from '../terminal/output.ts';
 import { parseCount, parseFutureTime, parsePublicKey } from '../terminal/option-parsers.ts';
 
@@ -13,61 +12,57 @@ const defaultOverlapHours = 24;
 
 /** `lectern key …` */
 export function addKeyCommands(key: Command): void {
-  withJsonOutput(
+  contextCommand(
     key
       .command('create')
       .description('issue credentials; the secret is shown only once')
       .requiredOption('--org <slug>', 'the organization')
       .option('--label <label>', 'their purpose')
       .option('--expires <time>', 'expiry, such as 2027-01-31T12:00:00Z', parseFutureTime),
-    (options: { org: string; label?: string; expires?: Date }) =>
-      withContext(async ({ db, secrets }) => {
-        const { _id: organizationId } = await requireOrganization(db, options.org);
-        const { label = null, expires: expiresAt = null } = options;
-        const { keyPepper } = await secrets();
-        return presentCredentials(await issueApiKey(db, keyPepper, { organizationId, label, expiresAt }));
-      }),
+    async ({ db, secrets }, options: { org: string; label?: string; expires?: Date }) => {
+      const { _id: organizationId } = await requireOrganization(db, options.org);
+      const { label = null, expires: expiresAt = null } = options;
+      const { keyPepper } = await secrets();
+      return presentCredentials(await issueApiKey(db, keyPepper, { organizationId, label, expiresAt }));
+    },
   );
 
-  withJsonOutput(
+  contextCommand(
     key
       .command('rotate')
       .description('issue a successor; the old key stays valid during an overlap')
       .argument('<public-key>', 'the old key, lkp_…', parsePublicKey)
       .option('--overlap-hours <hours>', 'how long the old key stays valid', parseCount, defaultOverlapHours),
-    (publicKey: string, { overlapHours }: { overlapHours: number }) =>
-      withContext(async ({ db, secrets }) => {
-        const { keyPepper } = await secrets();
-        const successor = await rotateApiKey(db, keyPepper, publicKey, overlapHours * 3600);
-        if (successor === null) throw unknownKey(publicKey);
-        return presentCredentials(successor);
-      }),
+    async ({ db, secrets }, publicKey: string, { overlapHours }: { overlapHours: number }) => {
+      const { keyPepper } = await secrets();
+      const successor = await rotateApiKey(db, keyPepper, publicKey, overlapHours * 3600);
+      if (successor === null) throw unknownKey(publicKey);
+      return presentCredentials(successor);
+    },
   );
 
-  withJsonOutput(
+  contextCommand(
     key
       .command('list')
       .description('list the keys of an organization, without their secrets')
       .requiredOption('--org <slug>', 'the organization'),
-    ({ org }: { org: string }) =>
-      withContext(async ({ db }) => {
-        const { _id } = await requireOrganization(db, org);
-        const keys = await listApiKeys(db, _id);
-        return { json: keys.map(presentKey), text: keyTable(keys, org) };
-      }),
+    async ({ db }, { org }: { org: string }) => {
+      const { _id } = await requireOrganization(db, org);
+      const keys = await listApiKeys(db, _id);
+      return { json: keys.map(presentKey), text: keyTable(keys, org) };
+    },
   );
 
-  withJsonOutput(
+  contextCommand(
     key
       .command('revoke')
       .description('revoke a key at once')
       .argument('<public-key>', 'the key, lkp_…', parsePublicKey),
-    (publicKey: string) =>
-      withContext(async ({ db }) => {
-        const revoked = await revokeApiKey(db, publicKey);
-        if (revoked === null) throw unknownKey(publicKey);
-        return { json: presentKey(revoked), text: `Revoked ${publicKey}` };
-      }),
+    async ({ db }, publicKey: string) => {
+      const revoked = await revokeApiKey(db, publicKey);
+      if (revoked === null) throw unknownKey(publicKey);
+      return { json: presentKey(revoked), text: `Revoked ${publicKey}` };
+    },
   );
 }
 

@@ -6,8 +6,7 @@ import { profileOf, profileParameters, selectProfile } from '../../shared/export
 import type { ProfileQuery } from '../../shared/exports/profiles.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { playerRelease } from '../../shared/player/player-release.ts';
-import { withJsonOutput } from '../terminal/json-output.ts';
-import { withContext } from '../installation/context.ts';
+import { contextCommand } from '../installation/context.ts';
 import type { CommandContext } from '../installation/context.ts';
 import { findLessonVersions, findVersionNumbered, latestPublished } from '../lessons/find-lesson.ts';
 import { formatBytes } from '../terminal/output.ts';
@@ -29,27 +28,25 @@ export function addLessonExportCommand(group: Command): void {
     .option('--version <number>', 'by default the version published last', parseCount);
   for (const { name, values, help } of profileParameters)
     command.addOption(new Option(`--${name} <what>`, help).choices(values));
-  withJsonOutput(command, (lessonId: string, options: ExportOptions) =>
-    withContext(async (context) => {
-      const version = await findPublished(context, lessonId, options.version);
-      const profile = await selectProfile(options, { playerName: async () => (await playerRelease()).name });
-      const job = exportJobOf(version, profile);
-      const name = profileOf(job).fileName(version);
-      // First, so that an invalid path fails before a long export.
-      const target = await outputTarget(options.out, name);
-      const { buildWithProgress } = await import('../lessons/build-export.ts');
-      const archive = await buildWithProgress(context, { job, name });
-      try {
-        await writeOutput(target, archive.chunks(), context.signal);
-      } finally {
-        await archive.close();
-      }
-      const { size, sha256 } = archive;
-      const { path, isStdout } = target;
-      const text = `Wrote ${path} (${formatBytes(size)})\n  sha256 ${sha256}`;
-      return { json: { path, size, sha256 }, text, printTo: isStdout ? 'stderr' : 'stdout' };
-    }),
-  );
+  contextCommand(command, async (context, lessonId: string, options: ExportOptions) => {
+    const version = await findPublished(context, lessonId, options.version);
+    const profile = await selectProfile(options, { playerName: async () => (await playerRelease()).name });
+    const job = exportJobOf(version, profile);
+    const name = profileOf(job).fileName(version);
+    // First, so that an invalid path fails before a long export.
+    const target = await outputTarget(options.out, name);
+    const { buildWithProgress } = await import('../lessons/build-export.ts');
+    const archive = await buildWithProgress(context, { job, name });
+    try {
+      await writeOutput(target, archive.chunks(), context.signal);
+    } finally {
+      await archive.close();
+    }
+    const { size, sha256 } = archive;
+    const { path, isStdout } = target;
+    const text = `Wrote ${path} (${formatBytes(size)})\n  sha256 ${sha256}`;
+    return { json: { path, size, sha256 }, text, printTo: isStdout ? 'stderr' : 'stdout' };
+  });
 }
 
 async function findPublished(

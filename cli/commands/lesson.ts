@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import { listLessons } from '../../shared/models/lesson.ts';
 import { listVersions } from '../../shared/models/lesson-version.ts';
 import { deleteLesson, publishVersion, unpublish } from '../../shared/publishing/publishing.ts';
-import { withJsonOutput } from '../terminal/json-output.ts';
-import { requireOrganization, withContext } from '../installation/context.ts';
+import { contextCommand, requireOrganization } from '../installation/context.ts';
 import { findMissing } from '../lessons/lesson-checks.ts';
 import {
   describeLesson,
@@ -33,107 +32,106 @@ export function addLessonCommands(lesson: Command): void {
 }
 
 function addListCommand(group: Command): void {
-  withJsonOutput(
+  contextCommand(
     group
       .command('list')
       .description('list the lessons of an organization')
       .requiredOption('--org <slug>', 'the organization'),
-    ({ org }: { org: string }) =>
-      withContext(async ({ db }) => {
-        const { _id } = await requireOrganization(db, org);
-        const lessons = await listLessons(db, _id);
-        const versions = await listVersions(
-          db,
-          lessons.map((lesson) => lesson._id),
-        );
-        const found = lessons.map((lesson) => ({
-          lesson,
-          versions: versions.filter((version) => version.lessonId === lesson._id),
-        }));
-        const empty = `${org} has no lessons yet. Import one with: lectern lesson import PATH --org ${org}`;
-        return { json: found.map(presentLesson), text: found.length === 0 ? empty : lessonTable(found) };
-      }),
+    async ({ db }, { org }: { org: string }) => {
+      const { _id } = await requireOrganization(db, org);
+      const lessons = await listLessons(db, _id);
+      const versions = await listVersions(
+        db,
+        lessons.map((lesson) => lesson._id),
+      );
+      const found = lessons.map((lesson) => ({
+        lesson,
+        versions: versions.filter((version) => version.lessonId === lesson._id),
+      }));
+      const empty = `${org} has no lessons yet. Import one with: lectern lesson import PATH --org ${org}`;
+      return { json: found.map(presentLesson), text: found.length === 0 ? empty : lessonTable(found) };
+    },
   );
 }
 
 /** `lectern lesson preview`: prints a link with which an author plays a draft. */
 function addPreviewCommand(group: Command): void {
-  withJsonOutput(
+  contextCommand(
     group
       .command('preview')
       .description('print a link that plays a version, including a draft, for an hour; it records nothing')
       .argument('<lesson-id>', 'as lesson list shows it', parseUuid)
       .option('--version <number>', 'the newest one when left out', parseCount),
-    (lessonId: string, options: { version?: number }) =>
-      withContext(async (context) => {
-        const lesson = await findLessonVersions(context.db, lessonId);
-        const version = findVersionNumbered(lesson, options.version);
-        const { _id: versionId, versionNumber, status } = version;
-        const link = await previewLink(context, version);
-        const lines = [`${version.title}, version ${versionNumber} (${status})`, ...describePreview(link)];
-        return { json: { lessonId, versionId, versionNumber, status, ...link }, text: lines.join('\n') };
-      }),
+    async (context, lessonId: string, options: { version?: number }) => {
+      const lesson = await findLessonVersions(context.db, lessonId);
+      const version = findVersionNumbered(lesson, options.version);
+      const { _id: versionId, versionNumber, status } = version;
+      const link = await previewLink(context, version);
+      const lines = [`${version.title}, version ${versionNumber} (${status})`, ...describePreview(link)];
+      return { json: { lessonId, versionId, versionNumber, status, ...link }, text: lines.join('\n') };
+    },
   );
 }
 
 function addPublishCommand(group: Command): void {
-  withJsonOutput(
+  contextCommand(
     group
       .command('publish')
       .description('publish a version, so that it can be played and exported')
       .argument('<lesson-id>', 'as lesson list shows it', parseUuid)
       .option('--version <number>', 'the newest one when left out', parseCount)
       .option('--force', 'even if it cannot be played yet'),
-    (lessonId: string, { version: number, force = false }: { version?: number; force?: boolean }) =>
-      withContext(async (context) => {
-        const { db, store } = context;
-        const version = findVersionNumbered(await findLessonVersions(db, lessonId), number);
-        const published = await publishVersion(db, store, version._id, { force });
-        await prebuildArchive(context, published);
-        const { media, widgets } = await findMissing(db, version);
-        for (const warning of [...media, ...widgets]) note(`warning: ${warning}`);
-        const lesson = await findLessonVersions(db, lessonId);
-        const preview = await previewOfPublished(context, published);
-        const text = `Published version ${version.versionNumber} of ${describeLesson(lesson)}`;
-        return {
-          json: { ...presentLesson(lesson), preview },
-          text: [text, ...describePreview(preview)].join('\n'),
-        };
-      }),
+    async (
+      context,
+      lessonId: string,
+      { version: number, force = false }: { version?: number; force?: boolean },
+    ) => {
+      const { db, store } = context;
+      const version = findVersionNumbered(await findLessonVersions(db, lessonId), number);
+      const published = await publishVersion(db, store, version._id, { force });
+      await prebuildArchive(context, published);
+      const { media, widgets } = await findMissing(db, version);
+      for (const warning of [...media, ...widgets]) note(`warning: ${warning}`);
+      const lesson = await findLessonVersions(db, lessonId);
+      const preview = await previewOfPublished(context, published);
+      const text = `Published version ${version.versionNumber} of ${describeLesson(lesson)}`;
+      return {
+        json: { ...presentLesson(lesson), preview },
+        text: [text, ...describePreview(preview)].join('\n'),
+      };
+    },
   );
 }
 
 function addUnpublishCommand(group: Command): void {
-  withJsonOutput(
+  contextCommand(
     group
       .command('unpublish')
       .description('unpublish a version, or all')
       .argument('<lesson-id>', 'as lesson list shows it', parseUuid)
       .option('--version <number>', 'all when left out', parseCount),
-    (lessonId: string, { version: number }: { version?: number }) =>
-      withContext(async ({ db }) => {
-        const found = await findLessonVersions(db, lessonId);
-        const version = number === undefined ? undefined : findVersionNumbered(found, number);
-        const taken = await unpublish(db, lessonId, version?._id);
-        const lesson = await findLessonVersions(db, lessonId);
-        const text = `Unpublished ${count(taken, 'version')} of ${describeLesson(lesson)}`;
-        return { json: presentLesson(lesson), text };
-      }),
+    async ({ db }, lessonId: string, { version: number }: { version?: number }) => {
+      const found = await findLessonVersions(db, lessonId);
+      const version = number === undefined ? undefined : findVersionNumbered(found, number);
+      const taken = await unpublish(db, lessonId, version?._id);
+      const lesson = await findLessonVersions(db, lessonId);
+      const text = `Unpublished ${count(taken, 'version')} of ${describeLesson(lesson)}`;
+      return { json: presentLesson(lesson), text };
+    },
   );
 }
 
 function addDeleteCommand(group: Command): void {
-  withJsonOutput(
+  contextCommand(
     group
       .command('delete')
       .description('delete a lesson: it can no longer be played or exported')
       .argument('<lesson-id>', 'as lesson list shows it', parseUuid),
-    (lessonId: string) =>
-      withContext(async ({ db }) => {
-        const found = await findLessonVersions(db, lessonId);
-        await deleteLesson(db, lessonId);
-        const json = { ...presentLesson(found), status: 'deleted', latestVersion: null };
-        return { json, text: `Deleted ${found.lesson.title} (${lessonId})` };
-      }),
+    async ({ db }, lessonId: string) => {
+      const found = await findLessonVersions(db, lessonId);
+      await deleteLesson(db, lessonId);
+      const json = { ...presentLesson(found), status: 'deleted', latestVersion: null };
+      return { json, text: `Deleted ${found.lesson.title} (${lessonId})` };
+    },
   );
 }

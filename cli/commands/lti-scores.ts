@@ -6,7 +6,7 @@ import type { LtiScore, ScoreSelection, ScoreValues } from '../../shared/models/
 import { dismissScores, retryScores } from '../../shared/models/lti-score-changes.ts';
 import { withJsonOutput } from '../terminal/json-output.ts';
 import type { CommandResult } from '../terminal/json-output.ts';
-import { requireOrganization, withContext } from '../installation/context.ts';
+import { contextCommand, requireOrganization, withContext } from '../installation/context.ts';
 import { count, note, table } from '../terminal/output.ts';
 import { pageSizeParser, parseSlug, collectUuids, parseUuid } from '../terminal/option-parsers.ts';
 
@@ -29,7 +29,7 @@ interface ListOptions extends Options {
 
 /** `lectern lti scores`, `resend` and `dismiss`: the outbox of scores. */
 export function addScoreCommands(lti: Command): void {
-  withJsonOutput(
+  contextCommand(
     lti
       .command('scores')
       .description('list scores for learning platforms: sent, waiting and failed, the newest learners first')
@@ -38,7 +38,7 @@ export function addScoreCommands(lti: Command): void {
       .option('--failed', 'only those that are not retried automatically')
       .option('--limit <number>', `how many, at most ${maxListed}`, pageSizeParser(maxListed), maxListed)
       .option('--before <id>', 'continue after this score, the last of a list', parseUuid),
-    (options: ListOptions) => withContext(({ db }) => list(db, options)),
+    ({ db }, options: ListOptions) => list(db, options),
   );
 
   addChange(

@@ -11,52 +11,48 @@ import {
 } from '../../shared/models/organization.ts';
 import type { Organization, Plan } from '../../shared/models/organization.ts';
 import { withJsonOutput } from '../terminal/json-output.ts';
-import { unknownOrganization, withContext } from '../installation/context.ts';
+import { contextCommand, unknownOrganization, withContext } from '../installation/context.ts';
 import { table } from '../terminal/output.ts';
 import { parseName, collectOrigins, parseSlug } from '../terminal/option-parsers.ts';
 
 /** `lectern org …` */
 export function addOrganizationCommands(org: Command): void {
-  withJsonOutput(
+  contextCommand(
     org
       .command('create')
       .description('create an organization')
       .requiredOption('--slug <slug>', 'short name for commands', parseSlug)
       .requiredOption('--name <name>', 'display name', parseName)
       .addOption(new Option('--plan <plan>', 'only edtech may export').choices(plans).makeOptionMandatory()),
-    ({ slug, name, plan }: { slug: string; name: string; plan: Plan }) =>
-      withContext(async ({ db }) => {
-        const organization = await createOrganization(db, { slug, name, plan });
-        return { json: present(organization), text: `Created ${describe(organization)}` };
-      }),
+    async ({ db }, { slug, name, plan }: { slug: string; name: string; plan: Plan }) => {
+      const organization = await createOrganization(db, { slug, name, plan });
+      return { json: present(organization), text: `Created ${describe(organization)}` };
+    },
   );
 
-  withJsonOutput(org.command('list').description('list all organizations'), () =>
-    withContext(async ({ db }) => {
-      const organizations = await listOrganizations(db);
-      const rows = organizations.map(({ slug, name, plan, _id, allowedOrigins }) => {
-        return [slug, name, plan, _id, originsText(allowedOrigins)];
-      });
-      const text =
-        rows.length === 0
-          ? 'There are no organizations yet. See: lectern org create --help'
-          : table(['SLUG', 'NAME', 'PLAN', 'ID', 'ORIGINS'], rows);
-      return { json: organizations.map(present), text };
-    }),
-  );
+  contextCommand(org.command('list').description('list all organizations'), async ({ db }) => {
+    const organizations = await listOrganizations(db);
+    const rows = organizations.map(({ slug, name, plan, _id, allowedOrigins }) => {
+      return [slug, name, plan, _id, originsText(allowedOrigins)];
+    });
+    const text =
+      rows.length === 0
+        ? 'There are no organizations yet. See: lectern org create --help'
+        : table(['SLUG', 'NAME', 'PLAN', 'ID', 'ORIGINS'], rows);
+    return { json: organizations.map(present), text };
+  });
 
-  withJsonOutput(
+  contextCommand(
     org
       .command('set-plan')
       .description('change the plan, with effect from the next request')
       .argument('<slug>', 'the organization')
       .addArgument(new Argument('<plan>', 'the new plan').choices(plans)),
-    (slug: string, plan: Plan) =>
-      withContext(async ({ db }) => {
-        const organization = await setOrganizationPlan(db, slug, plan);
-        if (organization === null) throw unknownOrganization(slug);
-        return { json: present(organization), text: `Changed ${describe(organization)}` };
-      }),
+    async ({ db }, slug: string, plan: Plan) => {
+      const organization = await setOrganizationPlan(db, slug, plan);
+      if (organization === null) throw unknownOrganization(slug);
+      return { json: present(organization), text: `Changed ${describe(organization)}` };
+    },
   );
 
   withJsonOutput(

@@ -12,8 +12,7 @@ import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { invitationHours, inviteRegistration } from '../../shared/models/lti-registration.ts';
 import { listOrganizations } from '../../shared/models/organization.ts';
 import { platformFacingUrl } from '../installation/urls.ts';
-import { withJsonOutput } from '../terminal/json-output.ts';
-import { requireOrganization, withContext } from '../installation/context.ts';
+import { contextCommand, requireOrganization } from '../installation/context.ts';
 import type { CommandContext } from '../installation/context.ts';
 import { table } from '../terminal/output.ts';
 import { collectLtiIds, parseLtiId, parseName, parseUuid, parseHttpUrl } from '../terminal/option-parsers.ts';
@@ -40,7 +39,7 @@ export function addPlatformCommands(platform: Command): void {
 }
 
 function addAdd(platform: Command): void {
-  withJsonOutput(
+  contextCommand(
     platform
       .command('add')
       .description('connect a platform in which Lectern was registered by hand')
@@ -57,25 +56,24 @@ function addAdd(platform: Command): void {
       .requiredOption('--jwks-url <url>', 'its key set (JWKS)')
       .option('--token-audience <text>', 'the aud of token requests; by default its token endpoint')
       .option('--name <name>', 'display name', parseName),
-    ({ org, ...options }: AddOptions) =>
-      withContext(async ({ config, db }) => {
-        checkUrls(config, options);
-        const { deploymentId: deploymentIds = [], tokenAudience = null, name = null, ...given } = options;
-        const { _id: organizationId } = await requireOrganization(db, org);
-        const added = await createPlatform(db, {
-          organizationId,
-          issuer: given.issuer,
-          clientId: given.clientId,
-          deploymentIds,
-          authUrl: given.authUrl,
-          tokenUrl: given.tokenUrl,
-          jwksUrl: given.jwksUrl,
-          tokenAudience,
-          name,
-          status: 'active',
-        });
-        return { json: present(added), text: `Added ${describe(added)}` };
-      }),
+    async ({ config, db }, { org, ...options }: AddOptions) => {
+      checkUrls(config, options);
+      const { deploymentId: deploymentIds = [], tokenAudience = null, name = null, ...given } = options;
+      const { _id: organizationId } = await requireOrganization(db, org);
+      const added = await createPlatform(db, {
+        organizationId,
+        issuer: given.issuer,
+        clientId: given.clientId,
+        deploymentIds,
+        authUrl: given.authUrl,
+        tokenUrl: given.tokenUrl,
+        jwksUrl: given.jwksUrl,
+        tokenAudience,
+        name,
+        status: 'active',
+      });
+      return { json: present(added), text: `Added ${describe(added)}` };
+    },
   );
 }
 
@@ -93,41 +91,39 @@ function checkUrls({ download }: Config, options: Pick<AddOptions, 'authUrl' | '
 }
 
 function addInvite(platform: Command): void {
-  withJsonOutput(
+  contextCommand(
     platform
       .command('invite')
       .description(`print a URL with which one platform can register itself within ${invitationHours} hours`)
       .requiredOption('--org <slug>', 'the organization whose lessons it will open'),
-    ({ org }: { org: string }) =>
-      withContext(async ({ config, db }) => {
-        const { _id: organizationId } = await requireOrganization(db, org);
-        const { token, expiresAt } = await inviteRegistration(db, organizationId);
-        const url = `${await platformFacingUrl(config)}/lti/register/${token}`;
-        const text =
-          `URL for one registration, until ${expiresAt.toISOString()} (shown only once):\n  ${url}\n` +
-          'Enter it in the platform, then approve its registration: lectern platform list';
-        return { json: { url, expiresAt }, text };
-      }),
+    async ({ config, db }, { org }: { org: string }) => {
+      const { _id: organizationId } = await requireOrganization(db, org);
+      const { token, expiresAt } = await inviteRegistration(db, organizationId);
+      const url = `${await platformFacingUrl(config)}/lti/register/${token}`;
+      const text =
+        `URL for one registration, until ${expiresAt.toISOString()} (shown only once):\n  ${url}\n` +
+        'Enter it in the platform, then approve its registration: lectern platform list';
+      return { json: { url, expiresAt }, text };
+    },
   );
 }
 
 function addList(platform: Command): void {
-  withJsonOutput(
+  contextCommand(
     platform
       .command('list')
       .description('list the platforms of an organization, or all')
       .option('--org <slug>', 'the organization'),
-    ({ org }: { org?: string }) =>
-      withContext(async ({ db }) => {
-        const organization = org === undefined ? undefined : await requireOrganization(db, org);
-        const platforms = await listPlatforms(db, organization?._id);
-        return { json: platforms.map(presentListed), text: await platformTable(db, platforms) };
-      }),
+    async ({ db }, { org }: { org?: string }) => {
+      const organization = org === undefined ? undefined : await requireOrganization(db, org);
+      const platforms = await listPlatforms(db, organization?._id);
+      return { json: platforms.map(presentListed), text: await platformTable(db, platforms) };
+    },
   );
 }
 
 function addApprove(platform: Command): void {
-  withJsonOutput(
+  contextCommand(
     platform
       .command('approve')
       .description(
@@ -135,27 +131,25 @@ function addApprove(platform: Command): void {
       )
       .argument('<id>', 'the platform', parseUuid)
       .option('--deployment-id <id>', 'a deployment in it; may be repeated', collectLtiIds),
-    (id: string, { deploymentId: deploymentIds = [] }: { deploymentId?: string[] }) =>
-      withContext(async ({ db }) => {
-        const approved = await approvePlatform(db, id, deploymentIds);
-        if (approved === null) throw unknownPlatform(id);
-        return { json: present(approved), text: `Approved ${describe(approved)}` };
-      }),
+    async ({ db }, id: string, { deploymentId: deploymentIds = [] }: { deploymentId?: string[] }) => {
+      const approved = await approvePlatform(db, id, deploymentIds);
+      if (approved === null) throw unknownPlatform(id);
+      return { json: present(approved), text: `Approved ${describe(approved)}` };
+    },
   );
 }
 
 function addRemove(platform: Command): void {
-  withJsonOutput(
+  contextCommand(
     platform
       .command('remove')
       .description("reject a platform's launches from now on; keep its learners' progress")
       .argument('<id>', 'the platform', parseUuid),
-    (id: string) =>
-      withContext(async ({ db }) => {
-        const removed = await removePlatform(db, id);
-        if (removed === null) throw unknownPlatform(id);
-        return { json: present(removed), text: `Removed platform ${id} (${removed.issuer})` };
-      }),
+    async ({ db }, id: string) => {
+      const removed = await removePlatform(db, id);
+      if (removed === null) throw unknownPlatform(id);
+      return { json: present(removed), text: `Removed platform ${id} (${removed.issuer})` };
+    },
   );
 }
 

@@ -6,7 +6,7 @@ import type { RevokedTokens } from '../../shared/models/token-revocation.ts';
 import { printJson, RawJson } from '../../shared/platform/raw-json.ts';
 import { parseSignTokenRequest } from '../../shared/tokens/sign-token-request.ts';
 import { withJsonOutput } from '../terminal/json-output.ts';
-import { requireOrganization, withContext } from '../installation/context.ts';
+import { contextCommand, requireOrganization, withContext } from '../installation/context.ts';
 import type { CommandContext } from '../installation/context.ts';
 import { findLessonVersions, findVersionNumbered } from '../lessons/find-lesson.ts';
 import { noLinkMessage, playUrl } from '../lessons/play-links.ts';
@@ -28,7 +28,7 @@ interface RevokeOptions {
 
 /** `lectern token …` */
 export function addTokenCommands(token: Command): void {
-  withJsonOutput(
+  contextCommand(
     token
       .command('sign')
       .description('sign a token as the API does for an integrator')
@@ -37,7 +37,7 @@ export function addTokenCommands(token: Command): void {
       .option('--version <number>', 'pin a published version', parseCount)
       .option('--timeout <seconds>', 'how long it is valid; by default 7200 seconds', parseCount)
       .option('--attributes <json>', 'userAttributes: a JSON object', checkJson),
-    (options: SignOptions) => withContext((context) => signToken(context, options)),
+    signToken,
   );
 
   withJsonOutput(

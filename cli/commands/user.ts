@@ -5,7 +5,7 @@ import { createUser, disableUser, listUsers, roles, setPassword } from '../../sh
 import type { Role, User } from '../../shared/models/user.ts';
 import { hashPassword } from '../../shared/platform/passwords.ts';
 import { withJsonOutput } from '../terminal/json-output.ts';
-import { requireOrganization, withContext } from '../installation/context.ts';
+import { contextCommand, requireOrganization, withContext } from '../installation/context.ts';
 import { table } from '../terminal/output.ts';
 import { readNewPassword } from '../terminal/read-password.ts';
 import { parseEmail } from '../terminal/option-parsers.ts';
@@ -30,17 +30,16 @@ export function addUserCommands(user: Command): void {
     },
   );
 
-  withJsonOutput(
+  contextCommand(
     user
       .command('list')
       .description('list the users of an organization')
       .requiredOption('--org <slug>', 'the organization'),
-    ({ org }: { org: string }) =>
-      withContext(async ({ db }) => {
-        const { _id } = await requireOrganization(db, org);
-        const users = await listUsers(db, _id);
-        return { json: users.map(presentListed), text: userTable(users, org) };
-      }),
+    async ({ db }, { org }: { org: string }) => {
+      const { _id } = await requireOrganization(db, org);
+      const users = await listUsers(db, _id);
+      return { json: users.map(presentListed), text: userTable(users, org) };
+    },
   );
 
   withJsonOutput(
@@ -58,17 +57,16 @@ export function addUserCommands(user: Command): void {
     },
   );
 
-  withJsonOutput(
+  contextCommand(
     user
       .command('disable')
       .description("reject a user's logins from now on, and end the user's sessions")
       .argument('<email>', 'the user', parseEmail),
-    (email: string) =>
-      withContext(async ({ db }) => {
-        const disabled = await disableUser(db, email);
-        if (disabled === null) throw unknownUser(email);
-        return { json: present(disabled), text: `Disabled ${email}` };
-      }),
+    async ({ db }, email: string) => {
+      const disabled = await disableUser(db, email);
+      if (disabled === null) throw unknownUser(email);
+      return { json: present(disabled), text: `Disabled ${email}` };
+    },
   );
 }
 

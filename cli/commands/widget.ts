@@ -1,14 +1,13 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { isCoreWidget } from '../../shared/lessons/core-widgets.ts';
-import { withJsonOutput } from '../terminal/json-output.ts';
-import { withContext } from '../installation/context.ts';
+import { contextCommand } from '../installation/context.ts';
 import type { RegisterOptions } from '../widgets/register-widget.ts';
 import { parseHttpUrl } from '../terminal/option-parsers.ts';
 
 /** `lectern widget …` */
 export function addWidgetCommands(widget: Command): void {
-  withJsonOutput(
+  contextCommand(
     widget
       .command('register')
       .description('download and store a release of a widget; versions published from then on use it')
@@ -16,16 +15,15 @@ export function addWidgetCommands(widget: Command): void {
       .requiredOption('--type <type>', 'the type in blocks', parseWidgetType)
       .requiredOption('--js <url>', 'the ES module', parseHttpUrl)
       .option('--css <url>', 'the stylesheet', parseHttpUrl),
-    (options: RegisterOptions) =>
-      withContext(async (context) => {
-        const { registerWidget } = await import('../widgets/register-widget.ts');
-        const { created, widgetId, type } = await registerWidget(context, options);
-        const known = created ? '' : ' (a known release, which is the newest again)';
-        return {
-          json: { id: widgetId, widgetType: type },
-          text: `Registered ${type} as ${widgetId}${known}`,
-        };
-      }),
+    async (context, options: RegisterOptions) => {
+      const { registerWidget } = await import('../widgets/register-widget.ts');
+      const { created, widgetId, type } = await registerWidget(context, options);
+      const known = created ? '' : ' (a known release, which is the newest again)';
+      return {
+        json: { id: widgetId, widgetType: type },
+        text: `Registered ${type} as ${widgetId}${known}`,
+      };
+    },
   );
 }
 

@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import { loadConfig } from '../../shared/platform/config.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
@@ -11,6 +12,8 @@ import { findServers } from '../../shared/embedded/servers.ts';
 import { createStore } from '../../shared/storage/create-store.ts';
 import type { Store } from '../../shared/storage/store.ts';
 import { listenForInterrupts } from '../terminal/interrupts.ts';
+import { withJsonOutput } from '../terminal/json-output.ts';
+import type { CommandResult } from '../terminal/json-output.ts';
 import { note } from '../terminal/output.ts';
 
 /** The dependencies of a command, open while it runs. */
@@ -63,4 +66,12 @@ export async function requireOrganization(db: Database, slug: string): Promise<O
 
 export function unknownOrganization(slug: string): LecternError {
   return new LecternError('NOT_FOUND', `There is no organization "${slug}". See: lectern org list`);
+}
+
+/** Gives a command the option `--json`, as {@link withJsonOutput} does, and runs it with a {@link CommandContext}. */
+export function contextCommand<Arguments extends unknown[]>(
+  command: Command,
+  run: (context: CommandContext, ...args: Arguments) => Promise<CommandResult>,
+): void {
+  withJsonOutput(command, (...args: Arguments) => withContext((context) => run(context, ...args)));
 }
