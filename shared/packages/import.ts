@@ -116,7 +116,7 @@ async function importVersion(
   const content = { ...pkg.content, lesson: { ...pkg.content.lesson, id: lessonId } };
   // The content first: the sweep finds unfinished imports by their content.
   const versionId = await insertContentAs(db, pkg.versionId, content);
-  const undo = new ImportUndo(db, versionId);
+  let hasVersion = false;
   try {
     await storeMedia(deps, organization, pkg, { versionId, signal });
     const stored = await storeWidgets(deps, pkg);
@@ -141,7 +141,7 @@ async function importVersion(
       widgets: releases.map(({ type, widgetId }) => ({ type, widgetId })),
       publishedAt: null,
     });
-    undo.addVersion();
+    hasVersion = true;
     if (!(await saveLesson(db, { _id: lessonId, organizationId: organization._id, slug, title }))) {
       throw foreignLesson(lessonId);
     }
@@ -153,7 +153,9 @@ async function importVersion(
       warnings: pkg.warnings,
     };
   } catch (error) {
-    await undo.run();
+    // A sweep removes the files and releases.
+    if (hasVersion) await deleteVersion(db, versionId);
+    await removeImport(db, versionId);
     // The signal's reason says more than the error of an aborted stream.
     signal.throwIfAborted();
     throw error;
@@ -204,26 +206,5 @@ async function insertNextVersion(
       // Jitter: concurrent imports would collide again.
       await delay(Math.random() * Math.min(tries, 10) * 20);
     }
-  }
-}
-
-/** Removes the documents of a failed import. A sweep removes its files and releases. */
-class ImportUndo {
-  readonly #db: Database;
-  readonly #versionId: string;
-  #hasVersion = false;
-
-  constructor(db: Database, versionId: string) {
-    this.#db = db;
-    this.#versionId = versionId;
-  }
-
-  addVersion(): void {
-    this.#hasVersion = true;
-  }
-
-  async run(): Promise<void> {
-    if (this.#hasVersion) await deleteVersion(this.#db, this.#versionId);
-    await removeImport(this.#db, this.#versionId);
   }
 }
