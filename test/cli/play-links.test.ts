@@ -117,6 +117,9 @@ test('token sign prints a link that plays the lesson as the learner, and only th
   expect(tokenIn(url)).toMatchObject({ token, kind: 'embed', learnerId: 'ada' });
   expect(await bootAt(url)).toMatchObject({ versionId, untracked: null, session: { learnerId: 'ada' } });
 
+  expect((await lecternHere({ ...environment, PUBLIC_URL: '' }, ...sign)).stderr).toMatch(
+    /^No link: .*PUBLIC_URL.*\n$/,
+  );
   // Without PUBLIC_URL the link leads to this machine.
   const local = { ...environment, PUBLIC_URL: '', PORT: '3456', HOST: '0.0.0.0' };
   expect(await lecternJson(local, ...sign)).toMatchObject({

@@ -48,14 +48,6 @@ describe('lectern token sign', () => {
     expect(token.expiresAt - token.issuedAt).toBe(60);
   });
 
-  test('prints only the token without --json, for use in scripts', async () => {
-    const { code, stdout, stderr } = await run(...signing('--learner', 'learner-1'));
-    expect(code).toBe(0);
-    expect(stderr).toMatch(/^No link: .*PUBLIC_URL.*\n$/);
-    expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
-    expect(read(stdout.trim())).toMatchObject({ learnerId: 'learner-1' });
-  });
-
   test('fails with a message for unknown ids', async () => {
     const [draft, deleted] = [await publish(organization, { publish: false }), await publish()];
     await deleteLesson(harness.db, deleted.lessonId);
