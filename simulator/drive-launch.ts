@@ -43,7 +43,7 @@ export function driveLaunch(platform: Platform, options: DriveOptions): Promise<
     const authorizationUrl = await followLogin(platform, options, { cookies, signal });
     const answer = await fetch(authorizationUrl, { redirect: 'manual', signal });
     const page = await answer.text();
-    if (!answer.ok) throw new Error(`The authorization request was answered with ${answer.status}: ${page}`);
+    if (!answer.ok) throw new Error(`The authorization request returned ${answer.status}: ${page}`);
     const form = readForm(page);
     return { ...form, cookie: cookies.headerFor(form.action), authorizationUrl };
   });
@@ -82,8 +82,7 @@ async function followLogin(
     const answer = await fetch(url, { ...init, headers, signal });
     cookies.keep(answer);
     const location = answer.headers.get('location');
-    if (location === null)
-      throw new Error(`The login was answered with ${answer.status}: ${await answer.text()}`);
+    if (location === null) throw new Error(`The login returned ${answer.status}: ${await answer.text()}`);
     await answer.body?.cancel();
     url = new URL(location, url).href;
     if (new URL(url).origin === new URL(platform.urls.authorization).origin) return url;

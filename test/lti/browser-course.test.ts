@@ -1,14 +1,12 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { Browser, BrowserContext, FrameLocator, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import type { BrowserContext, FrameLocator, Page } from 'playwright-core';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { LineItem, Link, User } from '../../simulator/model.ts';
 import { ask, jsonOf } from '../support/answers.ts';
 import { heading, publishLesson, question, section, step } from '../player/player-lessons.ts';
 import { faultsIn } from '../support/axe.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { buildOrganization } from '../support/factories.ts';
+import { useStarted } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { useLaunchLab } from './support/launch-lab.ts';
 
@@ -19,10 +17,12 @@ import { useLaunchLab } from './support/launch-lab.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 const lab = useLaunchLab({ hostname: 'localhost' });
-let browser: Browser;
+const browser = useStarted(
+  () => launchBrowser({ thirdPartyCookies: false }),
+  (started) => started.close(),
+);
 let lessonId: string;
 beforeAll(async () => {
-  browser = await launchBrowser({ thirdPartyCookies: false });
   const { harness, organization, simulator } = lab;
   await harness.startWorker({ LECTERN_ALLOWED_PRIVATE_HOSTS: new URL(simulator.issuer).host });
   const sections = [
@@ -34,7 +34,6 @@ beforeAll(async () => {
     sections,
   }));
 });
-afterAll(() => browser.close());
 
 /** One user's browser. */
 async function openContext(): Promise<BrowserContext> {
@@ -88,27 +87,6 @@ async function expectNoFaults(page: Page): Promise<void> {
     );
   }
 }
-
-test('the browser stores only partitioned cookies for cross-site frames', async () => {
-  const seen: (string | undefined)[] = [];
-  const server = createServer(({ url, headers }, response) => {
-    if (url === '/read') seen.push(headers.cookie);
-    const attributes = 'Secure; SameSite=None; Path=/';
-    response.setHeader('Content-Type', 'text/html');
-    response.setHeader('Set-Cookie', [`plain=1; ${attributes}`, `partitioned=1; ${attributes}; Partitioned`]);
-    const next = url === '/' ? `<iframe src="http://127.0.0.1:${port()}/set"></iframe>` : '';
-    response.end(url === '/set' ? '<meta http-equiv="refresh" content="0;url=/read">' : `${next}here`);
-  });
-  const port = () => (server.address() as AddressInfo).port;
-  server.listen(0);
-  await once(server, 'listening');
-  const page = await (await openContext()).newPage();
-  await page.goto(`http://localhost:${port()}/`);
-  await page.frameLocator('iframe').getByText('here').waitFor();
-  server.closeAllConnections();
-  server.close();
-  expect(seen).toEqual(['partitioned=1']);
-});
 
 /**
  * A teacher finds the lesson and adds it to the course; returns the link and its column in the

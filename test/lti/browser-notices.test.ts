@@ -1,16 +1,12 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { faultsIn } from '../support/axe.ts';
-import { launchBrowser } from '../support/browser.ts';
+import { useBrowser, useOrigin } from '../support/use.ts';
 import { loginWithoutCookie, useLaunchLab } from './support/launch-lab.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const lab = useLaunchLab();
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(() => browser.close());
+const browser = useBrowser();
 
 /** Sends a launch from a browser other than the one that began the login. */
 async function sendForeignLaunch(page: Page): Promise<void> {
@@ -40,10 +36,10 @@ async function openBlockedLogin(page: Page, storageTarget: string | null): Promi
   await page.getByText('cookies_blocked').waitFor();
 }
 
-const looks: BrowserContextOptions[] = ['en', 'ar'].flatMap((locale) => [
-  { locale, colorScheme: 'light', viewport: { width: 320, height: 600 } },
-  { locale, colorScheme: 'dark', viewport: { width: 1280, height: 600 } },
-]);
+const looks: BrowserContextOptions[] = [
+  { locale: 'en', colorScheme: 'light', viewport: { width: 320, height: 600 } },
+  { locale: 'ar', colorScheme: 'dark', viewport: { width: 1280, height: 600 } },
+];
 
 describe.each(looks)(
   'in a $colorScheme window of $viewport.width pixels, in $locale, axe-core finds no violation',
@@ -63,3 +59,52 @@ describe.each(looks)(
     });
   },
 );
+
+describe('the last page of a registration', () => {
+  const platform = useOrigin();
+  /** On another site than the platform. */
+  const ended = () =>
+    `${lab.address.replace('127.0.0.1', 'localhost')}/lti/register/unknown?openid_configuration=https%3A%2F%2Flms.example`;
+
+  /** A page of the platform that collects the messages it gets. */
+  async function openPlatform(): Promise<Page> {
+    const page = await browser.newPage();
+    onTestFinished(() => page.close());
+    platform.serve('/platform', '<!doctype html><title>Platform</title>', { contentType: 'text/html' });
+    await page.goto(platform.url('/platform'));
+    await page.evaluate("messages = []; addEventListener('message', ({ data }) => messages.push(data))");
+    return page;
+  }
+
+  /** Returns the messages of a platform's page, once there are any. */
+  async function messagesTo(page: Page): Promise<unknown> {
+    await page.waitForFunction('messages.length > 0');
+    return page.evaluate('messages');
+  }
+
+  const closing = { subject: 'org.imsglobal.lti.close' };
+
+  test('has a close button in a frame, which asks the platform to close it', async () => {
+    const page = await openPlatform();
+    await page.evaluate(`document.body.innerHTML = '<iframe src="${ended()}"></iframe>'`);
+    await page.frameLocator('iframe').getByRole('button', { name: 'Close' }).click();
+    expect(await messagesTo(page)).toEqual([closing]);
+  });
+
+  test('has a close button in a window, which asks the platform to close it', async () => {
+    const page = await openPlatform();
+    const opened = page.waitForEvent('popup');
+    await page.evaluate(`void open(${JSON.stringify(ended())})`);
+    await (await opened).getByRole('button', { name: 'Close' }).click();
+    expect(await messagesTo(page)).toEqual([closing]);
+  });
+
+  test('has no close button without an opener, and axe-core finds no violation in it', async () => {
+    const page = await browser.newPage();
+    onTestFinished(() => page.close());
+    await page.goto(ended());
+    expect(await page.getByRole('heading').textContent()).toBe('This invitation does not exist');
+    expect(await page.getByRole('button').count()).toBe(0);
+    expect(await faultsIn(page)).toEqual([]);
+  });
+});

@@ -180,16 +180,13 @@ test('a learner of an integrator sends no messages to platforms', async () => {
   await context.close();
 });
 
-test.each(['light', 'dark'] as const)(
-  'axe-core finds no violation in a launch page, %s, with Arabic text around the lesson',
-  async (colorScheme) => {
-    const lesson = await publishQuiz(lab);
-    const context = await newPlatform({ colorScheme, viewport: { width: 400, height: 700 } });
-    const claims = { untracked: 'preview', locale: 'ar-EG', returnUrl: `${lab.hostOrigin}/course` } as const;
-    const viewer = await launch(lesson, claims, context);
-    await finish(viewer);
-    await viewer.outer.getByRole('link', { name: 'العودة إلى المقرر' }).waitFor();
-    expect(await faultsOf(viewer.page)).toEqual([]);
-    await context.close();
-  },
-);
+test('axe-core finds no violation in a dark launch page with Arabic text around the lesson', async () => {
+  const lesson = await publishQuiz(lab);
+  const context = await newPlatform({ colorScheme: 'dark', viewport: { width: 400, height: 700 } });
+  const claims = { untracked: 'preview', locale: 'ar-EG', returnUrl: `${lab.hostOrigin}/course` } as const;
+  const viewer = await launch(lesson, claims, context);
+  await finish(viewer);
+  await viewer.outer.getByRole('link', { name: 'العودة إلى المقرر' }).waitFor();
+  expect(await faultsOf(viewer.page)).toEqual([]);
+  await context.close();
+});

@@ -155,7 +155,7 @@ test.each(['POST', 'GET'] as const)(
   },
 );
 
-describe('a lesson opens in a tab of its own, without cookies, where the platform', () => {
+describe('without cookies a lesson opens in a new tab, where the platform', () => {
   test.each(['POST', 'GET'] as const)('has no storage (%s)', async (method) => {
     const context = await openContext();
     const [, tool] = await openLaunch(context, { storage: false, method });

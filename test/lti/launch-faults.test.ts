@@ -114,7 +114,7 @@ const custom = (values: object) => ({ claims: { [claim.custom]: values } });
 
 describe('a launch is rejected whose token', () => {
   test.each<[what: string, code: string, status: number, tampering: Tampering]>([
-    ['has an algorithm of its own', 'wrong_algorithm', 403, { header: { alg: 'RS512' } }],
+    ['has another algorithm', 'wrong_algorithm', 403, { header: { alg: 'RS512' } }],
     ['is not signed at all', 'wrong_algorithm', 403, { signature: 'none' }],
     ['is signed with the public key as a secret', 'wrong_algorithm', 403, { signature: 'HS256' }],
     ['names no key', 'key_id_missing', 403, { header: { kid: undefined } }],

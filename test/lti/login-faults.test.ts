@@ -22,7 +22,7 @@ describe('a login is rejected', () => {
       }),
     ],
     ['of an unknown issuer', 'unknown_platform', 403, () => ({ iss: 'https://lms.example' })],
-    ['of an unknown client', 'unknown_platform', 403, () => ({ client_id: 'somebody' })],
+    ['of an unknown client', 'unknown_platform', 403, () => ({ client_id: 'other' })],
   ])('%s', async (_what, code, status, login) => {
     for (const method of ['GET', 'POST'] as const) {
       const { learner: user } = lab.simulator.sample.users;

@@ -1,47 +1,31 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { areRelated } from '../../shared/lti/platform-url.ts';
 import { startSimulator } from '../../simulator/start.ts';
-import type { Simulator } from '../../simulator/simulator.ts';
 import { listPlatforms } from '../../shared/models/lti-platform.ts';
 import { inviteRegistration } from '../../shared/models/lti-registration.ts';
-import type { Organization } from '../../shared/models/organization.ts';
 import { ask } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
 import { textOf } from '../embed/embed-pages.ts';
-import { buildOrganization } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
+import { useApi, useStarted } from '../support/use.ts';
 
-let harness: Harness;
-let address: string;
-let simulator: Simulator;
+const simulator = useStarted(startSimulator, (started) => started.close());
 /** A platform that does not send its deployment id during the registration. */
-let silent: Simulator;
-let organization: Organization;
-
-beforeAll(async () => {
-  simulator = await startSimulator();
-  silent = await startSimulator({ deploymentOnRegistration: false });
-  harness = await startHarness({
-    LECTERN_ALLOWED_PRIVATE_HOSTS: [simulator, silent].map(({ issuer }) => new URL(issuer).host).join(','),
-  });
-  address = await harness.startApi();
-  ({ organization } = await buildOrganization(harness));
-});
-afterAll(async () => {
-  await harness.close();
-  await simulator.close();
-  await silent.close();
-});
+const silent = useStarted(
+  () => startSimulator({ deploymentOnRegistration: false }),
+  (started) => started.close(),
+);
+const api = useApi(() => ({
+  LECTERN_ALLOWED_PRIVATE_HOSTS: [simulator, silent].map(({ issuer }) => new URL(issuer).host).join(','),
+}));
 
 /** The URL that `platform invite` would print. */
 async function invite(): Promise<string> {
-  const { token } = await inviteRegistration(harness.db, organization._id);
-  return `${address}/lti/register/${token}`;
+  const { token } = await inviteRegistration(api.db, api.organization._id);
+  return `${api.url}/lti/register/${token}`;
 }
 
-const platforms = () => listPlatforms(harness.db, organization._id);
+const platforms = () => listPlatforms(api.db, api.organization._id);
 const posts = () => simulator.requests.filter(({ path }) => path.endsWith('/registration')).length;
 
 function expectPage(answer: Answer, status: number, text: string): void {
@@ -57,7 +41,7 @@ describe('an invited platform', () => {
     const [platform] = (await platforms()).slice(-1);
     const { urls, issuer } = simulator;
     expect(platform).toMatchObject({
-      organizationId: organization._id,
+      organizationId: api.organization._id,
       issuer,
       authUrl: urls.authorization,
       tokenUrl: urls.token,
@@ -76,11 +60,11 @@ describe('an invited platform', () => {
     const [tool] = simulator.tools().slice(-1);
     expect(tool).toMatchObject({
       name: 'Lectern',
-      loginUrl: `${address}/lti/login`,
-      redirectUris: [`${address}/lti/launch`],
-      jwksUrl: `${address}/lti/jwks`,
-      targetLinkUri: `${address}/lti/launch`,
-      deepLinkUrl: `${address}/lti/launch`,
+      loginUrl: `${api.url}/lti/login`,
+      redirectUris: [`${api.url}/lti/launch`],
+      jwksUrl: `${api.url}/lti/jwks`,
+      targetLinkUri: `${api.url}/lti/launch`,
+      deepLinkUrl: `${api.url}/lti/launch`,
       custom: {
         resource_link_history: '$ResourceLink.id.history',
         context_history: '$Context.id.history',
@@ -126,8 +110,8 @@ describe('an invited platform', () => {
   test('may retry after an interrupted registration, once that one can no longer complete', async () => {
     const invitation = await invite();
     const attempt = (seconds: number) =>
-      harness.db.ltiRegistrations.updateMany(
-        { platformId: null, organizationId: organization._id },
+      api.db.ltiRegistrations.updateMany(
+        { platformId: null, organizationId: api.organization._id },
         { attemptUntil: new Date(Date.now() + seconds * 1000) },
       );
     await attempt(60);
@@ -150,10 +134,10 @@ describe('an invited platform', () => {
 
 test('a request without a valid invitation causes no outbound request', async () => {
   const before = simulator.requests.length;
-  const foreign = simulator.registrationUrl(`${address}/lti/register/${randomUUID()}`);
+  const foreign = simulator.registrationUrl(`${api.url}/lti/register/${randomUUID()}`);
   expectPage(await ask(foreign), 404, 'invitation_unknown');
   const expired = await invite();
-  await harness.db.ltiRegistrations.updateMany({ platformId: null }, { expiresAt: new Date() });
+  await api.db.ltiRegistrations.updateMany({ platformId: null }, { expiresAt: new Date() });
   expectPage(await ask(simulator.registrationUrl(expired)), 403, 'invitation_expired');
   expect(simulator.requests.length).toBe(before);
 });

@@ -206,9 +206,9 @@ describe('a score with its token is not sent to', () => {
   test.each([
     ['a line item without https', { lineItemUrl: 'http://lms.example/items/1' }],
     ['a list without https', { lineItemsUrl: 'http://lms.example/items' }],
-  ])('%s', async (_what, addresses) => {
+  ])('%s', async (_what, urls) => {
     const graded = await withoutItem();
-    await lab.harness.db.ltiResourceLinks.updateOne({ _id: graded.resourceLink._id }, { $set: addresses });
+    await lab.harness.db.ltiResourceLinks.updateOne({ _id: graded.resourceLink._id }, { $set: urls });
     await lab.tell(graded, completed(10));
     expect(await lab.send(graded)).toBe('blocked_address');
     expect(await lab.rowOf(graded)).toMatchObject({ state: 'failed' });

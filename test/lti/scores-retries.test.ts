@@ -54,7 +54,7 @@ test.each([
 test.each([
   ['a rejected token', 'token', { status: 400 }, 'token_refused'],
   ['unreadable line items', 'lineitems', { status: 200, body: '<h1>Soon</h1>' }, 'unreadable_answer'],
-] as const)('%s after a long outage gets a retry budget of its own', async (_, service, fault, reason) => {
+] as const)('%s after a long outage gets a new retry budget', async (_, service, fault, reason) => {
   const learner = await lab.addLearner({}, null);
   await lab.tell(learner, completed(10));
   expect(await fail(learner, 'lineitems', { status: 503 })).toMatchObject({ outcome: 'unavailable' });
@@ -65,7 +65,7 @@ test.each([
 test.each([
   ['a platform is down', 'scores', { status: 503 }],
   ['tokens are rejected', 'token', { status: 400 }],
-] as const)('%s for long: a later score gets a retry budget of its own', async (_, service, fault) => {
+] as const)('%s for long: a later score gets a new retry budget', async (_, service, fault) => {
   const learner = await lab.addLearner();
   await lab.tell(learner, completed(10));
   await fail(learner, service, fault);

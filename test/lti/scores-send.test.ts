@@ -15,7 +15,7 @@ const lab = useScoreLab();
 
 const requests = (path: string) => lab.simulator.requests.filter((request) => request.path.includes(path));
 
-test("a score has the standard's format and a timestamp of its own", async () => {
+test("a score has the standard's format and its own timestamp", async () => {
   const learner = await lab.addLearner();
   await lab.tell(learner, completed(2, 3));
   expect(await lab.send(learner)).toBe('sent');
@@ -33,22 +33,6 @@ test("a score has the standard's format and a timestamp of its own", async () =>
   expect(row).toMatchObject({ state: 'idle', tries: 0, failure: null, leaseUntil: null });
   expect(row.sent).toMatchObject({ scoreGiven: 66.6667, response: { status: 200 } });
   expect(row.sent?.response.body).toContain('resultUrl');
-});
-
-test('zero is sent as a score', async () => {
-  const learner = await lab.addLearner();
-  await lab.tell(learner, completed(0));
-  await lab.send(learner);
-  expect(lab.taken(learner)).toMatchObject([
-    { scoreGiven: 0, scoreMaximum: 100, activityProgress: 'Completed', gradingProgress: 'FullyGraded' },
-  ]);
-});
-
-test('only the newest of several unsent scores is sent', async () => {
-  const learner = await lab.addLearner();
-  for (const score of [10, 20, 30]) await lab.tell(learner, completed(score));
-  expect(await lab.send(learner)).toBe('sent');
-  expect(lab.taken(learner)).toMatchObject([{ scoreGiven: 30 }]);
 });
 
 test('a score that changes while it is sent is sent again, with a later timestamp', async () => {

@@ -34,7 +34,7 @@ async function responses(page: Page, count: number) {
   });
 }
 
-test('a learner opens a link in a frame, by POST or GET, or in a tab of its own', async () => {
+test('a learner opens a link in a frame, by POST or GET, or in a new tab', async () => {
   const { scripted, simulator } = lab;
   scripted.pages.set('/launch', '<h1>The lesson</h1>');
   const link = scripted.link({ title: 'Tides in a frame' });

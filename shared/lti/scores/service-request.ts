@@ -96,7 +96,7 @@ function faultOfResponse(response: PlatformResponse): ScoreFault {
   const { status, text, headers } = response;
   const reason = isTemporary(response) ? 'unavailable' : status === 409 ? 'conflict' : 'refused';
   const details = { status, body: text, retryAfter: headers.get('retry-after') };
-  return new ScoreFault(reason, `The platform answered with ${status}`, details);
+  return new ScoreFault(reason, `The platform returned ${status}`, details);
 }
 
 /** Whether a retry may succeed. Over its rate limit, Canvas returns 403, and newer releases 429. */
