@@ -12,6 +12,7 @@ import { readExpiredLaunch, TokenError } from '../../shared/tokens/player-tokens
 import type { LaunchToken, PlayerToken, TokenFault } from '../../shared/tokens/player-tokens.ts';
 import { widgetTypes } from '../../shared/progress/outline.ts';
 import { findStyledTypes } from '../../shared/widgets/version-widgets.ts';
+import type { RequestContext } from '../http/context.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import type { Access } from '../http/endpoint.ts';
 import type { ErrorFormat } from '../http/error-format.ts';
@@ -189,7 +190,7 @@ function sendWaiting(deps: EmbedDependencies, ctx: Context, lessonId: string): v
   send(ctx, waitingPage({ language: pageLanguage(ctx), urls, boot }));
 }
 
-function sendFailure(deps: EmbedDependencies, ctx: Context, failure: LecternError): void {
+function sendFailure(deps: EmbedDependencies, ctx: RequestContext, failure: LecternError): void {
   const code = codeOf(failure);
   const lessonId = lessonIdOf(ctx);
   const launch = launchOf(deps, ctx);
@@ -197,7 +198,7 @@ function sendFailure(deps: EmbedDependencies, ctx: Context, failure: LecternErro
   const language = pageLanguage(ctx, launch?.locale);
   const page = { language, urls: pageUrls(deps, ctx, lessonId), boot };
   ctx.type = 'html';
-  ctx.body = failurePage(code, ctx.state.requestId as string, launch && courseUrl(launch), page);
+  ctx.body = failurePage(code, ctx.state.requestId, launch && courseUrl(launch), page);
 }
 
 /** Returns the launch of the request's token, even an expired one, for the link back to the course. */

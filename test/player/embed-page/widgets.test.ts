@@ -93,7 +93,7 @@ describe('the outer page trusts no widget:', () => {
         lessons: () => fetch('${lab.api.url}/api/lessons', { credentials: 'include' }).then((r) => 'status ' + r.status),
         session: () => fetch('${lab.api.url}/api/session', { credentials: 'include' }).then((r) => 'status ' + r.status),
         openapi: () => fetch('${lab.api.url}/openapi.json').then((r) => 'status ' + r.status),
-        beacon: () => { if (!navigator.sendBeacon('${lab.api.url}/api/session', 'x')) throw new Error('refused'); return ''; },
+        beacon: () => { if (!navigator.sendBeacon('${lab.api.url}/api/session', 'x')) throw new Error('blocked'); return ''; },
         elsewhere: () => fetch('${lab.hostOrigin}').then((r) => 'status ' + r.status),
         leave: () => { top.location = 'about:blank'; return 'left'; },
       };
@@ -128,11 +128,11 @@ describe('the outer page trusts no widget:', () => {
     expect(lines.filter((line) => !line.endsWith(': failed') && line !== 'beacon: ')).toEqual([]);
     expect(lines).toHaveLength(14);
     await press(learner, 'Leave');
-    await waitFor('the refusal', () =>
+    await waitFor('the blocked navigation', () =>
       learner.page.frames().some((frame) => frame.url().startsWith('chrome-error:')),
     );
-    const refused = /\/api\/(lessons|session)$|\/openapi.json$|\/elsewhere$/;
-    expect(requests.filter((url) => refused.test(url))).toEqual([]);
+    const forbidden = /\/api\/(lessons|session)$|\/openapi.json$|\/elsewhere$/;
+    expect(requests.filter((url) => forbidden.test(url))).toEqual([]);
     expect(await learner.page.title()).toBe('A course');
   });
 });
