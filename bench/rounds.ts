@@ -39,9 +39,11 @@ export async function medians(measurements: Measurement[], rounds: number): Prom
       if (round > 0) times.get(name)?.push(time);
     }
   }
-  return new Map(
-    [...times].map(([name, list]) => [name, list.sort((a, b) => a - b)[Math.floor(list.length / 2)] ?? 0]),
-  );
+  return new Map([...times].map(([name, list]) => [name, median(list)]));
+}
+
+export function median(list: readonly number[]): number {
+  return list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)] ?? NaN;
 }
 
 /** Prints a table of medians with their ratios to the baselines. */

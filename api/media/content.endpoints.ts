@@ -14,8 +14,15 @@ import { limitByIp, tooManyRequests } from '../http/middleware/rate-limit.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import { failure } from '../http/responses.ts';
 import { nothingToPlayText } from '../player/authorize.ts';
-import { mediaTexts, widgetTexts } from './player-assets.ts';
-import { mediaParams, redirect, versionFiles, widgetParams } from './version-files.ts';
+import { widgetTexts } from './player-assets.ts';
+import {
+  mediaParams,
+  mediumNotFound,
+  redirect,
+  versionFiles,
+  widgetNotFound,
+  widgetParams,
+} from './version-files.ts';
 import type { VersionFilesDependencies } from './version-files.ts';
 
 type Dependencies = VersionFilesDependencies & { db: Database };
@@ -64,12 +71,7 @@ export const getContentMediaFile = defineEndpoint(
     responses: {
       302: redirect,
       400: failure('The id of the medium is not a UUID.', 'Invalid media ID'),
-      404: failure(
-        'The version is no longer published or has no such medium, or its file is unavailable now.',
-        nothingToPlayText,
-        mediaTexts.unknown,
-        mediaTexts.unavailable,
-      ),
+      404: mediumNotFound,
     },
   },
   (deps: Dependencies) => {
@@ -98,13 +100,7 @@ export const getContentWidgetFile = defineEndpoint(
     responses: {
       302: redirect,
       400: failure('The file is missing.', widgetTexts.missing),
-      404: failure(
-        'The version is no longer published or uses no such widget, or the widget lacks the file or its source does ' +
-          'not provide it.',
-        nothingToPlayText,
-        widgetTexts.unknown,
-        widgetTexts.unavailable,
-      ),
+      404: widgetNotFound,
     },
   },
   (deps: Dependencies) => {

@@ -3,9 +3,16 @@ import { defineEndpoint, written } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import { failure } from '../http/responses.ts';
 import { lessonParams, playerToken } from '../player/access.ts';
-import { findTokenVersion, nothingToPlayText, playerQuerySchema } from '../player/authorize.ts';
-import { mediaTexts, widgetTexts } from './player-assets.ts';
-import { mediaParams, redirect, versionFiles, widgetParams } from './version-files.ts';
+import { findTokenVersion, playerQuerySchema } from '../player/authorize.ts';
+import { widgetTexts } from './player-assets.ts';
+import {
+  mediaParams,
+  mediumNotFound,
+  redirect,
+  versionFiles,
+  widgetNotFound,
+  widgetParams,
+} from './version-files.ts';
 import type { VersionFilesDependencies } from './version-files.ts';
 
 type Dependencies = VersionFilesDependencies & { db: Database };
@@ -37,12 +44,7 @@ export const getMediaFile = defineEndpoint(
     responses: {
       302: redirect,
       400: failure('An id is not a UUID, or the token is missing.'),
-      404: failure(
-        'There is nothing to play, the version has no such medium, or its file is unavailable now.',
-        nothingToPlayText,
-        mediaTexts.unknown,
-        mediaTexts.unavailable,
-      ),
+      404: mediumNotFound,
     },
   },
   (deps: Dependencies) => {
@@ -72,13 +74,7 @@ export const getWidgetFile = defineEndpoint(
     responses: {
       302: redirect,
       400: failure('The lesson id is not a UUID, or the token or the file is missing.', widgetTexts.missing),
-      404: failure(
-        'There is nothing to play or the version uses no such widget, or the widget lacks the file or its source does ' +
-          'not provide it.',
-        nothingToPlayText,
-        widgetTexts.unknown,
-        widgetTexts.unavailable,
-      ),
+      404: widgetNotFound,
     },
   },
   (deps: Dependencies) => {

@@ -9,8 +9,10 @@ import type { Config } from '../../shared/platform/config.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import type { EndpointContext } from '../http/endpoint.ts';
 import { parseRequest } from '../http/parse-request.ts';
+import { failure } from '../http/responses.ts';
 import type { WrittenResponse } from '../http/responses.ts';
-import { widgetTexts } from './player-assets.ts';
+import { nothingToPlayText } from '../player/authorize.ts';
+import { mediaTexts, widgetTexts } from './player-assets.ts';
 import type { PlayerAssets } from './player-assets.ts';
 
 /** How long caches may keep a redirect, but never in the last half hour of the URL that it leads to. */
@@ -68,6 +70,21 @@ export const redirect: WrittenResponse = {
       }),
   },
 };
+
+export const mediumNotFound = failure(
+  'There is nothing to play, the version has no such medium, or its file is unavailable now.',
+  nothingToPlayText,
+  mediaTexts.unknown,
+  mediaTexts.unavailable,
+);
+
+export const widgetNotFound = failure(
+  'There is nothing to play or the version uses no such widget, or the widget lacks the file or its source does not ' +
+    'provide it.',
+  nothingToPlayText,
+  widgetTexts.unknown,
+  widgetTexts.unavailable,
+);
 
 export const mediaParams = z.object({ mediaId: mediaIdSchema });
 export const widgetParams = z.object({

@@ -7,6 +7,7 @@ import type { Request } from 'autocannon';
 import jwt from 'jsonwebtoken';
 import { startProcesses } from '../../cli/installation/processes.ts';
 import { prepareInstallation } from '../installation.ts';
+import { median } from '../rounds.ts';
 import type { Load, LoadResult } from './load.ts';
 import type { PlainSettings } from './plain-server.ts';
 import { seed } from './seed.ts';
@@ -135,8 +136,4 @@ function report(title: string, results: Map<string, LoadResult[]>): void {
     ];
     console.log(`  ${name.padEnd(36)} ${columns.join('  ')}`);
   }
-}
-
-function median(list: number[]): number {
-  return list.sort((a, b) => a - b)[Math.floor(list.length / 2)] ?? NaN;
 }

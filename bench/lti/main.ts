@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { Agent, createServer, request } from 'node:http';
+import { Agent, request } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { verifyIdToken } from '../../api/lti/verify-token.ts';
 import { startProcesses } from '../../cli/installation/processes.ts';
+import { freePort } from '../../shared/embedded/server-process.ts';
 import { createPlatform } from '../../shared/models/lti-platform.ts';
 import { signLaunchToken } from '../../shared/tokens/player-tokens.ts';
 import { writeSampleLesson } from '../api/sample.ts';
 import { prepareInstallation } from '../installation.ts';
+import { median } from '../rounds.ts';
 import { startPlatform } from './platform.ts';
 
 /*
@@ -177,14 +178,6 @@ function ownProcessor(): Promise<number> {
   return Promise.resolve((user + system) / 1e6);
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 function report(): void {
   const of = (name: keyof typeof costs, kind: keyof Cost) => median(costs[name].map((cost) => cost[kind]));
   const perSecond = (seconds: number) => `${(launches / seconds).toFixed(0).padStart(6)} per second`;
@@ -201,8 +194,4 @@ function report(): void {
   }
   const share = (of('cryptography', 'processor') / (whole[1] ?? NaN)) * 100;
   console.log(`  cryptography is ${share.toFixed(0)} % of the API's cost of login and launch`);
-}
-
-function median(list: number[]): number {
-  return list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)] ?? NaN;
 }

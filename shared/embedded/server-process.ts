@@ -99,7 +99,8 @@ export async function startOnPort<T>(
   }
 }
 
-async function freePort(): Promise<number> {
+/** Returns a port of loopback that was free just now. */
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -71,14 +71,14 @@ export function signAssetUrl(
  * Returns the file that a signed URL names; null for a URL that has expired, was changed, or was signed with another
  * secret.
  *
- * @param address path and query of a request, unchanged.
+ * @param request path and query of a request, unchanged.
  */
 export function readAssetUrl(
   secret: string,
-  address: { path: string; expires: unknown; signature: unknown },
+  request: { path: string; expires: unknown; signature: unknown },
   now = Date.now(),
 ): (Asset & { expiresAt: Date }) | null {
-  const { path, expires, signature } = address;
+  const { path, expires, signature } = request;
   if (typeof expires !== 'string' || !/^[1-9]\d{0,10}$/.test(expires) || typeof signature !== 'string') {
     return null;
   }

@@ -4,13 +4,13 @@ import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { request } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { findCommand } from '../../shared/embedded/commands.ts';
 import { withFetchFolder } from '../../shared/embedded/fetch-folder.ts';
+import { freePort } from '../../shared/embedded/server-process.ts';
 import { messageOf } from '../../shared/platform/errors.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import {
@@ -47,14 +47,6 @@ async function findCaddy(): Promise<string | null> {
     );
     return null;
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createTcpServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 interface Answer {

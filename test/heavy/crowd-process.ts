@@ -16,7 +16,7 @@ interface CrowdRequest {
   isIncomplete?: boolean;
 }
 
-/** The number of responses by status; this process returns it when it is told to stop. */
+/** The number of responses by status; this process returns it at the message "stop". */
 export type CrowdAnswers = Record<string, number>;
 
 /* The clients, in a separate process, so that their work does not count for the API. Responses are discarded. */

@@ -9,20 +9,20 @@ vi.setConfig({ testTimeout: 120_000 });
 const connections = 500;
 const probes = 20;
 
-function statusOf(address: string, agent?: Agent): Promise<number> {
+function statusOf(url: string, agent?: Agent): Promise<number> {
   return new Promise((resolve, reject) => {
-    get(`${address}/health/ready`, agent === undefined ? {} : { agent }, (response) => {
+    get(`${url}/health/ready`, agent === undefined ? {} : { agent }, (response) => {
       response.resume().once('end', () => resolve(response.statusCode ?? 0));
     }).once('error', reject);
   });
 }
 
-async function probe(address: string): Promise<{ statuses: number[]; slowestMs: number }> {
+async function probe(url: string): Promise<{ statuses: number[]; slowestMs: number }> {
   const statuses: number[] = [];
   let slowestMs = 0;
   for (let count = 0; count < probes; count += 1) {
     const started = performance.now();
-    statuses.push(await statusOf(address));
+    statuses.push(await statusOf(url));
     slowestMs = Math.max(slowestMs, performance.now() - started);
   }
   return { statuses, slowestMs };

@@ -32,7 +32,7 @@ async function hasPython(): Promise<boolean> {
   }
 }
 
-/** Schemathesis, installed from PyPI into a folder of its own. */
+/** Schemathesis, installed from PyPI into a new folder. */
 interface Schemathesis {
   program: string;
   remove(): Promise<void>;
@@ -64,7 +64,7 @@ interface SchemathesisRun {
 /** Runs it against an API's own document. @param config the text of its configuration file. */
 async function runSchemathesis(
   { program }: Pick<Schemathesis, 'program'>,
-  address: string,
+  api: string,
   config: string,
   options: string[],
 ): Promise<SchemathesisRun> {
@@ -72,7 +72,7 @@ async function runSchemathesis(
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   await writeFile(join(folder, 'schemathesis.toml'), config);
   // It finds the configuration in its folder, and would keep what it learns there.
-  const child = spawn(program, ['run', `${address}/openapi.json`, '--no-color', ...options], {
+  const child = spawn(program, ['run', `${api}/openapi.json`, '--no-color', ...options], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -92,13 +92,13 @@ const examples = Number(process.env.LECTERN_SCHEMATHESIS_EXAMPLES ?? 100);
 const ready = await hasPython();
 const demoLesson = resolve(import.meta.dirname, '../../demo/lesson');
 
-let address: string;
+let api: string;
 let tenant: Tenant;
 let schemathesis: Schemathesis;
 
 /** Builds a tenant with the objects in the document's examples: the demo lesson, a learner, and a user. */
 async function buildDocumentedTenant(harness: Harness): Promise<Tenant> {
-  const built = await buildTenant(harness, address);
+  const built = await buildTenant(harness, api);
   const { organization } = built;
   const version = await buildVersion(harness, organization, demoLesson);
   const lesson = { lessonId: version.lessonId, versionId: version._id };
@@ -116,7 +116,7 @@ async function buildDocumentedTenant(harness: Harness): Promise<Tenant> {
     learnerId: example.learnerId,
     email,
   };
-  for (const token of [tokenOf(built, ids), launchTokenOf(built, ids)]) await begin(address, ids, token);
+  for (const token of [tokenOf(built, ids), launchTokenOf(built, ids)]) await begin(api, ids, token);
   return { ...built, version, ids, password: example.password };
 }
 
@@ -223,9 +223,9 @@ function toToml(value: object, keys: string[] = []): string[] {
 async function namingParameters(): Promise<Record<string, string>> {
   const { lessonId, versionId, learnerId, ltiUserId, platformId, contextId, mediaId, widgetType } =
     tenant.ids;
-  const media = `${address}/api/public/lessons/${lessonId}/media/${mediaId}`;
+  const media = `${api}/api/public/lessons/${lessonId}/media/${mediaId}`;
   const led = await ask(`${media}?token=${tokenOf(tenant, tenant.ids)}`);
-  const asset = new URL(led.headers.get('location') ?? '', address);
+  const asset = new URL(led.headers.get('location') ?? '', api);
   const [, , , area = '', sha256 = '', size = '', type = '', subtype = '', fileName = ''] =
     asset.pathname.split('/');
   const inPath = { lessonId, versionId, learnerId, ltiUserId, mediaId, file: `${widgetType}.js` };
@@ -240,9 +240,9 @@ async function namingParameters(): Promise<Record<string, string>> {
 /** Checks an API against its own document, with all phases and checks of schemathesis. */
 async function expectConformance(name: string, asking: Asking, options: string[] = []): Promise<void> {
   const { password, ids } = tenant;
-  const expendable = cookieOf(await postSession(address, { email: ids.email, password }));
+  const expendable = cookieOf(await postSession(api, { email: ids.email, password }));
   const started = performance.now();
-  const { code, output, cases } = await runSchemathesis(schemathesis, address, configOf(asking, expendable), [
+  const { code, output, cases } = await runSchemathesis(schemathesis, api, configOf(asking, expendable), [
     // All checks are on by default. Naming them here would override the configuration.
     ...['--phases', 'examples,coverage,fuzzing,stateful', '--continue-on-failure'],
     ...['--seed', String(seed), '--max-examples', String(examples), '--generation-database', 'none'],
@@ -262,7 +262,7 @@ describe.runIf(ready)('the API conforms to its document (needs python3 with venv
       RATE_LIMIT_PER_ADDRESS: '0',
       LOGIN_TRIES: '1000',
     });
-    address = await harness.startApi();
+    api = await harness.startApi();
     await harness.startWorker();
     tenant = await buildDocumentedTenant(harness);
     schemathesis = await installSchemathesis();

@@ -98,8 +98,8 @@ export function wordsOf(answer: Answer): object {
  * Sends these bytes on a new connection and returns the response up to its end, for requests that no client library
  * would send.
  */
-export function sendRaw(address: string, bytes: string | Buffer): Promise<string> {
-  const { hostname, port } = new URL(address);
+export function sendRaw(url: string, bytes: string | Buffer): Promise<string> {
+  const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname);
     const received: Buffer[] = [];

@@ -10,7 +10,7 @@ export interface LogLine {
   request?: string;
 }
 
-/** An API in a process of its own, over the servers and data of a harness. */
+/** An API in a separate process, over the servers and data of a harness. */
 export interface ApiProcess {
   url: string;
   pid: number;

@@ -78,7 +78,7 @@ export function unknownIds({ cursor }: Pick<Ids, 'cursor'>): Ids {
 }
 
 /** Builds an organization with a user, and with a published lesson that a learner and a platform's user have begun. */
-export async function buildTenant(harness: Harness, address: string): Promise<Tenant> {
+export async function buildTenant(harness: Harness, api: string): Promise<Tenant> {
   const { organization, headers } = await buildOrganization(harness);
   await addLesson(harness, organization);
   const { widgetType, widgetId, ...names } = unknownIds({ cursor: '0'.repeat(44) });
@@ -99,15 +99,15 @@ export async function buildTenant(harness: Harness, address: string): Promise<Te
       mediaId: version.mediaId,
       widgetType,
       widgetId,
-      cursor: await cursorOf(address, headers),
+      cursor: await cursorOf(api, headers),
       email: user.email,
     },
     authorization: headers.authorization,
-    cookie: cookieOf(await postSession(address, { email: user.email, password })),
+    cookie: cookieOf(await postSession(api, { email: user.email, password })),
     password,
   };
   for (const token of [tokenOf(tenant, tenant.ids), launchTokenOf(tenant, tenant.ids)]) {
-    await begin(address, tenant.ids, token);
+    await begin(api, tenant.ids, token);
   }
   return tenant;
 }
@@ -174,14 +174,14 @@ async function buildLesson(
   return { ...(await buildVersion(harness, organization, path)), mediaId: mediaIds[0] ?? '' };
 }
 
-async function cursorOf(address: string, headers: { authorization: string }): Promise<string> {
-  const page = jsonOf(await ask(`${address}/api/lessons?limit=1`, { headers })) as { nextCursor: string };
+async function cursorOf(api: string, headers: { authorization: string }): Promise<string> {
+  const page = jsonOf(await ask(`${api}/api/lessons?limit=1`, { headers })) as { nextCursor: string };
   return page.nextCursor;
 }
 
 /** Sends a learner's first write with the learner's token. */
-export async function begin(address: string, ids: Ids, token: string): Promise<void> {
-  const answer = await ask(`${address}/api/public/lessons/${ids.lessonId}/session?token=${token}`, {
+export async function begin(api: string, ids: Ids, token: string): Promise<void> {
+  const answer = await ask(`${api}/api/public/lessons/${ids.lessonId}/session?token=${token}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(writeOf(ids, 0)),
