@@ -181,7 +181,7 @@ export function useCommandLine(settings?: Parameters<typeof useHarness>[0]): Com
   };
 }
 
-/** Asserts that a command failed with exit code 1 and, unless told otherwise, an empty stdout; returns stderr. */
+/** Asserts that a command failed with exit code 1 and this stdout, empty by default; returns stderr. */
 export function errorIn({ code, stdout, stderr }: Finished, printed = ''): string {
   expect({ code, stdout }).toStrictEqual({ code: 1, stdout: printed });
   return stderr;

@@ -166,6 +166,14 @@ test('progress is reported file by file, to the last', async () => {
 });
 
 describe('media', () => {
+  test('media at a base URL are external, and none is stored', async () => {
+    const { path, mediaIds } = await buildPackage({ media: [picture(1)] });
+    const { version } = await doImport(path, { mediaBaseUrl: 'http://127.0.0.1:9/folder/' });
+    expect(await listMediaOfVersion(harness.db, version._id)).toMatchObject([
+      { asset: null, extension: 'png', sourceUrl: `http://127.0.0.1:9/folder/${mediaIds[0]}.png` },
+    ]);
+  });
+
   test('media with one id and different bytes in two organizations stay separate', async () => {
     const { organization: other } = await buildOrganization(harness);
     const id = randomUUID();
