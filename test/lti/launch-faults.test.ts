@@ -215,7 +215,7 @@ describe('a launch is rejected whose token', () => {
 
 test('the guide says how to fix each error code', async () => {
   const guide = await readFile(join(packageRoot, 'docs', 'lti', 'troubleshooting.md'), 'utf8');
-  const section = guide.split('\n## ').find((part) => part.startsWith('When a launch is refused')) ?? '';
+  const section = guide.split('\n## ').find((part) => part.startsWith('When Lectern rejects a launch')) ?? '';
   const listed = [...section.matchAll(/^\| `(\w+)`/gm)].map(([, code]) => code);
   expect(listed.toSorted()).toEqual(Object.keys(faults).toSorted());
 });
