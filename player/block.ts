@@ -1,3 +1,5 @@
+// Types without the DOM, apart from widget.ts, for modules that Node.js tests import.
+
 /** One block of a step: `type` names the widget, `props` are the author's settings for it. */
 export interface Block {
   type: string;

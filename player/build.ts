@@ -157,10 +157,13 @@ export const catalogs = Object.fromEntries(${JSON.stringify(texts)}.map(
   };
 }
 
+/** Imports, re-exports and line comments. */
+const notTypes = /^(import|export) type \{[^}]*\}( from '[^']*')?;\n+|^\/\/ .*\n+/gm;
+
 async function playerTypes(): Promise<string> {
   const sources = await Promise.all(typeFiles.map((file) => readFile(join(sourceFolder, file), 'utf8')));
   return [
-    ...sources.map((source) => source.replace(/^(import|export) type \{[^}]*\}( from '[^']*')?;\n+/gm, '')),
+    ...sources.map((source) => source.replace(notTypes, '')),
     '/** Plays a lesson in an element of the page. It never throws because of the lesson. */\n' +
       'export declare function mountLesson(options: LessonOptions): LessonHandle;\n',
   ].join('\n');

@@ -9,7 +9,7 @@ import { useApi } from '../support/use.ts';
 import { Player, section, step, useLesson } from './player-lessons.ts';
 
 const kB = 1024;
-const widgets = Array.from({ length: 12 }, (_, index) => `Essay-${index}`);
+const widgets = Array.from({ length: 3 }, (_, index) => `Essay-${index}`);
 
 const api = useApi();
 const essays = widgets.map((id) => ({ type: 'Essay', props: { id } }));
@@ -70,35 +70,17 @@ test('a learner with too many concurrent requests gets 429 with Retry-After; oth
   await waitFor('room', async () => (await player.ask()).status === 200, deadlineMs);
 });
 
-test('a revision that is far ahead is a conflict, with the record', async () => {
-  const player = newPlayer();
-  await player.write();
-  const refused = await player.tell({ revision: 1_000_000 });
-  expect(refused.status).toBe(409);
-  expect(jsonOf(refused)).toMatchObject({ current: { revision: 1 } });
-});
-
 test('a large record is written, returned and read unchanged, up to 2 MiB in all', async () => {
   const learnerId = randomUUID();
   const player = newPlayer(learnerId);
-  const answer = 'ü'.repeat(100 * kB);
-  let revision = 0;
-  let refused;
-  for (const widgetId of widgets) {
-    const answered = await player.tell({ revision, items: [{ widgetId, answer }] });
-    if (answered.status !== 200) {
-      refused = answered;
-      break;
-    }
-    revision += 1;
-  }
-  expect(revision).toBe(10);
-  expect(refused?.status).toBe(413);
+  const answer = 'ü'.repeat(480 * kB);
+  const [first, second, third] = widgets.map((widgetId) => ({ items: [{ widgetId, answer }] }));
+  await player.write({ revision: 0, ...first });
+  await player.write({ revision: 1, ...second });
+  expect((await player.tell({ revision: 2, ...third })).status).toBe(413);
   const read = await player.read();
-  expect(read).toMatchObject({
-    revision,
-    items: widgets.slice(0, 10).map((widgetId) => ({ widgetId, answer })),
-  });
+  const items = widgets.slice(0, 2).map((widgetId) => ({ widgetId, answer }));
+  expect(read).toMatchObject({ revision: 2, items });
   const stale = jsonOf(await player.tell({ revision: 0 })) as { current: unknown };
   expect(stale.current).toEqual(read);
   const url = `${api.url}/api/public/lessons/${version.lessonId}/progress/${learnerId}`;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Block, LessonContent } from '../../shared/lessons/lesson-content.ts';
-import { initialProgress } from '../../shared/progress/rules.ts';
+import { applyWrite, initialProgress } from '../../shared/progress/rules.ts';
 import { outlineOf } from '../../shared/progress/outline.ts';
 import type { LessonOutline } from '../../shared/progress/outline.ts';
 import type { ProgressState } from '../../shared/progress/state.ts';
@@ -78,6 +78,15 @@ export function buildItem(
 
 export function buildState(overrides: Partial<ProgressState> = {}): ProgressState {
   return { ...initialProgress(versionId, outline, now), ...overrides };
+}
+
+/** Applies a write to a state, by default to that of a learner without a record. */
+export function play(
+  lesson: LessonOutline,
+  write: Partial<ProgressWrite>,
+  state: ProgressState = initialProgress(versionId, lesson, now),
+): ProgressState {
+  return applyWrite(state, buildWrite(write), lesson, now);
 }
 
 const widgetIds = ['q1', 'q2', 'q3', 's1', 's2', 'open'];

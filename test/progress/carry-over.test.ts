@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
 import { carryOver } from '../../shared/progress/carry-over.ts';
-import { applyWrite, initialProgress } from '../../shared/progress/rules.ts';
 import type { ProgressState } from '../../shared/progress/state.ts';
 import type { Sections } from './build-progress.ts';
 import {
@@ -10,10 +9,10 @@ import {
   buildQuestion,
   buildState,
   buildWidget,
-  buildWrite,
   now,
   otherVersionId,
   outline,
+  play,
   versionId,
 } from './build-progress.ts';
 
@@ -21,8 +20,9 @@ const over = (state: ProgressState, sections: Sections) =>
   carryOver(state, outline, otherVersionId, buildOutline(sections));
 const text = [buildWidget('Text', 'text')];
 const answered = (...items: ReturnType<typeof buildItem>[]) =>
-  applyWrite(buildState(), buildWrite({ currentSectionIndex: 1, items }), outline, now);
-const placesOf = ({ items }: ProgressState) => items?.map(({ stepId, widgetId }) => `${stepId}/${widgetId}`);
+  play(outline, { currentSectionIndex: 1, items });
+const positionsOf = ({ items }: ProgressState) =>
+  items?.map(({ stepId, widgetId }) => `${stepId}/${widgetId}`);
 
 describe('the position in a new version', () => {
   const at = (sectionIndex: number, stepIndex: number, stepId: string) =>
@@ -100,12 +100,7 @@ describe('answers in a new version', () => {
     const to = { intro: [buildQuestion('quiz')], end: [buildQuestion('essay', { points: 3 })] };
     const next = over(state, [to]);
     expect(next).toMatchObject({ score: 1, maxScore: 4 });
-    const again = applyWrite(
-      next,
-      buildWrite({ items: [buildItem('essay', ['a'])] }),
-      buildOutline([to]),
-      now,
-    );
+    const again = play(buildOutline([to]), { items: [buildItem('essay', ['a'])] }, next);
     expect(again).toMatchObject({ score: 4, maxScore: 4 });
   });
 
@@ -114,43 +109,38 @@ describe('answers in a new version', () => {
     const next = over(state, [
       { intro: [buildQuestion('quiz')], end: [buildWidget('OpenResponse', 'essay')] },
     ]);
-    expect(placesOf(next)).toEqual(['intro/quiz', 'end/essay']);
+    expect(positionsOf(next)).toEqual(['intro/quiz', 'end/essay']);
     expect(next).toMatchObject({ score: 1, maxScore: 1 });
   });
 
   test('stay in their step where several steps have a widget with that id', () => {
     const state = answered(buildItem('quiz', ['a']));
-    expect(placesOf(over(state, [{ intro: [buildQuestion('quiz')], end: [buildQuestion('quiz')] }]))).toEqual(
-      ['quiz/quiz'],
-    );
+    expect(
+      positionsOf(over(state, [{ intro: [buildQuestion('quiz')], end: [buildQuestion('quiz')] }])),
+    ).toEqual(['quiz/quiz']);
   });
 
   test('never replace another answer', () => {
     const [item] = answered(buildItem('quiz', ['a'])).items ?? [];
     if (item === undefined) throw new Error('no item');
     const to = [{ four: [buildQuestion('quiz')] }];
-    expect(placesOf(over(buildState({ items: [item] }), to))).toEqual(['four/quiz']);
+    expect(positionsOf(over(buildState({ items: [item] }), to))).toEqual(['four/quiz']);
     const items = [item, { ...item, stepId: 'four' }];
-    expect(placesOf(over(buildState({ items }), to))).toEqual(['quiz/quiz', 'four/quiz']);
+    expect(positionsOf(over(buildState({ items }), to))).toEqual(['quiz/quiz', 'four/quiz']);
   });
 
   test('to a removed question never become answers to another one with its id', () => {
     const twice = buildOutline([{ one: [buildQuestion('quiz')], two: [buildQuestion('quiz')] }]);
-    const state = applyWrite(
-      initialProgress(versionId, twice, now),
-      buildWrite({ currentStepIndex: 1, items: [buildItem('quiz', ['a'])] }),
-      twice,
-      now,
-    );
+    const state = play(twice, { currentStepIndex: 1, items: [buildItem('quiz', ['a'])] });
     const next = carryOver(state, twice, otherVersionId, buildOutline([{ one: [buildQuestion('quiz')] }]));
-    expect(placesOf(next)).toEqual(['two/quiz']);
+    expect(positionsOf(next)).toEqual(['two/quiz']);
     expect(next).toMatchObject({ score: null, maxScore: 1 });
   });
 
   test('to a question that was already gone stay in their step', () => {
     const [item] = answered(buildItem('quiz', ['a'])).items ?? [];
     const state = buildState({ items: item ? [{ ...item, stepId: 'gone' }] : [] });
-    expect(placesOf(over(state, [{ end: [buildQuestion('quiz')] }]))).toEqual(['gone/quiz']);
+    expect(positionsOf(over(state, [{ end: [buildQuestion('quiz')] }]))).toEqual(['gone/quiz']);
   });
 });
 

@@ -18,6 +18,7 @@ import {
   now,
   otherVersionId,
   outline,
+  play,
   versionId,
 } from './build-progress.ts';
 
@@ -53,11 +54,9 @@ test('a restart keeps the grade of the finished attempt until the next finish, e
 
 test('the grade also stays in a lesson of custom widgets, where a restart leaves no points to gain', () => {
   const custom = buildOutline([{ only: [buildWidget('Slider', 'slider', { points: 100 })] }]);
-  const write = (state: ProgressState, changes: Partial<ProgressWrite>) =>
-    applyWrite(state, buildWrite(changes), custom, now);
   const items = [buildItem('slider', 1, 40, 100)];
-  const finished = write(initialProgress(versionId, custom, now), { items, completed: true });
-  expect(gradeOf(write(finished, { restart: true }))).toBe(40);
+  const finished = play(custom, { items, completed: true });
+  expect(gradeOf(play(custom, { restart: true }, finished))).toBe(40);
 });
 
 test('answers after the finish can raise the grade, and never lower it', () => {

@@ -61,12 +61,6 @@ describe('the record', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  test('of a launch without a context has a null contextId and still a course', async () => {
-    await playerOf({ ltiUserId: 'outside', contextId: null }).write();
-    const found = { contextId: null, courseId: uuid };
-    expect(jsonOf(await progressOf('outside'))).toMatchObject(found);
-  });
-
   test('has scores out of 100', async () => {
     const player = playerOf({ ltiUserId: 'scored' });
     await player.write({ currentStepIndex: 1, ...answerOf('q2', ['b']) });
@@ -126,7 +120,7 @@ describe('of several contexts', () => {
     const { lastActivityAt } = await first.write();
     await waitFor('the next millisecond', () => Date.now() > Date.parse(String(lastActivityAt)));
     const later = await second.write();
-    expect(jsonOf(await progressOf('active'))).toMatchObject({ contextId: null });
+    expect(jsonOf(await progressOf('active'))).toMatchObject({ contextId: null, courseId: uuid });
     await waitFor('the next millisecond', () => Date.now() > Date.parse(String(later.lastActivityAt)));
     await first.write({ revision: 1 });
     expect(jsonOf(await progressOf('active'))).toMatchObject({ contextId: 'first' });
@@ -167,14 +161,13 @@ test('LTI users and learners with the same id have separate records', async () =
   expect(jsonOf(await progressOf('twin'))).toMatchObject({ progressData: { of: 'user' } });
 });
 
-test.each(['a/b', 'é😀', '100%', 'https://lms.example/user?id=1#x', '%2F'])(
-  'a user and a platform named %j are found by that name, URL-encoded',
-  async (name) => {
+test('a user and a platform are found by any name, URL-encoded', async () => {
+  for (const name of ['a/b', 'é😀', '100%', 'https://lms.example/user?id=1#x', '%2F']) {
     await playerOf({ ltiUserId: name, platformId: name }).write();
     const answer = await progressOf(encodeURIComponent(name), { platformId: name });
     expect(jsonOf(answer)).toMatchObject({ ltiUserId: name, platformId: name });
-  },
-);
+  }
+});
 
 test('every record that is missing or of another api.organization gets the same 404', async () => {
   await playerOf({ ltiUserId: 'mine' }).write();
@@ -228,11 +221,9 @@ describe('an invalid request gets 422 for its first error, in the order lesson, 
   });
 
   test('a parameter that is given twice', async () => {
-    const twice = '&platformId=platform-1&contextId=a&contextId=b';
-    for (const query of [twice, '&platformId=platform-2', '&platformId[$ne]=x']) {
-      const path = query === '&platformId[$ne]=x' ? pathOf('user', {}) : pathOf('user', { platformId: 'p' });
+    const path = pathOf('user', { platformId: 'p' });
+    for (const query of ['&platformId=platform-2', '&contextId=a&contextId=b'])
       expect((await ask(api.url + path + query, { headers: api.headers })).status).toBe(422);
-    }
   });
 
   test('but invalid credentials are reported first', async () => {

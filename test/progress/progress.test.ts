@@ -104,7 +104,7 @@ describe('the record', () => {
     }
   });
 
-  test("has the attributes of the last writer's token, and so has the session, whoever reads it", async () => {
+  test("has the attributes of the last writer's token, and so has the session, for every reader", async () => {
     await playerOf('attributes', '{"group":"A"}').write();
     await playerOf('attributes', '{"group":"B"}').write({ revision: 1 });
     const stored = { userAttributes: { group: 'B' } };
@@ -125,33 +125,39 @@ describe('the record', () => {
   });
 });
 
-test.each([
-  'a/b',
-  'é 漢 😀',
-  'a?b#c&d=e',
-  '100%',
-  '%2F',
-  'a+b',
-  '"\\{$ne}',
-  'x'.repeat(255),
-  '😀'.repeat(255),
-])('a learner named %j is found by that name, URL-encoded', async (learnerId) => {
-  await playerOf(learnerId).write();
-  expect(jsonOf(await progressOf(encodeURIComponent(learnerId)))).toMatchObject({ learnerId });
-});
-
-test.each(['.', '..'])('a learner named %j is found by whoever can send that path', async (learnerId) => {
-  await playerOf(learnerId).write();
-  for (const encoded of [learnerId, learnerId.replaceAll('.', '%2e')]) {
-    const lines = [`GET ${pathOf(encoded)} HTTP/1.1`, 'Host: x', 'Connection: close'];
-    const raw = await sendRaw(
-      api.url,
-      [...lines, `Authorization: ${api.headers.authorization}`, '', ''].join('\r\n'),
-    );
-    expect(statusOf(raw)).toBe(200);
-    expect(raw).toContain(`"learnerId":"${learnerId}"`);
+test('a learner is found by any name, URL-encoded', async () => {
+  const names = [
+    'a/b',
+    'é 漢 😀',
+    'a?b#c&d=e',
+    '100%',
+    '%2F',
+    'a+b',
+    '"\\{$ne}',
+    'x'.repeat(255),
+    '😀'.repeat(255),
+  ];
+  for (const learnerId of names) {
+    await playerOf(learnerId).write();
+    expect(jsonOf(await progressOf(encodeURIComponent(learnerId)))).toMatchObject({ learnerId });
   }
 });
+
+test.each(['.', '..'])(
+  'a learner named %j is found by clients that can send that path',
+  async (learnerId) => {
+    await playerOf(learnerId).write();
+    for (const encoded of [learnerId, learnerId.replaceAll('.', '%2e')]) {
+      const lines = [`GET ${pathOf(encoded)} HTTP/1.1`, 'Host: x', 'Connection: close'];
+      const raw = await sendRaw(
+        api.url,
+        [...lines, `Authorization: ${api.headers.authorization}`, '', ''].join('\r\n'),
+      );
+      expect(statusOf(raw)).toBe(200);
+      expect(raw).toContain(`"learnerId":"${learnerId}"`);
+    }
+  },
+);
 
 test('learner ids differ by every character', async () => {
   await playerOf('Learner').write();
@@ -161,19 +167,13 @@ test('learner ids differ by every character', async () => {
 });
 
 test('concurrent requests each get the record they requested', async () => {
-  const stranger = await buildOrganization(api);
-  const lessons = [
-    { lesson: version, of: api.headers },
-    { lesson: await publishLesson(api, api.organization), of: api.headers },
-    { lesson: await publishLesson(api, stranger.organization), of: stranger.headers },
-  ];
-  const learners = lessons.flatMap(({ lesson, of }) =>
-    ['a', 'b', 'A', 'a\\', '["a"]'].map((learnerId) => ({ lesson, of, learnerId })),
+  const lessons = [version, await publishLesson(api, api.organization)];
+  const learners = lessons.flatMap((lesson) =>
+    ['a', 'b', 'A', 'a\\', '["a"]'].map((learnerId) => ({ lesson, learnerId })),
   );
-  const dataOf = ({ lesson, learnerId }: (typeof learners)[number]) => ({
-    learnerId,
-    lessonId: lesson.lessonId,
-    progressData: { learnerId, lessonId: lesson.lessonId },
+  const dataOf = ({ lesson: { lessonId }, learnerId }: (typeof learners)[number]) => ({
+    ...{ learnerId, lessonId },
+    progressData: { learnerId, lessonId },
   });
   for (const learner of learners) {
     const { progressData } = dataOf(learner);
@@ -181,79 +181,54 @@ test('concurrent requests each get the record they requested', async () => {
   }
   const asked = [...learners, ...learners, ...learners];
   const answers = await Promise.all(
-    asked.map(({ lesson, of, learnerId }) =>
-      ask(api.url + pathOf(encodeURIComponent(learnerId), lesson.lessonId), { headers: of }),
+    asked.map(({ lesson, learnerId }) =>
+      ask(api.url + pathOf(encodeURIComponent(learnerId), lesson.lessonId), { headers: api.headers }),
     ),
   );
-  for (const [index, learner] of asked.entries()) {
-    const answer = answers[index];
-    expect(answer && jsonOf(answer)).toMatchObject(dataOf(learner));
-  }
+  expect(answers.map(jsonOf)).toMatchObject(asked.map(dataOf));
 });
 
-describe('every record that is missing or of another api.organization gets the same 404', () => {
-  test('a learner who has not started, and a lesson that does not exist', async () => {
-    expectError(await progressOf('nobody'), 404, nothingFound);
-    expectError(await progressOf('%ff'), 404, nothingFound);
-    expectError(
-      await ask(api.url + pathOf('looked', randomUUID()), { headers: api.headers }),
-      404,
-      nothingFound,
-    );
-  });
-
-  test('a learner who asked for the session, and wrote nothing', async () => {
-    expect(await playerOf('asked').read()).toMatchObject({ revision: 0 });
-    expectError(await progressOf('asked'), 404, nothingFound);
-  });
-
-  test("another organization's lesson", async () => {
-    await playerOf('mine').write();
-    const stranger = await buildOrganization(api);
-    expectError(await progressOf('mine', stranger.headers), 404, nothingFound);
-    expect((await progressOf('mine')).status).toBe(200);
-  });
-
-  test('a deleted lesson', async () => {
-    const lesson = await publishLesson(api, api.organization);
-    await playerOf('deleted', '{}', lesson).write();
-    const url = api.url + pathOf('deleted', lesson.lessonId);
-    expect((await ask(url, { headers: api.headers })).status).toBe(200);
-    await deleteLesson(api.db, lesson.lessonId);
-    expectError(await ask(url, { headers: api.headers }), 404, nothingFound);
-  });
-
-  test('a learner of another lesson', async () => {
-    const other = await publishLesson(api, api.organization);
-    await playerOf('elsewhere', '{}', other).write();
-    expectError(await progressOf('elsewhere'), 404, nothingFound);
-  });
+test('every record that is missing or of another organization gets the same 404', async () => {
+  await playerOf('mine').write();
+  const stranger = await buildOrganization(api);
+  const other = await publishLesson(api, api.organization);
+  await playerOf('elsewhere', '{}', other).write();
+  // Reading the session creates no record.
+  expect(await playerOf('asked').read()).toMatchObject({ revision: 0 });
+  const deleted = await publishLesson(api, api.organization);
+  await playerOf('deleted', '{}', deleted).write();
+  await deleteLesson(api.db, deleted.lessonId);
+  for (const answer of [
+    await progressOf('nobody'),
+    await progressOf('%ff'),
+    await progressOf('asked'),
+    await progressOf('elsewhere'),
+    await progressOf('mine', stranger.headers),
+    await ask(api.url + pathOf('mine', randomUUID()), { headers: api.headers }),
+    await ask(api.url + pathOf('deleted', deleted.lessonId), { headers: api.headers }),
+  ])
+    expectError(answer, 404, nothingFound);
+  expect((await progressOf('mine')).status).toBe(200);
 });
 
-describe('what is wrong with a request', () => {
-  test.each(['x', '1', `${randomUUID()}x`, '%00', '%ff', '..%2f..', '%7B%22%24ne%22%3A1%7D'])(
-    'the lesson id %s gets 422',
-    async (lessonId) => {
+describe('an invalid request', () => {
+  test('with an invalid lesson id or learner id gets 422', async () => {
+    for (const lessonId of ['1', `${randomUUID()}x`, '%00', '%ff', '..%2f..']) {
       const answer = await ask(api.url + pathOf('learner', lessonId), { headers: api.headers });
       expectError(answer, 422, 'Invalid lesson ID format');
-    },
-  );
-
-  test.each(['%00', 'a%0Ab', 'x'.repeat(256), encodeURIComponent('😀'.repeat(256)), '%C2%85'])(
-    'the learner id %s gets 422',
-    async (learnerId) => {
-      const error = 'learnerId must be 1 to 255 characters without control characters';
+    }
+    const error = 'learnerId must be 1 to 255 characters without control characters';
+    for (const learnerId of ['%00', 'a%0Ab', 'x'.repeat(256), encodeURIComponent('😀'.repeat(256)), '%C2%85'])
       expectError(await progressOf(learnerId), 422, error);
-    },
-  );
+  });
 
-  test('the first of several errors is reported: credentials, lesson id, learner id', async () => {
+  test('gets its first error: credentials, lesson id, learner id', async () => {
     const url = api.url + pathOf('%00', 'x');
     expectError(await ask(url), 401, 'Authentication failed');
     expectError(await ask(url, { headers: api.headers }), 422, 'Invalid lesson ID format');
   });
 
-  test('invalid credentials get 401, whether or not there is a record; a token is not accepted', async () => {
+  test('with invalid credentials gets 401, whether or not there is a record; tokens are not accepted', async () => {
     await playerOf('guarded').write();
     const token = buildLearnerToken(version, { learnerId: 'guarded' });
     for (const authorization of ['', 'Bearer x.y', `Bearer ${token}`]) {
@@ -266,12 +241,9 @@ describe('what is wrong with a request', () => {
     expectError(await ask(`${api.url}${pathOf('guarded')}?token=${token}`), 401, 'Authentication failed');
   });
 
-  test.each(['POST', 'PUT', 'PATCH', 'DELETE'])(
-    '%s gets 405, because credentials only read',
-    async (method) => {
-      const answer = await ask(api.url + pathOf('looked'), { method, headers: api.headers });
-      expectError(answer, 405, `${method} is not allowed here`);
-      expect(answer.headers.get('allow')).toBe('GET, HEAD');
-    },
-  );
+  test('with another method gets 405, because credentials only read', async () => {
+    const answer = await ask(api.url + pathOf('looked'), { method: 'POST', headers: api.headers });
+    expectError(answer, 405, 'POST is not allowed here');
+    expect(answer.headers.get('allow')).toBe('GET, HEAD');
+  });
 });

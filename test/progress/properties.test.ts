@@ -1,41 +1,44 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-
+import { expect, test } from 'vitest';
 import { carryOver } from '../../shared/progress/carry-over.ts';
 import { pointsOfWidget, widgetKey, widgetsByKey } from '../../shared/progress/outline.ts';
-import type { LessonOutline } from '../../shared/progress/outline.ts';
-import { applyWrite, initialProgress } from '../../shared/progress/rules.ts';
+import type { LessonOutline, OutlineWidget } from '../../shared/progress/outline.ts';
+import { applyWrite, initialProgress, nextStatus } from '../../shared/progress/rules.ts';
 import { itemsFromJson, itemsToJson, progressStatuses } from '../../shared/progress/state.ts';
 import type { ProgressState } from '../../shared/progress/state.ts';
-import { nextStatus } from '../../shared/progress/rules.ts';
 import type { ProgressWrite } from '../../shared/progress/write.ts';
 import { anyOutline, anyWrite, now, otherVersionId, versionId } from './build-progress.ts';
 
-/** A lesson and writes to it, in the order they come. */
-const anyCourse = anyOutline.chain((outline) =>
-  fc.record({
-    outline: fc.constant(outline),
-    writes: fc.array(anyWrite(outline), { minLength: 1, maxLength: 6 }),
-  }),
+/** A lesson, writes to it, and the states after each write, a minute apart, beginning with the initial one. */
+interface Course {
+  outline: LessonOutline;
+  widgets: OutlineWidget[];
+  writes: ProgressWrite[];
+  states: ProgressState[];
+  last: ProgressState;
+}
+
+const anyCourse: fc.Arbitrary<Course> = anyOutline.chain((outline) =>
+  fc.array(anyWrite(outline), { minLength: 1, maxLength: 6 }).map((writes) => courseOf(outline, writes)),
 );
 
-/** The states after each write, a minute apart, beginning with the initial one. */
-function statesOf(outline: LessonOutline, writes: ProgressWrite[]): ProgressState[] {
-  let state = initialProgress(versionId, outline, now);
-  return [
-    state,
-    ...writes.map((write, index) => {
-      state = applyWrite(state, write, outline, new Date(now.getTime() + (index + 1) * 60_000));
-      return state;
-    }),
-  ];
+function courseOf(outline: LessonOutline, writes: ProgressWrite[]): Course {
+  let last = initialProgress(versionId, outline, now);
+  const states = [last];
+  for (const [index, write] of writes.entries()) {
+    last = applyWrite(last, write, outline, new Date(now.getTime() + (index + 1) * 60_000));
+    states.push(last);
+  }
+  const widgets = outline.sections.flatMap(({ steps }) => steps.flatMap((step) => step.widgets));
+  return { outline, widgets, writes, states, last };
 }
 
-function lastState(outline: LessonOutline, writes: ProgressWrite[]): ProgressState {
-  return statesOf(outline, writes).at(-1) ?? initialProgress(versionId, outline, now);
+/** Tests a property of any lesson and any writes to it. */
+function testAnyCourse(title: string, property: (course: Course) => void): void {
+  test(title, () => fc.assert(fc.property(anyCourse, property)));
 }
 
-const isPlace = (outline: LessonOutline, { sectionIndex, stepIndex, stepId }: ProgressState) =>
+const isPosition = (outline: LessonOutline, { sectionIndex, stepIndex, stepId }: ProgressState) =>
   outline.sections[sectionIndex]?.steps[stepIndex]?.id === stepId;
 
 function expectBounds({ score, maxScore, items }: ProgressState): void {
@@ -47,151 +50,101 @@ function expectBounds({ score, maxScore, items }: ProgressState): void {
   }
 }
 
-describe('after any writes', () => {
-  test('the status never regresses, and matches the times, which are set once', () => {
-    fc.assert(
-      fc.property(anyCourse, ({ outline, writes }) => {
-        const states = statesOf(outline, writes);
-        for (const [index, state] of states.entries()) {
-          const before = states[index - 1] ?? state;
-          expect(progressStatuses.indexOf(state.status)).toBeGreaterThanOrEqual(
-            progressStatuses.indexOf(before.status),
-          );
-          expect(state.startedAt === null).toBe(state.status === 'not_started');
-          expect(state.completedAt === null).toBe(state.status !== 'completed');
-          if (before.startedAt !== null) expect(state.startedAt).toBe(before.startedAt);
-          if (before.completedAt !== null) expect(state.completedAt).toBe(before.completedAt);
-          expect(state.revision).toBe(index);
-        }
-      }),
+testAnyCourse('the status never regresses, and matches the times, which are set once', ({ states }) => {
+  for (const [index, state] of states.entries()) {
+    const before = states[index - 1] ?? state;
+    expect(progressStatuses.indexOf(state.status)).toBeGreaterThanOrEqual(
+      progressStatuses.indexOf(before.status),
     );
-  });
-
-  test('every score is between 0 and its maximum, which is finite', () => {
-    fc.assert(
-      fc.property(anyCourse, ({ outline, writes }) => {
-        for (const state of statesOf(outline, writes)) expectBounds(state);
-      }),
-    );
-  });
-
-  test('the position is valid in the version, and items do not outnumber its widgets', () => {
-    fc.assert(
-      fc.property(anyCourse, ({ outline, writes }) => {
-        const widgets = outline.sections.flatMap(({ steps }) => steps.flatMap((step) => step.widgets));
-        for (const state of statesOf(outline, writes)) {
-          expect(isPlace(outline, state)).toBe(true);
-          expect(state.items?.length ?? 0).toBeLessThanOrEqual(widgets.length);
-        }
-      }),
-    );
-  });
-
-  test('the items can be stored and read again', () => {
-    fc.assert(
-      fc.property(anyCourse, ({ outline, writes }) => {
-        const items = lastState(outline, writes).items ?? [];
-        expect(itemsFromJson(itemsToJson(items))).toEqual(items);
-      }),
-    );
-  });
-
-  test('a repeated write changes only the revision, and the attempt if it is a restart', () => {
-    fc.assert(
-      fc.property(anyCourse, ({ outline, writes }) => {
-        const write = writes.at(-1);
-        if (write === undefined) return;
-        const once = applyWrite(lastState(outline, writes.slice(0, -1)), write, outline, now);
-        const attempt = write.restart ? once.attempt + 1 : once.attempt;
-        const revision = once.revision + 1;
-        expect(applyWrite(once, write, outline, now)).toEqual({ ...once, revision, attempt });
-      }),
-    );
-  });
-
-  test("a player's claimed points for core widgets change nothing", () => {
-    const claim = fc.option(fc.constantFrom(0, 0.5, 1, 1000), { nil: null });
-    fc.assert(
-      fc.property(anyCourse, claim, ({ outline, writes }, score) => {
-        const forged = writes.map((write) => ({
-          ...write,
-          items: write.items.map((item) =>
-            item.widgetId.startsWith('s') ? item : { ...item, score, maxScore: score },
-          ),
-        }));
-        expect(statesOf(outline, forged)).toEqual(statesOf(outline, writes));
-      }),
-    );
-  });
+    expect(state.startedAt === null).toBe(state.status === 'not_started');
+    expect(state.completedAt === null).toBe(state.status !== 'completed');
+    if (before.startedAt !== null) expect(state.startedAt).toBe(before.startedAt);
+    if (before.completedAt !== null) expect(state.completedAt).toBe(before.completedAt);
+    expect(state.revision).toBe(index);
+  }
 });
 
-test('whatever a player claims, a custom widget earns at most its declared points', () => {
+testAnyCourse(
+  'scores are between 0 and a finite maximum, the position exists, and the items fit',
+  (course) => {
+    const { outline, states, widgets } = course;
+    for (const state of states) {
+      expectBounds(state);
+      expect(isPosition(outline, state)).toBe(true);
+      expect(state.items?.length ?? 0).toBeLessThanOrEqual(widgets.length);
+      const items = state.items ?? [];
+      expect(itemsFromJson(itemsToJson(items))).toEqual(items);
+    }
+  },
+);
+
+testAnyCourse('a repeated write changes only the revision, and the attempt if it is a restart', (course) => {
+  const { outline, states, writes } = course;
+  const [write, before] = [writes.at(-1), states.at(-2)];
+  if (write === undefined || before === undefined) return;
+  const once = applyWrite(before, write, outline, now);
+  const attempt = write.restart ? once.attempt + 1 : once.attempt;
+  const revision = once.revision + 1;
+  expect(applyWrite(once, write, outline, now)).toEqual({ ...once, revision, attempt });
+});
+
+test("a player's claimed points for core widgets change nothing", () => {
+  const claim = fc.option(fc.constantFrom(0, 0.5, 1, 1000), { nil: null });
   fc.assert(
-    fc.property(anyCourse, ({ outline, writes }) => {
-      const widgets = outline.sections.flatMap(({ steps }) => steps.flatMap((step) => step.widgets));
-      const most = new Map(widgets.map((widget) => [widget.widgetId, widget.declaredPoints]));
-      for (const { widgetId, widgetType, score, maxScore } of lastState(outline, writes).items ?? []) {
-        if (widgetType !== 'Slider') continue;
-        const points = most.get(widgetId) ?? null;
-        expect(score === null || score <= (points ?? -1)).toBe(true);
-        expect(maxScore).toBe(score === null ? null : points);
-      }
+    fc.property(anyCourse, claim, ({ outline, writes, states }, score) => {
+      const forged = writes.map((write) => ({
+        ...write,
+        items: write.items.map((item) =>
+          item.widgetId.startsWith('s') ? item : { ...item, score, maxScore: score },
+        ),
+      }));
+      expect(courseOf(outline, forged).states).toEqual(states);
     }),
   );
 });
 
-describe('carrying over', () => {
-  test('to an identical version changes only its id', () => {
-    fc.assert(
-      fc.property(anyCourse, ({ outline, writes }) => {
-        const state = lastState(outline, writes);
-        expect(carryOver(state, outline, otherVersionId, outline)).toEqual({
-          ...state,
-          versionId: otherVersionId,
-        });
-      }),
-    );
-  });
+testAnyCourse('a custom widget earns at most its declared points, whatever a player claims', (course) => {
+  const declared = new Map(course.widgets.map((widget) => [widget.widgetId, widget.declaredPoints]));
+  for (const { widgetId, widgetType, score, maxScore } of course.last.items ?? []) {
+    if (widgetType !== 'Slider') continue;
+    const points = declared.get(widgetId) ?? null;
+    expect(score === null || score <= (points ?? -1)).toBe(true);
+    expect(maxScore).toBe(score === null ? null : points);
+  }
+});
 
-  test('to any version loses no answer, earns no more than it gives, and keeps the position inside it', () => {
-    fc.assert(
-      fc.property(anyCourse, anyOutline, ({ outline, writes }, to) => {
-        const state = lastState(outline, writes);
-        const next = carryOver(state, outline, otherVersionId, to);
-        const answersOf = ({ items }: ProgressState) =>
-          items?.map(({ widgetId, widgetType, answer, answeredAt }) => [
-            widgetId,
-            widgetType,
-            answer,
-            answeredAt,
-          ]);
-        expect(answersOf(next)).toEqual(answersOf(state));
-        const widgets = widgetsByKey(to);
-        for (const { stepId, widgetId, score } of next.items ?? []) {
-          const widget = widgets.get(widgetKey(stepId, widgetId));
-          if (widget !== undefined) expect(score ?? 0).toBeLessThanOrEqual(pointsOfWidget(widget) ?? 0);
-        }
-        const most = [...widgets.values()].reduce((sum, widget) => sum + (pointsOfWidget(widget) ?? 0), 0);
-        expect(next.score ?? 0).toBeLessThanOrEqual(most);
-        expect(new Set(next.items?.map(({ stepId, widgetId }) => `${stepId}/${widgetId}`)).size).toBe(
-          next.items?.length ?? 0,
-        );
-        expect(isPlace(to, next)).toBe(true);
-        expectBounds(next);
-        const { status, revision, startedAt, completedAt, lastActivityAt } = state;
-        expect(next).toMatchObject({ status, revision, startedAt, completedAt, lastActivityAt });
-      }),
-    );
-  });
+testAnyCourse('carrying over to an identical version changes only its id', ({ outline, last }) => {
+  expect(carryOver(last, outline, otherVersionId, outline)).toEqual({ ...last, versionId: otherVersionId });
+});
 
-  test('twice is the same as once', () => {
-    fc.assert(
-      fc.property(anyCourse, anyOutline, ({ outline, writes }, to) => {
-        const once = carryOver(lastState(outline, writes), outline, otherVersionId, to);
-        expect(carryOver(once, to, otherVersionId, to)).toEqual(once);
-      }),
-    );
-  });
+test('carrying over loses no answer, earns no more than the version gives, keeps the position inside it, and is idempotent', () => {
+  fc.assert(
+    fc.property(anyCourse, anyOutline, ({ outline, last }, to) => {
+      const next = carryOver(last, outline, otherVersionId, to);
+      const answersOf = ({ items }: ProgressState) =>
+        items?.map(({ widgetId, widgetType, answer, answeredAt }) => [
+          widgetId,
+          widgetType,
+          answer,
+          answeredAt,
+        ]);
+      expect(answersOf(next)).toEqual(answersOf(last));
+      const widgets = widgetsByKey(to);
+      for (const { stepId, widgetId, score } of next.items ?? []) {
+        const widget = widgets.get(widgetKey(stepId, widgetId));
+        if (widget !== undefined) expect(score ?? 0).toBeLessThanOrEqual(pointsOfWidget(widget) ?? 0);
+      }
+      const most = [...widgets.values()].reduce((sum, widget) => sum + (pointsOfWidget(widget) ?? 0), 0);
+      expect(next.score ?? 0).toBeLessThanOrEqual(most);
+      const keys = next.items?.map(({ stepId, widgetId }) => `${stepId}/${widgetId}`);
+      expect(new Set(keys).size).toBe(next.items?.length ?? 0);
+      expect(isPosition(to, next)).toBe(true);
+      expectBounds(next);
+      const { status, revision, startedAt, completedAt, lastActivityAt } = last;
+      expect(next).toMatchObject({ status, revision, startedAt, completedAt, lastActivityAt });
+      expect(carryOver(next, to, otherVersionId, to)).toEqual(next);
+    }),
+  );
 });
 
 test('completed is final, and no event moves the status back', () => {

@@ -13,6 +13,7 @@ import {
   later,
   now,
   outline,
+  play,
   versionId,
 } from './build-progress.ts';
 
@@ -76,8 +77,7 @@ describe('the status', () => {
 
   test('a lesson of one step is completed at 0/0', () => {
     const single = buildOutline([{ only: [buildWidget('Text', 'text')] }]);
-    const state = initialProgress(versionId, single, now);
-    expect(applyWrite(state, buildWrite({ completed: true }), single, later).status).toBe('completed');
+    expect(play(single, { completed: true }).status).toBe('completed');
   });
 });
 
@@ -182,10 +182,8 @@ describe('answers', () => {
     const twice = buildOutline([
       { one: [buildWidget('Slider', 'same')], two: [buildWidget('Poll', 'same')], three: [] },
     ]);
-    const state = initialProgress(versionId, twice, now);
     const answered = (currentStepIndex: number) =>
-      applyWrite(state, buildWrite({ currentStepIndex, items: [buildItem('same', 1)] }), twice, now)
-        .items?.[0];
+      play(twice, { currentStepIndex, items: [buildItem('same', 1)] }).items?.[0];
     expect(answered(0)).toMatchObject({ stepId: 'one', widgetType: 'Slider' });
     expect(answered(1)).toMatchObject({ stepId: 'two', widgetType: 'Poll' });
     expect(answered(2)).toMatchObject({ stepId: 'one', widgetType: 'Slider' });
@@ -193,18 +191,8 @@ describe('answers', () => {
 
   test('to widgets with the same id in two steps are separate', () => {
     const twice = buildOutline([{ one: [buildQuestion('same')], two: [buildQuestion('same')] }]);
-    const first = applyWrite(
-      initialProgress(versionId, twice, now),
-      buildWrite({ items: [buildItem('same', ['a'])] }),
-      twice,
-      now,
-    );
-    const second = applyWrite(
-      first,
-      buildWrite({ ...atQuiz, items: [buildItem('same', ['b'])] }),
-      twice,
-      now,
-    );
+    const first = play(twice, { items: [buildItem('same', ['a'])] });
+    const second = play(twice, { ...atQuiz, items: [buildItem('same', ['b'])] }, first);
     expect(second).toMatchObject({ score: 1, maxScore: 2 });
     expect(second.items).toHaveLength(2);
   });

@@ -1,18 +1,9 @@
 import { describe, expect, test } from 'vitest';
 
-import { applyWrite, initialProgress } from '../../shared/progress/rules.ts';
 import { scaledTo100 } from '../../shared/progress/score.ts';
 import type { Block } from '../../shared/lessons/lesson-content.ts';
 import type { WrittenItem } from '../../shared/progress/write.ts';
-import {
-  buildItem,
-  buildOutline,
-  buildQuestion,
-  buildWidget,
-  buildWrite,
-  now,
-  versionId,
-} from './build-progress.ts';
+import { buildItem, buildOutline, buildQuestion, buildWidget, play } from './build-progress.ts';
 
 const hidden = { visibleIf: { variable: 'level' } };
 const thirds = { correct: ['a', 'b', 'c'], partialCredit: true };
@@ -22,12 +13,7 @@ const slider = (id: string, points: unknown, props = {}) => buildWidget('Slider'
 /** Score and maximum of a lesson of one step, after these answers. */
 const pointsOf = (blocks: Block[], items: WrittenItem[]) => {
   const outline = buildOutline([{ step: blocks }]);
-  const { score, maxScore } = applyWrite(
-    initialProgress(versionId, outline, now),
-    buildWrite({ items }),
-    outline,
-    now,
-  );
+  const { score, maxScore } = play(outline, { items });
   return [score, maxScore];
 };
 

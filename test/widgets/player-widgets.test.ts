@@ -74,33 +74,21 @@ describe('of a widget of the organization', () => {
     expect(await textOf(await build(['Shared'], theirs), 'Shared.js')).toBe('theirs');
   });
 
-  test.each(['My widget/β?', 'with.js', 'a%2Fb', '..', 'Ünïcode'])('its type may be "%s"', async (type) => {
-    await register(type, `script of ${type}`);
-    expect(await textOf(await build([type]), `${type}.js`)).toBe(`script of ${type}`);
+  test('its type may have any characters', async () => {
+    const types = ['My widget/β?', 'with.js', 'a%2Fb', '..', 'Ünïcode'];
+    for (const type of types) await register(type, `script of ${type}`);
+    const version = await build(types);
+    for (const type of types) expect(await textOf(version, `${type}.js`)).toBe(`script of ${type}`);
   });
 });
 
-describe('the response is 404 for', () => {
-  test.each(['Heading', 'Heading.mjs', 'heading.js', 'Unknown.js', '.js', 'constructor.js', '%.js'])(
-    '%s',
-    async (file) => {
-      const version = await build(['Heading']);
-      expectError(await ask(api.url + widgetPath(version, file)), 404, 'Widget not found');
-    },
-  );
-
-  test('the stylesheet of a widget without one', async () => {
-    await register('Plain', 'script');
-    const version = await build(['Plain']);
-    expectError(await ask(api.url + widgetPath(version, 'Plain.css')), 404, 'Widget not found');
-  });
-
-  test('a widget that the version does not use, even if the api.organization has it', async () => {
-    await register('Unused', 'script');
-    const version = await build(['Heading']);
-    expectError(await ask(api.url + widgetPath(version, 'Unused.js')), 404, 'Widget not found');
-    expectError(await ask(api.url + widgetPath(version, 'Video.js')), 404, 'Widget not found');
-  });
+test('other files, a missing stylesheet, and widgets that the version does not use get 404', async () => {
+  await register('Plain', 'script');
+  await register('Unused', 'script');
+  const version = await build(['Heading', 'Plain']);
+  const unknown = ['Heading', 'Heading.mjs', 'heading.js', 'Unknown.js', '.js', 'constructor.js', '%.js'];
+  for (const file of [...unknown, 'Plain.css', 'Unused.js', 'Video.js'])
+    expectError(await ask(api.url + widgetPath(version, file)), 404, 'Widget not found');
 });
 
 test('invalid lesson ids and tokens get the same errors as for media', async () => {
