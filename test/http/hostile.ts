@@ -3,9 +3,10 @@ import { playerRelease } from '../../shared/player/player-release.ts';
 import { ask, sendRaw, statusOf } from '../support/answers.ts';
 import { endpoints, requestOf, withoutIds } from './isolation-table.ts';
 import type { Caller } from './isolation-table.ts';
-import { tokenOf } from '../support/tenants.ts';
+import { buildTenant, tokenOf } from '../support/tenants.ts';
 import type { Tenant } from '../support/tenants.ts';
 import { cookieOf, postSession } from '../accounts/users.ts';
+import { useApi, useStarted } from '../support/use.ts';
 
 /** A raw HTTP request; `target` and `headers` may hold any Latin-1 text. */
 export interface RawRequest {
@@ -54,22 +55,19 @@ export function formsOf({ issuer }: Pick<Tenant, 'issuer'>): Record<string, Reco
   };
 }
 
-/**
- * Picks every sixth request, with a different offset for each case: all of them would be
- * thousands, and a value that breaks one endpoint breaks others.
- */
-export function sixthOf<T>(requests: T[], name: string, caller: Caller): T[] {
+/** Returns every tenth item, from a different offset for each case: values that break one endpoint break others. */
+export function sample<T>(items: T[], name: string, caller: Caller): T[] {
   const offset = hostileCases.findIndex(([other, by]) => other === name && by === caller);
-  return requests.filter((_, index) => (index + offset) % 6 === 0);
+  return items.filter((_, index) => (index + offset) % 10 === 0);
 }
 
 /**
  * Returns the valid request for a case. Logins omit the password, because hashing each one takes
  * long.
  */
-export type RequestOfCase = (name: string, caller: Caller) => RawRequest;
+type RequestOfCase = (name: string, caller: Caller) => RawRequest;
 
-export async function requestsOf(address: string, tenant: Tenant): Promise<RequestOfCase> {
+async function requestsOf(address: string, tenant: Tenant): Promise<RequestOfCase> {
   const media = `/api/public/lessons/${tenant.ids.lessonId}/media/${tenant.ids.mediaId}`;
   const led = await ask(`${address}${media}?token=${tokenOf(tenant, tenant.ids)}`);
   // The host matches the Host header of these requests.
@@ -114,7 +112,7 @@ export function formRequest(method: string, target: string, body: string): RawRe
 }
 
 /** Returns the bytes of a request; the server closes the connection after the response. */
-export function bytesOfRequest({ method, target, headers, body }: RawRequest): Buffer {
+function bytesOfRequest({ method, target, headers, body }: RawRequest): Buffer {
   const length = body === null ? [] : [`Content-Length: ${body.length}`];
   const first = [`${method} ${target} HTTP/1.1`, 'Host: 127.0.0.1', 'Connection: close'];
   const head = Buffer.from([...first, ...headers, ...length, '', ''].join('\r\n'), 'latin1');
@@ -136,7 +134,7 @@ export async function expectAllSane(address: string, requests: RawRequest[]): Pr
 }
 
 /** Sends a request and checks its response; returns the status. */
-export async function expectSane(address: string, request: RawRequest): Promise<number> {
+async function expectSane(address: string, request: RawRequest): Promise<number> {
   return expectSaneAnswer(await sendRaw(address, bytesOfRequest(request)), request);
 }
 
@@ -151,7 +149,7 @@ const bodiless = [204, 304];
  * has no client input in its head. Errors must have a documented shape, or be a page where the
  * endpoint serves pages.
  */
-export function expectSaneAnswer(given: string, { method, target }: RawRequest): number {
+function expectSaneAnswer(given: string, { method, target }: RawRequest): number {
   const raw = given.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, '');
   const status = statusOf(raw);
   const about = { request: `${method} ${target.slice(0, 300)}`, answer: raw.slice(0, 600) };
@@ -193,4 +191,25 @@ function fieldsOf(body: string): string[] {
   } catch {
     return [`no JSON: ${body.slice(0, 200)}`];
   }
+}
+
+/** Starts an API with a worker and a tenant that has one of everything. */
+export function useHostileLab(): { url: string; tenant: Tenant; requestFor: RequestOfCase } {
+  const api = useApi(
+    {
+      RATE_LIMIT_PER_KEY: '0',
+      RATE_LIMIT_PER_ADDRESS: '0',
+      LOGIN_TRIES: '1000',
+      TRUST_PROXY: '1',
+      LECTERN_ALLOWED_ORIGINS: 'https://pages.example',
+    },
+    { worker: true },
+  );
+  return useStarted(
+    async () => {
+      const tenant = await buildTenant(api, api.url);
+      return { url: api.url, tenant, requestFor: await requestsOf(api.url, tenant) };
+    },
+    () => Promise.resolve(),
+  );
 }

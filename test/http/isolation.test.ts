@@ -1,36 +1,36 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
-import { ask } from '../support/answers.ts';
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { revokeTokens } from '../../shared/models/token-revocation.ts';
+import { buildPackage, buildVersion } from '../support/factories.ts';
+import { ask, expectError, jsonOf } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
 import { endpoints, idsOf, requestOf, withoutIds } from './isolation-table.ts';
 import type { Caller, Endpoint } from './isolation-table.ts';
 import { apiRoutes } from './route-table.ts';
-import { buildTenant, unknownIds } from '../support/tenants.ts';
+import { buildTenant, tokenOf, unknownIds } from '../support/tenants.ts';
 import type { IdName, Ids, Tenant } from '../support/tenants.ts';
+import { useApi } from '../support/use.ts';
 
-let harness: Harness;
-let address: string;
+const api = useApi(
+  { RATE_LIMIT_PER_KEY: '0', RATE_LIMIT_PER_ADDRESS: '0', LOGIN_TRIES: '1000' },
+  { worker: true },
+);
 /** The owner of the ids, and the organization that sends them. */
 let owner: Tenant;
 let stranger: Tenant;
-/** Data of the stranger's learners, restored after each write. */
+/** Restores the records of the stranger's learners after a write. */
 let restore: () => Promise<void>;
 let ownedBefore: string;
 let ownedCourses: string[];
 
 beforeAll(async () => {
-  harness = await startHarness({ RATE_LIMIT_PER_KEY: '0', RATE_LIMIT_PER_ADDRESS: '0', LOGIN_TRIES: '1000' });
-  address = await harness.startApi();
-  await harness.startWorker();
   // The order matters: the owner's list cursor must come before the stranger's lessons.
-  stranger = await buildTenant(harness, address);
-  owner = await buildTenant(harness, address);
+  stranger = await buildTenant(api, api.url);
+  owner = await buildTenant(api, api.url);
   restore = await rememberProgress(stranger);
   ownedBefore = await everythingOf(owner);
-  ownedCourses = await harness.db.courses.distinct('_id', { organizationId: owner.organization._id });
+  ownedCourses = await api.db.courses.distinct('_id', { organizationId: owner.organization._id });
 });
-afterAll(() => harness.close());
 
 test('every endpoint is either tested with ids of another organization or listed as taking none', () => {
   const known = [...Object.keys(endpoints), ...Object.keys(withoutIds)].sort();
@@ -57,11 +57,11 @@ const cases = Object.entries(endpoints).flatMap(([name, endpoint]) =>
   endpoint.callers.map((caller): [string, Caller, Endpoint] => [name, caller, endpoint]),
 );
 
-describe.each(cases)('%s, as %s,', (_name, caller, endpoint) => {
+describe.each(cases)('%s, as %s,', (name, caller, endpoint) => {
   const send = async (tenant: Tenant, ids: Ids) => {
-    await restore();
+    if (name === 'POST /api/public/lessons/:lessonId/session') await restore();
     const { path, options } = requestOf(endpoint, caller, tenant, ids);
-    return ask(address + path, options);
+    return ask(api.url + path, options);
   };
 
   test('an organization can use its own ids', async () => {
@@ -96,9 +96,52 @@ test("the owner's data stays unchanged", async () => {
   expect(await everythingOf(owner)).toBe(ownedBefore);
 });
 
-/** Each id alone, each pair of ids, and all ids. */
+test("a lesson that references another organization's media file and widget gets neither", async () => {
+  const { mediaId, widgetType } = owner.ids;
+  const { path } = await buildPackage({
+    blocks: () => [
+      { type: 'Image', props: { id: 'Image-1', src: `media:${mediaId}`, alt: '', caption: '' } },
+      { type: widgetType, props: { id: 'Dial-1' } },
+    ],
+  });
+  const { lessonId } = await buildVersion(api, stranger.organization, path);
+  const token = tokenOf(stranger, { ...stranger.ids, claimedLessonId: lessonId });
+  const lesson = `${api.url}/api/public/lessons/${lessonId}`;
+  expectError(await ask(`${lesson}/media/${mediaId}?token=${token}`), 404, 'Media file not found');
+  expectError(await ask(`${lesson}/widgets/${widgetType}.js?token=${token}`), 404, 'Widget not found');
+});
+
+test('two organizations may use the same learner id and media id independently', async () => {
+  const { learnerId, mediaId } = owner.ids;
+  const { path } = await buildPackage({ media: [{ id: mediaId, bytes: Buffer.from('another picture') }] });
+  const { lessonId } = await buildVersion(api, stranger.organization, path);
+  const token = tokenOf(stranger, { ...stranger.ids, claimedLessonId: lessonId, learnerId });
+  const lesson = `${api.url}/api/public/lessons/${lessonId}`;
+  const found = await ask(`${lesson}/media/${mediaId}?token=${token}`);
+  const file = await ask(new URL(found.headers.get('location') ?? '', api.url).href);
+  expect(file.body.toString()).toBe('another picture');
+  expect(jsonOf(await ask(`${lesson}/session?token=${token}`))).toMatchObject({ learnerId, revision: 0 });
+});
+
+test("one organization's token revocation leaves other organizations' tokens valid", async () => {
+  const [lessonId, learnerId] = [stranger.ids.lessonId, `learner-${randomUUID()}`];
+  const organizationId = owner.organization._id;
+  const now = new Date(Date.now() + 60_000);
+  await revokeTokens(api.db, { organizationId, lessonId: null, learnerId: null }, now);
+  await revokeTokens(api.db, { organizationId, lessonId, learnerId }, now);
+  const read = (tenant: Tenant, token: string) =>
+    ask(`${api.url}/api/public/lessons/${tenant.ids.lessonId}/session?token=${token}`);
+  expect((await read(stranger, tokenOf(stranger, { ...stranger.ids, learnerId }))).status).toBe(200);
+  expect((await read(owner, tokenOf(owner, owner.ids))).status).toBe(401);
+});
+
+/** Ids within a learner's own record, which take part in no pair. */
+const inRecord: IdName[] = ['writeId', 'widgetId', 'contextId'];
+
+/** Returns each id alone, each pair of ids, and all ids. */
 function choicesOf(names: IdName[]): IdName[][] {
-  const pairs = names.flatMap((one, index) => names.slice(index + 1).map((other) => [one, other]));
+  const paired = names.filter((name) => !inRecord.includes(name));
+  const pairs = paired.flatMap((one, index) => paired.slice(index + 1).map((other) => [one, other]));
   return [...names.map((name) => [name]), ...pairs, ...(names.length > 2 ? [names] : [])];
 }
 
@@ -137,7 +180,7 @@ function withoutToken(text: string): string {
 }
 
 async function rememberProgress({ organization }: Tenant): Promise<() => Promise<void>> {
-  const kept = [harness.db.embedProgress, harness.db.ltiProgress].map(({ collection }) => collection);
+  const kept = [api.db.embedProgress, api.db.ltiProgress].map(({ collection }) => collection);
   const filter = { organizationId: organization._id };
   const records = await Promise.all(kept.map((collection) => collection.find(filter).toArray()));
   return async () => {
@@ -153,7 +196,7 @@ async function rememberProgress({ organization }: Tenant): Promise<() => Promise
  * organization's own requests change.
  */
 async function everythingOf({ organization }: Tenant): Promise<string> {
-  const collections = await harness.db.connection.db?.collections();
+  const collections = await api.db.connection.db?.collections();
   const found = (collections ?? []).map(async (collection) => {
     const documents = await collection.find({ organizationId: organization._id }).toArray();
     return [collection.collectionName, documents];

@@ -1,0 +1,282 @@
+import { randomUUID } from 'node:crypto';
+import { METHODS } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { launchTokenOf, tokenOf } from '../support/tenants.ts';
+import {
+  expectAllSane,
+  formRequest,
+  formsOf,
+  hostileCases,
+  meantStatuses,
+  sample,
+  useHostileLab,
+} from './hostile.ts';
+import type { Caller } from './isolation-table.ts';
+
+/*
+ * Requests that no client library sends: raw bytes in URLs, headers and bodies. The heavy tests with schemathesis cover
+ * values that a client can send.
+ */
+
+const lab = useHostileLab();
+
+/** Raw text for parts of a URL. */
+const texts = [
+  ...[
+    '',
+    '.',
+    '..',
+    '*',
+    '%',
+    '%00',
+    '\0',
+    '%ff',
+    '\xff\xfe',
+    '%zz',
+    '%u0041',
+    '%2f',
+    '%2e%2e',
+    '..%5c..%5c',
+  ],
+  ...[
+    '%00'.repeat(1000),
+    '%0d%0aX-Injected:%201',
+    '%C0%AE%C0%AF',
+    '%F8%88%80%80%80',
+    '%E0%A4%A',
+    '%ED%A0%80',
+  ],
+  ...[
+    '%EF%BB%BF',
+    '%E2%80%AE',
+    '%252e%252e%252f',
+    '%61'.repeat(5000),
+    'a'.repeat(8000),
+    '{"$ne":null}',
+    '.*',
+  ],
+  ...['__proto__', 'constructor', 'toString', 'null', 'NaN', '1e400', "'%20or%20'1'='1", ':lessonId'],
+  ...['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff%00'],
+];
+
+/** Queries that some parsers read as objects and lists, or that are large. */
+const queries = [
+  ...['[$ne]', '[$regex]', '[]', '[0]', '[', '.$ne', '%5B%24gt%5D', '[__proto__][polluted]'].map(
+    (end) => `token${end}=1`,
+  ),
+  '__proto__[polluted]=1&constructor[prototype][polluted]=1&__proto__=1&constructor=1&toString=1',
+  ...['&', '=', '?', '%'].map((character) => character.repeat(20_000)),
+  ...[`a${'[b]'.repeat(5000)}=1`, `a=${'b'.repeat(1_000_000)}`, 'token=a&token=b', 'limit&status&cursor'],
+];
+
+const headerNames = [
+  ...[
+    'Accept',
+    'Accept-Encoding',
+    'Access-Control-Request-Method',
+    'Content-Encoding',
+    'Content-Type',
+    'Expect',
+  ],
+  ...[
+    'If-Match',
+    'If-None-Match',
+    'If-Range',
+    'Origin',
+    'Prefer',
+    'Range',
+    'Sec-Fetch-Site',
+    'X-Forwarded-For',
+  ],
+  ...['X-Forwarded-Host', 'X-Forwarded-Proto', 'X-HTTP-Method-Override', 'X-Request-Id', '__proto__'],
+];
+const headers = [
+  ...headerNames.flatMap((name) => ['', '\xff\xfe', ',a'.repeat(7000)].map((value) => `${name}: ${value}`)),
+  ...['bytes=5-1', 'bytes=-0', 'bytes=0-0,-1', 'bytes=9007199254740993-', `bytes=${'0-0,'.repeat(3000)}`].map(
+    (value) => `Range: ${value}`,
+  ),
+  ...['Origin: https://pages.example', 'Origin: https://[', 'X-Forwarded-For: [', 'X-Forwarded-Host: [[['],
+  ...['X-Forwarded-Proto: javascript', 'X-Request-Id: a\tb', 'If-None-Match: W/"', 'Upgrade: websocket'],
+];
+
+test.each(hostileCases)('a well-formed request to %s, as %s, succeeds', async (name, caller) => {
+  const [status] = await expectAllSane(lab.url, [lab.requestFor(name, caller)]);
+  const { [name]: meant } = meantStatuses;
+  expect(status).toSatisfy((given: number) => (meant === undefined ? given < 400 : given === meant));
+});
+
+/** Each endpoint once: all credentials share the parsing of URLs, headers and bodies. */
+const cases = hostileCases.filter(([name], index) => hostileCases[index - 1]?.[0] !== name);
+
+describe.each(cases)('%s, as %s,', (name, caller) => {
+  const send = (changes: { target?: string; method?: string; headers?: string[] }[]) =>
+    expectAllSane(
+      lab.url,
+      sample(changes, name, caller).map((change) => ({ ...lab.requestFor(name, caller), ...change })),
+    );
+
+  test('raw text and unusual spellings of the URL cause no failure', async () => {
+    const { target } = lab.requestFor(name, caller);
+    const [path = '', query = ''] = target.split('?');
+    const parts = path.split('/');
+    const segments = parts.flatMap((_part, index) =>
+      texts.map((text) => `${parts.with(index, text).join('/')}?${query}`),
+    );
+    const hosts = [
+      'http://127.0.0.1',
+      'http://evil.example',
+      'http://[',
+      'https://a:b@c',
+      'file://',
+      'data:',
+    ];
+    const spellings = [
+      ...['/', '//', '/.', '/x/..', '/%2e%2e', ...hosts].map((before) => before + target),
+      ...['/', '#x', '%00', '%20', ' ', '?', '&'].map((after) => target + after),
+      ...['%2f', '\\', '//', '/./', ';/'].map((between) => target.replaceAll('/', between)),
+      ...[target.toUpperCase(), target.slice(1)],
+      ...queries.map((more) => `${path}?${query}&${more}`),
+    ];
+    for (const targets of [segments, spellings]) await send(targets.map((changed) => ({ target: changed })));
+  });
+
+  test('raw header values and unknown methods cause no failure', async () => {
+    const own = lab.requestFor(name, caller).headers;
+    // If a header occurs twice, the first value counts.
+    await send(headers.map((header) => ({ headers: [header, ...own] })));
+    // Node closes the connection on CONNECT because no listener is registered.
+    const methods = [...METHODS.filter((method) => method !== 'CONNECT'), 'BREW', 'get', '__proto__', ''];
+    await send(methods.map((method) => ({ method })));
+  });
+});
+
+const nested = (open: string, close: string) => `${open.repeat(10_000)}1${close.repeat(10_000)}`;
+const invalidBodies: (string | Buffer)[] = [
+  ...['', '\0', '{', 'null', '1', '[]', '{}', '{}{}', "{'a':1}", '{"a":1,}', '\ufeff{}', 'a=b'],
+  ...[nested('[', ']'), nested('{"a":', '}'), '['.repeat(60_000), `{"a":${'9'.repeat(60_000)}}`],
+  `{${Array.from({ length: 5000 }, (_, index) => `"k${index}":0`).join(',')}}`,
+  ...[`"${'\\u0000'.repeat(10_000)}"`, `"${'a'.repeat(2_000_000)}"`],
+  ...[
+    Buffer.from([0x22, 0xff, 0xfe, 0x22]),
+    Buffer.from('{"a":1}', 'utf16le'),
+    gzipSync('{}'),
+    Buffer.alloc(50_000),
+  ],
+];
+/** Valid or broken JSON in place of a value. */
+const values = [
+  ...['1e400', '9007199254740993', '{"$ne":null}', '{"__proto__":{"polluted":1}}', '{"toString":1,"then":1}'],
+  ...['"\\u0000"', '"\\ud800"', '"\\r\\nX-Injected: 1"', '"\0"', `"${'🙂'.repeat(255)}"`, '['.repeat(3000)],
+];
+
+describe('a body', () => {
+  const fresh = (caller: Caller) => {
+    const ids = {
+      ...lab.tenant.ids,
+      learnerId: `learner-${randomUUID()}`,
+      ltiUserId: `user-${randomUUID()}`,
+    };
+    const token = caller === 'launch' ? launchTokenOf(lab.tenant, ids) : tokenOf(lab.tenant, ids);
+    const { target, ...rest } = lab.requestFor('POST /api/public/lessons/:lessonId/session', caller);
+    return { ...rest, target: target.replace(/(?<=[?&]token=)[^&]*/, token) };
+  };
+
+  test.each([
+    ['POST /api/public/sign-token', 'bearer'],
+    ['POST /api/session', 'anyone'],
+    ['POST /api/public/lessons/:lessonId/session', 'embed'],
+  ] as const)('of %s that is malformed, too deep or too large is rejected', async (name, caller) => {
+    const request = lab.requestFor(name, caller);
+    const requests = invalidBodies.map((body) => ({ ...request, body: Buffer.from(body) }));
+    const types = ['text/xml', 'multipart/form-data; boundary=x', 'application/json; charset=utf-7', ';;;,'];
+    const others = request.headers.filter((header) => !header.startsWith('content-type'));
+    requests.push(
+      ...types.map((type) => ({ ...request, headers: [...others, `content-type: ${type}`] }) as never),
+    );
+    for (const status of await expectAllSane(lab.url, requests)) expect([413, 422]).toContain(status);
+  });
+
+  test.each(['embed', 'launch'] as const)(
+    'with hostile values, as %s, can be read back if it is accepted',
+    async (caller) => {
+      const { versionId, widgetId } = lab.tenant.ids;
+      const place = `"versionId":"${versionId}","revision":0,"currentSectionIndex":0,"currentStepIndex":0`;
+      const bodies = values.flatMap((value) => [
+        `{${place},"progressData":{"a":${value}}}`,
+        `{${place},"variableState":${value}}`,
+        `{${place},"items":[{"widgetId":"${widgetId}","answer":${value}}]}`,
+        `{${place},"items":[{"widgetId":${value},"answer":1}]}`,
+        `{${place},"__proto__":${value}}`,
+        `{${place},"versionId":${value}}`,
+      ]);
+      const requests = bodies.map((body) => ({ ...fresh(caller), body: Buffer.from(body) }));
+      const statuses = await expectAllSane(lab.url, requests);
+      const accepted = requests.filter((_request, index) => statuses[index] === 200);
+      expect(accepted.length).toBeGreaterThan(10);
+      const reads = accepted.map(({ target }) => ({ method: 'GET', target, headers: [], body: null }));
+      expect(new Set(await expectAllSane(lab.url, reads))).toEqual(new Set([200]));
+    },
+  );
+
+  test.each(Object.keys(formsOf({ issuer: '' })))(
+    'of the form %s that is no form is rejected',
+    async (name) => {
+      const [method = '', path = ''] = name.split(' ');
+      const form = new URLSearchParams(formsOf(lab.tenant)[name]);
+      const raw = [
+        '%00',
+        '%0d%0aX-Injected:%201',
+        '%ff%fe',
+        '%',
+        '\xff\xfe',
+        '__proto__',
+        'a'.repeat(30_000),
+        'http://[',
+      ];
+      const changed = [...form.keys()].flatMap((field) => {
+        const others = new URLSearchParams([...form].filter(([key]) => key !== field)).toString();
+        return [
+          '',
+          ...raw.map((value) => `${field}=${value}`),
+          `${field}[$ne]=1`,
+          `${field}=1&${field}=1`,
+        ].map((one) => `${others}&${one}`);
+      });
+      await expectAllSane(
+        lab.url,
+        changed.map((body) => formRequest(method, path, body)),
+      );
+      const wholes = ['', '&', '=', '%', '\0', '&'.repeat(30_000), 'a=b&a=b', '{"iss":"a"}'];
+      const statuses = await expectAllSane(
+        lab.url,
+        wholes.map((body) => formRequest(method, path, body)),
+      );
+      expect(statuses.filter((status) => status < 400)).toEqual([]);
+      const types = ['application/json', 'multipart/form-data; boundary=x', ';;;,'].map((type) => ({
+        ...formRequest(method, path, form.toString()),
+        headers: [`content-type: ${type}`],
+      }));
+      expect(new Set(await expectAllSane(lab.url, types))).toEqual(new Set([422]));
+    },
+  );
+
+  const withoutBody = cases.filter(([name]) => !name.startsWith('POST'));
+  test('is ignored by endpoints that take none', async () => {
+    for (const [name, caller] of withoutBody) {
+      const request = lab.requestFor(name, caller);
+      const bodies = ['{"$ne":null}', nested('[', ']'), '\0'.repeat(100_000)].map((text) =>
+        Buffer.from(text),
+      );
+      const { [name]: meant } = meantStatuses;
+      for (const status of await expectAllSane(
+        lab.url,
+        bodies.map((body) => ({ ...request, body })),
+      ))
+        expect({ name, status }).toEqual({
+          name,
+          status: expect.toSatisfy((given: number) => given < 400 || given === meant) as number,
+        });
+    }
+  });
+});
