@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Credentials } from '../../shared/accounts/credentials.ts';
 import { authenticate, issueApiKey, revokeApiKey, rotateApiKey } from '../../shared/models/api-key.ts';
 import type { ApiKey } from '../../shared/models/api-key.ts';
 import { setOrganizationPlan } from '../../shared/models/organization.ts';
 import { buildOrganization } from '../support/factories.ts';
-import { startHarness, testPepper } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
+import { testPepper } from '../support/harness.ts';
+import { useHarness } from '../support/use.ts';
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await startHarness();
-});
-afterAll(() => harness.close());
+const harness = useHarness();
 
 const minute = 60_000;
 

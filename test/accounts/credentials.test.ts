@@ -80,14 +80,14 @@ describe('a secret', () => {
     expect(secretKeyMatches(given, hash, used)).toBe(matches);
   });
 
-  test('of an unknown key is hashed and compared like that of a known one', () => {
+  test('of an unknown key is hashed like that of a known one', () => {
     const measure = (hash: string | null) => {
       const started = performance.now();
       for (let round = 0; round < 2_000; round += 1) secretKeyMatches(secretKey, hash, pepper);
       return performance.now() - started;
     };
     const [known, unknown] = [stored, null].map((hash) => Math.min(...[1, 2, 3].map(() => measure(hash))));
-    // Skipping the comparison would take almost no time.
-    expect(unknown).toBeGreaterThan((known ?? 0) / 4);
+    // Without the hash, a round would take less than a hundredth of the time.
+    expect(unknown).toBeGreaterThan((known ?? 0) / 20);
   });
 });

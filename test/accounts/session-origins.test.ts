@@ -1,25 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { User } from '../../shared/models/user.ts';
 import { buildOrganization } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
 import { ask, jsonOf } from '../support/answers.ts';
 import { buildUser, logIn, openSession } from './users.ts';
+import { useHarness } from '../support/use.ts';
 
 const app = 'https://app.lectern.example';
 const own = 'https://lectern.example';
 const foreign = 'https://evil.example';
 
-let harness: Harness;
+const harness = useHarness({ LECTERN_ALLOWED_ORIGINS: `${app},https://admin.lectern.example` });
 let address: string;
 let user: User;
 
 beforeAll(async () => {
-  harness = await startHarness({ LECTERN_ALLOWED_ORIGINS: `${app},https://admin.lectern.example` });
   address = await harness.startApi({ PUBLIC_URL: own });
   ({ user } = await buildUser(harness));
 });
-afterAll(() => harness.close());
 
 describe('a login or logout', () => {
   test.each<[string, Record<string, string>, boolean]>([

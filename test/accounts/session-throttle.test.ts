@@ -1,29 +1,24 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { User } from '../../shared/models/user.ts';
 import { startRedis } from '../../shared/embedded/redis.ts';
 import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { ask, jsonOf } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
-import { startApiProcess } from '../support/api-process.ts';
 import { buildUser, logIn, openSession, postSession, quickHash } from './users.ts';
+import { useApi } from '../support/use.ts';
 
-let harness: Harness;
-let address: string;
+const api = useApi({ LOGIN_TRIES: '3', TRUST_PROXY: '1' });
 
 beforeAll(async () => {
   // With TRUST_PROXY each test uses IP addresses of its own.
-  harness = await startHarness({ LOGIN_TRIES: '3', TRUST_PROXY: '1' });
-  address = await harness.startApi();
 });
-afterAll(() => harness.close());
 
 /** A user with a fast password hash, because the counts do not depend on it. */
-const buildGuessed = () => buildUser(harness, { passwordHash: quickHash });
+const buildGuessed = () => buildUser(api, { passwordHash: quickHash });
 
 const from = (client: string) => ({ 'x-forwarded-for': client });
-const guess = ({ email }: Pick<User, 'email'>, client: string, of = address) =>
+const guess = ({ email }: Pick<User, 'email'>, client: string, of = api.url) =>
   postSession(of, { email, password: 'a wrong password' }, from(client));
 
 async function statusesOf(answers: Promise<Answer>[]): Promise<number[]> {
@@ -45,31 +40,29 @@ describe('logins for one account from one IP address', () => {
     const { user } = await buildGuessed();
     for (const status of [401, 401, 401]) expect((await guess(user, '192.0.2.1')).status).toBe(status);
     expectThrottled(await guess(user, '192.0.2.1'));
-    expectThrottled(await logIn(address, user, from('192.0.2.1')));
+    expectThrottled(await logIn(api.url, user, from('192.0.2.1')));
     expectThrottled(await guess({ email: ` ${user.email.toUpperCase()}` }, '192.0.2.1'));
   });
 
   test('lock out neither other IP addresses nor other accounts', async () => {
     const [{ user }, { user: other }] = [await buildGuessed(), await buildGuessed()];
     for (let tries = 0; tries < 4; tries += 1) await guess(user, '192.0.2.2');
-    expect((await logIn(address, user, from('192.0.2.3'))).status).toBe(200);
-    expect((await logIn(address, other, from('192.0.2.2'))).status).toBe(200);
+    expect((await logIn(api.url, user, from('192.0.2.3'))).status).toBe(200);
+    expect((await logIn(api.url, other, from('192.0.2.2'))).status).toBe(200);
   });
 
   test('reset their count after a success', async () => {
     const { user } = await buildGuessed();
-    for (let round = 0; round < 2; round += 1) {
-      for (const status of [401, 401]) expect((await guess(user, '192.0.2.4')).status).toBe(status);
-      expect((await logIn(address, user, from('192.0.2.4'))).status).toBe(200);
-    }
+    for (const status of [401, 401]) expect((await guess(user, '192.0.2.4')).status).toBe(status);
+    expect((await logIn(api.url, user, from('192.0.2.4'))).status).toBe(200);
+    for (const status of [401, 401]) expect((await guess(user, '192.0.2.4')).status).toBe(status);
   });
 
-  test('share one count over all processes, checked before the password', async () => {
-    const other = await startApiProcess(harness);
-    onTestFinished(async () => void (await other.end()));
+  test('share one count over all APIs, checked before the password', async () => {
+    const other = await api.startApi();
     const { user } = await buildGuessed();
     const guesses = Array.from({ length: 8 }, (_, index) =>
-      guess(user, '192.0.2.5', index % 2 === 0 ? address : other.url),
+      guess(user, '192.0.2.5', index % 2 === 0 ? api.url : other),
     );
     expect(await statusesOf(guesses)).toStrictEqual([401, 401, 401, 429, 429, 429, 429, 429]);
   });
@@ -82,15 +75,16 @@ describe('logins for one account from one IP address', () => {
   });
 });
 
-test('logins from one IP address get 429 after ten times as many failures over all accounts; a success does not reset that', async () => {
-  const strict = await harness.startApi({ LOGIN_TRIES: '1' });
-  const guessFor = (email: string) => guess({ email: `${email}@example.com` }, '192.0.2.6', strict);
-  const { user } = await buildUser(harness);
-  const guesses = Array.from({ length: 9 }, (_, index) => guessFor(`u${index}`));
+test('log-ins from one IP address get 429 after ten times as many failures over all accounts; a success does not reset that', async () => {
+  const strict = await api.startApi({ LOGIN_TRIES: '1' });
+  const guessed = await Promise.all(Array.from({ length: 11 }, buildGuessed));
+  const guessFor = (index: number) => guess(guessed[index]?.user ?? { email: '' }, '192.0.2.6', strict);
+  const { user } = await buildUser(api);
+  const guesses = Array.from({ length: 9 }, (_, index) => guessFor(index));
   expect(await statusesOf(guesses)).toStrictEqual(Array.from({ length: 9 }, () => 401));
   expect((await logIn(strict, user, from('192.0.2.6'))).status).toBe(200);
-  expect((await guessFor('v1')).status).toBe(401);
-  expectThrottled(await guessFor('v2'));
+  expect((await guessFor(9)).status).toBe(401);
+  expectThrottled(await guessFor(10));
   expectThrottled(await logIn(strict, user, from('192.0.2.6')));
 });
 

@@ -1,47 +1,34 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Redis } from 'ioredis';
+import { describe, expect, test } from 'vitest';
 import { disableUser, setPassword } from '../../shared/models/user.ts';
 import { hashPassword } from '../../shared/platform/passwords.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
-import { ask, challengeOf, jsonOf } from '../support/answers.ts';
+import { connectRedis } from '../../shared/platform/redis.ts';
+import { ask, challengeOf, expectError, jsonOf } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
-import { startApiProcess } from '../support/api-process.ts';
+import { useApi, useStarted } from '../support/use.ts';
 import { buildUser, cookieOf, logIn, openSession, postSession, quickHash, testPassword } from './users.ts';
 
-let harness: Harness;
-let address: string;
-let redis: Redis;
+const api = useApi();
+const redis = useStarted(
+  () => connectRedis(api.servers.redisUrl),
+  (one) => Promise.resolve(one.disconnect()),
+);
 
-beforeAll(async () => {
-  harness = await startHarness();
-  address = await harness.startApi();
-  redis = new Redis(harness.servers.redisUrl);
-});
-afterAll(async () => {
-  redis.disconnect();
-  await harness.close();
-});
-
-const getSession = (headers: Record<string, string> = {}, of = address) =>
-  ask(`${of}/api/session`, { headers });
-const logOut = (headers: Record<string, string> = {}, of = address) =>
-  ask(`${of}/api/session`, { method: 'DELETE', headers });
-const sessionKeys = () => redis.keys(`${harness.config.redisPrefix}:session:*`);
+const getSession = (headers: Record<string, string> = {}, url = api.url) =>
+  ask(`${url}/api/session`, { headers });
+const logOut = (headers: Record<string, string> = {}, url = api.url) =>
+  ask(`${url}/api/session`, { method: 'DELETE', headers });
+const sessionKeys = () => redis.keys(`${api.config.redisPrefix}:session:*`);
 
 function expectUnauthorized(answer: Answer): void {
-  expect({ status: answer.status, body: jsonOf(answer) }).toStrictEqual({
-    status: 401,
-    body: { error: 'Authentication failed' },
-  });
+  expectError(answer, 401, 'Authentication failed');
   expect(challengeOf(answer)).toBe('Bearer realm="Lectern"');
   expect(answer.headers.get('cache-control')).toBe('no-store');
 }
 
 describe('a login', () => {
   test('returns the user, the organization and the expiry, and so do requests with the cookie', async () => {
-    const { user, organization } = await buildUser(harness, { role: 'admin' });
-    const answer = await logIn(address, user);
+    const { user, organization } = await buildUser(api, { role: 'admin' });
+    const answer = await logIn(api.url, user);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('cache-control')).toBe('no-store');
     const body = jsonOf(answer) as { expiresAt: string };
@@ -62,17 +49,17 @@ describe('a login', () => {
 
   test('accepts the email address in any case, and the password in any Unicode form', async () => {
     const passwordHash = await hashPassword('Ümläute sind schön');
-    const { user } = await buildUser(harness, { passwordHash });
+    const { user } = await buildUser(api, { passwordHash });
     const body = { email: `  ${user.email.toUpperCase()} `, password: 'Ümläute sind schön'.normalize('NFD') };
-    expect((await postSession(address, body)).status).toBe(200);
+    expect((await postSession(api.url, body)).status).toBe(200);
   });
 
   test('that fails gets the same 401 for every reason', async () => {
-    const { user } = await buildUser(harness);
-    const { user: disabled } = await buildUser(harness);
-    await disableUser(harness.db, disabled.email);
-    const { user: left, organization: gone } = await buildUser(harness);
-    await harness.db.organizations.deleteOne({ _id: gone._id });
+    const { user } = await buildUser(api);
+    const { user: disabled } = await buildUser(api);
+    await disableUser(api.db, disabled.email);
+    const { user: left, organization: gone } = await buildUser(api);
+    await api.db.organizations.deleteOne({ _id: gone._id });
     const wrong = [
       { email: user.email, password: 'another password' },
       { email: 'nobody@example.com', password: testPassword },
@@ -86,12 +73,8 @@ describe('a login', () => {
       { email: user.email, password: 'x'.repeat(5_000) },
     ];
     for (const body of wrong) {
-      const answer = await postSession(address, body);
-      expect({ body, status: answer.status, answer: jsonOf(answer) }).toStrictEqual({
-        body,
-        status: 401,
-        answer: { error: 'Email or password is wrong' },
-      });
+      const answer = await postSession(api.url, body);
+      expectError(answer, 401, 'Email or password is wrong');
       expect(answer.headers.getSetCookie()).toStrictEqual([]);
     }
   });
@@ -116,55 +99,48 @@ describe('a login', () => {
       'Request body must be an object with email and password',
     ],
   ])('with %s gets 422 with the reason', async (_what, body, error) => {
-    const answer = await postSession(address, body);
-    expect({ status: answer.status, body: jsonOf(answer) }).toStrictEqual({ status: 422, body: { error } });
+    expectError(await postSession(api.url, body), 422, error);
   });
 
   test('over 8 KiB gets 413, and a form gets 422', async () => {
-    const large = await postSession(address, { email: 'a@example.com', password: 'x'.repeat(8192) });
+    const large = await postSession(api.url, { email: 'a@example.com', password: 'x'.repeat(8192) });
     expect(large.status).toBe(413);
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
-    expect((await postSession(address, 'email=a%40example.com&password=x', form)).status).toBe(422);
+    expect((await postSession(api.url, 'email=a%40example.com&password=x', form)).status).toBe(422);
     expect(
-      (await postSession(address, { email: 'a@a.de', password: 'x' }, { 'content-type': 'text/plain' }))
+      (await postSession(api.url, { email: 'a@a.de', password: 'x' }, { 'content-type': 'text/plain' }))
         .status,
     ).toBe(422);
   });
 
   test('with an outdated hash stores a new one, and sessions continue', async () => {
-    const { user } = await buildUser(harness, { passwordHash: quickHash });
-    const { cookie } = await openSession(address, user);
-    const stored = await harness.db.users.findById(user._id).lean();
+    const { user } = await buildUser(api, { passwordHash: quickHash });
+    const { cookie } = await openSession(api.url, user);
+    const stored = await api.db.users.findById(user._id).lean();
     expect(stored?.passwordHash).toMatch(/^\$scrypt\$ln=15,r=8,p=3\$/);
     expect((await getSession({ cookie })).status).toBe(200);
-    expect((await logIn(address, user)).status).toBe(200);
+    expect((await logIn(api.url, user)).status).toBe(200);
   });
 });
 
 describe('a session', () => {
-  test.each<[string, string]>([
-    ['no cookie', ''],
-    ['a cookie without its signature', 'lectern=abc'],
-    ['a cookie with another signature', 'lectern=abc; lectern.sig=abc'],
-  ])('is rejected with %s: 401', async (_what, cookie) => {
-    expectUnauthorized(await getSession(cookie === '' ? {} : { cookie }));
-  });
-
-  test('is rejected with the signature of another cookie', async () => {
-    const { user } = await buildUser(harness);
-    const [first = '', second = ''] = [
-      await openSession(address, user),
-      await openSession(address, user),
-    ].map(({ cookie }) => cookie);
-    const mixed = `${first.split('; ')[0]}; ${second.split('; ')[1]}`;
-    expectUnauthorized(await getSession({ cookie: mixed }));
+  test('is rejected without a cookie, or with another signature than its own', async () => {
+    const { user } = await buildUser(api);
+    const [one = '', two = ''] = [await openSession(api.url, user), await openSession(api.url, user)].map(
+      ({ cookie }) => cookie,
+    );
+    const mixed = `${one.split('; ')[0]}; ${two.split('; ')[1]}`;
+    expectUnauthorized(await getSession());
+    for (const cookie of ['lectern=abc', 'lectern=abc; lectern.sig=abc', mixed]) {
+      expectUnauthorized(await getSession({ cookie }));
+    }
   });
 
   test('gets a new id at each login, whatever cookie came with it, and the former session ends', async () => {
-    const { user: attacker } = await buildUser(harness);
-    const { user } = await buildUser(harness);
-    const planted = await openSession(address, attacker);
-    const answer = await logIn(address, user, planted);
+    const { user: attacker } = await buildUser(api);
+    const { user } = await buildUser(api);
+    const planted = await openSession(api.url, attacker);
+    const answer = await logIn(api.url, user, planted);
     const own = { cookie: cookieOf(answer) };
     expect(own.cookie).not.toBe(planted.cookie);
     expectUnauthorized(await getSession(planted));
@@ -172,9 +148,9 @@ describe('a session', () => {
   });
 
   test('is stored in Redis under a digest until its expiry, without the password', async () => {
-    const { user } = await buildUser(harness);
+    const { user } = await buildUser(api);
     const before = await sessionKeys();
-    const { cookie } = await openSession(address, user);
+    const { cookie } = await openSession(api.url, user);
     const [key = '', ...others] = (await sessionKeys()).filter((one) => !before.includes(one));
     expect(others).toStrictEqual([]);
     const id = /^lectern=([^;]+)/.exec(cookie)?.[1] ?? '';
@@ -195,32 +171,28 @@ describe('a session', () => {
   });
 
   test('ends when Redis loses it', async () => {
-    const { user } = await buildUser(harness);
+    const { user } = await buildUser(api);
     const before = await sessionKeys();
-    const session = await openSession(address, user);
+    const session = await openSession(api.url, user);
     await redis.del(...(await sessionKeys()).filter((key) => !before.includes(key)));
     expectUnauthorized(await getSession(session));
   });
 
-  test('ends with the logout, at once in every process, and other sessions continue', async () => {
-    const other = await startApiProcess(harness);
-    try {
-      const { user } = await buildUser(harness);
-      const session = await openSession(address, user);
-      const elsewhere = await openSession(other.url, user);
-      expect((await getSession(session, other.url)).status).toBe(200);
-      expect((await getSession(elsewhere)).status).toBe(200);
+  test('ends with the log-out, at once in every API, and other sessions continue', async () => {
+    const other = await api.startApi();
+    const { user } = await buildUser(api);
+    const session = await openSession(api.url, user);
+    const elsewhere = await openSession(other, user);
+    expect((await getSession(session, other)).status).toBe(200);
+    expect((await getSession(elsewhere)).status).toBe(200);
 
-      const out = await logOut(session, other.url);
-      expect({ status: out.status, body: out.body.toString() }).toStrictEqual({ status: 204, body: '' });
-      expect(out.headers.get('cache-control')).toBe('no-store');
-      for (const cookie of out.headers.getSetCookie()) expect(cookie).toContain('expires=Thu, 01 Jan 1970');
-      expectUnauthorized(await getSession(session));
-      expectUnauthorized(await getSession(session, other.url));
-      expect((await getSession(elsewhere)).status).toBe(200);
-    } finally {
-      await other.end();
-    }
+    const out = await logOut(session, other);
+    expect({ status: out.status, body: out.body.toString() }).toStrictEqual({ status: 204, body: '' });
+    expect(out.headers.get('cache-control')).toBe('no-store');
+    for (const cookie of out.headers.getSetCookie()) expect(cookie).toContain('expires=Thu, 01 Jan 1970');
+    expectUnauthorized(await getSession(session));
+    expectUnauthorized(await getSession(session, other));
+    expect((await getSession(elsewhere)).status).toBe(200);
   });
 
   test('that does not exist can be logged out as well', async () => {
@@ -229,26 +201,26 @@ describe('a session', () => {
   });
 
   test('ends when the password is changed, the user disabled, or the organization deleted', async () => {
-    const { user, organization } = await buildUser(harness);
-    const sessions = [await openSession(address, user), await openSession(address, user)];
-    await setPassword(harness.db, user.email, user.passwordHash);
+    const { user, organization } = await buildUser(api);
+    const sessions = [await openSession(api.url, user), await openSession(api.url, user)];
+    await setPassword(api.db, user.email, user.passwordHash);
     for (const session of sessions) expectUnauthorized(await getSession(session));
 
-    const { user: second } = await buildUser(harness, { organization });
-    const third = await openSession(address, (await buildUser(harness, { organization })).user);
-    const session = await openSession(address, second);
-    await disableUser(harness.db, second.email);
+    const { user: second } = await buildUser(api, { organization });
+    const third = await openSession(api.url, (await buildUser(api, { organization })).user);
+    const session = await openSession(api.url, second);
+    await disableUser(api.db, second.email);
     expectUnauthorized(await getSession(session));
     expect((await getSession(third)).status).toBe(200);
-    await harness.db.organizations.deleteOne({ _id: organization._id });
+    await api.db.organizations.deleteOne({ _id: organization._id });
     expectUnauthorized(await getSession(third));
   });
 
   test('shows the current plan and role', async () => {
-    const { user, organization } = await buildUser(harness);
-    const session = await openSession(address, user);
-    await harness.db.organizations.updateOne({ _id: organization._id }, { plan: 'solo' });
-    await harness.db.users.updateOne({ _id: user._id }, { role: 'admin' });
+    const { user, organization } = await buildUser(api);
+    const session = await openSession(api.url, user);
+    await api.db.organizations.updateOne({ _id: organization._id }, { plan: 'solo' });
+    await api.db.users.updateOne({ _id: user._id }, { role: 'admin' });
     expect(jsonOf(await getSession(session))).toMatchObject({
       user: { role: 'admin' },
       organization: { plan: 'solo' },
@@ -257,7 +229,7 @@ describe('a session', () => {
 });
 
 test('other methods get 405 with the allowed methods', async () => {
-  const answer = await ask(`${address}/api/session`, { method: 'PUT' });
-  expect(answer.status).toBe(405);
+  const answer = await ask(`${api.url}/api/session`, { method: 'PUT' });
+  expectError(answer, 405, 'PUT is not allowed here');
   expect(answer.headers.get('allow')).toBe('GET, HEAD, POST, DELETE');
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   createUser,
   disableUser,
@@ -11,14 +11,9 @@ import {
 } from '../../shared/models/user.ts';
 import type { User } from '../../shared/models/user.ts';
 import { buildOrganization } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
+import { useHarness } from '../support/use.ts';
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await startHarness();
-});
-afterAll(() => harness.close());
+const harness = useHarness();
 
 async function addUser(email = `${randomUUID()}@example.com`): Promise<User> {
   const { organization } = await buildOrganization(harness);

@@ -1,27 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { generateCredentials } from '../../shared/accounts/credentials.ts';
 import { issueApiKey, revokeApiKey } from '../../shared/models/api-key.ts';
 import { buildLearnerToken, buildOrganization } from '../support/factories.ts';
-import { startHarness, testPepper } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
+import { testPepper } from '../support/harness.ts';
 import { ask, expectError, expectFailure, unauthorized } from '../support/answers.ts';
+import { useApi } from '../support/use.ts';
 
-let harness: Harness;
-let api: string;
+const api = useApi();
 let keys: Record<'good' | 'revoked' | 'expired' | 'unknown', { publicKey: string; secretKey: string }>;
 
 beforeAll(async () => {
-  harness = await startHarness();
-  api = await harness.startApi();
-  const { organization } = await buildOrganization(harness);
+  const { organization } = await buildOrganization(api);
   const issue = (expiresAt: Date | null = null) =>
-    issueApiKey(harness.db, testPepper, { organizationId: organization._id, label: null, expiresAt });
+    issueApiKey(api.db, testPepper, { organizationId: organization._id, label: null, expiresAt });
   const [good, revoked, expired] = [await issue(), await issue(), await issue(new Date(0))];
-  await revokeApiKey(harness.db, revoked.publicKey);
+  await revokeApiKey(api.db, revoked.publicKey);
   keys = { good, revoked, expired, unknown: generateCredentials() };
 });
-afterAll(() => harness.close());
 
 const realm = 'Bearer realm="Lectern"';
 const because = (text: string) => `${realm}, error="invalid_token", error_description="${text}"`;
@@ -51,11 +47,11 @@ test.each<[string, () => string | undefined, string]>([
     const sent = authorization();
     const headers: Record<string, string> = sent === undefined ? {} : { authorization: sent };
     for (const path of [`/api/public/lessons/${randomUUID()}/progress/l`, '/api/lessons']) {
-      const answer = await ask(api + path, { headers });
+      const answer = await ask(api.url + path, { headers });
       expectError(answer, 401, 'Authentication failed');
       expect(answer.headers.get('www-authenticate')).toBe(expected);
     }
-    const exported = await ask(`${api}/api/lessons/${randomUUID()}/versions/${randomUUID()}/export-zip`, {
+    const exported = await ask(`${api.url}/api/lessons/${randomUUID()}/versions/${randomUUID()}/export-zip`, {
       headers,
     });
     expectFailure(exported, unauthorized);
@@ -71,7 +67,7 @@ test('a rejected learner token gets its reason in header and body', async () => 
     [expired, 'Token expired'],
     ['x', 'Malformed token'],
   ]) {
-    const answer = await ask(`${api}/api/public/lessons/${lessonId}/player-data?token=${token}`);
+    const answer = await ask(`${api.url}/api/public/lessons/${lessonId}/player-data?token=${token}`);
     expectError(answer, 401, `Token verification failed: ${reason}`);
     expect(answer.headers.get('www-authenticate')).toBe(because(reason ?? ''));
   }

@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { playerRelease } from '../../shared/player/player-release.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
 import { ask, sendRaw, statusOf } from '../support/answers.ts';
+import { useHarness } from '../support/use.ts';
 
-let harness: Harness;
+const harness = useHarness();
 /** Three APIs: without PUBLIC_URL, without PUBLIC_URL behind a proxy, and with PUBLIC_URL. */
 let direct: string;
 let proxied: string;
@@ -14,7 +13,6 @@ let framePath: string;
 const publicUrl = 'https://Lessons.example:443/a;b,c';
 
 beforeAll(async () => {
-  harness = await startHarness();
   [direct, proxied, named] = await Promise.all([
     harness.startApi(),
     harness.startApi({ TRUST_PROXY: '1' }),
@@ -22,7 +20,6 @@ beforeAll(async () => {
   ]);
   framePath = `/player/${(await playerRelease()).name}/frame.html`;
 });
-afterAll(() => harness.close());
 
 function get(address: string, path: string, headers: string[], version = '1.1'): Promise<string> {
   const lines = [`GET ${path} HTTP/${version}`, ...headers, 'Connection: close', '', ''];

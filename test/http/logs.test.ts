@@ -8,7 +8,7 @@ import { ask, jsonOf, sendRaw } from '../support/answers.ts';
 import { startApiProcess } from '../support/api-process.ts';
 import type { ApiProcess } from '../support/api-process.ts';
 import { openQueue } from '../exports/open-queue.ts';
-import { buildUser, openSession, postSession, testPassword } from '../accounts/users.ts';
+import { buildUser, openSession, postSession, quickHash, testPassword } from '../accounts/users.ts';
 
 let harness: Harness;
 let api: ApiProcess;
@@ -72,7 +72,7 @@ test('no secret from a request reaches the log', async () => {
         'content-type': 'application/json',
       };
       // The export request with valid credentials times out, because no worker runs.
-      await ask(url, { headers, signal: AbortSignal.timeout(2_000) }).catch(() => undefined);
+      await ask(url, { headers, signal: AbortSignal.timeout(500) }).catch(() => undefined);
       await ask(url, { method: 'POST', headers, body: `{"password": "${secrets.body}` });
     }
   }
@@ -98,7 +98,7 @@ test('no secret from a request reaches the log', async () => {
 });
 
 test('no secret of learners, users or the installation reaches the log', async () => {
-  const { user } = await buildUser(harness);
+  const { user } = await buildUser(harness, { passwordHash: quickHash });
   const wrongPassword = 'a-password-that-is-wrong';
   await postSession(address, { email: user.email, password: wrongPassword });
   const { cookie } = await openSession(address, user);
@@ -152,26 +152,6 @@ test('each request is logged once, with its id, method, path and status', async 
   expect(api.log().filter((line) => line.request === 'the-one-request' && line.msg === 'request')).toEqual([
     expect.objectContaining({ method: 'PUT', path: '/one', status: 404 }),
   ]);
-});
-
-test('the API warns once about requests through a proxy that TRUST_PROXY does not count, without logging header values', async () => {
-  const request = (header: string) =>
-    sendRaw(address, `GET / HTTP/1.1\r\nHost: a\r\n${header}\r\nConnection: close\r\n\r\n`);
-  await request('X-Forwarded-For: 203.0.113.66\u001b[31m, \u0007198.51.100.7');
-  for (let count = 0; count < 3; count += 1) await request('Forwarded: for=203.0.113.66');
-  await request('X-Forwarded-For: 203.0.113.66');
-  const last = 'the-last-one-forwarded';
-  await ask(`${address}/`, { headers: { 'x-request-id': last } });
-  await waitFor('the last one in the log', () => requests().some((line) => line.request === last));
-  const warnings = api.log().filter(({ msg }) => msg.includes('TRUST_PROXY'));
-  expect(warnings).toEqual([
-    expect.objectContaining({
-      level: 40,
-      header: expect.stringMatching(/forwarded/i) as string,
-      from: '127.0.0.1',
-    }),
-  ]);
-  expect(api.output()).not.toContain('203.0.113.66');
 });
 
 test('a client that disconnects is logged as 499, and the API stops waiting for it', async () => {

@@ -1,21 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { generateCredentials } from '../../shared/accounts/credentials.ts';
 import { issueApiKey } from '../../shared/models/api-key.ts';
 import { buildOrganization, exportPath } from '../support/factories.ts';
 import { startHarness, testPepper } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
 import { ask, expectFailure, jsonOf, notFound, unauthorized } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
+import { useHarness } from '../support/use.ts';
 
-let harness: Harness;
+const harness = useHarness();
 let tenant: Awaited<ReturnType<typeof buildOrganization>>;
 
 beforeAll(async () => {
-  harness = await startHarness();
   tenant = await buildOrganization(harness);
 });
-afterAll(() => harness.close());
 
 /** An API with rate limit counts of its own. */
 const startLimited = (perKey: number, perAddress: number, settings: Record<string, string> = {}) =>

@@ -1,338 +1,349 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { describe, expect, test } from 'vitest';
+import { inviteRegistration } from '../../shared/models/lti-registration.ts';
 import { playerRelease } from '../../shared/player/player-release.ts';
 import { signLaunchToken } from '../../shared/tokens/player-tokens.ts';
-import { buildOrganization, buildPackage, buildPreviewToken, buildVersion } from '../support/factories.ts';
-import { startHarness, testSigningSecrets } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
+import { startSimulator } from '../../simulator/start.ts';
+import {
+  buildLearnerToken,
+  buildOrganization,
+  buildPackage,
+  buildPreviewToken,
+  buildVersion,
+} from '../support/factories.ts';
+import { testSigningSecrets } from '../support/harness.ts';
 import { ask, jsonOf } from '../support/answers.ts';
 import type { Answer, AskOptions } from '../support/answers.ts';
+import { useApi, useStarted } from '../support/use.ts';
+import { buildUser, openSession, testPassword } from '../accounts/users.ts';
 import { createChecker } from './openapi-checks.ts';
 import type { Document } from './openapi-checks.ts';
-import { buildUser, logIn, openSession } from '../accounts/users.ts';
 
-let harness: Harness;
-let address: string;
-let organizationId: string;
-let headers: { authorization: string };
-let cookie: { cookie: string };
-let version: LessonVersion;
-let mediaId: string;
-let token: string;
-let check: ReturnType<typeof createChecker>['expectDocumented'];
 const learnerId = 'learner-1';
 const platform = { platformId: randomUUID(), ltiUserId: 'user-1', contextId: null };
 
-const png = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABpfZFQAAAAABJRU5ErkJggg==',
-  'base64',
+const simulator = useStarted(startSimulator, (one) => one.close());
+const api = useApi(() => ({ LECTERN_ALLOWED_PRIVATE_HOSTS: new URL(simulator.issuer).host }), {
+  worker: true,
+});
+const built = useStarted(
+  async () => {
+    const { organization, headers } = api;
+    const organizationId = organization._id;
+    const { path, mediaIds } = await buildPackage({
+      media: [{ bytes: Buffer.from('GIF89a') }],
+      blocks: ([id]) => [
+        { type: 'Image', props: { id: 'Image-1', src: `media:${id}`, alt: '', caption: '' } },
+        { type: 'OpenResponse', props: { id: 'OpenResponse-1', prompt: 'Why?' } },
+      ],
+      lesson: { variable_definitions: [{ name: 'points', type: 'number' }] },
+    });
+    const version = await buildVersion(api, organization, path);
+    const draft = await buildVersion(api, organization, (await buildPackage()).path, { publish: false });
+    const { user } = await buildUser(api, { organization });
+    const { cookie } = await openSession(api.url, user);
+    const claims = { organizationId, lessonId: version.lessonId, versionId: version._id, ...platform };
+    const document = jsonOf(await ask(`${api.url}/openapi.json`)) as Document;
+    return {
+      version,
+      draft,
+      mediaId: mediaIds[0] ?? '',
+      token: buildLearnerToken({ organizationId, lessonId: version.lessonId }, { learnerId }),
+      draftToken: buildLearnerToken({ organizationId, lessonId: draft.lessonId }),
+      preview: buildPreviewToken(version),
+      launch: signLaunchToken(testSigningSecrets, claims, 60).token,
+      solo: (await buildOrganization(api, { plan: 'solo' })).headers,
+      email: user.email,
+      session: { cookie },
+      headers,
+      check: createChecker(document).expectDocumented,
+    };
+  },
+  () => Promise.resolve(),
 );
 
-beforeAll(async () => {
-  harness = await startHarness();
-  address = await harness.startApi();
-  await harness.startWorker();
-  check = createChecker(jsonOf(await ask(`${address}/openapi.json`)) as Document).expectDocumented;
-  const built = await buildOrganization(harness);
-  ({ headers } = built);
-  organizationId = built.organization._id;
-  const { path, mediaIds } = await buildPackage({
-    media: [{ bytes: png }],
-    blocks: ([id]) => [
-      { type: 'Image', props: { id: 'Image-1', src: `media:${id}`, alt: '', caption: '' } },
-      { type: 'OpenResponse', props: { id: 'OpenResponse-1', prompt: 'Why?' } },
-    ],
-    lesson: { variable_definitions: [{ name: 'points', type: 'number' }] },
-  });
-  mediaId = mediaIds[0] ?? '';
-  version = await buildVersion(harness, built.organization, path);
-  await buildVersion(harness, built.organization, (await buildPackage()).path, { publish: false });
-  cookie = await openSession(address, (await buildUser(harness, built)).user);
-  token = await signed({ versionId: version._id, userAttributes: { group: 'b' } });
-});
-afterAll(() => harness.close());
-
-/** Asks, and holds the answer against the document. */
+/** Sends a request and compares the response with the document. */
 async function documented(operation: string, path: string, options: AskOptions = {}): Promise<Answer> {
-  const [method] = operation.split(' ');
-  const answer = await ask(address + path, { method, ...options });
-  check(operation, answer);
+  const [method = ''] = operation.split(' ');
+  const url = new URL(path, api.url).href;
+  const answer = await ask(url, { method, ...options });
+  built.check(operation, answer);
   return answer;
 }
 
-function json(body: unknown, extra: object = {}): AskOptions {
+function json(body: unknown, headers: Record<string, string> = {}): AskOptions {
   return {
-    headers: { 'content-type': 'application/json', ...extra },
+    headers: { 'content-type': 'application/json', ...headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   };
 }
 
-const signToken = 'POST /api/public/sign-token';
+/** Requests to a path below one operation's: what follows the base path, the options, and the expected status. */
+type Row = [status: number, path: string, options?: AskOptions];
 
-async function signed(fields: object): Promise<string> {
-  const body = { lessonId: version.lessonId, learnerId, ...fields };
-  const answer = await documented(signToken, '/api/public/sign-token', json(body, headers));
-  expect(answer.status).toBe(200);
-  return (jsonOf(answer) as { token: string }).token;
+async function expectStatuses(operation: string, base: string, rows: Row[]): Promise<void> {
+  for (const [status, path, options] of rows) {
+    const answer = await documented(operation, base + path, options);
+    expect({ path, status: answer.status }).toEqual({ path, status });
+  }
 }
 
-test('tokens: good requests and each kind of bad one', async () => {
-  const sign = async (body: unknown, extra: object) =>
-    (await documented(signToken, '/api/public/sign-token', json(body, extra))).status;
-  expect(await sign({}, {})).toBe(401);
-  expect(await sign({ lessonId: randomUUID(), learnerId }, headers)).toBe(404);
-  expect(await sign('{', headers)).toBe(422);
-  expect(await sign(`"${'x'.repeat(70_000)}"`, headers)).toBe(413);
+const lessonPath = () => `/api/public/lessons/${built.version.lessonId}`;
+const none = randomUUID();
+
+test('tokens', async () => {
+  const { headers, version } = built;
+  await expectStatuses('POST /api/public/sign-token', '/api/public/sign-token', [
+    [200, '', json({ lessonId: version.lessonId, learnerId }, headers)],
+    [401, '', json({})],
+    [404, '', json({ lessonId: none, learnerId }, headers)],
+    [422, '', json('{', headers)],
+    [413, '', json(`"${'x'.repeat(70_000)}"`, headers)],
+  ]);
 });
 
-const playerData = 'GET /api/public/lessons/{lessonId}/player-data';
-
-test('player data: with and without each option, and each kind of bad request', async () => {
-  const load = async (query: string, lessonId = version.lessonId) =>
-    (await documented(playerData, `/api/public/lessons/${lessonId}/player-data?${query}`)).status;
-  expect(await load(`token=${token}`)).toBe(200);
-  expect(await load(`token=${token}&include_metadata=true&validate_playability=false`)).toBe(200);
-  expect(await load('')).toBe(400);
-  expect(await load('token=x.y.z')).toBe(401);
-  expect(await load(`token=${token}`, randomUUID())).toBe(403);
-  const unpublished = await signed({ lessonId: (await draft()).lessonId });
-  expect(await load(`token=${unpublished}`, (await draft()).lessonId)).toBe(404);
+test('player data', async () => {
+  const { token, draft, draftToken, launch } = built;
+  await expectStatuses('GET /api/public/lessons/{lessonId}/player-data', '', [
+    [200, `${lessonPath()}/player-data?token=${token}`],
+    [200, `${lessonPath()}/player-data?token=${token}&include_metadata=true&validate_playability=false`],
+    [200, `${lessonPath()}/player-data?token=${launch}`],
+    [400, `${lessonPath()}/player-data`],
+    [401, `${lessonPath()}/player-data?token=x.y.z`],
+    [403, `/api/public/lessons/${none}/player-data?token=${token}`],
+    [404, `/api/public/lessons/${draft.lessonId}/player-data?token=${draftToken}`],
+  ]);
 });
 
-async function draft(): Promise<{ lessonId: string }> {
-  const list = jsonOf(await ask(`${address}/api/lessons?status=draft`, { headers }));
-  return { lessonId: (list as { lessons: { id: string }[] }).lessons[0]?.id ?? '' };
-}
-
-test('the session of an embed token: before, during and after, stale, and bad', async () => {
-  const path = `/api/public/lessons/${version.lessonId}/session`;
+test('sessions of learners, and their progress', async () => {
+  const { headers, token, preview, launch, version } = built;
   const read = 'GET /api/public/lessons/{lessonId}/session';
   const write = 'POST /api/public/lessons/{lessonId}/session';
-  const post = (body: unknown, query = `token=${token}`) => documented(write, `${path}?${query}`, json(body));
   const place = { versionId: version._id, currentSectionIndex: 0, currentStepIndex: 0 };
-
-  expect((await documented(read, `${path}?token=${token}`)).status).toBe(200);
-  expect((await documented(read, path)).status).toBe(400);
-  expect((await documented(read, `${path}?token=x`)).status).toBe(401);
-  const answer = {
+  const first = {
     ...place,
     revision: 0,
     progressData: { a: 1 },
     variableState: { points: 1 },
     items: [{ widgetId: 'OpenResponse-1', answer: 'Because.' }],
   };
-  expect((await post(answer)).status).toBe(200);
-  expect((await post(answer)).status).toBe(409);
-  expect((await post({ ...place, revision: 1, completed: true })).status).toBe(200);
-  expect((await post({ ...place, revision: 2, page: 1 })).status).toBe(422);
-  expect((await post(answer, 'token=x')).status).toBe(401);
-  expect((await post(`"${'x'.repeat(2 ** 20)}"`)).status).toBe(413);
-  expect((await documented(read, `${path}?token=${token}`)).status).toBe(200);
+  const session = `${lessonPath()}/session`;
+  await expectStatuses(read, session, [
+    [200, `?token=${token}`],
+    [200, `?token=${launch}`],
+    [200, `?token=${preview}`],
+    [400, ''],
+    [401, '?token=x'],
+  ]);
+  await expectStatuses(write, session, [
+    [200, `?token=${token}`, json(first)],
+    [409, `?token=${token}`, json(first)],
+    [200, `?token=${token}`, json({ ...place, revision: 1, completed: true })],
+    [422, `?token=${token}`, json({ ...place, revision: 2, page: 1 })],
+    [401, '?token=x', json(first)],
+    [413, `?token=${token}`, json(`"${'x'.repeat(2 ** 20)}"`)],
+    [200, `?token=${launch}`, json({ ...place, revision: 0, completed: true })],
+    [403, `?token=${preview}`, json({})],
+  ]);
+  await expectStatuses(read, session, [[200, `?token=${token}`]]);
+
+  await expectStatuses('GET /api/public/lessons/{lessonId}/progress/{learnerId}', '', [
+    [200, `${lessonPath()}/progress/${learnerId}`, { headers }],
+    [404, `${lessonPath()}/progress/unknown`, { headers }],
+    [422, `/api/public/lessons/x/progress/${learnerId}`, { headers }],
+    [401, `${lessonPath()}/progress/${learnerId}`],
+  ]);
+  const ofPlatform = `${lessonPath()}/lti-progress/user-1`;
+  await expectStatuses('GET /api/public/lessons/{lessonId}/lti-progress/{ltiUserId}', ofPlatform, [
+    [200, `?platformId=${platform.platformId}`, { headers }],
+    [404, `?platformId=${none}`, { headers }],
+    [422, '', { headers }],
+  ]);
 });
 
-test('a preview: its session, which a write is refused for', async () => {
-  const path = `/api/public/lessons/${version.lessonId}/session?token=${buildPreviewToken(version)}`;
-  const session = '/api/public/lessons/{lessonId}/session';
-  expect((await documented(`GET ${session}`, path)).status).toBe(200);
-  expect((await documented(`POST ${session}`, path, json({}))).status).toBe(403);
-});
-
-test('progress that is there, that is not, and that cannot be asked for', async () => {
-  const operation = 'GET /api/public/lessons/{lessonId}/progress/{learnerId}';
-  const read = async (lessonId: string, learner: string, extra: object = { headers }) =>
-    (await documented(operation, `/api/public/lessons/${lessonId}/progress/${learner}`, extra)).status;
-  expect(await read(version.lessonId, learnerId)).toBe(200);
-  expect(await read(version.lessonId, 'nobody')).toBe(404);
-  expect(await read('x', learnerId)).toBe(422);
-  expect(await read(version.lessonId, learnerId, {})).toBe(401);
-});
-
-test('an LTI launch: its session and its progress', async () => {
-  const claims = { organizationId, lessonId: version.lessonId, versionId: version._id, ...platform };
-  const { token: launch } = signLaunchToken(testSigningSecrets, claims, 60);
-  const path = `/api/public/lessons/${version.lessonId}`;
-  const session = 'GET /api/public/lessons/{lessonId}/session';
-  expect((await documented(session, `${path}/session?token=${launch}`)).status).toBe(200);
-  expect((await documented(playerData, `${path}/player-data?token=${launch}`)).status).toBe(200);
-
-  const place = { versionId: version._id, currentSectionIndex: 0, currentStepIndex: 0, revision: 0 };
-  const write = 'POST /api/public/lessons/{lessonId}/session';
-  const written = await documented(
-    write,
-    `${path}/session?token=${launch}`,
-    json({ ...place, completed: true }),
-  );
-  expect(written.status).toBe(200);
-  const operation = 'GET /api/public/lessons/{lessonId}/lti-progress/{ltiUserId}';
-  const read = async (query: string) =>
-    (await documented(operation, `${path}/lti-progress/user-1${query}`, { headers })).status;
-  expect(await read(`?platformId=${platform.platformId}`)).toBe(200);
-  expect(await read(`?platformId=${randomUUID()}`)).toBe(404);
-  expect(await read('')).toBe(422);
-});
-
-test('media and widgets: found, fetched whole, in part and not again, and refused', async () => {
-  const media = 'GET /api/public/lessons/{lessonId}/media/{mediaId}';
-  const widgets = 'GET /api/public/lessons/{lessonId}/widgets/{file}';
-  const asset = 'GET /assets/v1/{area}/{sha256}/{size}/{type}/{subtype}/{fileName}';
-  const path = `/api/public/lessons/${version.lessonId}`;
-  const found = await documented(media, `${path}/media/${mediaId}?token=${token}`);
-  expect(found.status).toBe(302);
+test('media and widgets', async () => {
+  const { mediaId, token } = built;
+  await expectStatuses('GET /api/public/lessons/{lessonId}/media/{mediaId}', `${lessonPath()}/media/`, [
+    [302, `${mediaId}?token=${token}`],
+    [404, `${none}?token=${token}`],
+    [400, `x?token=${token}`],
+  ]);
+  await expectStatuses('GET /api/public/lessons/{lessonId}/widgets/{file}', `${lessonPath()}/widgets/`, [
+    [302, `OpenResponse.js?token=${token}`],
+    [404, `Quiz.js?token=${token}`],
+  ]);
+  const found = await ask(`${api.url}${lessonPath()}/media/${mediaId}?token=${token}`);
   const file = found.headers.get('location') ?? '';
-  expect((await documented(media, `${path}/media/${randomUUID()}?token=${token}`)).status).toBe(404);
-  expect((await documented(media, `${path}/media/x?token=${token}`)).status).toBe(400);
-  expect((await documented(widgets, `${path}/widgets/OpenResponse.js?token=${token}`)).status).toBe(302);
-  expect((await documented(widgets, `${path}/widgets/Quiz.js?token=${token}`)).status).toBe(404);
-
-  const whole = await documented(asset, file);
-  expect({ status: whole.status, same: whole.body.equals(png) }).toEqual({ status: 200, same: true });
-  expect((await documented(asset, file, { headers: { range: 'bytes=0-3' } })).status).toBe(206);
-  expect((await documented(asset, file, { headers: { range: 'bytes=900-' } })).status).toBe(416);
-  expect((await documented(asset, file, { headers: { 'if-match': '"another"' } })).status).toBe(412);
-  const etag = whole.headers.get('etag') ?? '';
-  expect((await documented(asset, file, { headers: { 'if-none-match': etag } })).status).toBe(304);
-  expect((await documented(asset, `${file}x`)).status).toBe(403);
+  const asset = 'GET /assets/v1/{area}/{sha256}/{size}/{type}/{subtype}/{fileName}';
+  const etag = (await ask(new URL(file, api.url).href)).headers.get('etag') ?? '';
+  await expectStatuses(asset, file, [
+    [200, ''],
+    [206, '', { headers: { range: 'bytes=0-3' } }],
+    [416, '', { headers: { range: 'bytes=900-' } }],
+    [412, '', { headers: { 'if-match': '"another"' } }],
+    [304, '', { headers: { 'if-none-match': etag } }],
+    [403, 'x'],
+  ]);
 });
 
-test('an address for media and widgets, and what stands behind it', async () => {
+test('signed URLs of media and widgets', async () => {
+  const { mediaId, token } = built;
   const operation = 'GET /api/public/lessons/{lessonId}/content';
-  const behind = 'GET /content/v1/{lessonId}/{versionId}/{expires}/{signature}';
-  const path = `/api/public/lessons/${version.lessonId}/content`;
-  const answer = await documented(operation, `${path}?token=${token}`);
-  const { base } = jsonOf(answer) as { base: string };
-  expect((await documented(operation, path)).status).toBe(400);
-  expect((await documented(operation, `${path}?token=x`)).status).toBe(401);
-  const other = `${path}?token=${token}&versionId=${randomUUID()}`;
-  expect((await documented(operation, other)).status).toBe(404);
-  expect((await documented(`${behind}/media/{mediaId}`, `${base}media/${mediaId}`)).status).toBe(302);
-  expect((await documented(`${behind}/media/{mediaId}`, `${base}media/x`)).status).toBe(400);
-  expect((await documented(`${behind}/media/{mediaId}`, `${base}media/${randomUUID()}`)).status).toBe(404);
-  const changed = base.replace(/.\/$/, (end) => (end === 'A/' ? 'E/' : 'A/'));
-  expect((await documented(`${behind}/media/{mediaId}`, `${changed}media/x`)).status).toBe(403);
-  expect((await documented(`${behind}/widgets/{file}`, `${base}widgets/Image.js`)).status).toBe(302);
-  expect((await documented(`${behind}/widgets/{file}`, `${base}widgets/Quiz.js`)).status).toBe(404);
+  const { base } = jsonOf(await documented(operation, `${lessonPath()}/content?token=${token}`)) as {
+    base: string;
+  };
+  await expectStatuses(operation, `${lessonPath()}/content`, [
+    [400, ''],
+    [401, '?token=x'],
+    [404, `?token=${token}&versionId=${none}`],
+  ]);
+  const signed = 'GET /content/v1/{lessonId}/{versionId}/{expires}/{signature}';
+  const forged = base.replace(/.\/$/, (end) => (end === 'A/' ? 'E/' : 'A/'));
+  await expectStatuses(`${signed}/media/{mediaId}`, '', [
+    [302, `${base}media/${mediaId}`],
+    [400, `${base}media/x`],
+    [404, `${base}media/${none}`],
+    [403, `${forged}media/x`],
+  ]);
+  await expectStatuses(`${signed}/widgets/{file}`, `${base}widgets/`, [
+    [302, 'Image.js'],
+    [404, 'Quiz.js'],
+  ]);
 });
 
-test('embed pages, their description for oEmbed, and the files they are made of', async () => {
-  const embed = async (query: string, lessonId = version.lessonId) =>
-    (await documented('GET /embed/{lessonId}', `/embed/${lessonId}${query}`)).status;
-  expect(await embed(`?token=${token}`)).toBe(200);
-  expect(await embed('')).toBe(200);
-  expect(await embed('?token=')).toBe(400);
-  expect(await embed('?token=x')).toBe(401);
-  expect(await embed(`?token=${token}`, randomUUID())).toBe(403);
-  const { lessonId } = await draft();
-  expect(await embed(`?token=${await signed({ lessonId })}`, lessonId)).toBe(404);
-
-  const page = encodeURIComponent(`${address}/embed/${lessonId}`);
-  const described = async (query: string) => (await documented('GET /oembed', `/oembed${query}`)).status;
-  expect(await described(`?url=${page}`)).toBe(200);
-  expect(await described('')).toBe(400);
-  expect(await described('?url=x')).toBe(404);
-  expect(await described(`?url=${page}&format=xml`)).toBe(501);
-
+test('embed pages, oEmbed and the files of the player', async () => {
+  const { token, draft, draftToken, version } = built;
+  await expectStatuses('GET /embed/{lessonId}', '/embed/', [
+    [200, `${version.lessonId}?token=${token}`],
+    [200, version.lessonId],
+    [400, `${version.lessonId}?token=`],
+    [401, `${version.lessonId}?token=x`],
+    [403, `${none}?token=${token}`],
+    [404, `${draft.lessonId}?token=${draftToken}`],
+  ]);
+  const page = encodeURIComponent(`${api.url}/embed/${version.lessonId}`);
+  await expectStatuses('GET /oembed', '/oembed', [
+    [200, `?url=${page}`],
+    [400, ''],
+    [404, '?url=x'],
+    [501, `?url=${page}&format=xml`],
+  ]);
   const { name } = await playerRelease();
-  const file = async (path: string, extra: AskOptions = {}) =>
-    documented('GET /player/{release}/{file}', `/player/${path}`, extra);
-  const etag = (await file(`${name}/player.css`)).headers.get('etag') ?? '';
-  const again = await file(`${name}/player.css`, { headers: { 'if-none-match': etag } });
-  expect(again.status).toBe(304);
-  expect((await file(`${name}/frame.html`)).status).toBe(200);
-  expect((await file('0.0.0-00000000/player.css')).status).toBe(404);
-  expect((await documented('GET /embed.js', '/embed.js')).status).toBe(200);
+  const etag = (await ask(`${api.url}/player/${name}/player.css`)).headers.get('etag') ?? '';
+  await expectStatuses('GET /player/{release}/{file}', '/player/', [
+    [200, `${name}/player.css`],
+    [200, `${name}/frame.html`],
+    [304, `${name}/player.css`, { headers: { 'if-none-match': etag } }],
+    [404, '0.0.0-00000000/player.css'],
+  ]);
+  await expectStatuses('GET /embed.js', '/embed.js', [[200, '']]);
 });
 
-test('lists of lessons and versions, for credentials and for users', async () => {
-  const lessons = 'GET /api/lessons';
-  const versions = 'GET /api/lessons/{lessonId}/versions';
-  expect((await documented(lessons, '/api/lessons', { headers })).status).toBe(200);
-  expect((await documented(lessons, '/api/lessons?limit=1', { headers: cookie })).status).toBe(200);
-  expect((await documented(lessons, '/api/lessons')).status).toBe(401);
-  expect((await documented(lessons, '/api/lessons?page=2', { headers })).status).toBe(422);
-  for (const { lessonId } of [version, await draft()]) {
-    expect((await documented(versions, `/api/lessons/${lessonId}/versions`, { headers })).status).toBe(200);
-  }
-  expect((await documented(versions, `/api/lessons/${randomUUID()}/versions`, { headers })).status).toBe(404);
+test('lessons, for credentials and for users', async () => {
+  const { headers, session, version, draft } = built;
+  await expectStatuses('GET /api/lessons', '/api/lessons', [
+    [200, '', { headers }],
+    [200, '?limit=1', { headers: session }],
+    [401, ''],
+    [422, '?page=2', { headers }],
+  ]);
+  await expectStatuses('GET /api/lessons/{lessonId}/versions', '/api/lessons/', [
+    [200, `${version.lessonId}/versions`, { headers }],
+    [200, `${draft.lessonId}/versions`, { headers }],
+    [404, `${none}/versions`, { headers }],
+  ]);
+  await expectStatuses('GET /api/lessons/{lessonId}/player-data', '/api/lessons/', [
+    [200, `${version.lessonId}/player-data?include_metadata=true`, { headers: session }],
+    [404, `${draft.lessonId}/player-data`, { headers: session }],
+    [400, 'x/player-data', { headers: session }],
+    [401, `${version.lessonId}/player-data`],
+  ]);
 });
 
-test('player data for users, of a published version and of a draft', async () => {
-  const operation = 'GET /api/lessons/{lessonId}/player-data';
-  const load = async (lessonId: string, query = '', extra: object = { headers: cookie }) =>
-    (await documented(operation, `/api/lessons/${lessonId}/player-data${query}`, extra)).status;
-  expect(await load(version.lessonId, '?include_metadata=true')).toBe(200);
-  expect(await load((await draft()).lessonId)).toBe(404);
-  expect(await load('x')).toBe(400);
-  expect(await load(version.lessonId, '', {})).toBe(401);
+test('sessions of users', async () => {
+  const { session, email } = built;
+  await expectStatuses('POST /api/session', '/api/session', [
+    [200, '', json({ email, password: testPassword })],
+    [401, '', json({ email, password: 'wrong' })],
+    [422, '', json({})],
+  ]);
+  await expectStatuses('GET /api/session', '/api/session', [
+    [200, '', { headers: session }],
+    [401, ''],
+  ]);
+  await expectStatuses('DELETE /api/session', '/api/session', [
+    [403, '', { headers: { ...session, origin: 'https://evil.example' } }],
+    [204, ''],
+  ]);
 });
 
-test('sessions of users: begun, told, refused and ended', async () => {
-  const { user } = await buildUser(harness);
-  const begun = await logIn(address, user);
-  check('POST /api/session', begun);
-  expect(begun.status).toBe(200);
-  const wrong = json({ email: user.email, password: 'wrong' });
-  expect((await documented('POST /api/session', '/api/session', wrong)).status).toBe(401);
-  expect((await documented('POST /api/session', '/api/session', json({}))).status).toBe(422);
-  expect((await documented('GET /api/session', '/api/session', { headers: cookie })).status).toBe(200);
-  expect((await documented('GET /api/session', '/api/session')).status).toBe(401);
-  const foreign = { headers: { ...cookie, origin: 'https://evil.example' } };
-  expect((await documented('DELETE /api/session', '/api/session', foreign)).status).toBe(403);
-  expect((await documented('DELETE /api/session', '/api/session')).status).toBe(204);
+test('archives', async () => {
+  const { headers, solo, version } = built;
+  const own = `${version.lessonId}/versions/${version._id}/export-zip`;
+  const asked = (condition: object) => ({ headers: { ...headers, ...condition } });
+  await expectStatuses('GET /api/lessons/{lessonId}/versions/{versionId}/export-zip', '/api/lessons/', [
+    [200, own, { headers }],
+    [206, own, asked({ range: 'bytes=0-3' })],
+    [416, own, asked({ range: 'bytes=90000000-' })],
+    [412, own, asked({ 'if-match': '"another"' })],
+    [304, own, asked({ 'if-none-match': '*' })],
+    [400, `x/versions/${version._id}/export-zip`, { headers }],
+    [401, own],
+    [404, `${version.lessonId}/versions/${none}/export-zip`, { headers }],
+    [403, own, { headers: solo }],
+  ]);
 });
 
-test('exports: an archive, whole, in part and not again, and each kind of refusal', async () => {
-  const operation = 'GET /api/lessons/{lessonId}/versions/{versionId}/export-zip';
-  const download = async (lessonId: string, versionId: string, extra: object = { headers }) =>
-    (await documented(operation, `/api/lessons/${lessonId}/versions/${versionId}/export-zip`, extra)).status;
-  expect(await download(version.lessonId, version._id)).toBe(200);
-  const asked = (condition: object) =>
-    download(version.lessonId, version._id, { headers: { ...headers, ...condition } });
-  expect(await asked({ range: 'bytes=0-3' })).toBe(206);
-  expect(await asked({ range: 'bytes=90000000-' })).toBe(416);
-  expect(await asked({ 'if-match': '"another"' })).toBe(412);
-  expect(await asked({ 'if-none-match': '*' })).toBe(304);
-  expect(await download('x', version._id)).toBe(400);
-  expect(await download(version.lessonId, version._id, {})).toBe(401);
-  expect(await download(version.lessonId, randomUUID())).toBe(404);
-  const solo = await buildOrganization(harness, { plan: 'solo' });
-  expect(await download(version.lessonId, version._id, { headers: solo.headers })).toBe(403);
+test.each(['/health/live', '/health/ready', '/openapi.json', '/docs', '/docs/scalar.js', '/lti/jwks'])(
+  '%s',
+  async (path) => expectStatuses(`GET ${path}`, path, [[200, '']]),
+);
+
+test('registrations of learning platforms', async () => {
+  const invite = async () => {
+    const { token } = await inviteRegistration(api.db, api.organization._id);
+    return `${api.url}/lti/register/${token}`;
+  };
+  const invitation = await invite();
+  const registration = simulator.registrationUrl(invitation);
+  const operation = 'GET /lti/register/{token}';
+  await expectStatuses(operation, '', [
+    [400, invitation],
+    [404, simulator.registrationUrl(`${invitation}x`)],
+  ]);
+  simulator.fail('registration', { times: 1, status: 400 });
+  await expectStatuses(operation, '', [
+    [502, registration],
+    [200, registration],
+    [409, registration],
+  ]);
+  const late = simulator.registrationUrl(await invite());
+  await api.db.ltiRegistrations.updateMany({ platformId: null }, { expiresAt: new Date() });
+  await expectStatuses(operation, '', [[403, late]]);
 });
 
-test('health and the documentation itself', async () => {
-  for (const path of ['/health/live', '/health/ready', '/openapi.json', '/docs', '/docs/scalar.js']) {
-    expect((await documented(`GET ${path}`, path)).status).toBe(200);
-  }
-});
-
-test('a refusal for too many requests', async () => {
-  const limited = await harness.startApi({ RATE_LIMIT_PER_KEY: '1', RATE_LIMIT_PER_ADDRESS: '1' });
-  for (const status of [200, 429]) {
-    const answer = await ask(`${limited}/api/lessons`, { headers });
-    expect(answer.status).toBe(status);
-    check('GET /api/lessons', answer);
-  }
-  const refusals: [string, string, object][] = [
+describe('over the rate limit', () => {
+  test.each<[operation: string, path: () => string, options: () => AskOptions]>([
     [
       'GET /api/lessons/{lessonId}/versions/{versionId}/export-zip',
-      `/api/lessons/${version.lessonId}/versions/${version._id}/export-zip`,
-      { headers },
+      () => `/api/lessons/${built.version.lessonId}/versions/${built.version._id}/export-zip`,
+      () => ({ headers: built.headers }),
     ],
     [
       'GET /api/lessons/{lessonId}/player-data',
-      `/api/lessons/${version.lessonId}/player-data`,
-      { headers: cookie },
+      () => `/api/lessons/${built.version.lessonId}/player-data`,
+      () => ({ headers: built.session }),
     ],
     [
       'GET /api/public/lessons/{lessonId}/media/{mediaId}',
-      `/api/public/lessons/${version.lessonId}/media/${mediaId}?token=${token}`,
-      {},
+      () => `${lessonPath()}/media/${built.mediaId}?token=${built.token}`,
+      () => ({}),
     ],
-  ];
-  await ask(`${limited}/api/session`);
-  for (const [operation, path, options] of refusals) {
-    const refused = await ask(limited + path, options);
-    expect({ operation, status: refused.status }).toEqual({ operation, status: 429 });
-    check(operation, refused);
-  }
+  ])('%s', async (operation, path, options) => {
+    const limited = await api.startApi({ RATE_LIMIT_PER_KEY: '1', RATE_LIMIT_PER_ADDRESS: '1' });
+    await ask(limited + path(), options());
+    const rejected = await ask(limited + path(), options());
+    expect(rejected.status).toBe(429);
+    built.check(operation, rejected);
+  });
 });

@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 import { expect } from 'vitest';
 import type { Answer } from '../support/answers.ts';
 
-/** An OpenAPI document, as far as tests look into it. */
+/** The parts of an OpenAPI document that tests read. */
 export interface Document {
   openapi: string;
   info: { version: string };
@@ -30,7 +30,7 @@ interface Header {
   schema: object;
 }
 
-/** Holds values against parts of a document, which are named by a JSON pointer. */
+/** Validates values against parts of a document, which a JSON pointer names. */
 export function createChecker(document: Document) {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   // The package is CommonJS, and its types say otherwise.
@@ -38,7 +38,7 @@ export function createChecker(document: Document) {
   ajv.addFormat('jwt', /^[\w-]+\.[\w-]+\.[\w-]+$/);
   ajv.addSchema(document, 'api');
 
-  /** What is wrong with a value; nothing when it fits. */
+  /** Returns the faults of a value. */
   const faults = (pointer: string[], value: unknown): string[] => {
     const path = pointer.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')));
     const validate = ajv.compile({ $ref: `api#/${path.join('/')}` });
@@ -46,7 +46,7 @@ export function createChecker(document: Document) {
     return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
   };
 
-  /** Checks that an answer is one that the document has for this operation: status, headers, type and body. */
+  /** Asserts that the document has this response of the operation: status, headers, type and body. */
   const expectDocumented = (operation: string, answer: Answer): void => {
     const [method = '', path = ''] = operation.split(' ');
     const status = String(answer.status);

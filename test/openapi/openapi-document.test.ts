@@ -1,22 +1,18 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import project from '../../package.json' with { type: 'json' };
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
 import { ask, jsonOf } from '../support/answers.ts';
 import { createChecker } from './openapi-checks.ts';
 import type { Document, Operation } from './openapi-checks.ts';
 import { apiRoutes } from '../http/route-table.ts';
+import { useApi } from '../support/use.ts';
 
-let harness: Harness;
-let address: string;
+const api = useApi();
 let document: Document;
 let operations: { name: string; path: string; method: string; operation: Operation }[];
 
 beforeAll(async () => {
-  harness = await startHarness();
-  address = await harness.startApi();
-  document = jsonOf(await ask(`${address}/openapi.json`)) as Document;
+  document = jsonOf(await ask(`${api.url}/openapi.json`)) as Document;
   operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({
       name: `${method.toUpperCase()} ${path}`,
@@ -26,9 +22,8 @@ beforeAll(async () => {
     })),
   );
 });
-afterAll(() => harness.close());
 
-test('it is valid OpenAPI 3.1, of this release', async () => {
+test('the document is valid OpenAPI 3.1, of this release', async () => {
   const validator = new Validator();
   expect(await validator.validate({ ...document })).toEqual({ valid: true });
   expect(validator.version).toBe('3.1');
@@ -36,10 +31,10 @@ test('it is valid OpenAPI 3.1, of this release', async () => {
   expect(document.info.version).toBe(project.version);
 });
 
-/** The one route with a wildcard; its address has these parts, and is never put together by a caller. */
+/** The only route with a wildcard; clients never build its URLs. */
 const assetPath = '/assets/v1/{area}/{sha256}/{size}/{type}/{subtype}/{fileName}';
 
-test('it has every endpoint of the API, and no other', () => {
+test('the document has exactly the endpoints of the API', () => {
   const routes = apiRoutes().map(({ method, path }) => {
     const written = path === '/assets/*address' ? assetPath : path.replace(/:(\w+)/g, '{$1}');
     return `${method} ${written}`;
@@ -47,7 +42,7 @@ test('it has every endpoint of the API, and no other', () => {
   expect(operations.map(({ name }) => name).toSorted()).toEqual(routes.toSorted());
 });
 
-test('every operation has a name of its own, a summary, a tag and a word on authentication', () => {
+test('every operation has a unique name, a summary, a tag and its authentication', () => {
   const ids = operations.map(({ operation }) => operation.operationId);
   expect(new Set(ids).size).toBe(ids.length);
   for (const { name, operation } of operations) {
@@ -82,7 +77,7 @@ test('every JSON body has examples, and every example fits its schema', () => {
     ];
     for (const body of bodies) {
       const json = body.content?.['application/json'];
-      // The document itself is example enough.
+      // The document itself needs no example.
       if (json === undefined || path === '/openapi.json') continue;
       const examples = Object.entries(json.examples ?? {});
       expect({ name, at: body.at, has: examples.length > 0 }).toMatchObject({ has: true });
@@ -96,7 +91,6 @@ test('every JSON body has examples, and every example fits its schema', () => {
   expect(checked).toBeGreaterThan(100);
 });
 
-/** The documented statuses of each endpoint, and the rate limit's. */
 test.each([
   ['GET /api/public/lessons/{lessonId}/progress/{learnerId}', '200 401 404 422 429 500'],
   ['GET /api/public/lessons/{lessonId}/lti-progress/{ltiUserId}', '200 401 404 422 429 500'],
@@ -112,25 +106,25 @@ test.each([
     'DELETE /api/lessons/{lessonId}/versions/{versionId}/export-status',
     '202 204 400 401 403 404 409 422 429 500',
   ],
-])('%s has every status that it answers with', (wanted, statuses) => {
+])('%s documents every status', (wanted, statuses) => {
   const found = operations.find(({ name }) => name === wanted);
   expect(Object.keys(found?.operation.responses ?? {})).toEqual(statuses.split(' '));
 });
 
-test('it is served to every origin, and not again to those who have it', async () => {
-  const first = await ask(`${address}/openapi.json`);
+test('pages of every origin may read the document, and clients with its ETag get 304', async () => {
+  const first = await ask(`${api.url}/openapi.json`);
   expect(first.headers.get('access-control-allow-origin')).toBe('*');
   expect(first.headers.get('cache-control')).toBe('public, max-age=300');
   const etag = first.headers.get('etag') ?? '';
-  const again = await ask(`${address}/openapi.json`, { headers: { 'if-none-match': etag } });
+  const again = await ask(`${api.url}/openapi.json`, { headers: { 'if-none-match': etag } });
   expect({ status: again.status, body: again.body.length }).toEqual({ status: 304, body: 0 });
-  expect((await ask(`${address}/openapi.json`, { method: 'POST' })).status).toBe(405);
+  expect((await ask(`${api.url}/openapi.json`, { method: 'POST' })).status).toBe(405);
 });
 
-test('it names the public address, and the cookie as browsers take it from there', async () => {
+test('the document names PUBLIC_URL, and the session cookie as browsers accept it there', async () => {
   expect(document.servers).toEqual([{ url: '/' }]);
   expect(document.components.securitySchemes.session?.name).toBe('lectern');
-  const secure = await harness.startApi({ PUBLIC_URL: 'https://lessons.example/lectern/' });
+  const secure = await api.startApi({ PUBLIC_URL: 'https://lessons.example/lectern/' });
   const named = jsonOf(await ask(`${secure}/openapi.json`)) as Document;
   expect(named.servers).toEqual([{ url: 'https://lessons.example/lectern' }]);
   expect(named.components.securitySchemes.session?.name).toBe('__Host-lectern');

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab.close());
 
-/** Asks for something of a version's export, and holds the answer against the document; gives its status. */
+/** Sends a request about a version's export and compares the response with the document; returns its status. */
 async function documented(
   name: keyof typeof operations,
   version: LessonVersion,
@@ -42,7 +42,7 @@ async function documented(
 
 const asked = (extra: object) => ({ headers: { ...lab.headers, ...extra } });
 
-test('exports without a waiting client: accepted, followed, cancelled', async () => {
+test('exports without a waiting client are accepted, followed and cancelled', async () => {
   const version = await lab.build();
   const async = asked({ prefer: 'respond-async' });
   const events = { accept: 'text/event-stream' };
@@ -55,7 +55,7 @@ test('exports without a waiting client: accepted, followed, cancelled', async ()
   expect(await documented('status', version, asked(events))).toBe(200);
 });
 
-test('a cancelled build, and one with a waiting client', async () => {
+test('a build is cancelled, unless a client waits for it', async () => {
   const { version, held } = await lab.buildHeld();
   onTestFinished(() => held.release());
   onTestFinished(await lab.harness.startWorker());
@@ -73,7 +73,7 @@ test('a cancelled build, and one with a waiting client', async () => {
   expect(await waiting).toBe(200);
 });
 
-test('manifests: plain, with the player, and of an archive that lacks a file', async () => {
+test('manifests, plain and with the player, also of an archive that lacks a file', async () => {
   onTestFinished(await lab.harness.startWorker());
   const version = await lab.build(Buffer.from('a picture'));
   expect(await documented('manifest', version)).toBe(200);
@@ -84,7 +84,7 @@ test('manifests: plain, with the player, and of an archive that lacks a file', a
   expect(await documented('status', version)).toBe(200);
 });
 
-test('a failed export, and each kind of refusal', async () => {
+test('a failed export, and every error', async () => {
   const version = await lab.build();
   await lab.harness.db.lessonContents.deleteMany({ versionId: version._id });
   onTestFinished(await lab.harness.startWorker());
@@ -103,7 +103,7 @@ test('a failed export, and each kind of refusal', async () => {
   }
 });
 
-test('each address tells which methods it takes', async () => {
+test('405 lists the methods of each path', async () => {
   const version = await lab.build();
   for (const [path, allowed] of [
     [manifestPath(version), 'GET, HEAD'],

@@ -1,23 +1,15 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { launchBrowser } from '../support/browser.ts';
 import { buildOrganization } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
 import { ask, jsonOf } from '../support/answers.ts';
 import type { Document } from './openapi-checks.ts';
+import { useApi } from '../support/use.ts';
 
-let harness: Harness;
-let address: string;
-
-beforeAll(async () => {
-  harness = await startHarness();
-  address = await harness.startApi();
-});
-afterAll(() => harness.close());
+const api = useApi();
 
 test('readers find an endpoint by searching and try it out, and the page loads nothing from elsewhere', async () => {
-  const { credentials } = await buildOrganization(harness);
+  const { credentials } = await buildOrganization(api);
   const browser = await launchBrowser();
   try {
     const page = await browser.newPage();
@@ -27,14 +19,14 @@ test('readers find an endpoint by searching and try it out, and the page loads n
     page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
     page.on('pageerror', (error) => errors.push(error.message));
     page.on('request', (request) => requests.push(`${request.method()} ${request.url()}`));
-    await page.goto(`${address}/docs`);
+    await page.goto(`${api.url}/docs`);
     await page.getByRole('textbox', { name: 'Bearer Token' }).fill(credentials);
 
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Enter search query' }).fill('list lessons');
     await page.getByRole('option', { name: /^Operation:\s+List lessons/ }).click();
     const endpoint = page.getByRole('region', { name: 'List lessons' });
-    await endpoint.getByText(`curl ${address}/api/lessons`).waitFor();
+    await endpoint.getByText(`curl ${api.url}/api/lessons`).waitFor();
 
     await page.getByRole('button', { name: 'Test Request (get /api/lessons)' }).click();
     await page.getByRole('button', { name: 'Send get request' }).click();
@@ -43,7 +35,7 @@ test('readers find an endpoint by searching and try it out, and the page loads n
     await response.getByText('nextCursor').waitFor();
 
     expect(requests).toEqual(
-      ['/docs', '/docs/scalar.js', '/openapi.json', '/api/lessons'].map((path) => `GET ${address}${path}`),
+      ['/docs', '/docs/scalar.js', '/openapi.json', '/api/lessons'].map((path) => `GET ${api.url}${path}`),
     );
     expect(errors).toEqual([]);
   } finally {
@@ -51,15 +43,15 @@ test('readers find an endpoint by searching and try it out, and the page loads n
   }
 });
 
-test('behind a proxy that removes a path prefix, the page asks for its files under that prefix', async () => {
-  const prefixed = await harness.startApi({ PUBLIC_URL: 'https://lessons.example/lectern' });
+test('behind a proxy that removes a path prefix, the page requests its files under that prefix', async () => {
+  const prefixed = await api.startApi({ PUBLIC_URL: 'https://lessons.example/lectern' });
   const page = (await ask(`${prefixed}/docs`)).body.toString();
   expect(page).toContain('src="/lectern/docs/scalar.js"');
   expect(page).toContain('data-url="/lectern/openapi.json"');
 });
 
-test('its policy allows scripts and connections of this service only', async () => {
-  const policy = (await ask(`${address}/docs`)).headers.get('content-security-policy') ?? '';
+test('the policy of the page allows scripts and connections only of this service', async () => {
+  const policy = (await ask(`${api.url}/docs`)).headers.get('content-security-policy') ?? '';
   const directives = policy.split('; ');
   expect(directives).toEqual(
     expect.arrayContaining(["default-src 'none'", "script-src 'self'", "connect-src 'self'"]),
@@ -67,8 +59,8 @@ test('its policy allows scripts and connections of this service only', async () 
   expect(policy).not.toMatch(/https?:|\*|unsafe-eval/);
 });
 
-test('its script is compressed, known by its ETag, and shipped with its licence', async () => {
-  const url = `${address}/docs/scalar.js`;
+test('the script of the page is compressed, has an ETag, and ships with its licence', async () => {
+  const url = `${api.url}/docs/scalar.js`;
   const folder = new URL('../../player/dist/api-reference/', import.meta.url);
   const script = await readFile(new URL('scalar.js', folder));
   const headers = { 'accept-encoding': 'br' };
@@ -82,7 +74,7 @@ test('its script is compressed, known by its ETag, and shipped with its licence'
 });
 
 test('the document explains the variables that its samples use', async () => {
-  const document = jsonOf(await ask(`${address}/openapi.json`)) as Document & {
+  const document = jsonOf(await ask(`${api.url}/openapi.json`)) as Document & {
     info: { description: string };
   };
   const samples = JSON.stringify(document.paths).match(/\$[A-Z_]{4,}/g) ?? [];

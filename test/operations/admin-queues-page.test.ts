@@ -18,11 +18,11 @@ let queue: OpenQueue;
 let origin: Origin;
 let browser: Browser;
 let address: string;
-/** Ends the requests whose exports are still under way. */
+/** Cancels the requests whose exports are still running. */
 const leaving = new AbortController();
 const asking: Promise<unknown>[] = [];
 
-/** A queue with a job in each state: one is built, one failed, one downloads without end, one waits behind it. */
+/** A queue with a job in each state: one is completed, one failed, one downloads forever, one waits. */
 beforeAll(async () => {
   [origin, browser] = await Promise.all([startOrigin(), launchBrowser()]);
   origin.script('/slow.png', hang());
@@ -64,7 +64,7 @@ afterAll(async () => {
   await harness.close();
 });
 
-/** Opens a page of the board, logged in; what the browser complains of and asks other servers for is kept. */
+/** Opens a page of the board, logged in; collects errors of the browser and requests to other servers. */
 async function open(path: string): Promise<{ page: Page; complaints: string[]; foreign: string[] }> {
   const context = await browser.newContext({
     httpCredentials: login,
@@ -92,17 +92,14 @@ test.each([
   ['prioritized', 'the-next-one-v1.zip'],
   ['completed', 'the-built-one-v1.zip'],
   ['failed', 'the-failed-one-v1.zip'],
-])(
-  'an operator sees the %s jobs by name, and the browser has nothing to complain of',
-  async (status, name) => {
-    const { page, complaints, foreign } = await open(`/queue/exports?status=${status}`);
-    await page.getByText(name).first().waitFor();
-    expect(complaints).toEqual([]);
-    expect(foreign).toEqual([]);
-  },
-);
+])('an operator sees the %s jobs by name, without errors in the browser', async (status, name) => {
+  const { page, complaints, foreign } = await open(`/queue/exports?status=${status}`);
+  await page.getByText(name).first().waitFor();
+  expect(complaints).toEqual([]);
+  expect(foreign).toEqual([]);
+});
 
-test('the overview shows the queue, and the browser has nothing to complain of', async () => {
+test('the overview shows the queue, without errors in the browser', async () => {
   const { page, complaints, foreign } = await open('');
   await page.getByText('4 Jobs').waitFor();
   expect(complaints).toEqual([]);

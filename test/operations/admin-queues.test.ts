@@ -1,38 +1,26 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import {
-  buildOrganization,
-  buildPackage,
-  buildVersion,
-  exportPath,
-  statusPath,
-} from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
+import { buildPackage, buildVersion, exportPath, statusPath } from '../support/factories.ts';
 import { ask, jsonOf } from '../support/answers.ts';
 import { openQueue } from '../exports/open-queue.ts';
+import { useApi } from '../support/use.ts';
 
 const username = 'operator';
 const password = 'pass:wörd of an operator';
 const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` });
 const login = basic(`${username}:${password}`);
 
-let harness: Harness;
-let address: string;
+const api = useApi(
+  { ADMIN_USERNAME: username, ADMIN_PASSWORD: password, LOGIN_TRIES: '1000' },
+  { worker: true },
+);
 let version: LessonVersion;
-let headers: { authorization: string };
 
 beforeAll(async () => {
-  harness = await startHarness({ ADMIN_USERNAME: username, ADMIN_PASSWORD: password, LOGIN_TRIES: '1000' });
-  address = await harness.startApi();
-  await harness.startWorker();
-  const { organization, ...built } = await buildOrganization(harness);
-  ({ headers } = built);
-  version = await buildVersion(harness, organization, (await buildPackage({ slug: 'the-cell' })).path);
-  expect((await ask(address + exportPath(version), { headers })).status).toBe(200);
+  version = await buildVersion(api, api.organization, (await buildPackage({ slug: 'the-cell' })).path);
+  expect((await ask(api.url + exportPath(version), { headers: api.headers })).status).toBe(200);
 });
-afterAll(() => harness.close());
 
 interface ShownJob {
   id: string;
@@ -42,16 +30,14 @@ interface ShownJob {
 }
 
 async function shownJobs(): Promise<ShownJob[]> {
-  const answer = await ask(`${address}/admin/queues/api/queues?activeQueue=exports&status=completed`, {
+  const answer = await ask(`${api.url}/admin/queues/api/queues?activeQueue=exports&status=completed`, {
     headers: login,
   });
   return (jsonOf(answer) as { queues: [{ jobs: ShownJob[] }] }).queues[0].jobs;
 }
 
 test('without a configured login there is no board', async () => {
-  const other = await startHarness();
-  onTestFinished(() => other.close());
-  const without = await other.startApi();
+  const without = await api.startApi({ ADMIN_USERNAME: '', ADMIN_PASSWORD: '' });
   for (const path of ['', '/', '/api/queues', '/static/favicon.ico'])
     expect((await ask(`${without}/admin/queues${path}`, { headers: login })).status).toBe(404);
 });
@@ -64,9 +50,9 @@ test.each<[string, Record<string, string>]>([
   ['an empty login', basic(':')],
   ['no base64', { authorization: 'Basic %%%' }],
   ['another scheme', { authorization: login.authorization.replace('Basic', 'Bearer') }],
-])('%s is 401 and asks for a login, on pages, files and data', async (_what, headers) => {
+])('%s gets 401 with a challenge, on pages, files and data', async (_what, headers) => {
   for (const path of ['', '/', '/api/queues', '/static/favicon.ico', '/nowhere', '/queue/exports']) {
-    const answer = await ask(`${address}/admin/queues${path}`, { headers });
+    const answer = await ask(`${api.url}/admin/queues${path}`, { headers });
     expect({ status: answer.status, asks: answer.headers.get('www-authenticate') }).toEqual({
       status: 401,
       asks: 'Basic realm="Lectern", charset="UTF-8"',
@@ -75,18 +61,14 @@ test.each<[string, Record<string, string>]>([
   }
 });
 
-test('nothing is changed without a login', async () => {
-  const answer = await ask(`${address}/admin/queues/api/queues/exports/pause`, { method: 'PUT' });
-  expect(answer.status).toBe(401);
-});
-
-test('API credentials are no login', async () => {
-  const { headers } = await buildOrganization(harness);
-  expect((await ask(`${address}/admin/queues`, { headers })).status).toBe(401);
+test('API credentials are no login, and nothing changes without one', async () => {
+  expect((await ask(`${api.url}/admin/queues`, { headers: api.headers })).status).toBe(401);
+  const pause = `${api.url}/admin/queues/api/queues/exports/pause`;
+  expect((await ask(pause, { method: 'PUT' })).status).toBe(401);
 });
 
 test('the page names no foreign server, is not stored, and cannot be framed', async () => {
-  const page = await ask(`${address}/admin/queues`, { headers: login });
+  const page = await ask(`${api.url}/admin/queues`, { headers: login });
   expect(page.status).toBe(200);
   expect(page.headers.get('content-type')).toMatch(/^text\/html/);
   expect(page.headers.get('cache-control')).toBe('no-store');
@@ -95,9 +77,11 @@ test('the page names no foreign server, is not stored, and cannot be framed', as
   expect(page.body.toString()).not.toMatch(/https?:/);
 });
 
-test('a job is shown under the name of its archive, with the figures of its status', async () => {
+test('the board shows a job by the name of its archive, with its progress', async () => {
   const [job] = await shownJobs();
-  const status = jsonOf(await ask(address + statusPath(version), { headers })) as { progress: object };
+  const status = jsonOf(await ask(api.url + statusPath(version), { headers: api.headers })) as {
+    progress: object;
+  };
   expect(job).toMatchObject({
     id: exportJobOf(version).key,
     name: 'the-cell-v1.zip',
@@ -105,23 +89,23 @@ test('a job is shown under the name of its archive, with the figures of its stat
   });
 });
 
-test('a job shows ids and words, and no secrets', async () => {
+test('the board shows no secrets of a job', async () => {
   const [job] = await shownJobs();
   expect(Object.keys(job?.data ?? {}).sort()).toEqual(
     ['format', 'key', 'lessonId', 'organizationId', 'profile', 'slug', 'versionId', 'versionNumber'].sort(),
   );
 });
 
-test('a path that the board does not know is 404, and no body tells of its insides', async () => {
+test('an unknown path gets 404 without internals', async () => {
   for (const path of ['/nowhere', '/%E0%A4%A', '/api/queues/nowhere/pause/x/y', '/static/nowhere.js']) {
-    const answer = await ask(`${address}/admin/queues${path}`, { headers: login });
+    const answer = await ask(`${api.url}/admin/queues${path}`, { headers: login });
     expect({ path, status: answer.status }).toEqual({ path, status: 404 });
     expect(answer.body.toString()).not.toMatch(/at .*\.(js|ts)/);
   }
 });
 
-test('a body that is no JSON is 400', async () => {
-  const answer = await ask(`${address}/admin/queues/api/queues/exports/add`, {
+test('a body that is not JSON gets 400', async () => {
+  const answer = await ask(`${api.url}/admin/queues/api/queues/exports/add`, {
     method: 'POST',
     headers: { ...login, 'content-type': 'application/json' },
     body: '{',
@@ -135,8 +119,8 @@ test.each<[string, Record<string, string>]>([
   ['of another origin', { origin: 'https://evil.example' }],
   ['of another port', { origin: 'http://127.0.0.1:1' }],
   ['in a sandbox', { origin: 'null' }],
-])('a page %s cannot use the login of an operator', async (_what, headers) => {
-  const queue = await openQueue(harness);
+])('a page %s cannot use the login of an operator (CSRF)', async (_what, headers) => {
+  const queue = await openQueue(api);
   onTestFinished(() => queue.close());
   for (const [method, path] of [
     ['PUT', 'pause'],
@@ -145,7 +129,7 @@ test.each<[string, Record<string, string>]>([
     ['PATCH', 'x/priority'],
     ['DELETE', 'x'],
   ] as const) {
-    const answer = await ask(`${address}/admin/queues/api/queues/exports/${path}`, {
+    const answer = await ask(`${api.url}/admin/queues/api/queues/exports/${path}`, {
       method,
       headers: { ...login, ...headers },
     });
@@ -164,9 +148,9 @@ test.each<[string, Record<string, string>, Record<string, string>]>([
   ['of a script', {}, {}],
   ['behind PUBLIC_URL', { origin: 'https://lectern.example' }, { PUBLIC_URL: 'https://lectern.example/' }],
 ])('requests %s pause and resume the queue', async (_what, given, settings) => {
-  const queue = await openQueue(harness);
+  const queue = await openQueue(api);
   onTestFinished(() => queue.close());
-  const at = await harness.startApi(settings);
+  const at = await api.startApi(settings);
   const headers = { ...login, ...given, ...(given.origin === 'own' && { origin: at }) };
   for (const [path, paused] of [
     ['pause', true],
@@ -178,13 +162,13 @@ test.each<[string, Record<string, string>, Record<string, string>]>([
   }
 });
 
-test('wrong passwords are limited by address, and beyond the limit the right one is refused too', async () => {
+test('wrong passwords are limited by IP address, and beyond the limit the right one is rejected too', async () => {
   const settings = {
     LOGIN_TRIES: '3',
     TRUST_PROXY: '1',
-    REDIS_PREFIX: `${harness.config.redisPrefix}-throttle`,
+    REDIS_PREFIX: `${api.config.redisPrefix}-throttle`,
   };
-  const [first, second] = [await harness.startApi(settings), await harness.startApi(settings)];
+  const [first, second] = [await api.startApi(settings), await api.startApi(settings)];
   const enter = async (at: string, client: string, headers: Record<string, string>) => {
     const answer = await ask(`${at}/admin/queues/api/queues`, {
       headers: { ...headers, 'x-forwarded-for': client },
@@ -193,7 +177,7 @@ test('wrong passwords are limited by address, and beyond the limit the right one
   };
   const wrong = basic(`${username}:wrong`);
   const [guesser, other] = ['192.0.2.1', '192.0.2.2'];
-  // Without a login nothing is guessed, and a right one takes back the wrong ones before it.
+  // Requests without a login do not count, and a correct one resets the count.
   for (let count = 0; count < 5; count += 1) expect(await enter(first, guesser, {})).toBe(401);
   expect(await enter(first, guesser, wrong)).toBe(401);
   expect(await enter(second, guesser, wrong)).toBe(401);

@@ -22,7 +22,7 @@ function useClock() {
   onTestFinished(() => void vi.useRealTimers());
 }
 
-test('a result is kept for 3 seconds, a failure for one', async () => {
+test('a result is cached for 3 seconds, a failure for one', async () => {
   useClock();
   let good = true;
   const { probe, runs } = probeOf({
@@ -40,7 +40,7 @@ test('a result is kept for 3 seconds, a failure for one', async () => {
   expect((await probe.read()).ready).toBe(true);
 });
 
-test('a process that ends is not ready at once, also for who waits for a check', async () => {
+test('during shutdown the process is not ready, also for callers that wait for a check', async () => {
   let end: () => void = () => undefined;
   const { probe, stopping } = probeOf({ run: () => new Promise<void>((resolve) => (end = resolve)) });
   const waiting = probe.read();
@@ -51,7 +51,7 @@ test('a process that ends is not ready at once, also for who waits for a check',
   expect(await waiting).toEqual(ending);
 });
 
-test('a check that hangs fails after 5 seconds, and no other is started while it does', async () => {
+test('a hanging check fails after 5 seconds, and does not start again while it hangs', async () => {
   useClock();
   const { probe, runs } = probeOf({ run: () => new Promise(() => undefined) });
   for (let count = 0; count < 5; count += 1) {
@@ -67,7 +67,7 @@ test('a check that hangs fails after 5 seconds, and no other is started while it
   expect(runs()).toBe(2);
 });
 
-test('a costly check that was good is not repeated for its time', async () => {
+test('a costly check is not repeated while its success counts', async () => {
   useClock();
   const { probe, runs } = probeOf({ goodForMs: 600_000, run: () => Promise.resolve() });
   await probe.read();

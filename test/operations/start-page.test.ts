@@ -1,36 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Browser } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { createOrganization } from '../../shared/models/organization.ts';
 import { faultsIn } from '../support/axe.ts';
-import { launchBrowser } from '../support/browser.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { ask, jsonOf, sendRaw } from '../support/answers.ts';
+import { useApi, useBrowser } from '../support/use.ts';
 import { publishLesson } from '../player/player-lessons.ts';
 
-let harness: Harness;
-let browser: Browser;
-let api: string;
-
-const admin = { ADMIN_USERNAME: 'operator', ADMIN_PASSWORD: 'a password of an operator' };
-
-beforeAll(async () => {
-  [harness, browser] = await Promise.all([startHarness(admin), launchBrowser()]);
-  api = await harness.startApi();
-});
-afterAll(async () => {
-  await browser.close();
-  await harness.close();
-});
+const api = useApi({ ADMIN_USERNAME: 'operator', ADMIN_PASSWORD: 'a password of an operator' });
+const browser = useBrowser();
 
 const stateAt = async (address: string) =>
   jsonOf(await ask(`${address}/`, { headers: { accept: 'application/json' } })) as { status: string };
 const pageAt = async (address: string, headers: Record<string, string> = {}) =>
   (await ask(`${address}/`, { headers: { accept: 'text/html', ...headers } })).body.toString();
 
-test('tells programs the state and where the documentation is', async () => {
-  const answer = await ask(`${api}/`, { headers: { accept: 'application/json' } });
+test('programs get the state, and where the documentation is', async () => {
+  const answer = await ask(`${api.url}/`, { headers: { accept: 'application/json' } });
   expect(answer.status).toBe(200);
   expect(jsonOf(answer)).toStrictEqual({
     name: 'Lectern',
@@ -39,23 +24,23 @@ test('tells programs the state and where the documentation is', async () => {
     openapi: '/openapi.json',
   });
   expect(answer.headers.get('vary')).toContain('Accept');
-  const stop = await harness.startWorker();
-  // A result is kept for some seconds, for all who ask.
-  await waitFor('a worker is seen', async () => (await stateAt(api)).status === 'ok');
+  const stop = await api.startWorker();
+  // Results are cached for some seconds.
+  await waitFor('a worker is seen', async () => (await stateAt(api.url)).status === 'ok');
   await stop();
-  await waitFor('no worker is seen', async () => (await stateAt(api)).status === 'no_workers');
+  await waitFor('no worker is seen', async () => (await stateAt(api.url)).status === 'no_workers');
 });
 
 test.each([
   ['light', 1280],
   ['dark', 390],
-] as const)('is a page that everyone can use, in %s, %i pixels wide', async (colorScheme, width) => {
+] as const)('the page is accessible, in %s, %i pixels wide', async (colorScheme, width) => {
   const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme });
   const complaints: string[] = [];
   const requests: string[] = [];
   page.on('console', (message) => complaints.push(message.text()));
   page.on('request', (request) => requests.push(new URL(request.url()).pathname));
-  await page.goto(`${api}/`);
+  await page.goto(`${api.url}/`);
   expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Lectern');
   expect(
     await page.getByRole('region', { name: 'No worker' }).getByRole('heading', { level: 2 }).count(),
@@ -66,9 +51,9 @@ test.each([
   expect(await page.evaluate('document.images[0].naturalWidth')).toBeGreaterThan(0);
   for (const name of ['API reference', 'OpenAPI document', 'Queue board']) {
     const href = await page.getByRole('link', { name }).getAttribute('href');
-    expect([200, 401]).toContain((await ask(api + (href ?? ''))).status);
+    expect([200, 401]).toContain((await ask(api.url + (href ?? ''))).status);
   }
-  // Its policy keeps axe's script out, so axe sees the same document without it.
+  // The page's policy blocks axe's script, so axe checks a copy without it.
   const bare = await browser.newPage({ viewport: { width, height: 800 }, colorScheme });
   await bare.setContent(await page.content());
   expect(await faultsIn(bare)).toEqual([]);
@@ -76,43 +61,43 @@ test.each([
 });
 
 describe('the demo lesson', () => {
-  test('has a link on the machine itself, and nowhere else', async () => {
-    expect(await pageAt(api)).not.toContain('Play the demo lesson');
-    const demo = await createOrganization(harness.db, { slug: 'demo', name: 'Demo', plan: 'edtech' });
-    const { lessonId } = await publishLesson(harness, demo);
-    const [, link = ''] = /href="(\/embed\/[^"]+)"/.exec(await pageAt(api)) ?? [];
+  test('has a link only for browsers on the same machine', async () => {
+    expect(await pageAt(api.url)).not.toContain('Play the demo lesson');
+    const demo = await createOrganization(api.db, { slug: 'demo', name: 'Demo', plan: 'edtech' });
+    const { lessonId } = await publishLesson(api, demo);
+    const [, link = ''] = /href="(\/embed\/[^"]+)"/.exec(await pageAt(api.url)) ?? [];
     expect(link).toContain(lessonId);
-    expect((await ask(api + link)).status).toBe(200);
+    expect((await ask(api.url + link)).status).toBe(200);
 
     const settings: Record<string, string>[] = [
       { PUBLIC_URL: 'http://localhost:3000' },
       { TRUST_PROXY: '1' },
       { NODE_ENV: 'production', HOST: '127.0.0.1', PUBLIC_URL: 'https://lectern.example' },
     ];
-    const elsewhere = await Promise.all(settings.map((own) => harness.startApi(own)));
+    const elsewhere = await Promise.all(settings.map((own) => api.startApi(own)));
     for (const address of elsewhere) expect(await pageAt(address)).not.toContain('token=');
-    // Whatever leads here by another name is not someone at this machine: fetch does not let tests set it.
+    // Another Host is not the same machine; fetch does not let tests set it.
     const request = 'GET / HTTP/1.1\r\nHost: tunnel.example\r\nConnection: close\r\n\r\n';
-    expect(await sendRaw(api, request)).not.toContain('token=');
+    expect(await sendRaw(api.url, request)).not.toContain('token=');
   });
 });
 
-test('the queue board is named only where there is one', async () => {
-  const without = await harness.startApi({ ADMIN_USERNAME: '', ADMIN_PASSWORD: '' });
+test('the page links to the queue board only if there is one', async () => {
+  const without = await api.startApi({ ADMIN_USERNAME: '', ADMIN_PASSWORD: '' });
   expect(await pageAt(without)).not.toContain('Queue board');
 });
 
-test('says nothing of what fails, of versions, or of how many workers there are', async () => {
-  const document = jsonOf(await ask(`${api}/openapi.json`)) as { info: { version: string } };
+test('the page reveals neither versions, nor servers, nor the number of workers', async () => {
+  const document = jsonOf(await ask(`${api.url}/openapi.json`)) as { info: { version: string } };
   const { version } = document.info;
-  const page = await pageAt(api);
+  const page = await pageAt(api.url);
   expect(page).not.toContain(version);
   expect(page).not.toMatch(/mongo|redis|\d+ worker/i);
 });
 
 test('browsers get an icon', async () => {
   for (const path of ['/favicon.svg', '/favicon.ico']) {
-    const answer = await ask(api + path);
+    const answer = await ask(api.url + path);
     expect({ status: answer.status, type: answer.headers.get('content-type') }).toEqual({
       status: 200,
       type: 'image/svg+xml',

@@ -3,8 +3,6 @@ import { describe, expect, test } from 'vitest';
 
 import { arrayElements, arrayText, objectMembers, objectText } from '../../shared/platform/json-text.ts';
 
-const membersOf = (text: string) => [...objectMembers(text)];
-
 /** Any JSON value, printed with and without whitespace. */
 const printed = <T>(value: fc.Arbitrary<T>) =>
   fc.tuple(value, fc.constantFrom(0, 1, '\t', 4)).map(([json, indent]) => ({
@@ -23,90 +21,36 @@ const value = fc.oneof(
 );
 
 describe('the members of a JSON object', () => {
-  test.each<[title: string, text: string, members: [string, string][]]>([
+  test.each([
     ['none', ' { } ', []],
-    [
-      'without the whitespace around values',
-      '\n{ "a" :\t1 , "b":2\r\n} ',
-      [
-        ['a', '1'],
-        ['b', '2'],
-      ],
-    ],
-    ['with the whitespace inside values', '{"a": [ 1 , {"b" : 2} ] }', [['a', '[ 1 , {"b" : 2} ]']]],
-    [
-      'in the order of the text, also names that look like numbers',
-      '{"b":1,"2":2,"1":3}',
-      [
-        ['b', '1'],
-        ['2', '2'],
-        ['1', '3'],
-      ],
-    ],
-    [
-      'a repeated name with its last value',
-      '{"a":1,"b":2,"a":3}',
-      [
-        ['a', '3'],
-        ['b', '2'],
-      ],
-    ],
-    [
-      'names that are written with escapes',
-      '{"\\u0061\\"":1,"a\\\\":2}',
-      [
-        ['a"', '1'],
-        ['a\\', '2'],
-      ],
-    ],
+    ['without the whitespace around values', '\n{ "a" :\t1 , "b":2\r\n} ', ['a→1', 'b→2']],
+    ['with the whitespace inside values', '{"a": [ 1 , {"b" : 2} ] }', ['a→[ 1 , {"b" : 2} ]']],
+    ['in the order of the text, also names like numbers', '{"b":1,"2":2,"1":3}', ['b→1', '2→2', '1→3']],
+    ['a repeated name with its last value', '{"a":1,"b":2,"a":3}', ['a→3', 'b→2']],
+    ['names with escapes', '{"\\u0061\\"":1,"a\\\\":2}', ['a"→1', 'a\\→2']],
     [
       '__proto__ like any other',
-      '{"__proto__":{"a":1},"constructor":null}',
-      [
-        ['__proto__', '{"a":1}'],
-        ['constructor', 'null'],
-      ],
+      '{"__proto__":{"a":1},"toString":null}',
+      ['__proto__→{"a":1}', 'toString→null'],
     ],
     [
       'numbers that JSON.parse would change',
-      '{"a":12345678901234567890,"b":1e400,"c":-0,"d":1.0}',
-      [
-        ['a', '12345678901234567890'],
-        ['b', '1e400'],
-        ['c', '-0'],
-        ['d', '1.0'],
-      ],
+      '{"a":12345678901234567890,"c":-0}',
+      ['a→12345678901234567890', 'c→-0'],
     ],
-    [
-      'brackets and commas in strings',
-      '{"a":"]},{[","b":["}"]}',
-      [
-        ['a', '"]},{["'],
-        ['b', '["}"]'],
-      ],
-    ],
+    ['brackets and commas in strings', '{"a":"]},{[","b":["}"]}', ['a→"]},{["', 'b→["}"]']],
     [
       'quotation marks and backslashes in strings',
       '{"a":"\\"\\\\","b":"\\\\\\""}',
-      [
-        ['a', '"\\"\\\\"'],
-        ['b', '"\\\\\\""'],
-      ],
+      ['a→"\\"\\\\"', 'b→"\\\\\\""'],
     ],
-    [
-      'escapes of lone surrogates',
-      '{"a":"\\ud800","b":["\\uDFFF"]}',
-      [
-        ['a', '"\\ud800"'],
-        ['b', '["\\uDFFF"]'],
-      ],
-    ],
-    ['repeated and sorted names inside a value', '{"a":{"2":1,"1":2,"2":3}}', [['a', '{"2":1,"1":2,"2":3}']]],
+    ['escapes of lone surrogates', '{"a":"\\ud800","b":["\\uDFFF"]}', ['a→"\\ud800"', 'b→["\\uDFFF"]']],
+    ['repeated names inside a value', '{"a":{"2":1,"1":2,"2":3}}', ['a→{"2":1,"1":2,"2":3}']],
   ])('%s', (_title, text, members) => {
-    expect(membersOf(text).sort()).toEqual(members.toSorted());
+    expect([...objectMembers(text)].map(([name, value]) => `${name}→${value}`)).toEqual(members);
   });
 
-  test('have the values that JSON.parse reads, and put together give the object again', () => {
+  test('have the values that JSON.parse reads, and together make the object again', () => {
     fc.assert(
       fc.property(printed(fc.dictionary(fc.oneof(fc.string(), awkward), value)), ({ text }) => {
         const members = objectMembers(text);
@@ -133,7 +77,7 @@ describe('the elements of a JSON array', () => {
     expect(arrayElements(text)).toEqual(elements);
   });
 
-  test('have the values that JSON.parse reads, and put together give the array again', () => {
+  test('have the values that JSON.parse reads, and together make the array again', () => {
     fc.assert(
       fc.property(printed(fc.array(value)), ({ text }) => {
         const elements = arrayElements(text);
@@ -144,7 +88,7 @@ describe('the elements of a JSON array', () => {
   });
 });
 
-test('parts that are put together come apart as they were', () => {
+test('joined parts split into the same parts', () => {
   const sources = fc.array(
     fc.tuple(
       fc.string(),
@@ -161,7 +105,7 @@ test('parts that are put together come apart as they were', () => {
   );
 });
 
-test('nesting and runs of backslashes as long as a body may be are no trouble', () => {
+test('deep nesting and long runs of backslashes in the largest body are split correctly', () => {
   const half = 512 * 1024;
   const deep = '['.repeat(half) + ']'.repeat(half);
   const slashes = `"${'\\\\'.repeat(half)}"`;
@@ -175,7 +119,7 @@ test('nesting and runs of backslashes as long as a body may be are no trouble', 
   );
 });
 
-test('what is no object has no members, and what is no array no elements', () => {
+test('an array has no members, and an object no elements', () => {
   expect(() => objectMembers('[]')).toThrow(TypeError);
   expect(() => arrayElements('{}')).toThrow(TypeError);
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Organization } from '../../shared/models/organization.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { markVersionsUnpublished } from '../../shared/models/lesson-version.ts';
@@ -11,47 +11,42 @@ import {
   buildPreviewToken,
   buildVersion,
 } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
 import { bootOf, embedPath, expectFailurePage } from '../embed/embed-pages.ts';
 import { follow } from '../player/player-files.ts';
 import { Player } from '../player/player-lessons.ts';
+import { useApi } from '../support/use.ts';
 
-let harness: Harness;
-let api: string;
+const api = useApi();
 let organization: Organization;
 beforeAll(async () => {
-  harness = await startHarness();
-  api = await harness.startApi();
-  ({ organization } = await buildOrganization(harness));
+  ({ organization } = await buildOrganization(api));
 });
-afterAll(() => harness.close());
 
 const picture = Buffer.from('a picture');
 
 /** A lesson with a published version and a draft of the next one, which has a picture. */
 async function buildLesson(): Promise<{ published: LessonVersion; draft: LessonVersion; mediaId: string }> {
   const { path, lessonId } = await buildPackage();
-  const published = await buildVersion(harness, organization, path);
+  const published = await buildVersion(api, organization, path);
   const next = await buildPackage({
     lessonId,
     lesson: { title: 'A draft' },
     media: [{ bytes: picture, mimeType: 'image/gif', extension: 'gif' }],
   });
-  const draft = await buildVersion(harness, organization, next.path, { publish: false });
-  await preparePreview(harness.db, harness.store, draft._id);
+  const draft = await buildVersion(api, organization, next.path, { publish: false });
+  await preparePreview(api.db, api.store, draft._id);
   return { published, draft, mediaId: next.mediaIds[0] ?? '' };
 }
 
 const pathOf = (version: LessonVersion, name: string, token: string) =>
-  `${api}/api/public/lessons/${version.lessonId}/${name}?token=${token}`;
+  `${api.url}/api/public/lessons/${version.lessonId}/${name}?token=${token}`;
 
 describe('a preview token', () => {
   test('shows a draft: its page, its data, and its media and widgets by both kinds of URLs', async () => {
     const { draft, mediaId } = await buildLesson();
     const token = buildPreviewToken(draft);
-    const boot = bootOf(await ask(api + embedPath(draft, token)));
+    const boot = bootOf(await ask(api.url + embedPath(draft, token)));
     expect(boot).toMatchObject({
       page: 'lesson',
       versionId: draft._id,
@@ -69,22 +64,24 @@ describe('a preview token', () => {
       [`media/${mediaId}`, `media/${mediaId}`],
       ['widgets/Heading.js', 'widgets/Heading.js'],
     ] as const) {
-      expect((await follow(api, base + signed)).status).toBe(200);
+      expect((await follow(api.url, base + signed)).status).toBe(200);
       const led = await ask(pathOf(draft, direct, token));
       expect(led.status).toBe(302);
     }
     const { base: renewed } = jsonOf(await ask(pathOf(draft, 'content', token))) as { base: string };
-    expect((await follow(api, `${renewed}media/${mediaId}`)).body.equals(picture)).toBe(true);
+    expect((await follow(api.url, `${renewed}media/${mediaId}`)).body.equals(picture)).toBe(true);
   });
 
   test('pins its version, even a published one after a later publication', async () => {
     const { published, draft } = await buildLesson();
     const token = buildPreviewToken(published);
-    await harness.db.lessonVersions.updateOne(
+    await api.db.lessonVersions.updateOne(
       { _id: draft._id },
       { status: 'published', publishedAt: new Date() },
     );
-    expect(bootOf(await ask(api + embedPath(published, token)))).toMatchObject({ versionId: published._id });
+    expect(bootOf(await ask(api.url + embedPath(published, token)))).toMatchObject({
+      versionId: published._id,
+    });
     expectError(
       await ask(`${pathOf(published, 'content', token)}&versionId=${draft._id}`),
       404,
@@ -95,11 +92,11 @@ describe('a preview token', () => {
   test('records nothing: a write is rejected, and neither a record nor a score is made', async () => {
     const { draft, published } = await buildLesson();
     for (const version of [draft, published]) {
-      const player = new Player(api, version, buildPreviewToken(version));
+      const player = new Player(api.url, version, buildPreviewToken(version));
       expect(await player.read()).toMatchObject({ revision: 0, versionId: version._id });
       expectError(await player.tell({ currentStepIndex: 0 }), 403, 'A preview token records nothing');
     }
-    const { embedProgress, ltiProgress, ltiScores, courses } = harness.db;
+    const { embedProgress, ltiProgress, ltiScores, courses } = api.db;
     const counts = [embedProgress, ltiProgress, ltiScores, courses].map((model) => model.countDocuments());
     expect(await Promise.all(counts)).toEqual([0, 0, 0, 0]);
   });
@@ -112,17 +109,17 @@ describe('a preview token', () => {
       await buildLesson(),
     ];
     const page = (version: LessonVersion, token = buildPreviewToken(version)) =>
-      ask(api + embedPath(version, token));
+      ask(api.url + embedPath(version, token));
     const { base } = bootOf(await page(one.published)).content as { base: string };
-    await markVersionsUnpublished(harness.db, { lessonId: one.published.lessonId });
+    await markVersionsUnpublished(api.db, { lessonId: one.published.lessonId });
     expectFailurePage(await page(one.published), 404, 'not_available');
-    expectError(await ask(`${api}${base}widgets/Heading.js`), 404, 'Lesson not found or access denied');
+    expectError(await ask(`${api.url}${base}widgets/Heading.js`), 404, 'Lesson not found or access denied');
 
-    await deleteLesson(harness.db, two.draft.lessonId);
+    await deleteLesson(api.db, two.draft.lessonId);
     expectFailurePage(await page(two.draft), 404, 'not_available');
 
     const revoked = { organizationId: organization._id, lessonId: three.draft.lessonId, learnerId: null };
-    await revokeTokens(harness.db, revoked, new Date(Date.now() + 1000));
+    await revokeTokens(api.db, revoked, new Date(Date.now() + 1000));
     expectFailurePage(await page(three.draft), 401, 'token_revoked');
 
     const elsewhere = { ...four.draft, organizationId: 'another' };
@@ -135,18 +132,18 @@ describe('a preview token', () => {
 test('no other token opens a draft, even if it names it, nor does a content URL of the published version', async () => {
   const { draft, published, mediaId } = await buildLesson();
   const token = buildLearnerToken(draft, { versionId: draft._id });
-  expectFailurePage(await ask(api + embedPath(draft, token)), 404, 'not_available');
+  expectFailurePage(await ask(api.url + embedPath(draft, token)), 404, 'not_available');
   for (const name of ['player-data', 'session', 'content', `media/${mediaId}`]) {
     expectError(await ask(pathOf(draft, name, token)), 404, 'Lesson not found or access denied');
   }
-  const { base } = bootOf(await ask(api + embedPath(published))).content as { base: string };
+  const { base } = bootOf(await ask(api.url + embedPath(published))).content as { base: string };
   const forged = base.replace(published._id, draft._id);
-  expectError(await ask(`${api}${forged}media/${mediaId}`), 403, 'Invalid or expired signature');
+  expectError(await ask(`${api.url}${forged}media/${mediaId}`), 403, 'Invalid or expired signature');
 });
 
 test('a draft that cannot be played gets the error page', async () => {
   const { path } = await buildPackage({ sections: [] });
-  const draft = await buildVersion(harness, organization, path, { publish: false });
+  const draft = await buildVersion(api, organization, path, { publish: false });
   const token = buildPreviewToken(draft);
-  expectFailurePage(await ask(api + embedPath(draft, token)), 422, 'not_playable', token);
+  expectFailurePage(await ask(api.url + embedPath(draft, token)), 422, 'not_playable', token);
 });

@@ -1,37 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { generateCredentials } from '../../shared/accounts/credentials.ts';
-import { revokeApiKey } from '../../shared/models/api-key.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { deleteLesson, unpublish } from '../../shared/publishing/publishing.ts';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
-import { ask, challengeOf, expectError } from '../support/answers.ts';
+import { ask, expectError } from '../support/answers.ts';
+import { useApi } from '../support/use.ts';
 
-let harness: Harness;
-let address: string;
-let credentials: string;
+const api = useApi();
 let version: LessonVersion;
-let build: (options?: { publish?: boolean; lessonId?: string }) => Promise<LessonVersion>;
+
+async function build({ lessonId, publish = true }: { publish?: boolean; lessonId?: string } = {}) {
+  const { path } = await buildPackage({ ...(lessonId !== undefined && { lessonId }) });
+  return buildVersion(api, api.organization, path, { publish });
+}
 
 beforeAll(async () => {
-  harness = await startHarness();
-  address = await harness.startApi();
-  const built = await buildOrganization(harness);
-  credentials = built.credentials;
-  build = async ({ lessonId, publish = true } = {}) => {
-    const { path } = await buildPackage({ ...(lessonId !== undefined && { lessonId }) });
-    return buildVersion(harness, built.organization, path, { publish });
-  };
   version = await build();
 });
-afterAll(() => harness.close());
 
-const send = (body: string, headers: Record<string, string> = {}, api = address) =>
-  ask(`${api}/api/public/sign-token`, {
+const send = (body: string, headers: Record<string, string> = {}, url = api.url) =>
+  ask(`${url}/api/public/sign-token`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${credentials}`, 'content-type': 'application/json', ...headers },
+    headers: { ...api.headers, 'content-type': 'application/json', ...headers },
     body,
   });
 
@@ -97,16 +87,16 @@ describe('an invalid field gets 422 with this message', () => {
 });
 
 test('every unavailable lesson gets the same 404, whatever the reason', async () => {
-  const stranger = await buildOrganization(harness);
-  const foreign = await buildVersion(harness, stranger.organization, (await buildPackage()).path);
+  const stranger = await buildOrganization(api);
+  const foreign = await buildVersion(api, stranger.organization, (await buildPackage()).path);
   const [draft, unpublished, other] = [
     await build({ lessonId: version.lessonId, publish: false }),
     await build({ lessonId: version.lessonId }),
     await build(),
   ];
-  await unpublish(harness.db, version.lessonId, unpublished._id);
+  await unpublish(api.db, version.lessonId, unpublished._id);
   const deleted = await build();
-  await deleteLesson(harness.db, deleted.lessonId);
+  await deleteLesson(api.db, deleted.lessonId);
 
   for (const fields of [
     { lessonId: randomUUID() },
@@ -125,36 +115,18 @@ test('every unavailable lesson gets the same 404, whatever the reason', async ()
   }
 });
 
-describe('without valid credentials', () => {
-  test.each<[string, () => Record<string, string>]>([
-    ['none', () => ({ authorization: '' })],
-    ['Basic', () => ({ authorization: `Basic ${btoa(credentials)}` })],
-    ['half of them', () => ({ authorization: `Bearer ${credentials.slice(0, 28)}` })],
-    [
-      'a wrong secret',
-      () => ({ authorization: `Bearer ${credentials.split('.')[0]}.${generateCredentials().secretKey}` }),
-    ],
-  ])('%s: 401, before the body is checked', async (_what, headersOf) => {
-    for (const body of ['', 'no JSON', '{}', 'x'.repeat(100_000)]) {
-      const answer = await send(body, headersOf());
-      expectError(answer, 401, 'Authentication failed');
-      expect(challengeOf(answer)).toBe('Bearer realm="Lectern"');
-    }
-  });
-
-  test('revoked ones: 401', async () => {
-    const { credentials: revoked } = await buildOrganization(harness);
-    await revokeApiKey(harness.db, revoked.split('.')[0] ?? '');
-    expectError(await send('{}', { authorization: `Bearer ${revoked}` }), 401, 'Authentication failed');
-  });
+test('credentials are checked before the body', async () => {
+  for (const body of ['', 'no JSON', '{}', 'x'.repeat(100_000)]) {
+    expectError(await send(body, { authorization: '' }), 401, 'Authentication failed');
+  }
 });
 
 test.each(['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
   '%s gets 405 with the allowed methods',
   async (method) => {
-    const answer = await ask(`${address}/api/public/sign-token`, {
+    const answer = await ask(`${api.url}/api/public/sign-token`, {
       method,
-      headers: { authorization: `Bearer ${credentials}` },
+      headers: api.headers,
     });
     expectError(answer, 405, `${method} is not allowed here`);
     expect(answer.headers.get('allow')).toBe('POST');
@@ -162,7 +134,7 @@ test.each(['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
 );
 
 test('with signing turned off the endpoint returns 500 with its documented message', async () => {
-  const off = await harness.startApi({ LECTERN_SIGNING_SECRETS: 'none' });
+  const off = await api.startApi({ LECTERN_SIGNING_SECRETS: 'none' });
   const body = JSON.stringify({ lessonId: version.lessonId, learnerId: 'learner-1' });
   expectError(await send(body, {}, off), 500, 'Failed to generate token');
 });

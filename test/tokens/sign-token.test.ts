@@ -1,30 +1,26 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { verifyPlayerToken } from '../../shared/tokens/player-tokens.ts';
 import type { EmbedToken } from '../../shared/tokens/player-tokens.ts';
 import { unpublish } from '../../shared/publishing/publishing.ts';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
-import { startHarness, testSigningSecrets } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
+import { testSigningSecrets } from '../support/harness.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
+import { useApi } from '../support/use.ts';
 
-let harness: Harness;
-let address: string;
+const api = useApi();
 let headers: { authorization: string };
 let version: LessonVersion;
 
 beforeAll(async () => {
-  harness = await startHarness();
-  address = await harness.startApi();
-  const built = await buildOrganization(harness);
+  const built = await buildOrganization(api);
   headers = built.headers;
-  version = await buildVersion(harness, built.organization, (await buildPackage()).path);
+  version = await buildVersion(api, built.organization, (await buildPackage()).path);
 });
-afterAll(() => harness.close());
 
 const send = (body: string | Uint8Array<ArrayBuffer>, type = 'application/json') =>
-  ask(`${address}/api/public/sign-token`, {
+  ask(`${api.url}/api/public/sign-token`, {
     method: 'POST',
     headers: { ...headers, 'content-type': type },
     body,
@@ -122,13 +118,13 @@ describe('an issued token', () => {
   });
 
   test('may be for a lesson without a published version', async () => {
-    const { organization, headers: owner } = await buildOrganization(harness);
-    const draft = await buildVersion(harness, organization, (await buildPackage()).path, { publish: false });
+    const { organization, headers: owner } = await buildOrganization(api);
+    const draft = await buildVersion(api, organization, (await buildPackage()).path, { publish: false });
     const body = JSON.stringify({ lessonId: draft.lessonId, learnerId: 'learner-1' });
-    const url = `${address}/api/public/sign-token`;
+    const url = `${api.url}/api/public/sign-token`;
     const json = { ...owner, 'content-type': 'application/json' };
     expect((await ask(url, { method: 'POST', headers: json, body })).status).toBe(200);
-    await unpublish(harness.db, draft.lessonId);
+    await unpublish(api.db, draft.lessonId);
     expect((await ask(url, { method: 'POST', headers: json, body })).status).toBe(200);
   });
 });
@@ -174,7 +170,7 @@ describe('bodies that are not JSON get 422', () => {
 
   test('sent without a type', async () => {
     const body = new Uint8Array(Buffer.from(bodyWith()));
-    const answer = await ask(`${address}/api/public/sign-token`, { method: 'POST', headers, body });
+    const answer = await ask(`${api.url}/api/public/sign-token`, { method: 'POST', headers, body });
     expectError(answer, 422, 'Request body must be valid JSON');
   });
 

@@ -5,7 +5,7 @@ import { parseConfig } from '../../../shared/platform/config.ts';
 import { bucket, faultsOf, production } from './environments.ts';
 
 describe('defaults', () => {
-  test('an empty environment makes a configuration that serves this machine alone', () => {
+  test('an empty environment gives a configuration for this machine only', () => {
     expect(parseConfig({})).toStrictEqual({
       production: false,
       host: '127.0.0.1',
@@ -56,7 +56,7 @@ describe('defaults', () => {
     });
   });
 
-  test('in production every address is listened on, unless HOST says otherwise', () => {
+  test('in production the API listens on all addresses unless HOST is set', () => {
     expect(parseConfig(production).host).toBe('0.0.0.0');
     expect(parseConfig({ ...production, HOST: '127.0.0.1' }).host).toBe('127.0.0.1');
   });
@@ -66,7 +66,7 @@ describe('defaults', () => {
     expect(parseConfig(Object.fromEntries(names.map((name) => [name, ''])))).toStrictEqual(parseConfig({}));
   });
 
-  test('a variable that is none of ours is ignored', () => {
+  test('other variables are ignored', () => {
     expect(parseConfig({ PATH: '/bin', LECTERN_UNKNOWN: 'x' })).toStrictEqual(parseConfig({}));
   });
 });
@@ -93,13 +93,13 @@ describe('settings that depend on each other', () => {
     expect(faultsOf({ ...bucket, S3_ENDPOINT: '', S3_ACCESS_KEY_ID: '' })).toStrictEqual([
       'S3_ACCESS_KEY_ID is required with S3_ENDPOINT or S3_SECRET_ACCESS_KEY',
     ]);
-    // Without them the role of the machine counts.
+    // Without keys, the role of the machine counts.
     expect(faultsOf({ STORE: 's3', S3_BUCKET: 'lectern' })).toStrictEqual([]);
-    // With files on the disk they count for nothing.
+    // With STORE=disk, they have no effect.
     expect(parseConfig({ ...bucket, STORE: 'disk' }).store).toStrictEqual({ kind: 'disk' });
   });
 
-  test('a bucket is named in paths where the service is not Amazon, unless said otherwise', () => {
+  test('URLs have the bucket in their path outside Amazon, unless set otherwise', () => {
     expect(parseConfig(bucket).store).toStrictEqual({
       kind: 's3',
       endpoint: 'http://127.0.0.1:9000',
@@ -160,7 +160,7 @@ test('one error lists all problems of single settings and between settings', () 
   ]);
 });
 
-test('no fault repeats a value: it may be a secret', () => {
+test('faults contain no values, which may be secrets', () => {
   const secrets = {
     LECTERN_KEY_PEPPER: 'hunter2',
     LECTERN_SIGNING_SECRETS: 'main:hunter3,hunter4',
@@ -178,7 +178,7 @@ test('no fault repeats a value: it may be a secret', () => {
   }
 });
 
-test('a configuration cannot be changed, in no part of it', () => {
+test('a configuration is frozen in all its parts', () => {
   const config = parseConfig({});
   expect(Object.isFrozen(config)).toBe(true);
   expect(Object.isFrozen(config.download)).toBe(true);

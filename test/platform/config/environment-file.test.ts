@@ -26,11 +26,11 @@ test('a byte order mark does not hide the first setting', async () => {
   expect(readEnvironmentFile(await fileWith('\ufeffPORT=1\n'))).toStrictEqual({ PORT: '1' });
 });
 
-test('there may be none', () => {
+test('without a file there are no settings', () => {
   expect(readEnvironmentFile(join(tmpdir(), 'lectern-no-such-folder', '.env'))).toStrictEqual({});
 });
 
-test('one that cannot be read, or is no UTF-8, is reported as that', async () => {
+test('the error says that a file is unreadable or not UTF-8', async () => {
   const utf16 = await fileWith(Buffer.from('\ufeffPORT=1', 'utf16le'));
   expect(() => readEnvironmentFile(utf16)).toThrow(`${utf16} is not UTF-8 text. Save it as UTF-8.`);
   const folder = `${utf16}-folder`;
