@@ -1,19 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { generateCredentials } from '../../shared/accounts/credentials.ts';
+import { clientIp } from '../../api/http/client-ip.ts';
+import { createRateLimit } from '../../api/http/middleware/rate-limit.ts';
+import type { RateLimit } from '../../api/http/middleware/rate-limit.ts';
 import { issueApiKey } from '../../shared/models/api-key.ts';
 import { buildOrganization, exportPath } from '../support/factories.ts';
 import { startHarness, testPepper } from '../support/harness.ts';
 import { ask, expectFailure, jsonOf, notFound, unauthorized } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
-import { useHarness } from '../support/use.ts';
+import { useHarness, useStarted } from '../support/use.ts';
 
 const harness = useHarness();
-let tenant: Awaited<ReturnType<typeof buildOrganization>>;
-
-beforeAll(async () => {
-  tenant = await buildOrganization(harness);
-});
+const tenant = useStarted(
+  () => buildOrganization(harness),
+  () => Promise.resolve(),
+);
 
 /** An API with rate limit counts of its own. */
 const startLimited = (perKey: number, perAddress: number, settings: Record<string, string> = {}) =>
@@ -42,29 +44,19 @@ function wrongCredentials(): { authorization: string } {
   return { authorization: `Bearer ${publicKey}.${secretKey}` };
 }
 
-test('responses to valid credentials carry the standard RateLimit headers for the key', async () => {
-  const address = await startLimited(3, 1);
+test('responses have standard RateLimit headers, and a key over its limit gets 429 as an export error', async () => {
+  const address = await startLimited(2, 1);
   const first = await ask(address + unknownExport, { headers: tenant.headers });
   expectFailure(first, notFound);
-  expect(limitHeaders(first)).toEqual(['"key";q=3;w=60', matching(/^"key";r=2;t=(60|59)$/)]);
-  const second = await ask(address + unknownExport, { headers: tenant.headers });
-  expect(limitHeaders(second)[1]).toMatch(/^"key";r=1;t=\d+$/);
-});
-
-test('a key over its limit gets 429 on export endpoints, as an export error, until the minute is over', async () => {
-  const address = await startLimited(2, 0);
-  expect(await statuses(2, address + unknownExport, tenant.headers)).toEqual([404, 404]);
-  const refused = await ask(address + unknownExport, { headers: tenant.headers });
-  const seconds = Number(refused.headers.get('retry-after'));
+  expect(limitHeaders(first)).toEqual(['"key";q=2;w=60', matching(/^"key";r=1;t=(60|59)$/)]);
+  expect(await statuses(1, address + unknownExport, tenant.headers)).toEqual([404]);
+  const rejected = await ask(address + unknownExport, { headers: tenant.headers });
+  const seconds = Number(rejected.headers.get('retry-after'));
   expect(seconds).toBeGreaterThan(0);
   expect(seconds).toBeLessThanOrEqual(60);
-  expectFailure(refused, {
-    status: 429,
-    code: 'TOO_MANY_REQUESTS',
-    error: 'Too Many Requests',
-    message: `Too many requests; try again in ${seconds} seconds`,
-  });
-  expect(limitHeaders(refused)).toEqual(['"key";q=2;w=60', `"key";r=0;t=${seconds}`]);
+  const message = `Too many requests; try again in ${seconds} seconds`;
+  expectFailure(rejected, { status: 429, code: 'TOO_MANY_REQUESTS', error: 'Too Many Requests', message });
+  expect(limitHeaders(rejected)).toEqual(['"key";q=2;w=60', `"key";r=0;t=${seconds}`]);
 });
 
 test('a key over its limit gets 429 on all other endpoints, as an API error', async () => {
@@ -154,15 +146,10 @@ test('player endpoints count requests by client address, and pages of every orig
   });
 });
 
-test('a CORS preflight request always succeeds', async () => {
-  const address = await startLimited(0, 1);
-  expect(await statuses(2, address + playerDataPath)).toEqual([401, 429]);
-  expect((await ask(address + playerDataPath, { method: 'OPTIONS' })).status).toBe(204);
-});
-
-test('the health endpoint has no rate limit', async () => {
+test('CORS preflight requests and health checks have no rate limit', async () => {
   const address = await startLimited(1, 1);
   expect(await statuses(2, address + playerDataPath)).toEqual([401, 429]);
+  expect((await ask(address + playerDataPath, { method: 'OPTIONS' })).status).toBe(204);
   expect(await statuses(5, `${address}/health/live`)).toEqual(Array(5).fill(200));
   expect(limitHeaders(await ask(`${address}/health/ready`))).toEqual([null, null]);
 });
@@ -191,4 +178,50 @@ test('forged X-Forwarded-For values do not count, with or without a proxy', asyn
   expect(await statuses(1, proxied + playerDataPath, forwarded('198.51.100.1, 192.0.2.1'))).toEqual([401]);
   expect(await statuses(1, proxied + playerDataPath, forwarded('198.51.100.2, 192.0.2.1'))).toEqual([429]);
   expect(await statuses(1, proxied + playerDataPath, forwarded('198.51.100.1, 192.0.2.2'))).toEqual([401]);
+});
+
+/** Returns the rate limit headers for a request with this key. */
+async function count(limit: RateLimit, key: string): Promise<Record<string, string>> {
+  const headers: Record<string, string> = {};
+  await limit.count({ set: (name, value) => (headers[name] = value) }, key);
+  return headers;
+}
+
+const remaining = async (limit: RateLimit, key: string) =>
+  /r=(\d+)/.exec((await count(limit, key)).RateLimit ?? '')?.[1];
+
+const addressOf = (ip: string, remoteAddress?: string) =>
+  clientIp({ ip, req: { socket: { remoteAddress } } } as Parameters<typeof clientIp>[0]);
+
+test('the limiter remembers only the newest keys', async () => {
+  const limit = createRateLimit('address', 5, 100);
+  for (let key = 0; key < 1_000; key += 1) await count(limit, `key-${key}`);
+  expect(await remaining(limit, 'key-999')).toBe('3');
+  expect(await remaining(limit, 'key-0')).toBe('4');
+});
+
+test('a busy key stays remembered while other keys come and go', async () => {
+  const limit = createRateLimit('address', 50, 10);
+  for (let key = 0; key < 40; key += 1) {
+    await count(limit, 'the eager');
+    await count(limit, `key-${key}`);
+  }
+  expect(await remaining(limit, 'the eager')).toBe('9');
+});
+
+test.each([
+  ['an IPv4 address', '192.0.2.1', '192.0.2.1'],
+  ['the same, as a server that listens on both families sees it', '::ffff:192.0.2.1', '192.0.2.1'],
+  ['with the port that some proxies add', '192.0.2.1:4711', '192.0.2.1'],
+  ['an IPv6 address, by its /64', '2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['another address in the same network', '2001:DB8:1:2::1', '2001:db8:1:2::/64'],
+  ['an IPv6 address with a port', '[2001:db8:1:2::1]:443', '2001:db8:1:2::/64'],
+  ['an IPv6 address with a zone', 'fe80::1%eth0', 'fe80:0:0:0::/64'],
+])('%s counts as %s', (_what, ip, counted) => {
+  expect(addressOf(ip)).toBe(counted);
+});
+
+test("where a proxy forwards no address, the proxy's own address counts", () => {
+  expect(addressOf('unknown', '203.0.113.1')).toBe('203.0.113.1');
+  expect(addressOf('', undefined)).toBe('unknown');
 });

@@ -4,7 +4,7 @@ import { findFaults, readLocales, valueTypes } from '../../locales/check.ts';
 import { message, supportedLanguage, supportedLanguages } from '../../shared/i18n/message.ts';
 
 describe('a message', () => {
-  test('is in the language that a tag means, whatever its region and script, else in English', () => {
+  test('is in the language of a tag, whatever its region and script, or else in English', () => {
     const texts = ['pt', 'pt-BR', 'pt_BR', 'ZH-Hans', 'tlh', '', 'no language', 'constructor'].map((tag) =>
       message(tag, 'lesson.finish'),
     );
@@ -22,7 +22,7 @@ describe('a message', () => {
     ['zh', 1, '还可以尝试 1 次'],
     // English, by the plural rules of English: in Persian, 0 is singular.
     ['fa', 0, '۰ tries left'],
-  ])('counts as the language counts: %s %d', (locale, left, text) => {
+  ])('follows the plural rules of the language: %s %d', (locale, left, text) => {
     expect(message(locale, 'widget.triesLeft', { left })).toBe(text);
   });
 
@@ -36,11 +36,11 @@ describe('a message', () => {
     }
   });
 
-  test('loses no numbers where the language is none', () => {
+  test('shows numbers also for an invalid language', () => {
     expect(message('no language', 'lesson.step', { step: 3, steps: 12 })).toBe('Step 3 of 12');
   });
 
-  test('shows values as they are, without reading them as a message', () => {
+  test('shows values unchanged, without parsing them as a message', () => {
     expect(message('en', 'widget.zoomNamed', { alt: "{x} <b>it's</b> #" })).toBe(
       "Enlarge image: {x} <b>it's</b> #",
     );
@@ -57,7 +57,7 @@ describe('locales/', () => {
     expect(types, 'run `npm run locales`').toBe(valueTypes(locales.en ?? {}));
   });
 
-  test('French keeps such signs as a colon with the word before them', () => {
+  test('French has non-breaking spaces before punctuation', () => {
     for (const text of Object.values(locales.fr ?? {})) expect(text).not.toMatch(/ [:;?!]/);
   });
 
@@ -94,7 +94,7 @@ describe('locales/', () => {
   });
 });
 
-test('code of the player uses only messages that its bundles hold', () => {
+test('player code uses only messages of its bundle', () => {
   const folder = new URL('../../player/', import.meta.url);
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
     (name) => name.endsWith('.ts') && !name.startsWith('dist') && name !== 'build.ts',

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-/** Fails to log in to Redis, as ioredis words it, and logs that and other secrets in a process of its own. */
+/** Logs the error of a failed Redis log-in, as ioredis makes it, and other secrets, in a process of its own. */
 const script = `
 import { createLogger } from './shared/platform/log.ts';
 const log = createLogger({ logLevel: 'info' }, 'test');
@@ -15,7 +15,7 @@ const malformed = Object.assign(new Error('Parse Error'), { rawPacket: Buffer.fr
 log.info({ err: malformed }, 'no HTTP');
 `;
 
-test('credentials are cut from the log, also those in the error of a failed Redis log-in', async () => {
+test('the log redacts credentials, also those in the error of a failed Redis log-in', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [
     '--import',
     'tsx',
@@ -50,7 +50,7 @@ async function inTerminal(env: Record<string, string>, script = line): Promise<s
 }
 
 test.runIf(process.platform === 'linux')(
-  'a terminal gets lines for people, in production JSON as everything else does',
+  'a terminal gets formatted lines, but JSON in production',
   async () => {
     const [development, production] = await Promise.all([
       inTerminal({ NODE_ENV: 'development' }),
@@ -62,7 +62,7 @@ test.runIf(process.platform === 'linux')(
 );
 
 test.runIf(process.platform === 'linux')(
-  'control characters in an error reach no terminal, and other text stays as it is',
+  'control characters in an error are escaped in a terminal, and other text stays unchanged',
   async () => {
     const printed = await inTerminal({ NODE_ENV: 'development' }, hostileLine);
     expect(printed).toContain('Error: a\\u001b[2Jb\\u009bc\r\n              at ');

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { printable } from '../../shared/platform/printable.ts';
 import { withoutCredentials } from '../../shared/platform/server-urls.ts';
 
-test('nothing in a text controls a terminal or turns its direction', () => {
+test('characters that control a terminal or the direction of text are escaped', () => {
   expect(printable('a\u001b[31mred\u0007\r\u009b2J\u202eback')).toBe(
     String.raw`a\u001b[31mred\u0007\u000d\u009b2J\u202eback`,
   );

@@ -4,7 +4,7 @@ import { connectOptionalRedis, connectRedis } from '../../shared/platform/redis.
 test.each([
   ['the API', connectRedis],
   ['a worker', connectOptionalRedis],
-])('%s is refused a database that the server lacks, and takes one that it has', async (_who, connect) => {
+])('%s rejects a database that the server lacks, and uses one that it has', async (_who, connect) => {
   const url = new URL(inject('redisUrl'));
   url.pathname = '/9999';
   await expect(connect(url.href)).rejects.toThrow(/has no database 9999 .*Correct the number in REDIS_URL/);

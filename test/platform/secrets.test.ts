@@ -11,7 +11,7 @@ async function temporaryDataDir(): Promise<string> {
   return dataDir;
 }
 
-/** The secrets of a data directory, and what was warned of. */
+/** Loads the secrets of a data directory; returns them with the warnings. */
 async function load(dataDir: string, settings: Record<string, string> = {}) {
   const warnings: string[] = [];
   const config = parseConfig({ LECTERN_DATA_DIR: dataDir, ...settings });
@@ -22,7 +22,7 @@ async function load(dataDir: string, settings: Record<string, string> = {}) {
 const files = ['asset-secret', 'cookie-secret', 'key-pepper', 'signing-secret'];
 const hex = expect.stringMatching(/^[0-9a-f]{64}$/) as string;
 
-test('secrets that are not configured are made once, with one warning, and kept for their owner alone', async () => {
+test('missing secrets are generated once, with one warning, and readable only by their owner', async () => {
   const dataDir = await temporaryDataDir();
   const folder = join(dataDir, 'secrets');
   const { secrets, warnings } = await load(dataDir);
@@ -42,7 +42,7 @@ test('secrets that are not configured are made once, with one warning, and kept 
   expect(await load(dataDir)).toStrictEqual({ secrets, warnings: [] });
 });
 
-test('no secret is made of another, or serves as another', async () => {
+test('all secrets differ', async () => {
   const { secrets } = await load(await temporaryDataDir());
   const all = [
     secrets.keyPepper,
@@ -53,7 +53,7 @@ test('no secret is made of another, or serves as another', async () => {
   expect(new Set(all).size).toBe(4);
 });
 
-test('many first starts at once agree on the secrets, and each is warned of once', async () => {
+test('concurrent first starts agree on the secrets, and each secret causes one warning', async () => {
   const dataDir = await temporaryDataDir();
   const loaded = await Promise.all(Array.from({ length: 20 }, () => load(dataDir)));
   expect(new Set(loaded.map(({ secrets }) => JSON.stringify(secrets))).size).toBe(1);
@@ -74,7 +74,7 @@ const configured = {
   LECTERN_COOKIE_SECRET: 'c'.repeat(32),
 };
 
-test('configured secrets win over kept ones, and nothing is written', async () => {
+test('configured secrets override stored ones, and nothing is written', async () => {
   const dataDir = await temporaryDataDir();
   const expected = {
     secrets: {
@@ -95,7 +95,7 @@ test('configured secrets win over kept ones, and nothing is written', async () =
   expect(await load(dataDir, configured)).toStrictEqual(expected);
 });
 
-test('only what is not configured is made and told of', async () => {
+test('only missing secrets are generated and mentioned', async () => {
   const dataDir = await temporaryDataDir();
   const { warnings } = await load(dataDir, { ...configured, LECTERN_ASSET_SECRET: '' });
   expect(warnings).toStrictEqual([expect.stringMatching(/: LECTERN_ASSET_SECRET\. /)]);
@@ -120,7 +120,7 @@ test('a damaged secret is rejected, and left unchanged for its owner to repair',
   expect(await readFile(path, 'utf8')).toBe('');
 });
 
-test('a data directory that takes no files is named with the setting that would do', async () => {
+test('the error about an unwritable data directory names the setting that helps', async () => {
   const dataDir = await temporaryDataDir();
   await writeFile(join(dataDir, 'secrets'), 'a file where a folder should be');
   await expect(load(dataDir)).rejects.toThrow(/LECTERN_KEY_PEPPER is not set, and .*ENOTDIR/);

@@ -16,7 +16,7 @@ beforeEach(async () => {
 
 afterEach(() => origin.close());
 
-/** A name server that gives every name the same addresses, in the same turn or a later one. */
+/** A name server that resolves every name to these addresses, synchronously or later. */
 function nameServer(addresses: string[], when: 'sync' | 'async' = 'async'): LookupFunction {
   const found: LookupAddress[] = addresses.map((address) => ({
     address,
@@ -71,7 +71,7 @@ async function reasonFor(
   }
 }
 
-/** The origin's own port in place of PORT. */
+/** Replaces PORT with the origin's port. */
 const here = (url: string) => url.replace('PORT', origin.host.split(':')[1] ?? '');
 
 describe('an address that is not public', () => {
@@ -128,7 +128,7 @@ describe('an address that is not public', () => {
     ['IPv6 multicast', 'http://[ff02::1]/'],
     ['IPv6 discard', 'http://[100::1]/'],
     ['unassigned IPv6', 'http://[4000::1]/'],
-  ])('%s is refused without asking anyone', async (_title, url) => {
+  ])('%s is rejected without a lookup or a connection', async (_title, url) => {
     expect(await reasonFor(here(url))).toBe('blocked_address');
     expect(asked).toEqual([]);
     expect(origin.connections.total).toBe(0);
@@ -144,8 +144,8 @@ describe('an address that is not public', () => {
     ['a public address and a private one', ['93.184.215.14', '127.0.0.1']],
     ['a private address and a public one', ['127.0.0.1', '93.184.215.14']],
     ['a public IPv6 address and IPv4 loopback', ['2606:2800:21f:cb07:6820:80da:af6b:8b2c', '127.0.0.1']],
-    ['something that is no address', ['elsewhere.test']],
-  ])('behind a name with %s is refused, whenever the name server answers', async (_title, addresses) => {
+    ['a name instead of an address', ['elsewhere.test']],
+  ])('behind a name with %s is rejected, whenever the name server responds', async (_title, addresses) => {
     for (const when of ['sync', 'async'] as const) {
       for (const protocol of ['http', 'https']) {
         const lookup = nameServer(addresses, when);
@@ -156,7 +156,7 @@ describe('an address that is not public', () => {
     expect(origin.connections.total).toBe(0);
   });
 
-  test('behind localhost and its kin is refused', async () => {
+  test('behind localhost and similar names is rejected', async () => {
     const lookup = nameServer(['127.0.0.1']);
     for (const name of ['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', '127.0.0.1.nip.test']) {
       expect(await reasonFor(here(`http://${name}:PORT/`), { lookup })).toBe('blocked_address');
@@ -164,7 +164,7 @@ describe('an address that is not public', () => {
     expect(origin.connections.total).toBe(0);
   });
 
-  test('behind a name that was public when it was first asked about is refused', async () => {
+  test('behind a name that first resolved to a public address is rejected (DNS rebinding)', async () => {
     const answers = [['93.184.215.14', '10.0.0.1'], ['127.0.0.1']];
     const lookup: LookupFunction = (name, options, callback) =>
       nameServer(answers.shift() ?? [], 'sync')(name, options, callback);
@@ -179,20 +179,20 @@ test.each([
   ['a file', 'file:///etc/passwd'],
   ['data', 'data:text/plain,hello'],
   ['FTP', 'ftp://example.org/a'],
-  ['a page of its own making', 'blob:http://example.org/1'],
+  ['a blob', 'blob:http://example.org/1'],
   ['a path', '/media/a.png'],
   ['nothing', ''],
-  ['a host that is none', 'http://[::1'],
+  ['an invalid host', 'http://[::1'],
   ['an IPv6 zone', 'http://[fe80::1%25eth0]/'],
   ['a user', 'http://user@example.org/'],
   ['a user and a password', 'http://user:password@example.org/'],
-])('%s is not an address to fetch from', async (_title, url) => {
+])('%s is not requested', async (_title, url) => {
   expect(await reasonFor(url)).toBe('blocked_address');
   expect(asked).toEqual([]);
 });
 
 describe('an allowed private host', () => {
-  test('is fetched from by exactly the host and port that were named', async () => {
+  test('is allowed with exactly the configured host and port', async () => {
     expect(await reasonFor(here('http://127.0.0.1:PORT/'), { allowed: [origin.host] })).toBe('stored');
     for (const url of [
       'http://127.0.0.2:PORT/',
@@ -211,7 +211,7 @@ describe('an allowed private host', () => {
     expect(await reasonFor(here('http://other.test:PORT/'), settings)).toBe('blocked_address');
   });
 
-  test('may not send anyone to another port of its own', async () => {
+  test('may not redirect to its other ports', async () => {
     const inner = await startOrigin();
     inner.script('/', file('secret'));
     origin.script('/', redirectTo(inner.url('/')));
@@ -225,13 +225,13 @@ describe('an allowed private host', () => {
     ['metadata', 'http://169.254.169.254/'],
     ['loopback spelled differently', 'http://2130706433:1/'],
     ['a protocol that is not fetched', 'gopher://127.0.0.1/'],
-  ])('may not send anyone to %s', async (_title, target) => {
+  ])('may not redirect to %s', async (_title, target) => {
     origin.script('/', redirectTo(target));
     expect(await reasonFor(origin.url('/'), { allowed: [origin.host] })).toBe('blocked_address');
     expect(origin.requests('/')).toBe(1);
   });
 
-  test('may not send anyone to a name with a private address', async () => {
+  test('may not redirect to a name with a private address', async () => {
     origin.script('/', redirectTo(here('http://inner.test:PORT/b')));
     const settings = { allowed: [origin.host], lookup: nameServer(['127.0.0.1']) };
     expect(await reasonFor(origin.url('/'), settings)).toBe('blocked_address');
@@ -261,7 +261,7 @@ describe('a host', () => {
     expect(isPublicAddress(address)).toBe(true);
   });
 
-  test.each([false, true])('with public addresses only is let through as it is (all: %s)', (all) => {
+  test.each([false, true])('with only public addresses is returned unchanged (all: %s)', (all) => {
     const seen: unknown[] = [];
     publicOnly(nameServer(['93.184.215.14', '2606:4700:4700::1111'], 'sync'))(
       'name.test',
@@ -282,7 +282,7 @@ describe('a host', () => {
     ]);
   });
 
-  test('that cannot be resolved is a fault of the network, not a forbidden address', async () => {
+  test('that does not resolve is a network error, not a blocked address', async () => {
     const lookup: LookupFunction = (_name, _options, callback) =>
       callback(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), []);
     expect(await reasonFor('http://nowhere.test/', { lookup })).toBe('network');

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { withTimeLimit } from '../../shared/platform/time-limits.ts';
 
-/** Rejects with the reason of a signal; nothing but the signal knows of it. */
+/** Rejects with the reason of a signal; only the signal refers to it. */
 function untilAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error));
@@ -24,14 +24,14 @@ async function collectDuring(work: Promise<unknown>): Promise<void> {
   }
 }
 
-test('a time limit is kept however much garbage is collected until then', async () => {
+test('garbage collection does not remove a timeout', async () => {
   const { signal } = new AbortController();
   const work = withTimeLimit({ timeoutMs: 300, signal }, untilAborted);
   await collectDuring(work);
   await expect(work).rejects.toMatchObject({ name: 'TimeoutError' });
 });
 
-test('the end of the caller ends the work before its limit, with the reason of the caller', async () => {
+test('aborting the caller aborts the work before its timeout, with the same reason', async () => {
   const caller = new AbortController();
   const work = withTimeLimit({ timeoutMs: 60_000, signal: caller.signal }, untilAborted);
   caller.abort(new Error('the caller is gone'));

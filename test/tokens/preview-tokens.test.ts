@@ -43,7 +43,7 @@ const pathOf = (version: LessonVersion, name: string, token: string) =>
   `${api.url}/api/public/lessons/${version.lessonId}/${name}?token=${token}`;
 
 describe('a preview token', () => {
-  test('shows a draft: its page, its data, and its media and widgets by both kinds of URLs', async () => {
+  test('opens a draft: its page, its data, and its media and widgets with both kinds of URLs', async () => {
     const { draft, mediaId } = await buildLesson();
     const token = buildPreviewToken(draft);
     const boot = bootOf(await ask(api.url + embedPath(draft, token)));
@@ -89,7 +89,7 @@ describe('a preview token', () => {
     );
   });
 
-  test('records nothing: a write is rejected, and neither a record nor a score is made', async () => {
+  test('records nothing: writes are rejected, and there is neither a record nor a score', async () => {
     const { draft, published } = await buildLesson();
     for (const version of [draft, published]) {
       const player = new Player(api.url, version, buildPreviewToken(version));

@@ -129,58 +129,16 @@ describe('an issued token', () => {
   });
 });
 
-describe('accepted bodies', () => {
-  test.each([
-    'application/json',
-    'application/json; charset=utf-8',
-    'Application/JSON;charset="UTF-8"',
-    'application/vnd.example+json',
-  ])('%s', async (type) => {
-    expect((await send(bodyWith(), type)).status).toBe(200);
-  });
-
-  test('64 KiB', async () => {
-    const body = bodyWith({ note: 'x' });
-    expect((await send(body.padEnd(64 * 1024, ' '))).status).toBe(200);
-  });
+test('a body that is not JSON gets 422', async () => {
+  expectError(await send('{'), 422, 'Request body must be valid JSON');
 });
 
-describe('bodies that are not JSON get 422', () => {
-  const text = '{"lessonId":"x"}';
-  test.each<[string, string | Buffer<ArrayBuffer>, string?]>([
-    ['none', ''],
-    ['half an object', '{"lessonId":'],
-    ['a comma too many', '{"lessonId":"x",}'],
-    ['two objects', '{}{}'],
-    ['single quotes', "{'lessonId':'x'}"],
-    ['a form', 'lessonId=x'],
-    ['NaN', '{"timeout":NaN}'],
-    ['a byte order mark', `\ufeff${text}`],
-    ['no UTF-8', Buffer.from('{"learnerId":"\xff"}', 'latin1')],
-    ['UTF-16', Buffer.from(text, 'utf16le')],
-    ['nested without end', '['.repeat(60_000)],
-    ['nested deeper than 200 levels', `${'['.repeat(201)}${']'.repeat(201)}`],
-    ['sent as text', text, 'text/plain'],
-    ['sent as a form', text, 'application/x-www-form-urlencoded'],
-    ['sent in another encoding', text, 'application/json; charset=latin1'],
-    ['sent as something else', text, 'application/jsonp'],
-  ])('%s', async (_what, body, type) => {
-    expectError(await send(body, type), 422, 'Request body must be valid JSON');
-  });
-
-  test('sent without a type', async () => {
-    const body = new Uint8Array(Buffer.from(bodyWith()));
-    const answer = await ask(`${api.url}/api/public/sign-token`, { method: 'POST', headers, body });
-    expectError(answer, 422, 'Request body must be valid JSON');
-  });
-
-  test.each(['null', '[]', '"text"', '1', 'true', `[${text}]`])(
-    '%s is JSON, but not an object',
-    async (body) => {
-      expectError(await send(body), 422, 'Request body must be a JSON object');
-    },
-  );
-});
+test.each(['null', '[]', '"text"', '1', 'true', '[{"lessonId":"x"}]'])(
+  '%s is JSON, but not an object',
+  async (body) => {
+    expectError(await send(body), 422, 'Request body must be a JSON object');
+  },
+);
 
 test('a body over 64 KiB gets 413, however it is sent', async () => {
   const text = 'Request body must be at most 65536 bytes';
