@@ -29,55 +29,33 @@ function lessonWithVariable() {
 describe('callbacks', () => {
   it('report each step, answer and variable, and the end, in order, with only the position and the action', async () => {
     await view.start({ lesson: lessonWithVariable(), versionId });
+    const common = { lessonId, versionId, sectionIndex: 0, totalSteps: 3, maxScore: 1, at: time };
+    const started = { completed: false, atEnd: false, tries: [] };
     expect((await view.calls('onReady'))[0]).toEqual({
-      lessonId,
-      versionId,
-      sectionIndex: 0,
+      ...common,
       stepIndex: 0,
       stepId: 'mercury',
-      totalSteps: 3,
       score: null,
-      maxScore: 1,
       items: [],
-      progressData: { visited: ['mercury'], completed: false, atEnd: false, tries: [] },
+      progressData: { visited: ['mercury'], ...started },
       variableState: { heat: null },
-      at: time,
     });
     await playThrough();
     const names = (await view.calls()).map(([name]) => name.slice(2));
     const [visit, answer] = ['StepChange', 'Answer'];
     expect(names).toEqual(['Ready', visit, 'VariableChange', answer, visit, answer, visit, 'Complete']);
-    const heat = {
-      widgetId: 'q1',
-      widgetType: 'MultipleChoice',
-      stepId: 'venus',
-      answer: ['a'],
-      score: 1,
-      maxScore: 1,
-      answeredAt: time,
-    };
-    const blue = {
-      widgetId: 'o1',
-      widgetType: 'OpenResponse',
-      stepId: 'neptune',
-      answer: 'Methane.',
-      score: null,
-      maxScore: null,
-      answeredAt: time,
-    };
+    const choice = { widgetId: 'q1', widgetType: 'MultipleChoice', stepId: 'venus', answeredAt: time };
+    const heat = { ...choice, answer: ['a'], score: 1, maxScore: 1 };
+    const open = { widgetId: 'o1', widgetType: 'OpenResponse', stepId: 'neptune', answeredAt: time };
+    const blue = { ...open, answer: 'Methane.', score: null, maxScore: null };
     const atVenus = {
-      lessonId,
-      versionId,
-      sectionIndex: 0,
+      ...common,
       stepIndex: 1,
       stepId: 'venus',
-      totalSteps: 3,
       score: 1,
-      maxScore: 1,
       items: [heat],
-      progressData: { visited: ['mercury', 'venus'], completed: false, atEnd: false, tries: [] },
+      progressData: { visited: ['mercury', 'venus'], ...started },
       variableState: { heat: ['a'] },
-      at: time,
     };
     expect((await view.calls('onVariableChange'))[0]).toEqual({ ...atVenus, name: 'heat', value: ['a'] });
     expect((await view.calls('onAnswer'))[0]).toEqual({ ...atVenus, item: heat });

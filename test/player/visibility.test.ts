@@ -18,11 +18,6 @@ describe('visibleIf', () => {
     ['lt', 5, 5, false],
     ['lte', 5, 5, true],
     ['lte', 6, 5, false],
-  ])('%s of %o and %o is %o', (op, variable, value, shown) => {
-    expect(isVisible({ variable: 'v', op, value }, { v: variable })).toBe(shown);
-  });
-
-  it.each<Row>([
     ['eq', '5', 5, true],
     ['gt', '10', '9', true],
     ['eq', ['b'], 'b', true],
@@ -34,7 +29,7 @@ describe('visibleIf', () => {
     ['eq', null, undefined, true],
     ['eq', '', 0, false],
     ['eq', false, 0, false],
-  ])('compares equivalent values: %s of %o and %o is %o', (op, variable, value, shown) => {
+  ])('%s of %o and %o is %o', (op, variable, value, shown) => {
     expect(isVisible({ variable: 'v', op, value }, { v: variable })).toBe(shown);
   });
 
