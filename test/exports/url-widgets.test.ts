@@ -10,7 +10,7 @@ import { bytesOf } from '../../shared/storage/digest.ts';
 import { readCoreBundle } from '../../shared/widgets/core-bundles.ts';
 import { releaseWidget } from '../../shared/widgets/releases.ts';
 import { buildLearnerToken, buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
-import { answer, file, hang, redirectTo, stream, truncated } from '../support/origin.ts';
+import { answer, file, redirectTo, stream } from '../support/origin.ts';
 import type { Behaviour } from '../support/origin.ts';
 import { useApi, useBrowser, useOrigin } from '../support/use.ts';
 import { downloadExport, expectSameFiles } from './exports.ts';
@@ -196,22 +196,17 @@ test('another organization has its own URLs for a type, and none of these', asyn
 
 /**
  * Responses of the module's URL, with the reason for a failure; without a reason the archive
- * contains it.
+ * contains it. external-media.test.ts has the failures of downloads.
  */
 const modules: Record<string, { plays: [Behaviour, ...Behaviour[]]; reason?: string; status?: number }> = {
   'a module': { plays: [file(script('a'))] },
-  'a module after two failures': { plays: [answer(500), answer(500), file(script('b'))] },
   'nothing there': { plays: [answer(404)], reason: 'not_found', status: 404 },
-  'a refusal': { plays: [answer(403)], reason: 'forbidden', status: 403 },
-  'a failing server': { plays: [answer(503)], reason: 'server_error', status: 503 },
-  'a cut connection': { plays: [truncated(script('c'), 10)], reason: 'truncated' },
   'no end': { plays: [stream()], reason: 'too_large' },
   'too many bytes': {
     plays: [file(script('d').padEnd(maxBytes + 1))],
     reason: 'too_large',
     status: 200,
   },
-  'no answer': { plays: [hang()], reason: 'timeout' },
   'a page served as HTML': {
     plays: [file('<p>gone', { contentType: 'text/html' })],
     reason: 'bad_type',
@@ -275,13 +270,11 @@ test('every file ends as expected, the manifest names failures, and none of them
     add(name, { js: origin.url(`${place}/dial.js`), css }, { of: css, reason, status });
   }
   origin.script(`${place}/inward.js`, redirectTo(forbidden.url('/secret.js')));
-  origin.script(`${place}/loop.js`, redirectTo(`${place}/loop.js`));
   forbidden.serve('/secret.js', script('secret'));
   const login = new URL(origin.url(`${place}/dial.js`));
   login.username = 'me';
   for (const [name, url, reason] of [
     ['a redirect inward', origin.url(`${place}/inward.js`), 'blocked_address'],
-    ['a loop of redirects', origin.url(`${place}/loop.js`), 'too_many_redirects'],
     ['a private address', forbidden.url('/secret.js'), 'blocked_address'],
     ['a URL with a login', login.href, 'blocked_address'],
   ] as const) {

@@ -1,7 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { compiled } from '../support/compiled.ts';
 import { startCompiled } from '../support/compiled-process.ts';
-import type { Ports } from '../support/compiled-process.ts';
 import type { Harness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { longTimeoutMs } from './fleet.ts';
@@ -9,12 +8,13 @@ import { longTimeoutMs } from './fleet.ts';
 // Compiles before the first test, whose time limit excludes it.
 await compiled('api/main');
 
-/**
- * An API or a worker in a process of its own, as an operator runs it. The test kills it at its
- * end.
- */
+/** An API or a worker in its own process, as an operator runs it. The test kills it at its end. */
 export interface FleetProcess {
   readonly pid: number;
+  /** An API's URL, such as http://127.0.0.1:40123. */
+  readonly address: string;
+  /** The URL of its metrics and health checks, with METRICS_PORT or WORKER_PORT. */
+  readonly operations: string;
   /** Resolves when the process has ended, with a text such as "exit code 0" or "signal SIGKILL". */
   readonly ended: Promise<string>;
   signal(name: NodeJS.Signals): void;
@@ -24,60 +24,28 @@ export interface FleetProcess {
   kill(): Promise<void>;
 }
 
-export interface ApiProcess extends FleetProcess {
-  /** Such as http://127.0.0.1:40123. */
-  readonly address: string;
-  /** The URL of its metrics, with METRICS_PORT. */
-  readonly operations: string;
-}
+export type ApiProcess = FleetProcess;
 
-export interface WorkerProcess extends FleetProcess {
-  /** The URL of its health checks and metrics, with WORKER_PORT. */
-  readonly operations: string;
-}
+type Spawn = (harness: Harness, settings?: Record<string, string>, root?: string) => Promise<FleetProcess>;
 
-/**
- * @param settings over the harness's environment.
- * @param root as in `startCompiled`.
- */
-export async function spawnWorker(
-  harness: Harness,
-  settings: Record<string, string> = {},
-  root?: string,
-): Promise<WorkerProcess> {
-  const environment = { ...harness.environment, ...settings };
-  const { started, ports } = await startFleetProcess('worker/main', environment, root);
-  return { ...started, operations: `http://127.0.0.1:${ports.port}` };
-}
-
-/**
- * @param settings over the harness's environment.
- * @param root as in `startCompiled`.
- */
-export async function spawnApi(
-  harness: Harness,
-  settings: Record<string, string> = {},
-  root?: string,
-): Promise<ApiProcess> {
-  const environment = { ...harness.environment, ...settings };
-  const { started, ports } = await startFleetProcess('api/main', environment, root);
-  const [address, operations] = [ports.port, ports.metricsPort].map((port) => `http://127.0.0.1:${port}`);
-  return { ...started, address: String(address), operations: String(operations) };
-}
-
-async function startFleetProcess(
-  entry: string,
-  environment: Record<string, string>,
-  root?: string,
-): Promise<{ started: FleetProcess; ports: Ports }> {
-  const { pid, ports, ended, output, signal } = await startCompiled(entry, environment, root);
-  const kill = async () => {
-    signal('SIGKILL');
-    await ended;
+/** Starts a process with settings over the harness's environment; `root` is that of `startCompiled`. */
+const spawnEntry =
+  (entry: string): Spawn =>
+  async (harness, settings = {}, root) => {
+    const environment = { ...harness.environment, ...settings };
+    const { pid, ports, ended, output, signal } = await startCompiled(entry, environment, root);
+    const kill = async () => {
+      signal('SIGKILL');
+      await ended;
+    };
+    onTestFinished(kill);
+    const logged = async (text: string) => {
+      await waitFor(`"${text}" in the log`, () => output().includes(text), longTimeoutMs);
+    };
+    const urlOf = (port: number | undefined) => `http://127.0.0.1:${port}`;
+    const operations = urlOf(entry === 'worker/main' ? ports.port : ports.metricsPort);
+    return { pid, address: urlOf(ports.port), operations, ended, signal, kill, logged };
   };
-  onTestFinished(kill);
-  const logged = async (text: string) => {
-    await waitFor(`"${text}" in the log`, () => output().includes(text), longTimeoutMs);
-  };
-  return { started: { pid, ended, signal, kill, logged }, ports };
-}
+
+export const spawnApi = spawnEntry('api/main');
+export const spawnWorker = spawnEntry('worker/main');
