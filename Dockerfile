@@ -20,7 +20,7 @@ RUN npm run build && chmod +x dist/cli/main.js
 FROM node:24-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-# Without scripts: `prepare` needs esbuild and tsx, and what it builds comes from the stage above.
+# Without scripts: `prepare` needs esbuild and tsx, and the stage above already built its output.
 RUN npm ci --omit=dev --ignore-scripts
 
 FROM node:24-bookworm-slim
@@ -40,7 +40,7 @@ USER node
 VOLUME ["/data"]
 EXPOSE 3000
 # Node handles SIGTERM itself. As process 1 it reaps no children: the API and the workers have none, and
-# `docker run --init` (Compose: `init: true`) covers what is run by hand.
+# `docker run --init` (Compose: `init: true`) covers commands that you run by hand.
 STOPSIGNAL SIGTERM
 # For the API. A worker has no port: run it with `--no-healthcheck` (Compose: `healthcheck: {disable: true}`).
 HEALTHCHECK --interval=15s --timeout=6s --start-period=20s --retries=3 \
