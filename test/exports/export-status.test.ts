@@ -106,7 +106,11 @@ test('the status follows an export from none over queued and building to ready, 
   });
   const queue = await openQueue(lab.harness);
   onTestFinished(() => queue.close());
-  expect(await queue.jobs.remove(exportJobOf(version).key)).toBe(1);
+  // The worker keeps the job locked until it has recorded its end.
+  await waitFor(
+    'the removal of the job',
+    async () => (await queue.jobs.remove(exportJobOf(version).key)) === 1,
+  );
   expect(await lab.statusOf(version)).toEqual(ready);
 });
 

@@ -9,6 +9,7 @@ import { registerScoreMetrics } from '../../shared/operations/score-metrics.ts';
 import { connectRedis } from '../../shared/platform/redis.ts';
 import { observeScoreAttempts } from '../../worker/deliveries/scores.ts';
 import { Player } from '../player/player-lessons.ts';
+import { ask } from '../support/answers.ts';
 import { useStarted } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startLaunchLab, tokenOf } from './support/launch-lab.ts';
@@ -42,8 +43,10 @@ async function startWorker(): Promise<() => Promise<void>> {
 
 /** Launches a link as a new learner. */
 async function openLesson(link: Link, user = lab.simulator.addUser()): Promise<Player> {
-  const token = tokenOf(await lab.launch({ link, user }));
-  return new Player(lab.address, lab.version, token ?? '');
+  const launched = await lab.launch({ link, user });
+  const token = tokenOf(launched);
+  if (token === undefined) throw new Error(`The launch ended with ${launched.status}: ${launched.text}`);
+  return new Player(lab.address, lab.version, token);
 }
 
 /** Returns the platform's scores for the line item of a link. */
@@ -101,6 +104,10 @@ test('without Redis a write still succeeds, and its score is sent once a worker 
   await startWorker();
   await waitFor('the score', () => taken(link).length > 0);
   expect(taken(link)).toMatchObject([{ scoreGiven: 33.3333 }]);
+  await waitFor(
+    "the API's connection to Redis",
+    async () => (await ask(`${lab.address}/health/ready`)).status === 200,
+  );
 });
 
 test('a worker that shuts down while a platform does not respond leaves the score to the next worker', async () => {

@@ -160,9 +160,11 @@ describe.each(schemes)('axe-core finds no violation, $colorScheme, in $language,
 it('scrollable areas are reachable by keyboard, and nothing else is an additional tab stop', async () => {
   const view = await lab.openWidgets();
   await view.show([{ type: 'Text', props: { html } }]);
-  const stops = await view.page.evaluate(
-    `[...document.querySelectorAll('.lectern-scroll, math')].map((scroller) => scroller.tabIndex)`,
-  );
-  expect(stops).toEqual([-1, 0, -1, 0]);
+  const stops = () =>
+    view.page.evaluate(
+      `[...document.querySelectorAll('.lectern-scroll, math')].map((scroller) => scroller.tabIndex)`,
+    );
+  // The browser reports sizes after it has painted.
+  await expect.poll(stops).toEqual([-1, 0, -1, 0]);
   await view.close();
 });
