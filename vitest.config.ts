@@ -12,7 +12,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Tests wait for servers and browsers half of their time.
     maxWorkers: 4,
-    // Loading the modules anew for each file took a sixth of the run; state of a test's own is in its harness.
+    // Loading the modules again for each file took a sixth of the run; a test keeps its state in its harness.
     isolate: false,
     restoreMocks: true,
   },

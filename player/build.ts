@@ -53,7 +53,7 @@ const commonOptions = {
   minify: true,
   target: 'es2022',
   charset: 'utf8',
-  // The sanitizer's licence asks that its notice stays with it.
+  // The sanitizer's license asks that its notice stays with it.
   legalComments: 'eof',
   logLevel: 'warning',
 } satisfies BuildOptions;
@@ -170,7 +170,7 @@ async function playerTypes(): Promise<string> {
 }
 
 /**
- * Copies the files of the API reference: Scalar's released bundle and its licence. They come from Scalar's package for
+ * Copies the files of the API reference: Scalar's released bundle and its license. They come from Scalar's package for
  * Fastify, which contains the same bundle as `@scalar/api-reference` without that package's 299 dependencies.
  *
  * @param output the folder to write to

@@ -120,7 +120,7 @@ export const getPlayerSession = defineEndpoint(
     description:
       'Returns where the learner continues. Before the first write, the session is at revision 0 and `not_started`, ' +
       'and nothing is created. If another version was published since, position and answers are carried over to it, ' +
-      "and the answers earn that version's points. Launches that are not recorded, of teachers and of users whom the " +
+      "and the answers earn that version's points. Launches that are not recorded, of teachers and of users that the " +
       'platform does not identify, are always at revision 0; so are previews, whose `learnerId` is empty.',
     responses: {
       200: json(

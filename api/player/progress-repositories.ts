@@ -112,7 +112,7 @@ function ltiRepository(db: Database, token: LaunchToken): ProgressRepository {
   };
 }
 
-/** For launches that are not recorded: of teachers, and of users whom the platform does not identify. */
+/** For launches that are not recorded: of teachers, and of users that the platform does not identify. */
 function untrackedRepository(token: LaunchToken): ProgressRepository {
   return {
     persists: false,

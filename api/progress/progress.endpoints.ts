@@ -113,7 +113,7 @@ export const getLtiProgress = defineEndpoint(
     summary: "Read an LTI user's progress",
     description:
       'Returns the record of a user who launches the lesson from an LTI platform. Scores are out of 100. Teachers have ' +
-      'no record, and neither have users whom the platform does not identify.',
+      'no record, and neither have users that the platform does not identify.',
     responses: {
       200: json(
         'The record.',

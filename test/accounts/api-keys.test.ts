@@ -105,7 +105,7 @@ describe('rotation', () => {
     const { organization, key } = await buildKey();
     await revokeApiKey(harness.db, key.publicKey);
     expect(await rotateApiKey(harness.db, testPepper, key.publicKey, 3600)).toBeNull();
-    expect(await rotateApiKey(harness.db, testPepper, 'lkp_nobody', 3600)).toBeNull();
+    expect(await rotateApiKey(harness.db, testPepper, 'lkp_unknown', 3600)).toBeNull();
     expect(await harness.db.apiKeys.countDocuments({ organizationId: organization._id })).toBe(2);
   });
 });

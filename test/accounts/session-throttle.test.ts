@@ -68,10 +68,10 @@ describe('logins for one account from one IP address', () => {
   });
 
   test('are also counted for unknown accounts, and per network for IPv6', async () => {
-    const nobody = { email: 'nobody@example.com' };
-    const guesses = ['::1', '::2', ':a::', ':b::1'].map((end) => guess(nobody, `2001:db8:1:2${end}`));
+    const unknown = { email: 'unknown@example.com' };
+    const guesses = ['::1', '::2', ':a::', ':b::1'].map((end) => guess(unknown, `2001:db8:1:2${end}`));
     expect(await statusesOf(guesses)).toStrictEqual([401, 401, 401, 429]);
-    expect((await guess(nobody, '2001:db8:1:3::1')).status).toBe(401);
+    expect((await guess(unknown, '2001:db8:1:3::1')).status).toBe(401);
   });
 });
 

@@ -62,7 +62,7 @@ describe('a login', () => {
     await api.db.organizations.deleteOne({ _id: gone._id });
     const wrong = [
       { email: user.email, password: 'another password' },
-      { email: 'nobody@example.com', password: testPassword },
+      { email: 'unknown@example.com', password: testPassword },
       { email: 'no address', password: testPassword },
       { email: disabled.email, password: testPassword },
       { email: left.email, password: testPassword },

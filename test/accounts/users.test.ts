@@ -53,7 +53,7 @@ test('a user is found with the organization, by id or email address, unless eith
   expect(byId?.user).toStrictEqual(user);
   expect(byId?.organization._id).toBe(user.organizationId);
   expect(await findAccount(harness.db, { email: user.email })).toStrictEqual(byId);
-  expect(await findAccount(harness.db, { email: 'nobody@example.com' })).toBeNull();
+  expect(await findAccount(harness.db, { email: 'unknown@example.com' })).toBeNull();
   await harness.db.organizations.deleteOne({ _id: user.organizationId });
   expect(await findAccount(harness.db, { _id: user._id })).toBeNull();
 });
@@ -68,7 +68,7 @@ test('a new password changes its time; a new hash of the same one does not', asy
   expect(Number(changed?.passwordChangedAt)).toBeGreaterThan(Number(user.passwordChangedAt));
   await renewPasswordHash(harness.db, user, 'late');
   expect((await findAccount(harness.db, { _id: user._id }))?.user).toStrictEqual(changed);
-  expect(await setPassword(harness.db, 'nobody@example.com', 'a hash')).toBeNull();
+  expect(await setPassword(harness.db, 'unknown@example.com', 'a hash')).toBeNull();
 });
 
 test('a disabled user keeps the time of the first disabling', async () => {
@@ -76,7 +76,7 @@ test('a disabled user keeps the time of the first disabling', async () => {
   const disabled = await disableUser(harness.db, email);
   expect(disabled?.disabledAt).toBeInstanceOf(Date);
   expect(await disableUser(harness.db, email)).toStrictEqual(disabled);
-  expect(await disableUser(harness.db, 'nobody@example.com')).toBeNull();
+  expect(await disableUser(harness.db, 'unknown@example.com')).toBeNull();
 });
 
 test('the users of an organization, and only they, are listed by email address', async () => {

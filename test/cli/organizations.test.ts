@@ -80,11 +80,11 @@ describe('lectern org', () => {
       await errorOf('org', 'create', '--slug', slug, '--name', 'Again', '--plan', 'solo', '--json'),
     ).toBe(`lectern: An organization with the slug "${slug}" exists.\n`);
     for (const args of [
-      ['set-plan', 'nobody', 'solo', '--json'],
-      ['set-origins', 'nobody'],
+      ['set-plan', 'unknown', 'solo', '--json'],
+      ['set-origins', 'unknown'],
     ]) {
       expect(await errorOf('org', ...args)).toBe(
-        'lectern: There is no organization "nobody". See: lectern org list\n',
+        'lectern: There is no organization "unknown". See: lectern org list\n',
       );
     }
   });

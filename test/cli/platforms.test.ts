@@ -136,8 +136,8 @@ describe('lectern platform', () => {
 
   test('an unknown organization is reported', async () => {
     for (const args of [['invite'], ['list']]) {
-      expect(await errorOf('platform', ...args, '--org', 'nobody')).toBe(
-        'lectern: There is no organization "nobody". See: lectern org list\n',
+      expect(await errorOf('platform', ...args, '--org', 'unknown')).toBe(
+        'lectern: There is no organization "unknown". See: lectern org list\n',
       );
     }
   });

@@ -116,7 +116,7 @@ describe('lectern token revoke', () => {
     const before = await harness.db.tokenRevocations.countDocuments();
     const missing = randomUUID();
     for (const [args, error] of [
-      [['--org', 'nobody'], 'There is no organization "nobody". See: lectern org list'],
+      [['--org', 'unknown'], 'There is no organization "unknown". See: lectern org list'],
       [['--lesson', missing], `There is no lesson ${missing}. See: lectern lesson list`],
       [
         ['--org', stranger.slug, '--lesson', version.lessonId],

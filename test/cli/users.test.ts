@@ -84,8 +84,8 @@ describe('lectern user create', () => {
     const taken = await reading('another password', ...creation(owner, email));
     expect(errorIn(taken)).toBe(`lectern: A user ${email} exists.\n`);
     expect(await hasPassword(email, 'correct horse battery')).toBe(true);
-    const unknown = await reading('correct horse battery', ...creation(['--org', 'nobody'], newEmail()));
-    expect(errorIn(unknown)).toBe('lectern: There is no organization "nobody". See: lectern org list\n');
+    const unknown = await reading('correct horse battery', ...creation(['--org', 'unknown'], newEmail()));
+    expect(errorIn(unknown)).toBe('lectern: There is no organization "unknown". See: lectern org list\n');
   });
 
   test('asks twice in a terminal, and does not echo the input', async () => {
@@ -142,8 +142,8 @@ test('user set-password sets another password, and user disable locks the user o
   expect((await accountOf(email))?.user.disabledAt).toBeInstanceOf(Date);
 
   for (const command of ['set-password', 'disable']) {
-    expect(errorIn(await reading('another password', command, 'nobody@example.com'))).toBe(
-      'lectern: There is no user nobody@example.com. See: lectern user list\n',
+    expect(errorIn(await reading('another password', command, 'unknown@example.com'))).toBe(
+      'lectern: There is no user unknown@example.com. See: lectern user list\n',
     );
   }
 });

@@ -50,7 +50,7 @@ beforeAll(async () => {
         sourceUrl: lab.origin.url('/picture'),
         attribution: { ...credit, text: 'B' },
       },
-      { ...unused, attribution: { ...credit, text: 'nobody' } },
+      { ...unused, attribution: { ...credit, text: 'unknown' } },
     ],
     blocks: () => [
       { type: 'Heading', props: { id: 'a', text: 'Über', level: 2 } },

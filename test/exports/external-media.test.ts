@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { FailedMedium } from '../../shared/packages/manifest.ts';
 import { buildPackage, buildVersion } from '../support/factories.ts';
 import { answer, file, hang, redirectTo, stream, truncated } from '../support/origin.ts';
-import type { Behaviour } from '../support/origin.ts';
+import type { Behavior } from '../support/origin.ts';
 import { useOrigin } from '../support/use.ts';
 import { mediaPaths } from './exports.ts';
 import { useExportLab } from './lab.ts';
@@ -20,7 +20,7 @@ const lab = useExportLab({ MEDIA_MAX_BYTES: `${maxBytes}`, DOWNLOAD_TIMEOUT_SECO
  */
 const cases: Record<
   string,
-  { plays: [Behaviour, ...Behaviour[]]; reason?: string; status?: number; requests: number }
+  { plays: [Behavior, ...Behavior[]]; reason?: string; status?: number; requests: number }
 > = {
   'an existing file': { plays: [file(png(1))], requests: 1 },
   'a missing file': { plays: [answer(404)], reason: 'not_found', status: 404, requests: 1 },

@@ -96,7 +96,7 @@ export async function startExportLab({
     async buildHeld(...media) {
       const held = holdFile(Buffer.alloc(2000, 'held'));
       const path = `/${randomUUID()}.png`;
-      origin.script(path, held.behaviour);
+      origin.script(path, held.behavior);
       // Media are ordered by id.
       const last = { id: randomUUID().replace(/^.{8}/, 'ffffffff'), sourceUrl: origin.url(path) };
       const version = await publish({ media: [...uploads(media), last] });

@@ -11,7 +11,7 @@ import { readCoreBundle } from '../../shared/widgets/core-bundles.ts';
 import { releaseWidget } from '../../shared/widgets/releases.ts';
 import { buildLearnerToken, buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
 import { answer, file, redirectTo, stream } from '../support/origin.ts';
-import type { Behaviour } from '../support/origin.ts';
+import type { Behavior } from '../support/origin.ts';
 import { useApi, useBrowser, useOrigin } from '../support/use.ts';
 import { downloadExport, expectSameFiles } from './exports.ts';
 import { png } from './pictures.ts';
@@ -198,7 +198,7 @@ test('another organization has its own URLs for a type, and none of these', asyn
  * Responses of the module's URL, with the reason for a failure; without a reason the archive
  * contains it. external-media.test.ts has the failures of downloads.
  */
-const modules: Record<string, { plays: [Behaviour, ...Behaviour[]]; reason?: string; status?: number }> = {
+const modules: Record<string, { plays: [Behavior, ...Behavior[]]; reason?: string; status?: number }> = {
   'a module': { plays: [file(script('a'))] },
   'nothing there': { plays: [answer(404)], reason: 'not_found', status: 404 },
   'no end': { plays: [stream()], reason: 'too_large' },
@@ -229,7 +229,7 @@ const modules: Record<string, { plays: [Behaviour, ...Behaviour[]]; reason?: str
   'an import of a package': { plays: [file(`export { default } from 'dial';`)], reason: 'bad_type' },
 };
 
-const stylesheets: Record<string, { plays: [Behaviour]; reason?: string; status?: number }> = {
+const stylesheets: Record<string, { plays: [Behavior]; reason?: string; status?: number }> = {
   'a stylesheet': { plays: [file(style('a'))] },
   'an attribute selector first': { plays: [file('[hidden] { display: none }')] },
   'no stylesheet there': { plays: [answer(404)], reason: 'not_found', status: 404 },

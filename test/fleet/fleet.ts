@@ -114,7 +114,7 @@ export async function startFleet(settings: Record<string, string> = {}): Promise
       if (last === undefined) throw new Error('The lesson has no files');
       const held = holdFile(last.bytes);
       onTestFinished(() => held.release());
-      origin.script(last.path, held.behaviour, file(last.bytes));
+      origin.script(last.path, held.behavior, file(last.bytes));
       return { lesson, held, path: last.path };
     },
     async requestUntilReady(api, lesson) {

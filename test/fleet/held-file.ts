@@ -1,8 +1,8 @@
-import type { Behaviour } from '../support/origin.ts';
+import type { Behavior } from '../support/origin.ts';
 
 /** A file that the origin pauses in the middle until the test releases it. */
 export interface HeldFile {
-  behaviour: Behaviour;
+  behavior: Behavior;
   /** Resolves when half of the file has been sent. */
   reached: Promise<void>;
   /** Sends the rest, now and for later requests. */
@@ -19,7 +19,7 @@ export function holdFile(bytes: Uint8Array): HeldFile {
   return {
     reached,
     release: () => release(),
-    async behaviour(_request, response) {
+    async behavior(_request, response) {
       response.writeHead(200, { 'content-length': bytes.length });
       response.write(bytes.subarray(0, half), reach);
       await released;

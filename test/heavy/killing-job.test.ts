@@ -18,7 +18,7 @@ test('an export that kills each of its workers fails for good with a reason, and
   const other = await fleet.publish([2000]);
   const [deadly] = lesson.files;
   if (deadly === undefined) throw new Error('The lesson has no files');
-  fleet.origin.script(deadly.path, holdFile(deadly.bytes).behaviour);
+  fleet.origin.script(deadly.path, holdFile(deadly.bytes).behavior);
   const { jobs } = viewQueue(fleet.harness);
 
   const started = performance.now();

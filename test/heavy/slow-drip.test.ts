@@ -7,12 +7,12 @@ import { spawnApi, spawnWorker } from '../fleet/processes.ts';
 import { buildOrganization, buildPackage, buildVersion, exportPath } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import { file, startOrigin } from '../support/origin.ts';
-import type { Behaviour } from '../support/origin.ts';
+import type { Behavior } from '../support/origin.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { printFigure } from './measure.ts';
 
 /** Sends a large file a few bytes at a time, while the client listens. */
-const drip: Behaviour = async (_request, response) => {
+const drip: Behavior = async (_request, response) => {
   response.writeHead(200, { 'content-length': 100_000_000, 'content-type': 'image/png' });
   response.write(png(1));
   while (!response.destroyed) {

@@ -30,11 +30,11 @@ describe('the page offers', () => {
   test("the organization's published lessons, each with its size and its published versions", async () => {
     const first = await publish('Tides <&> "Moons"');
     const { lessonId } = first;
-    const second = await publish('Tides, mended', { lessonId });
+    const second = await publish('Tides, corrected', { lessonId });
     await publish('Tides, a draft', { lessonId, publish: false });
     const page = await ask(await beginChoice(lab));
     const html = page.body.toString();
-    expect(titlesIn(page)[0]).toBe('Tides, mended');
+    expect(titlesIn(page)[0]).toBe('Tides, corrected');
     expect(html).toContain('<small>2 sections · 3 steps</small>');
     expect(html).toContain('Always the latest (currently version 2)');
     const versions = [...html.matchAll(/<option value="([^"]+)">Version (\d), [^<]+</g)];

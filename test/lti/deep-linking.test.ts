@@ -40,7 +40,7 @@ describe('a teacher', () => {
     const { harness, organization } = lab;
     const first = await publishLesson(harness, organization, { lesson: { title: 'First' } });
     const { lessonId } = first;
-    await publishLesson(harness, organization, { lessonId, lesson: { title: 'First, mended' } });
+    await publishLesson(harness, organization, { lessonId, lesson: { title: 'First, corrected' } });
     const second = await publishLesson(harness, organization, { lesson: { title: 'Second' } });
     const answer = await sendChoice(await beginChoice(lab), {
       ...oneOf(lessonId, { [`version.${lessonId}`]: first._id }),

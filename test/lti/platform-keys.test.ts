@@ -6,7 +6,7 @@ import type { PlatformKeys } from '../../api/lti/platform-keys.ts';
 import { createPlatformClient } from '../../shared/lti/platform-requests.ts';
 import type { PlatformClient } from '../../shared/lti/platform-requests.ts';
 import { answer, file, hang, redirectTo, reset, slowly, startOrigin, stream } from '../support/origin.ts';
-import type { Behaviour, Origin } from '../support/origin.ts';
+import type { Behavior, Origin } from '../support/origin.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -37,7 +37,7 @@ afterEach(async () => {
   await origin.close();
 });
 
-const set = (...some: unknown[]): Behaviour => file(JSON.stringify({ keys: some }));
+const set = (...some: unknown[]): Behavior => file(JSON.stringify({ keys: some }));
 const find = (kid: string, path = '/jwks') => keys.find(origin.url(path), kid);
 const asked = () => origin.requests('/jwks');
 
@@ -86,7 +86,7 @@ describe("a platform's keys", () => {
   });
 });
 
-const failures: [string, () => Behaviour][] = [
+const failures: [string, () => Behavior][] = [
   ['does not respond', () => hang()],
   ['closes the connection', () => reset()],
   ['returns 500', () => answer(500)],
@@ -99,8 +99,8 @@ const failures: [string, () => Behaviour][] = [
 
 test.each(failures)(
   'a platform that %s has no keys, and gets another request after ten seconds',
-  async (_what, behaviour) => {
-    origin.script('/jwks', behaviour(), set(first));
+  async (_what, behavior) => {
+    origin.script('/jwks', behavior(), set(first));
     origin.script('/elsewhere', set(first));
     await expect(Promise.all([find('first'), find('first')])).rejects.toBeInstanceOf(KeysUnavailable);
     time += 9_000;

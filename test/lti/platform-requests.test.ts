@@ -3,7 +3,7 @@ import { createPlatformClient } from '../../shared/lti/platform-requests.ts';
 import type { PlatformClient } from '../../shared/lti/platform-requests.ts';
 import { answer, cutChunked, file, gzipped, hang, raw, redirectTo, reset } from '../support/origin.ts';
 import { slowly, stalled, startOrigin, stream, truncated } from '../support/origin.ts';
-import type { Behaviour, Origin } from '../support/origin.ts';
+import type { Behavior, Origin } from '../support/origin.ts';
 
 let origin: Origin;
 let client: PlatformClient;
@@ -68,7 +68,7 @@ test('a response of 256 KiB is accepted', async () => {
   expect((await get(origin.url('/'))).text).toHaveLength(large.length);
 });
 
-test.each<[string, Behaviour, string]>([
+test.each<[string, Behavior, string]>([
   ['is longer', file(`${large}x`), 'too_large'],
   ['never ends', stream(), 'too_large'],
   ['is too long after decompression', gzipped(`${large}x`), 'too_large'],
@@ -79,8 +79,8 @@ test.each<[string, Behaviour, string]>([
   ['is cut off between chunks', cutChunked('text'), 'network'],
   ['is no HTTP', raw('hello\r\n\r\n'), 'network'],
   ['is a reset connection', reset(), 'network'],
-])('an answer that %s fails', async (_what, behaviour, reason) => {
-  origin.script('/', behaviour);
+])('an answer that %s fails', async (_what, behavior, reason) => {
+  origin.script('/', behavior);
   await expect(get(origin.url('/'))).rejects.toMatchObject({ name: 'PlatformRequestError', reason });
 });
 

@@ -6,7 +6,7 @@ import { ask } from '../support/answers.ts';
 import { textOf } from '../embed/embed-pages.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { answer, file, redirectTo, reset, stream } from '../support/origin.ts';
-import type { Behaviour } from '../support/origin.ts';
+import type { Behavior } from '../support/origin.ts';
 import { useApi, useOrigin } from '../support/use.ts';
 
 const origin = useOrigin();
@@ -29,7 +29,7 @@ const configuration = (changes: Configuration = {}): Configuration => ({
 });
 
 const changed = (changes: Configuration) => json(configuration(changes));
-const json = (value: unknown): Behaviour => file(JSON.stringify(value), { contentType: 'application/json' });
+const json = (value: unknown): Behavior => file(JSON.stringify(value), { contentType: 'application/json' });
 const registered = (clientId: unknown = `client ${Math.random()}`) => json({ client_id: clientId });
 
 /** Registers with a new or an existing invitation. */
@@ -57,7 +57,7 @@ async function expectFault(status: number, code: string, at?: string): Promise<v
   expect(origin.requests('/elsewhere')).toBe(0);
 }
 
-test.each<[title: string, status: number, code: string, behaviour: () => Behaviour]>([
+test.each<[title: string, status: number, code: string, behavior: () => Behavior]>([
   ['is missing', 502, 'configuration_unavailable', () => answer(404)],
   ['breaks off', 502, 'configuration_unavailable', () => reset()],
   ['is endless', 502, 'configuration_unavailable', () => stream()],
@@ -82,8 +82,8 @@ test.each<[title: string, status: number, code: string, behaviour: () => Behavio
     'address_refused',
     () => changed({ registration_endpoint: 'https://169.254.169.254/latest' }),
   ],
-])('a configuration that %s is %i %s', async (_title, status, code, behaviour) => {
-  origin.script('/configuration', behaviour());
+])('a configuration that %s is %i %s', async (_title, status, code, behavior) => {
+  origin.script('/configuration', behavior());
   await expectFault(status, code);
 });
 
@@ -91,15 +91,15 @@ test('a configuration in a private network is not requested', async () => {
   await expectFault(400, 'address_refused', 'http://127.0.0.1:9/configuration');
 });
 
-test.each<[title: string, code: string, behaviour: () => Behaviour]>([
+test.each<[title: string, code: string, behavior: () => Behavior]>([
   ['rejects it', 'registration_refused', () => answer(401, {}, 'no')],
   ['redirects it', 'registration_refused', () => redirectTo(origin.url('/elsewhere'))],
   ['fails', 'registration_unclear', () => answer(500)],
   ['breaks off', 'registration_unclear', () => reset()],
   ['returns no client id', 'registration_unclear', () => json({ client_id: null })],
-])('a registration whose platform %s is 502 %s', async (_title, code, behaviour) => {
+])('a registration whose platform %s is 502 %s', async (_title, code, behavior) => {
   origin.script('/configuration', json(configuration()));
-  origin.script('/register', behaviour());
+  origin.script('/register', behavior());
   await expectFault(502, code);
 });
 

@@ -6,7 +6,7 @@ import { createServiceTokens, ServiceTokenError } from '../../shared/lti/service
 import type { ServiceTokens, TokenPlatform } from '../../shared/lti/service-token.ts';
 import type { LtiKeys } from '../../shared/lti/keys.ts';
 import { answer, file, hang, startOrigin } from '../support/origin.ts';
-import type { Behaviour, Origin } from '../support/origin.ts';
+import type { Behavior, Origin } from '../support/origin.ts';
 
 let keys: LtiKeys;
 let origin: Origin;
@@ -38,7 +38,7 @@ afterEach(async () => {
 
 /** Issues numbered tokens, with extra response fields. */
 const gives =
-  (more: Record<string, unknown> = { expires_in: 3600 }): Behaviour =>
+  (more: Record<string, unknown> = { expires_in: 3600 }): Behavior =>
   async (request, response) => {
     let body = '';
     for await (const chunk of request) body += String(chunk);
@@ -108,7 +108,7 @@ test('an invalidated token is fetched again', async () => {
   expect(await tokens.get(platform, ['a', 'b'])).toBe('token 2');
 });
 
-test.each<[string, number, Behaviour, object]>([
+test.each<[string, number, Behavior, object]>([
   ['refuses', 400, answer(400, {}, '{"error":"invalid_scope"}'), { body: '{"error":"invalid_scope"}' }],
   ['is too busy', 429, answer(429, { 'retry-after': '7' }), { retryAfter: '7' }],
   ['fails', 503, answer(503, {}, 'x'.repeat(10_000)), { body: 'x'.repeat(2_000) }],

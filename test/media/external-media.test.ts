@@ -8,7 +8,7 @@ import { ask, expectError } from '../support/answers.ts';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import { answer, file, hang, redirectTo, truncated } from '../support/origin.ts';
-import type { Behaviour } from '../support/origin.ts';
+import type { Behavior } from '../support/origin.ts';
 import { useApi, useOrigin } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -54,14 +54,14 @@ function askAndLeave(url: string) {
   };
 }
 
-/** Delays a behaviour until `open` is called. */
-function gate(behaviour: Behaviour): { behaviour: Behaviour; open: () => void } {
+/** Delays a behavior until `open` is called. */
+function gate(behavior: Behavior): { behavior: Behavior; open: () => void } {
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => (open = resolve));
   return {
-    behaviour: async (request, response) => {
+    behavior: async (request, response) => {
       await opened;
-      await behaviour(request, response);
+      await behavior(request, response);
     },
     open: () => open(),
   };
@@ -84,8 +84,8 @@ test('learners get an external medium from Lectern, and its origin gets one requ
 });
 
 test('concurrent requests of many learners, also of several lessons, share one download', async () => {
-  const { behaviour, open } = gate(file(png(2)));
-  origin.script(picture, behaviour);
+  const { behavior, open } = gate(file(png(2)));
+  origin.script(picture, behavior);
   const paths = [await build(), await build()];
   const answers = Promise.all(Array.from({ length: 40 }, (_, index) => ask(api.url + paths[index % 2])));
   await requested();
@@ -95,8 +95,8 @@ test('concurrent requests of many learners, also of several lessons, share one d
 });
 
 test('a client that disconnects does not end a download for the next one', async () => {
-  const { behaviour, open } = gate(file(png(3)));
-  origin.script(picture, behaviour);
+  const { behavior, open } = gate(file(png(3)));
+  origin.script(picture, behavior);
   const path = await build();
   const client = askAndLeave(api.url + path);
   await requested();
@@ -175,8 +175,8 @@ test.each([
   ['a file over the limit', file(Buffer.alloc(100_001)), 1],
   ['a file that is truncated at each attempt', truncated(png(10), 100), 3],
   ['a redirect to a private address', redirectTo('http://10.0.0.1/'), 1],
-])('%s returns 404, and is not requested again within a minute', async (_what, behaviour, requests) => {
-  origin.script(picture, behaviour);
+])('%s returns 404, and is not requested again within a minute', async (_what, behavior, requests) => {
+  origin.script(picture, behavior);
   const path = await build();
   const answers = await Promise.all([1, 2, 3].map(() => ask(api.url + path)));
   answers.push(await ask(api.url + path));

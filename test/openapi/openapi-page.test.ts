@@ -59,7 +59,7 @@ test('the policy of the page allows scripts and connections only of this service
   expect(policy).not.toMatch(/https?:|\*|unsafe-eval/);
 });
 
-test('the script of the page is compressed, has an ETag, and ships with its licence', async () => {
+test('the script of the page is compressed, has an ETag, and ships with its license', async () => {
   const url = `${api.url}/docs/scalar.js`;
   const folder = new URL('../../player/dist/api-reference/', import.meta.url);
   const script = await readFile(new URL('scalar.js', folder));

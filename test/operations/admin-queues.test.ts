@@ -115,7 +115,7 @@ test('a body that is not JSON gets 400', async () => {
 
 test.each<[string, Record<string, string>]>([
   ['of another site', { 'sec-fetch-site': 'cross-site' }],
-  ['of a neighbouring host', { 'sec-fetch-site': 'same-site' }],
+  ['of a neighboring host', { 'sec-fetch-site': 'same-site' }],
   ['of another origin', { origin: 'https://evil.example' }],
   ['of another port', { origin: 'http://127.0.0.1:1' }],
   ['in a sandbox', { origin: 'null' }],

@@ -119,12 +119,12 @@ describe('variables', () => {
         ],
       },
     },
-    { variable_definitions: [variable('v', 'nobody'), variable('said', null)] },
+    { variable_definitions: [variable('v', 'unknown'), variable('said', null)] },
   );
 
   it('text follows variables at once, escaped in HTML and unchanged in plain text', async () => {
     await view.start({ lesson }, { widgets: { Field } });
-    expect(await blocks()).toContain('You are nobody.');
+    expect(await blocks()).toContain('You are unknown.');
     await page.getByRole('textbox').fill('<i>Bo</i> & co');
     expect(await page.locator('h2').first().textContent()).toBe('Hello <i>Bo</i> & co');
     expect(await page.locator('.lectern-text b').textContent()).toBe('<i>Bo</i> & co');
@@ -153,7 +153,7 @@ describe('variables', () => {
   it('a field keeps its text and the focus during input, and follows variables once it is answered', async () => {
     await view.start({ lesson }, { widgets: { Field } });
     await page.getByRole('textbox').pressSequentially('Bo');
-    expect(await page.getByRole('textbox', { name: 'Say nobody' }).inputValue()).toBe('Bo');
+    expect(await page.getByRole('textbox', { name: 'Say unknown' }).inputValue()).toBe('Bo');
     await page.keyboard.press('Enter');
     expect(await page.getByRole('textbox', { name: 'Say Bo' }).inputValue()).toBe('Bo');
     expect(await page.evaluate('document.activeElement.localName')).toBe('input');

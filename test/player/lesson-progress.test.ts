@@ -120,7 +120,7 @@ describe('progress in the player', () => {
   });
 
   it('rejects answers that no server would store', () => {
-    expect(() => item('one', 'nobody', 1)).toThrow('Answers are kept for blocks that have an id');
+    expect(() => item('one', 'unknown', 1)).toThrow('Answers are kept for blocks that have an id');
     expect(() => item('one', 'o1', undefined)).toThrow('Not a JSON value');
     const results = [
       { score: -1, maxScore: 1 },

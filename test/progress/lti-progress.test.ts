@@ -177,7 +177,7 @@ test('every record that is missing or of another api.organization gets the same 
   await playerOf({ ltiUserId: 'mine' }, deleted).write();
   await deleteLesson(api.db, deleted.lessonId);
   for (const answer of [
-    await progressOf('nobody'),
+    await progressOf('unknown'),
     await progressOf('mine', { platformId: 'platform-2' }),
     await progressOf('mine', { ...query, contextId: 'context-2' }),
     await ask(api.url + pathOf('mine', query, randomUUID()), { headers: api.headers }),

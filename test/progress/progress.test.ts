@@ -199,7 +199,7 @@ test('every record that is missing or of another organization gets the same 404'
   await playerOf('deleted', '{}', deleted).write();
   await deleteLesson(api.db, deleted.lessonId);
   for (const answer of [
-    await progressOf('nobody'),
+    await progressOf('unknown'),
     await progressOf('%ff'),
     await progressOf('asked'),
     await progressOf('elsewhere'),
@@ -232,7 +232,7 @@ describe('an invalid request', () => {
     await playerOf('guarded').write();
     const token = buildLearnerToken(version, { learnerId: 'guarded' });
     for (const authorization of ['', 'Bearer x.y', `Bearer ${token}`]) {
-      for (const learnerId of ['guarded', 'nobody']) {
+      for (const learnerId of ['guarded', 'unknown']) {
         const answer = await progressOf(learnerId, { authorization });
         expectError(answer, 401, 'Authentication failed');
         expect(challengeOf(answer)).toBe('Bearer realm="Lectern"');

@@ -199,7 +199,7 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
     test.each([
       ['a missing bucket', { bucket: 'missing' }, /is not there: create the bucket missing/],
       ['a wrong secret', { secretAccessKey: 'wrong' }, /refuses the signature: correct S3_SECRET_ACCESS_KEY/],
-      ['an unknown key', { accessKeyId: 'nobody' }, /knows no access key nobody: correct S3_ACCESS_KEY_ID/],
+      ['an unknown key', { accessKeyId: 'unknown' }, /knows no access key unknown: correct S3_ACCESS_KEY_ID/],
       ['a key without permissions', { accessKeyId, secretAccessKey }, /denies access: its key has to list/],
       ['no service', down, /does not answer \(ECONNREFUSED\): see that it runs, and/],
     ] satisfies [string, Partial<S3Settings>, RegExp][])(

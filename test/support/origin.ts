@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib';
  *
  *     const origin = await startOrigin();
  *     origin.serve('/a.png', png, { contentType: 'image/png', etag: '"1"' });
- *     origin.script('/b.png', answer(503), truncated(png, 10), file(png)); // one behaviour a request, the last stays
+ *     origin.script('/b.png', answer(503), truncated(png, 10), file(png)); // one behavior a request, the last stays
  *     ... origin.url('/b.png') ... origin.requests('/b.png') === 3 ...
  *     await origin.close();
  *
@@ -27,8 +27,8 @@ export interface Origin {
   url(path: string): string;
   /** Serves a file at a path: GET, HEAD, If-None-Match, If-Modified-Since. */
   serve(path: string, body: Uint8Array | string, options?: FileOptions): void;
-  /** Plays one behaviour for each request at a path; the last one repeats. Unknown paths get 404. */
-  script(path: string, ...behaviours: [Behaviour, ...Behaviour[]]): void;
+  /** Plays one behavior for each request at a path; the last one repeats. Unknown paths get 404. */
+  script(path: string, ...behaviors: [Behavior, ...Behavior[]]): void;
   /** Returns how often a path was requested; the query does not count. */
   requests(path: string): number;
   /** Closes every connection. */
@@ -52,19 +52,19 @@ export interface FileOptions {
 }
 
 /** The handling of one request. */
-export type Behaviour = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+export type Behavior = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
 const asBuffer = (body: Uint8Array | string) => (typeof body === 'string' ? Buffer.from(body) : body);
 
 /** Responds with a status, headers and a short text. */
 export const answer =
-  (status: number, headers: Record<string, string> = {}, body = ''): Behaviour =>
+  (status: number, headers: Record<string, string> = {}, body = ''): Behavior =>
   (_request, response) => {
     response.writeHead(status, { 'content-length': Buffer.byteLength(body), ...headers }).end(body);
   };
 
 /** Sends a file, or 304 if the request's validator matches. */
-export function file(body: Uint8Array | string, options: FileOptions = {}): Behaviour {
+export function file(body: Uint8Array | string, options: FileOptions = {}): Behavior {
   const bytes = asBuffer(body);
   return (request, response) => {
     const headers = {
@@ -92,7 +92,7 @@ export const slowly =
     pieces: number,
     delayMs: number,
     headers: Record<string, string> = {},
-  ): Behaviour =>
+  ): Behavior =>
   async (_request, response) => {
     const bytes = asBuffer(body);
     response.writeHead(200, { 'content-length': bytes.length, ...headers }).flushHeaders();
@@ -106,7 +106,7 @@ export const slowly =
 
 /** Sends the first bytes of a file, then nothing on an open connection. */
 export const stalled =
-  (body: Uint8Array | string, sentBytes: number, headers: Record<string, string> = {}): Behaviour =>
+  (body: Uint8Array | string, sentBytes: number, headers: Record<string, string> = {}): Behavior =>
   (_request, response) => {
     const bytes = asBuffer(body);
     response.writeHead(200, { 'content-length': bytes.length, ...headers });
@@ -115,7 +115,7 @@ export const stalled =
 
 /** Ends the connection before the Content-Length is reached. */
 export const truncated =
-  (body: Uint8Array | string, missingBytes: number, headers: Record<string, string> = {}): Behaviour =>
+  (body: Uint8Array | string, missingBytes: number, headers: Record<string, string> = {}): Behavior =>
   (_request, response) => {
     const bytes = asBuffer(body);
     response.writeHead(200, { 'content-length': bytes.length, ...headers });
@@ -124,7 +124,7 @@ export const truncated =
 
 /** Sends a chunked body without its last chunk. */
 export const cutChunked =
-  (body: Uint8Array | string, headers: Record<string, string> = {}): Behaviour =>
+  (body: Uint8Array | string, headers: Record<string, string> = {}): Behavior =>
   (_request, response) => {
     response.writeHead(200, { 'transfer-encoding': 'chunked', ...headers });
     response.write(asBuffer(body), () => response.socket?.end());
@@ -132,26 +132,22 @@ export const cutChunked =
 
 /** Sends raw bytes instead of an HTTP response; then closes the connection. */
 export const raw =
-  (text: string): Behaviour =>
+  (text: string): Behavior =>
   (_request, response) => {
     response.socket?.end(text);
   };
 
 /** Resets the connection without a response. */
-export const reset = (): Behaviour => (_request, response) => {
+export const reset = (): Behavior => (_request, response) => {
   response.socket?.resetAndDestroy();
 };
 
 /** Never responds, on an open connection. */
-export const hang = (): Behaviour => () => {};
+export const hang = (): Behavior => () => {};
 
 /** Sends zeros without a Content-Length: `totalBytes`, or endlessly. `onSent` gets the number of sent bytes. */
 export const stream =
-  (
-    totalBytes = Infinity,
-    headers: Record<string, string> = {},
-    onSent?: (count: number) => void,
-  ): Behaviour =>
+  (totalBytes = Infinity, headers: Record<string, string> = {}, onSent?: (count: number) => void): Behavior =>
   async (_request, response) => {
     const chunk = Buffer.alloc(64 * 1024);
     response.writeHead(200, headers);
@@ -164,10 +160,10 @@ export const stream =
     }, response);
   };
 
-export const redirectTo = (url: string, status = 302): Behaviour => answer(status, { location: url });
+export const redirectTo = (url: string, status = 302): Behavior => answer(status, { location: url });
 
 /** Sends a compressed file, even if the client does not accept it. */
-export const gzipped = (body: Uint8Array | string, options: FileOptions = {}): Behaviour =>
+export const gzipped = (body: Uint8Array | string, options: FileOptions = {}): Behavior =>
   file(gzipSync(asBuffer(body)), {
     ...options,
     headers: { 'content-encoding': 'gzip', ...options.headers },
@@ -175,7 +171,7 @@ export const gzipped = (body: Uint8Array | string, options: FileOptions = {}): B
 
 /** Starts an origin on a free port of 127.0.0.1. */
 export async function startOrigin(): Promise<Origin> {
-  const scripts = new Map<string, Behaviour[]>();
+  const scripts = new Map<string, Behavior[]>();
   const log: LoggedRequest[] = [];
   const connections = { open: 0, total: 0 };
   let running = 0;
@@ -188,10 +184,10 @@ export async function startOrigin(): Promise<Origin> {
     peak = Math.max(peak, ++running);
     response.on('close', () => running--);
     const script = scripts.get(path);
-    const behaviour =
+    const behavior =
       (script !== undefined && script.length > 1 ? script.shift() : script?.[0]) ?? answer(404);
     // A client that disconnects in the middle is part of the test.
-    (async () => behaviour(request, response))().catch(() => response.destroy());
+    (async () => behavior(request, response))().catch(() => response.destroy());
   });
   server.on('connection', (socket) => {
     connections.open++;
@@ -213,8 +209,8 @@ export async function startOrigin(): Promise<Origin> {
     serve(path, body, options) {
       scripts.set(path, [file(body, options)]);
     },
-    script(path, ...behaviours) {
-      scripts.set(path, behaviours);
+    script(path, ...behaviors) {
+      scripts.set(path, behaviors);
     },
     requests: (path) => log.filter((entry) => entry.path === path).length,
     async close() {

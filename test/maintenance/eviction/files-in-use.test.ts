@@ -7,7 +7,7 @@ import { usageKeys } from '../../../shared/storage/file-usage.ts';
 import type { Store } from '../../../shared/storage/store.ts';
 import { readAndClose } from '../../storage/stores.ts';
 import { answer } from '../../support/origin.ts';
-import type { Behaviour } from '../../support/origin.ts';
+import type { Behavior } from '../../support/origin.ts';
 import { useOrigin } from '../../support/use.ts';
 import {
   ageFiles,
@@ -78,9 +78,9 @@ describe('no evictor removes a file', () => {
   });
 
   test.each([
-    { what: 'a build', behaviour: answer(304), response: 'is unchanged' },
-    { what: 'a build', behaviour: answer(503), response: 'is unavailable' },
-  ])('that $what revalidates for long, until the origin says that it $response', async ({ behaviour }) => {
+    { what: 'a build', behavior: answer(304), response: 'is unchanged' },
+    { what: 'a build', behavior: answer(503), response: 'is unavailable' },
+  ])('that $what revalidates for long, until the origin says that it $response', async ({ behavior }) => {
     origin.serve('/a.png', Buffer.alloc(100, 'a'), { etag: '"a"' });
     const url = origin.url('/a.png');
     const getAs = async ({ store, coordination }: StoreClient) => {
@@ -96,12 +96,12 @@ describe('no evictor removes a file', () => {
     };
     await getAs(lab.worker);
     const [reached, released] = [signal(), signal()];
-    const held: Behaviour = async (request, response) => {
+    const held: Behavior = async (request, response) => {
       reached.send();
       await released.sent;
-      await behaviour(request, response);
+      await behavior(request, response);
     };
-    origin.script('/a.png', held, behaviour);
+    origin.script('/a.png', held, behavior);
 
     const getting = getAs(reader);
     await reached.sent;

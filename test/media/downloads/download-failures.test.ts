@@ -18,7 +18,7 @@ import {
   stream,
   truncated,
 } from '../../support/origin.ts';
-import type { Behaviour } from '../../support/origin.ts';
+import type { Behavior } from '../../support/origin.ts';
 import { collect, eventually, failureOf, idleSeconds, png, text, useDownloads } from './downloads.ts';
 
 const { lab, make, get } = useDownloads();
@@ -29,7 +29,7 @@ const encoded = (coding: string, body: Uint8Array = text) =>
 const brokenChunks = raw('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhelloXX');
 const page = file('<html>', { contentType: 'text/html; charset=utf-8' });
 
-type Case = [string, Behaviour, FailureReason, number | undefined, number, Partial<DownloadRequest>?];
+type Case = [string, Behavior, FailureReason, number | undefined, number, Partial<DownloadRequest>?];
 const cases: Case[] = [
   ['400', answer(400), 'not_found', 400, 1],
   ['401', answer(401), 'forbidden', 401, 1],
@@ -73,8 +73,8 @@ const cases: Case[] = [
 
 test.each(cases)(
   '%s fails with its reason, status and number of attempts, and closes its connections',
-  async (_title, behaviour, reason, status, attempts, request) => {
-    lab.origin.script('/a', behaviour);
+  async (_title, behavior, reason, status, attempts, request) => {
+    lab.origin.script('/a', behavior);
     let stored = 0;
     const failure = await failureOf(
       get('/a', request, async (body) => {
@@ -91,8 +91,8 @@ test.each(cases)(
 );
 
 test('messages contain no URL, because URLs may carry signatures', async () => {
-  for (const behaviour of [answer(403), answer(500), reset(), hang(), truncated(text, 1)]) {
-    lab.origin.script('/a', behaviour);
+  for (const behavior of [answer(403), answer(500), reset(), hang(), truncated(text, 1)]) {
+    lab.origin.script('/a', behavior);
     const failure = await failureOf(get('/a?signature=secret'));
     expect(`${failure.stack} ${String(failure.cause)}`).not.toContain('secret');
   }

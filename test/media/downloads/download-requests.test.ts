@@ -3,7 +3,7 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { answer, hang, raw, redirectTo, slowly, stalled, stream } from '../../support/origin.ts';
-import type { Behaviour } from '../../support/origin.ts';
+import type { Behavior } from '../../support/origin.ts';
 import { eventually, failureOf, idleSeconds, resolveTo, text, useDownloads } from './downloads.ts';
 
 const { lab, make, get } = useDownloads();
@@ -67,14 +67,14 @@ describe('requests to one host', () => {
 describe('an abort', () => {
   const reason = new Error('no longer wanted');
 
-  test.each<[string, Behaviour]>([
+  test.each<[string, Behavior]>([
     ['before a response', hang()],
     ['within a body', stalled(text, 10)],
     ['within a compressed body', stalled(gzipSync(text), 10, { 'content-encoding': 'gzip' })],
     ['before a retry', answer(503, { 'retry-after': '60' })],
-  ])('%s ends the download at once with its reason, without another attempt', async (_title, behaviour) => {
+  ])('%s ends the download at once with its reason, without another attempt', async (_title, behavior) => {
     lab.downloader = make({ pause: 'real' }, { concurrencyPerHost: 1, timeoutSeconds: 3600 });
-    lab.origin.script('/a', behaviour);
+    lab.origin.script('/a', behavior);
     const controller = new AbortController();
     const download = get('/a', { signal: controller.signal });
     await eventually(() => expect(lab.origin.requests('/a')).toBe(1));

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToOthers, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { answer, file, gzipped, raw, redirectTo, slowly, stream } from '../../support/origin.ts';
-import type { Behaviour } from '../../support/origin.ts';
+import type { Behavior } from '../../support/origin.ts';
 import { failureOf, idleSeconds, png, resolveTo, text, useDownloads } from './downloads.ts';
 
 const { lab, make, get } = useDownloads();
@@ -26,7 +26,7 @@ describe('a download', () => {
     expect(headers).not.toHaveProperty('referer');
   });
 
-  test.each<[string, Behaviour, Buffer]>([
+  test.each<[string, Behavior, Buffer]>([
     ['slow, with each piece within the timeout', slowly(text, 8, idleSeconds * 200), text],
     [
       'chunked, without a length',
@@ -36,8 +36,8 @@ describe('a download', () => {
     ['ended by the connection, without a length', raw(`HTTP/1.1 200 OK\r\n\r\n${text.toString()}`), text],
     ['compressed despite the request', gzipped(text), text],
     ['with status 203', answer(203, {}, text.toString()), text],
-  ])('that is %s is stored completely', async (_title, behaviour, expected) => {
-    lab.origin.script('/a', behaviour);
+  ])('that is %s is stored completely', async (_title, behavior, expected) => {
+    lab.origin.script('/a', behavior);
     expect(await get('/a')).toMatchObject({ modified: true, stored: expected });
     expect(lab.pauses).toEqual([]);
   });
