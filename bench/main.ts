@@ -1,5 +1,5 @@
 /*
- * `npm run bench -- export [rounds]`, `npm run bench -- fleet [rounds] [scaling|hand-over|downloads]`,
+ * `npm run bench -- export [rounds]`, `npm run bench -- fleet [scaling|hand-over]`, `npm run bench -- downloads [rounds]`,
  * `npm run bench -- api [rounds] [seconds]`, `npm run bench -- player [rounds]`,
  * `npm run bench -- lti [rounds] [launches]`: measurements against named baselines.
  */
@@ -7,6 +7,7 @@
 const benches = new Map<string | undefined, () => Promise<unknown>>([
   ['export', () => import('./export/main.ts')],
   ['fleet', () => import('./fleet/main.ts')],
+  ['downloads', () => import('./downloads/main.ts')],
   ['api', () => import('./api/main.ts')],
   ['player', () => import('./player/main.ts')],
   ['lti', () => import('./lti/main.ts')],

@@ -5,6 +5,7 @@ import { profileParameters, selectProfile } from '../../shared/exports/profiles.
 import type { ExportQueue } from '../../shared/exports/queues.ts';
 import type { Coordination } from '../../shared/coordination/coordination.ts';
 import type { Config } from '../../shared/platform/config.ts';
+import type { Logger } from '../../shared/platform/log.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import type { Store } from '../../shared/storage/store.ts';
 import type { Database } from '../../shared/models/database.ts';
@@ -40,7 +41,8 @@ const query = z.object(
 
 /** Dependencies of the export endpoints. */
 export interface ExportDependencies {
-  config: Pick<Config, 'publicUrl'>;
+  config: Pick<Config, 'publicUrl' | 'sendfileHeader'>;
+  log: Logger;
   db: Database;
   store: Store;
   secrets: Secrets;

@@ -69,9 +69,13 @@ export const exportZip = defineEndpoint(
     const { job } = await authorizeExport(deps, request);
     const archive = await archiveOrAccepted(ctx, deps, job);
     if (archive === null) return written;
-    await sendFile(ctx, archive, archive.sha256, () => {
-      ctx.attachment(profileOf(job).fileName(job));
-      if (ctx.status !== 304) ctx.type = 'application/zip';
+    await sendFile(ctx, archive, {
+      deps,
+      sha256: archive.sha256,
+      describe() {
+        ctx.attachment(profileOf(job).fileName(job));
+        if (ctx.status !== 304) ctx.type = 'application/zip';
+      },
     });
     return written;
   },

@@ -13,6 +13,7 @@ import { openPublicAccess } from '../http/public-access.ts';
 import { empty, failure } from '../http/responses.ts';
 import { invalidSignature, invalidSignatureText } from './content.endpoints.ts';
 import { assetPolicy, isInert } from './inert-types.ts';
+import type { ProxyDependencies } from './leave-to-proxy.ts';
 import { sendFile } from './send-file.ts';
 
 const methods = 'GET, HEAD, OPTIONS';
@@ -110,7 +111,7 @@ export const getAsset = defineEndpoint(
       },
     },
   },
-  ({ store, secrets }: { store: Store; secrets: Pick<Secrets, 'asset'> }) =>
+  ({ store, secrets, ...deps }: { store: Store; secrets: Pick<Secrets, 'asset'> } & ProxyDependencies) =>
     async ({ ctx }) => {
       ctx.set('Access-Control-Expose-Headers', responseHeaders);
       ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
@@ -121,7 +122,7 @@ export const getAsset = defineEndpoint(
       if (file === null) throw new LecternError('FORBIDDEN', invalidSignatureText);
       const opened = await store[file.area].open(file);
       if (opened === null) throw new LecternError('NOT_FOUND', notFound);
-      await sendFile(ctx, opened, file.sha256, () => describe(ctx, file));
+      await sendFile(ctx, opened, { deps, sha256: file.sha256, describe: () => describe(ctx, file) });
       return written;
     },
 );

@@ -3,22 +3,23 @@ import type { Context } from 'koa';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { OpenFile } from '../../shared/storage/store.ts';
 import { matchesIfNoneMatch, matchesIfMatch } from '../http/etags.ts';
+import { leaveToProxy } from './leave-to-proxy.ts';
+import type { ProxyDependencies } from './leave-to-proxy.ts';
 import parseRange from 'range-parser';
 
 /**
  * Responds to GET and HEAD with an open file as RFC 9110 defines: a strong ETag, If-Match, If-None-Match, and one Range
  * with a strong If-Range. Adds the digest of the whole file (RFC 9530), also to a part. Resolves when the response has
- * ended and the file is closed.
+ * ended and the file is closed. The proxy in front may send the file: see {@link leaveToProxy}.
  *
- * @param sha256 of the whole file, in hex: its ETag.
- * @param describe sets the file's other headers; not called for an error.
+ * @param options.sha256 of the whole file, in hex: its ETag.
+ * @param options.describe sets the file's other headers; not called for an error.
  * @throws {LecternError} PRECONDITION_FAILED or RANGE_NOT_SATISFIABLE.
  */
 export async function sendFile(
   ctx: Context,
   file: OpenFile,
-  sha256: string,
-  describe: () => void,
+  { deps, sha256, describe }: { deps: ProxyDependencies; sha256: string; describe: () => void },
 ): Promise<void> {
   try {
     const part = partToSend(ctx, `"${sha256}"`, file.size);
@@ -27,7 +28,8 @@ export async function sendFile(
       ctx.length = part.end - part.start;
     }
     describe();
-    if (part !== null && ctx.method !== 'HEAD') await sendPart(ctx, file, part);
+    if (part === null || ctx.method === 'HEAD') return;
+    if (!(await leaveToProxy(ctx, file, deps))) await sendPart(ctx, file, part);
   } finally {
     await file.close();
   }

@@ -4,28 +4,24 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { prepareInstallation } from '../installation.ts';
-import { report } from '../rounds.ts';
 import { writeSamplePackage } from '../sample-package.ts';
-import { measureDownloads, nginxName } from './downloads.ts';
 import { measureHandOver } from './hand-over.ts';
 import { measureScaling } from './scaling.ts';
 
 /*
- * Measures a fleet: exports per minute by number of worker processes when a slow origin takes most of the time, the time
- * until a job starts, and the time to send a stored archive, against nginx.
+ * Measures a fleet: exports per minute by number of worker processes when a slow origin takes most of the time, and the
+ * time until a job starts.
  */
 
-const rounds = Number(process.argv[3] ?? 7);
 /** The name of the only part to run; all by default. */
-const part = process.argv[4];
+const part = process.argv[3];
 const workerCounts = [1, 2, 4, 8];
 const handOverRequests = 200;
 const far = { files: 24, bytes: 24 * 20_000, milliseconds: 200 };
-const large = { files: 64, bytes: 64 * 1024 ** 2 };
 const tiny = { files: 1, bytes: 1000 };
 
 const samples = await mkdtemp(join(tmpdir(), 'lectern-samples-'));
-for (const [name, sample] of Object.entries({ far, large, tiny }))
+for (const [name, sample] of Object.entries({ far, tiny }))
   await writeSamplePackage(join(samples, name), sample);
 const origin = fork(join(import.meta.dirname, 'slow-origin.ts'), [
   String(far.bytes / far.files),
@@ -38,7 +34,6 @@ console.log(`Node ${process.version}, all processes on the same machine`);
 
 if (part === undefined || part === 'scaling') await reportScaling();
 if (part === undefined || part === 'hand-over') await reportHandOver();
-if (part === undefined || part === 'downloads') await reportDownloads();
 
 origin.disconnect();
 await installation.remove();
@@ -67,19 +62,4 @@ async function reportHandOver(): Promise<void> {
   const { p50, p99 } = await measureHandOver(installation, join(samples, 'tiny'), handOverRequests);
   console.log(`\nFrom a request to the start of its job, ${handOverRequests} sequential requests`);
   console.log(`  p50 ${p50} ms, p99 ${p99} ms`);
-}
-
-async function reportDownloads(): Promise<void> {
-  const times = await measureDownloads(installation, {
-    packageFolder: join(samples, 'large'),
-    connections: [1, 32],
-    rounds,
-  });
-  if (times === null) console.log('\nDownloads: not measured, nginx is not installed');
-  for (const [count, medians] of times ?? [])
-    report(
-      `Download of a stored archive of ${large.bytes / 1024 ** 2} MiB, ${count} at once`,
-      medians,
-      nginxName,
-    );
 }

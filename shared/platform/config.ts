@@ -10,6 +10,7 @@ import {
   hostList,
   integer,
   number,
+  oneOf,
   originList,
   secret,
   serverAddress,
@@ -48,6 +49,7 @@ const environmentSchema = z
     PORT: integer(3000, 0, 65_535),
     PUBLIC_URL: baseUrl.optional(),
     TRUST_PROXY: integer(0, 0, 16),
+    SENDFILE_HEADER: oneOf(['X-Accel-Redirect', 'X-Sendfile']).optional(),
     LOG_LEVEL: choice(['silent', 'error', 'warn', 'info', 'debug'], 'info'),
     MONGODB_URI: serverAddress(['mongodb:', 'mongodb+srv:'], mongodbFault).optional(),
     REDIS_URL: serverAddress(['redis:', 'rediss:'], redisFault).optional(),
@@ -122,22 +124,20 @@ const environmentSchema = z
     XDG_CACHE_HOME: z.string().optional(),
     npm_lifecycle_event: z.string().optional(),
   })
-  .refine((env) => env.ADMIN_PASSWORD === undefined || env.ADMIN_USERNAME !== undefined, {
-    path: ['ADMIN_USERNAME'],
-    message: 'must be set when ADMIN_PASSWORD is',
-    when: always,
-  })
-  .refine((env) => env.ADMIN_USERNAME === undefined || env.ADMIN_PASSWORD !== undefined, {
-    path: ['ADMIN_PASSWORD'],
-    message: 'must be set when ADMIN_USERNAME is',
-    when: always,
-  })
   .superRefine(
     (env, context) => {
-      if (env.STORE !== 's3') return;
+      const fault = (name: keyof typeof env, message: string) =>
+        context.addIssue({ code: 'custom', path: [name], message });
       const required = (name: keyof typeof env, message: string) => {
-        if (env[name] === undefined) context.addIssue({ code: 'custom', path: [name], message });
+        if (env[name] === undefined) fault(name, message);
       };
+      if (env.ADMIN_PASSWORD !== undefined) required('ADMIN_USERNAME', 'must be set when ADMIN_PASSWORD is');
+      if (env.ADMIN_USERNAME !== undefined) required('ADMIN_PASSWORD', 'must be set when ADMIN_USERNAME is');
+      if (env.SENDFILE_HEADER !== undefined && env.TRUST_PROXY === 0)
+        fault('SENDFILE_HEADER', 'needs TRUST_PROXY of 1 or more, because a proxy sends the files');
+      if (env.STORE !== 's3') return;
+      if (env.SENDFILE_HEADER !== undefined)
+        fault('SENDFILE_HEADER', 'needs STORE=disk, because a proxy reads the files of that folder');
       required('S3_BUCKET', 'is required with STORE=s3');
       // Without keys, Amazon's client uses the role of the machine, which other services lack.
       const withKey = env.S3_ENDPOINT !== undefined || env.S3_SECRET_ACCESS_KEY !== undefined;
@@ -217,6 +217,8 @@ function toConfig(env: Environment) {
     port: env.PORT,
     publicUrl: env.PUBLIC_URL,
     trustProxy: env.TRUST_PROXY,
+    /** Tells the proxy to send a file of the store; undefined if Lectern sends all files. */
+    sendfileHeader: env.SENDFILE_HEADER,
     logLevel: env.LOG_LEVEL,
     mongodbUri: env.MONGODB_URI,
     redisUrl: env.REDIS_URL,

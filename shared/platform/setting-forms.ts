@@ -44,9 +44,13 @@ export const baseUrl = url(['http:', 'https:'])
   }, 'must be a URL without a user name, a password, a query (?) and a fragment (#)')
   .transform((text) => new URL(text).href.replace(/\/+$/, ''));
 
+/** One of these words. */
+export const oneOf = <Value extends string>(values: Value[]) =>
+  z.enum(values, `must be one of ${values.join(', ')}`);
+
 /** One of these words, with a default. */
 export const choice = <Value extends string>(values: Value[], fallback: NoInfer<Value>) =>
-  z.enum(values, `must be one of ${values.join(', ')}`).default(fallback);
+  oneOf(values).default(fallback);
 
 export const flag = z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true');
 

@@ -6,6 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { codeOf, LecternError, messageOf } from '../platform/errors.ts';
 import { readChunks, sendChunks, writeFully, writeSource } from './file-bytes.ts';
 import { BufferPool } from './buffer-pool.ts';
+import { ProxyLinks } from './proxy-links.ts';
 import type { ArchiveDraft, ArchiveStore, BlobStore, ListedArchive, OpenFile, Store } from './store.ts';
 
 /** Part of every path, so that a later layout ignores old files instead of migrating them. */
@@ -21,19 +22,21 @@ const listPage = 1000;
  * v1/assets/ab/<sha256>            v1/cache/ab/<sha256>
  * v1/archives/ab/<key>/<sha256>.zip
  * v1/tmp/<uuid>                    incomplete files, on the same filesystem, so that a rename publishes them
+ * v1/proxied/<time>-<uuid>         links to files that a proxy is about to send
  * ```
  */
 export function createDiskStore(folder: string): Store {
   const root = join(folder, layoutVersion);
   const temporaries = join(root, 'tmp');
-  const buffers = new BufferPool();
-  const shared = { temporaries, buffers };
+  const links = new ProxyLinks(join(root, 'proxied'));
+  const shared = { temporaries, buffers: new BufferPool(), links };
   return {
     // A lost upload is lost data, so assets are synced; a lost download is downloaded again.
     assets: createBlobStore(join(root, 'assets'), { ...shared, durable: true }),
     cache: createBlobStore(join(root, 'cache'), { ...shared, durable: false }),
     archives: createArchiveStore(join(root, 'archives'), shared),
-    sweepTemporaries: (olderThanSeconds) => sweep(temporaries, olderThanSeconds),
+    sweepTemporaries: async (olderThanSeconds) =>
+      (await sweep(temporaries, olderThanSeconds)) + (await links.sweep(olderThanSeconds)),
     check: async () => ({ place: folder, ...(await check(temporaries)) }),
     ping: async () => void (await check(temporaries)),
   };
@@ -44,11 +47,12 @@ interface Shared {
   temporaries: string;
   /** For sent files. */
   buffers: BufferPool;
+  links: ProxyLinks;
 }
 
 function createBlobStore(
   root: string,
-  { temporaries, buffers, durable }: Shared & { durable: boolean },
+  { temporaries, durable, ...readers }: Shared & { durable: boolean },
 ): BlobStore {
   const pathOf = (sha256: string) => join(root, sha256.slice(0, 2), sha256);
   return {
@@ -70,7 +74,7 @@ function createBlobStore(
       return (await sizeOf(pathOf(sha256))) === size;
     },
     async open({ sha256, size }) {
-      const file = await openForReading(pathOf(sha256), buffers);
+      const file = await openForReading(pathOf(sha256), readers);
       if (file === null || file.size === size) return file;
       await file.close();
       return null;
@@ -86,7 +90,7 @@ function createBlobStore(
   };
 }
 
-function createArchiveStore(root: string, { temporaries, buffers }: Shared): ArchiveStore {
+function createArchiveStore(root: string, { temporaries, ...readers }: Shared): ArchiveStore {
   // All keys begin with the same letter.
   const folderOf = (key: string) => join(root, key.slice(1, 3), key);
   return {
@@ -98,7 +102,7 @@ function createArchiveStore(root: string, { temporaries, buffers }: Shared): Arc
       );
       archives.sort((a, b) => b.changed - a.changed);
       for (const { name, changed } of archives) {
-        const file = await openForReading(join(folderOf(key), name), buffers);
+        const file = await openForReading(join(folderOf(key), name), readers);
         if (file !== null) return { ...file, sha256: name.replace('.zip', ''), storedAt: new Date(changed) };
       }
       return null;
@@ -218,7 +222,10 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-async function openForReading(path: string, buffers: BufferPool): Promise<OpenFile | null> {
+async function openForReading(
+  path: string,
+  { buffers, links }: Omit<Shared, 'temporaries'>,
+): Promise<OpenFile | null> {
   const handle = await open(path, 'r').catch((error: unknown) => absent(error, null));
   if (handle === null) return null;
   // The size comes from the open file, because its name may be replaced meanwhile.
@@ -228,6 +235,7 @@ async function openForReading(path: string, buffers: BufferPool): Promise<OpenFi
     chunks: (start = 0, end = size) => readChunks(handle, path, { start, end, size }),
     send: (write, start = 0, end = size) =>
       sendChunks(handle, path, { start, end, size }, { buffers, write }),
+    linkForProxy: () => links.linkTo(path),
     close: () => handle.close(),
   };
 }

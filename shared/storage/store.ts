@@ -1,3 +1,5 @@
+import type { ProxyLink } from './proxy-links.ts';
+
 /**
  * Lectern's files: media and widget bundles (blobs, named by their digest) and archives (named by their export key).
  * One interface with two implementations: a folder, and a bucket of an S3-compatible service.
@@ -26,6 +28,11 @@ export interface OpenFile {
    * then reused.
    */
   send(write: (chunk: Uint8Array) => Promise<void>, start?: number, end?: number): Promise<void>;
+  /**
+   * Returns a link to the file for a proxy, which stays for at least 90 seconds even if the file is deleted. Null if the
+   * file is deleted already, or the store is a bucket.
+   */
+  linkForProxy(): Promise<ProxyLink | null>;
   close(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { request } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -8,11 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { findCommand } from '../../shared/embedded/commands.ts';
-import { withFetchFolder } from '../../shared/embedded/fetch-folder.ts';
 import { freePort } from '../../shared/embedded/server-process.ts';
-import { messageOf } from '../../shared/platform/errors.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
+import { findDebianProgram } from '../support/debian-programs.ts';
 import {
   buildLearnerToken,
   buildOrganization,
@@ -25,29 +23,7 @@ import { waitFor } from '../support/wait-for.ts';
 
 const run = promisify(execFile);
 const caddyfile = join(packageRoot, 'deploy', 'caddy', 'Caddyfile');
-const caddy = await findCaddy();
-
-/** Returns the installed caddy, else Debian's, which stays in the user's cache; null if neither is available. */
-async function findCaddy(): Promise<string | null> {
-  const installed = await findCommand('caddy');
-  if (installed !== undefined) return installed;
-  const kept = join(inject('cacheDir'), 'caddy-debian');
-  const program = join(kept, 'usr', 'bin', 'caddy');
-  if (existsSync(program)) return program;
-  try {
-    await withFetchFolder(inject('cacheDir'), async (folder) => {
-      await run('apt-get', ['download', 'caddy'], { cwd: folder, timeout: 120_000 });
-      await run('sh', ['-c', 'dpkg-deb --extract caddy_*.deb caddy'], { cwd: folder });
-      await rename(join(folder, 'caddy'), kept);
-    });
-    return program;
-  } catch (error) {
-    process.stderr.write(
-      `\nNOT RUN: caddy is not installed, and Debian's package cannot be fetched: ${messageOf(error)}\n\n`,
-    );
-    return null;
-  }
-}
+const caddy = await findDebianProgram('caddy', inject('cacheDir'));
 
 interface Answer {
   status: number;

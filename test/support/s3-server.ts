@@ -82,7 +82,7 @@ async function start(runDir: string, cacheDir: string): Promise<() => Promise<vo
     await rename(join(runDir, `${responseFile}.part`), join(runDir, responseFile));
   };
   try {
-    const { settings, stop } = await startServer(await findBinary(cacheDir), join(runDir, 's3'));
+    const { settings, stop } = await startS3Server(cacheDir, join(runDir, 's3'));
     await respond({ settings });
     return stop;
   } catch (error) {
@@ -114,10 +114,12 @@ async function findBinary(cacheDir: string): Promise<string> {
   return binary;
 }
 
-async function startServer(
-  binary: string,
+/** Starts SeaweedFS with its data in a new folder. @throws if there is none. */
+export async function startS3Server(
+  cacheDir: string,
   folder: string,
-): Promise<{ settings: S3Settings; stop: () => Promise<void> }> {
+): Promise<S3Server & { stop: () => Promise<void> }> {
+  const binary = await findBinary(cacheDir);
   await mkdir(folder);
   const ports = await freePorts(8);
   const settings: S3Settings = {

@@ -186,6 +186,7 @@ function openObject(bucket: Bucket, name: string, size: number, first?: Uint8Arr
     async send(write, start, end) {
       for await (const chunk of chunks(start, end)) await write(chunk);
     },
+    linkForProxy: () => Promise.resolve(null),
     close: () => Promise.resolve(),
   };
 }

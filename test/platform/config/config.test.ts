@@ -12,6 +12,7 @@ describe('defaults', () => {
       port: 3000,
       publicUrl: undefined,
       trustProxy: 0,
+      sendfileHeader: undefined,
       logLevel: 'info',
       mongodbUri: undefined,
       redisUrl: undefined,
@@ -81,6 +82,18 @@ describe('settings that depend on each other', () => {
     ]);
     const { admin } = parseConfig({ ADMIN_USERNAME: 'a', ADMIN_PASSWORD: 'a password of 28 characters.' });
     expect(admin).toStrictEqual({ username: 'a', password: 'a password of 28 characters.' });
+  });
+
+  test('only a proxy in front of a store on disk can send files', () => {
+    const sendfile = { SENDFILE_HEADER: 'X-Sendfile' };
+    expect(faultsOf({ ...sendfile, TRUST_PROXY: '1' })).toStrictEqual([]);
+    expect(faultsOf({ SENDFILE_HEADER: 'x-sendfile', TRUST_PROXY: '1' })).toStrictEqual([
+      'SENDFILE_HEADER must be one of X-Accel-Redirect, X-Sendfile',
+    ]);
+    expect(faultsOf({ ...sendfile, ...bucket })).toStrictEqual([
+      'SENDFILE_HEADER needs TRUST_PROXY of 1 or more, because a proxy sends the files',
+      'SENDFILE_HEADER needs STORE=disk, because a proxy reads the files of that folder',
+    ]);
   });
 
   test('a bucket needs its name and, outside Amazon, both keys; the error lists everything missing', () => {

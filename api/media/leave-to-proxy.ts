@@ -1,0 +1,55 @@
+import type { Context } from 'koa';
+import type { Config } from '../../shared/platform/config.ts';
+import type { Logger } from '../../shared/platform/log.ts';
+import type { ProxyLink } from '../../shared/storage/proxy-links.ts';
+import type { OpenFile } from '../../shared/storage/store.ts';
+
+export interface ProxyDependencies {
+  config: Pick<Config, 'sendfileHeader'>;
+  log: Logger;
+}
+
+/** The URL path under which the proxy knows the folder of links, for its own use: see deploy/nginx/lectern.conf. */
+const proxyPath = '/lectern-files/';
+
+/** Request headers that proxies evaluate by the file's time or by an ETag of their own. */
+const proxyConditions = ['If-Match', 'If-Modified-Since', 'If-Unmodified-Since'];
+
+/**
+ * Leaves the body of a prepared GET response to the proxy, which replaces it with the file, or with the range that the
+ * client requests. The file cannot be evicted in between, because the proxy gets a link to it.
+ *
+ * Returns false, and changes nothing, if Lectern must send the bytes: without SENDFILE_HEADER, for requests that came
+ * through no proxy, and for requests that a proxy would answer with other bytes than Lectern. Request headers never turn
+ * this on, so clients cannot learn paths.
+ */
+export async function leaveToProxy(
+  ctx: Context,
+  file: Pick<OpenFile, 'linkForProxy'>,
+  { config: { sendfileHeader }, log }: ProxyDependencies,
+): Promise<boolean> {
+  if (sendfileHeader === undefined || ctx.get('X-Forwarded-For') === '' || !agrees(ctx)) return false;
+  let link: ProxyLink | null;
+  try {
+    link = await file.linkForProxy();
+  } catch (err) {
+    log.warn({ err }, 'no link to a file could be made for the proxy, so the API sends the file');
+    return false;
+  }
+  if (link === null) return false;
+  ctx.set(sendfileHeader, sendfileHeader === 'X-Sendfile' ? link.path : `${proxyPath}${link.name}`);
+  // The proxy applies the Range header itself, and says so.
+  ctx.status = 200;
+  ctx.remove('Content-Range');
+  ctx.remove('Accept-Ranges');
+  ctx.length = 0;
+  ctx.respond = false;
+  ctx.res.end();
+  return true;
+}
+
+/** Returns whether a proxy sends the same part of the file as Lectern would. */
+function agrees(ctx: Context): boolean {
+  const hasRange = ctx.get('Range') !== '';
+  return hasRange === (ctx.status === 206) && proxyConditions.every((name) => ctx.get(name) === '');
+}

@@ -1,0 +1,189 @@
+import { randomBytes } from 'node:crypto';
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { freePort } from '../../shared/embedded/server-process.ts';
+import { exportJobOf } from '../../shared/exports/jobs.ts';
+import { packageRoot } from '../../shared/platform/paths.ts';
+import { storeAsset } from '../media/store-asset.ts';
+import { ask } from '../support/answers.ts';
+import type { Answer } from '../support/answers.ts';
+import { findDebianProgram } from '../support/debian-programs.ts';
+import { buildPackage, buildVersion, exportPath } from '../support/factories.ts';
+import { exampleConfig, startNginx } from '../support/nginx.ts';
+import type { Nginx } from '../support/nginx.ts';
+import { useApi, useStarted } from '../support/use.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const api = useApi({ TRUST_PROXY: '1', SENDFILE_HEADER: 'X-Accel-Redirect' }, { worker: true });
+const programs = {
+  nginx: await findDebianProgram('nginx', inject('cacheDir')),
+  caddy: await findDebianProgram('caddy', inject('cacheDir')),
+};
+
+let archive: string;
+let key: string;
+let asset: string;
+let whole: Answer;
+let etag: string;
+
+beforeAll(async () => {
+  const media = [{ bytes: randomBytes(300_000) }];
+  const version = await buildVersion(api, api.organization, (await buildPackage({ media })).path);
+  archive = exportPath(version);
+  key = exportJobOf(version).key;
+  asset = (await storeAsset(api, randomBytes(5_000), { mimeType: 'application/pdf', fileName: 'a.pdf' }))
+    .path;
+  whole = await get(api.url + archive);
+  etag = whole.headers.get('etag') ?? '';
+});
+
+const get = (url: string, headers: Record<string, string> = {}, method = 'GET') =>
+  ask(url, { method, headers: { ...api.headers, ...headers } });
+
+const proxied = { 'x-forwarded-for': '192.0.2.1' };
+
+test('a file that is evicted after the response stays readable for the proxy, under a name without its key', async () => {
+  const { status, headers, body } = await get(api.url + archive, proxied);
+  const [, name = ''] =
+    /^\/lectern-files\/([\d-]+[\da-f-]+)$/.exec(headers.get('x-accel-redirect') ?? '') ?? [];
+  expect([status, body.length]).toEqual([200, 0]);
+  await api.store.archives.delete(key);
+  const link = await readFile(join(api.config.storeDir, 'v1', 'proxied', name));
+  expect(link.equals(whole.body)).toBe(true);
+  await get(api.url + archive);
+});
+
+test('with X-Sendfile, the proxy gets the absolute path', async () => {
+  const url = await api.startApi({ SENDFILE_HEADER: 'X-Sendfile' });
+  const path = (await get(url + archive, proxied)).headers.get('x-sendfile') ?? '';
+  expect((await readFile(path)).equals(whole.body)).toBe(true);
+});
+
+test.each([
+  ['without the setting, whatever headers it has', {}],
+  ['that came through no proxy', { TRUST_PROXY: '1', SENDFILE_HEADER: 'X-Accel-Redirect' }],
+])('a request %s gets the bytes, and no path', async (_, settings) => {
+  const url = await api.startApi({ TRUST_PROXY: '0', SENDFILE_HEADER: '', ...settings });
+  const asked = { 'x-sendfile-type': 'X-Accel-Redirect', 'x-accel-redirect': '/', 'x-sendfile': '/' };
+  const headers = 'SENDFILE_HEADER' in settings ? asked : { ...asked, ...proxied };
+  const answer = await get(url + archive, headers);
+  expect(answer.body.equals(whole.body)).toBe(true);
+  expect([...answer.headers.keys()].filter((name) => /accel|sendfile/.test(name))).toEqual([]);
+});
+
+/** Starts Caddy with the site of deploy/caddy/Caddyfile, over HTTP. */
+async function startCaddy(program: string): Promise<Nginx> {
+  const folder = await mkdtemp(join(tmpdir(), 'lectern-caddy-'));
+  const config = join(folder, 'Caddyfile');
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const example = await readFile(join(packageRoot, 'deploy', 'caddy', 'Caddyfile'), 'utf8');
+  const marked = example.replace('file_server\n', 'header X-Sent-By proxy\n\t\t\tfile_server\n');
+  await writeFile(config, marked.replace(/^\{\n/m, '{\n\tadmin off\n'));
+  const LECTERN_FILES = join(api.config.storeDir, 'v1', 'proxied');
+  const child = spawn(program, ['run', '--config', config, '--adapter', 'caddyfile'], {
+    env: {
+      ...{ XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
+      ...{ PUBLIC_URL: url, LECTERN_API: new URL(api.url).host, LECTERN_FILES },
+    },
+    stdio: 'ignore',
+  });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  await waitFor('Caddy', () => fetch(url).then(Boolean, () => false));
+  return {
+    url,
+    async stop() {
+      child.kill();
+      await ended;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const starts = {
+  nginx: (program: string) =>
+    startNginx(program, async (port) => {
+      const example = await exampleConfig(port, { api: api.url, storeDir: api.config.storeDir });
+      return example.replace('etag off;', 'etag off;\n    add_header X-Sent-By proxy;');
+    }),
+  caddy: startCaddy,
+};
+
+/** Requests, and whether the proxy sends their file; Lectern alone knows the rules of the others. */
+const requests: [string, Record<string, string> | (() => Record<string, string>), boolean, string?][] = [
+  ['the whole file', {}, true],
+  ['a range', { range: 'bytes=100-199' }, true],
+  ['the rest of an interrupted download', () => ({ range: 'bytes=1234-', 'if-range': etag }), true],
+  ['the end', { range: 'bytes=-50' }, true],
+  ['a longer end than the file', { range: 'bytes=-9999999' }, true],
+  ['a file that it has in another version', { 'if-none-match': '"another"' }, true],
+  ['a range of another version', { range: 'bytes=1234-', 'if-range': '"another"' }, false],
+  ['several ranges', { range: 'bytes=0-3,10-19' }, false],
+  ['a range outside of the file', { range: 'bytes=9999999-' }, false],
+  ['a file that it has', () => ({ 'if-none-match': etag }), false],
+  ['the version that it knows', () => ({ 'if-match': etag }), false],
+  ['another version', { 'if-match': '"another"' }, false],
+  ['a file by its time', { 'if-modified-since': new Date().toUTCString() }, false],
+  ['a file by its time, older', { 'if-unmodified-since': new Date(0).toUTCString() }, false],
+  ['the headers', {}, false, 'HEAD'],
+  ['the headers of a range', { range: 'bytes=100-199' }, false, 'HEAD'],
+];
+
+/** Headers of a connection or a proxy, and the number of requests left. */
+const changing = [
+  'connection',
+  'date',
+  'keep-alive',
+  'ratelimit',
+  'server',
+  'transfer-encoding',
+  'x-sent-by',
+];
+
+function comparable({ status, headers, body }: Answer) {
+  return {
+    status,
+    headers: Object.fromEntries([...headers].filter(([name]) => !changing.includes(name))),
+    body: body.toString('latin1').replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/, '<time>'),
+  };
+}
+
+describe.each(['nginx', 'caddy'] as const)('deploy/%s', (name) => {
+  const program = programs[name];
+  const proxy = useStarted(
+    async () => (program === null ? { url: '', stop: () => Promise.resolve() } : starts[name](program)),
+    (started) => started.stop(),
+  );
+
+  test.skipIf(program === null).each(requests)(
+    'a request for %s gets the same through the proxy as without it',
+    async (_, given, isProxied, method) => {
+      const headers = { 'x-request-id': 'one', ...(typeof given === 'function' ? given() : given) };
+      const direct = await get(api.url + archive, headers, method);
+      const proxied = await get(proxy.url + archive, headers, method);
+      expect(comparable(proxied)).toEqual(comparable(direct));
+      expect(proxied.headers.get('x-sent-by')).toBe(isProxied ? 'proxy' : null);
+    },
+  );
+
+  test.skipIf(program === null)('files of the store keep their headers, too', async () => {
+    for (const range of ['', 'bytes=0-99']) {
+      const headers = { 'x-request-id': 'one', range };
+      const proxied = await get(proxy.url + asset, headers);
+      expect(comparable(proxied)).toEqual(comparable(await get(api.url + asset, headers)));
+      expect(proxied.headers.get('x-sent-by')).toBe('proxy');
+    }
+  });
+
+  test.skipIf(program === null)('clients cannot request the links', async () => {
+    await get(proxy.url + archive);
+    const names = await readdir(join(api.config.storeDir, 'v1', 'proxied'));
+    expect(names).not.toEqual([]);
+    for (const link of names) {
+      const answer = await get(`${proxy.url}/lectern-files/${link}`);
+      expect([answer.status, answer.headers.get('x-sent-by')]).toEqual([404, null]);
+    }
+  });
+});

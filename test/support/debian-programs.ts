@@ -1,0 +1,37 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { findCommand } from '../../shared/embedded/commands.ts';
+import { withFetchFolder } from '../../shared/embedded/fetch-folder.ts';
+import { messageOf } from '../../shared/platform/errors.ts';
+
+const run = promisify(execFile);
+
+/** Where Debian's packages have these programs. */
+const paths = { caddy: 'usr/bin/caddy', nginx: 'usr/sbin/nginx' } as const;
+
+/**
+ * Returns the path of a program: the installed one, else Debian's, which stays in the user's cache. Null, with a message
+ * on stderr, if neither is available.
+ */
+export async function findDebianProgram(name: keyof typeof paths, cacheDir: string): Promise<string | null> {
+  const installed = await findCommand(name);
+  if (installed !== undefined) return installed;
+  const kept = join(cacheDir, `${name}-debian`);
+  const program = join(kept, paths[name]);
+  if (existsSync(program)) return program;
+  try {
+    await withFetchFolder(cacheDir, async (folder) => {
+      await run('apt-get', ['download', name], { cwd: folder, timeout: 120_000 });
+      await run('sh', ['-c', `dpkg-deb --extract ${name}_*.deb ${name}`], { cwd: folder });
+      await rename(join(folder, name), kept);
+    });
+    return program;
+  } catch (error) {
+    const reason = `${name} is not installed, and Debian's package cannot be fetched: ${messageOf(error)}`;
+    process.stderr.write(`\nNOT RUN: ${reason}\n\n`);
+    return null;
+  }
+}
