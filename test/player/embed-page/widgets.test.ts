@@ -146,17 +146,14 @@ describe('the frame is as high as the lesson', () => {
     return lab.open(version, { context });
   }
 
-  /** Returns the frame's height once it stays the same for 30 frames, or has grown far too much. */
-  const settledHeight = ({ page }: HostPage) =>
+  /** Returns the frame's height once it stays the same for this time, or has grown far too much. */
+  const settledHeight = ({ page }: HostPage, quietMs = 500) =>
     page.evaluate<number>(`new Promise((resolve) => {
-      let [last, same] = [0, 0];
-      (function look() {
-        const { height } = document.querySelector('#course iframe').getBoundingClientRect();
-        same = height === last ? same + 1 : 0;
-        last = height;
-        if (same > 30 || height > 20000) resolve(height);
-        else requestAnimationFrame(look);
-      })();
+      let timer;
+      new ResizeObserver(([{ contentRect: { height } }]) => {
+        clearTimeout(timer);
+        timer = setTimeout(resolve, height > 20000 ? 0 : ${quietMs}, height);
+      }).observe(document.querySelector('#course iframe'));
     })`);
 
   /** Returns a widget's module: this HTML, a button that adds 300 pixels, and code to run after mounting. */
@@ -214,8 +211,14 @@ describe('the frame is as high as the lesson', () => {
     );
     const learner = await openIn(viewport, { Delayed: widgetOf('<div>Tall</div>', code) });
     await learner.lesson.getByText('Tall').waitFor();
-    expect(await settledHeight(learner)).toBeLessThan(10 * viewport.height);
-    await choose(learner, 'b');
+    // Longer than the pauses between steps of growth.
+    expect(await settledHeight(learner, 2_000)).toBeLessThan(10 * viewport.height);
+    // Growth after the learner's action waits for the end of the press, so the button stays under the pointer.
+    const choice = learner.lesson.getByRole('radio', { name: 'b', exact: true });
+    await choice.click({ delay: 300 });
+    expect(await choice.isChecked()).toBe(true);
+    await settledHeight(learner, 2_000);
+    await press(learner, 'Check answer');
     await press(learner, 'Finish');
   });
 
