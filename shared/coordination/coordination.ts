@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { Config } from '../platform/config.ts';
-import { createDownloadLeases, noLeases } from '../media/downloads/leases.ts';
+import { createDownloadLeases, defaultLeaseMs, noLeases } from '../media/downloads/leases.ts';
 import type { DownloadLeases } from '../media/downloads/leases.ts';
 import { noFileUsage, RedisFileUsage } from '../storage/file-usage.ts';
 import type { FileUsage } from '../storage/file-usage.ts';
@@ -23,10 +23,14 @@ export const noCoordination: Coordination = {
 };
 
 /** @param redis a connection that fails fast, so that no request waits while Redis is down. */
-export function createCoordination(redis: Redis, config: Pick<Config, 'redisPrefix'>): Coordination {
-  const willing = new BestEffortRedis(redis, config.redisPrefix);
+export function createCoordination(
+  redis: Redis,
+  { redisPrefix, worker }: Pick<Config, 'redisPrefix' | 'worker'>,
+): Coordination {
+  const willing = new BestEffortRedis(redis, redisPrefix);
   return {
-    downloads: createDownloadLeases(willing),
+    // A build that another worker takes over should not wait for the dead worker's downloads.
+    downloads: createDownloadLeases(willing, Math.min(defaultLeaseMs, worker.lockSeconds * 1000)),
     usage: new RedisFileUsage(willing),
     incomplete: createIncompleteBuilds(willing),
   };

@@ -12,7 +12,7 @@ vi.setConfig({ testTimeout: 90_000 });
 
 const MB = 1024 ** 2;
 
-/** Another worker takes over a stalled job after two to four seconds. */
+/** Another worker takes over a stalled job after two to four seconds, and its downloads after two. */
 const quickTakeOver = { WORKER_LOCK_SECONDS: '2' };
 
 /** Asserts that the store has one archive, and that its bytes match the digest in its name. */
@@ -20,10 +20,10 @@ async function expectOneArchive(fleet: Fleet, bytes: Buffer): Promise<void> {
   expect((await fleet.stored()).archives).toEqual([`${digestOf(bytes).sha256}.zip`]);
 }
 
-test('another worker finishes an export whose worker was killed in mid-archive, however often that happened before', async () => {
+test('another worker finishes an export whose worker was killed in mid-archive and mid-download, however often that happened before', async () => {
   const fleet = await startFleet(quickTakeOver);
   const [api, first] = await Promise.all([fleet.startApi(), spawnWorker(fleet.harness)]);
-  const { lesson, held } = await fleet.publishHeld([2 * MB, 3 * MB, MB]);
+  const { lesson, held, path } = await fleet.publishHeld([2 * MB, 3 * MB, MB]);
   const { jobs, starts } = viewQueue(fleet.harness);
 
   const asked = fleet.request(api, lesson);
@@ -45,6 +45,7 @@ test('another worker finishes an export whose worker was killed in mid-archive, 
   await expectArchive(answer, lesson);
   await expectOneArchive(fleet, answer.body);
   expect(await starts(lesson.version)).toBe(2);
+  expect(fleet.origin.requests(path)).toBe(2);
 
   expect(await fleet.harness.store.sweepTemporaries(0)).toBe(2);
   expect((await fleet.stored()).temporaries).toEqual([]);
@@ -79,18 +80,6 @@ test('a frozen worker whose export was taken over does no harm when it continues
   await second.stop();
   const next = await fleet.publish([MB]);
   await expectArchive(await fleet.request(api, next), next);
-});
-
-test('after a worker is killed in mid-download, another one soon downloads the file', async () => {
-  const fleet = await startFleet({ ...quickTakeOver, WORKER_CONCURRENCY: '1' });
-  const [api, worker] = await Promise.all([fleet.startApi(), spawnWorker(fleet.harness)]);
-  const { lesson, held, path } = await fleet.publishHeld([300_000]);
-  const asked = fleet.request(api, lesson);
-  await held.reached;
-  await fleet.startWorker();
-  await worker.kill();
-  await expectArchive(await asked, lesson);
-  expect(fleet.origin.requests(path)).toBe(2);
 });
 
 test('an export continues when its API is killed, and another API serves it', async () => {

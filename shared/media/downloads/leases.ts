@@ -7,8 +7,8 @@ import { nowInLua } from '../../platform/lua.ts';
 import type { DownloadedFile } from '../../models/remote-file.ts';
 import type { BestEffortRedis } from '../../platform/best-effort-redis.ts';
 
-/** A lease expires this long after its last renewal. */
-const defaultLeaseMs = 15_000;
+/** A lease expires this long after its last renewal, unless a shorter one is configured. */
+export const defaultLeaseMs = 15_000;
 
 /** Builds that began before the end of a download can use its outcome for this long. */
 const outcomeTtlMs = 600_000;
@@ -76,7 +76,7 @@ export interface DownloadLeases {
   /** Returns the time by Redis' clock, which all processes share, in milliseconds. */
   now(): Promise<number>;
   /**
-   * Downloads, or returns the outcome of a concurrent download. A lease expires 15 seconds after its holder died. While
+   * Downloads, or returns the outcome of a concurrent download. A lease expires {@link defaultLeaseMs} after its holder died. While
    * Redis is down, every caller downloads.
    *
    * @throws {DownloadError} of the download; the signal's reason when it is aborted.
