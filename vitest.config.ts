@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import SlowFirst from './test/support/slow-first.ts';
 
 export default defineConfig({
   test: {
@@ -10,10 +11,11 @@ export default defineConfig({
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Tests wait for servers and browsers half of their time.
-    maxWorkers: 4,
+    // Tests wait for servers and browsers half of their time, so two cores have work for more processes.
+    maxWorkers: 5,
     // Loading the modules again for each file took a sixth of the run; a test keeps its state in its harness.
     isolate: false,
     restoreMocks: true,
+    sequence: { sequencer: SlowFirst },
   },
 });

@@ -53,7 +53,7 @@ test('start serves, reports its generated secrets in a readable line, and Ctrl-C
   await allEnded([api, worker]);
 });
 
-test('links from commands in another terminal lead to the running API, whatever PORT they have', async () => {
+test('links from commands in another terminal lead to the running API; start ends when its API or worker dies', async () => {
   const { running, address, api, worker } = await startServing();
   const { organization } = await buildOrganization(harness);
   const { path, lessonId } = await buildPackage();
@@ -83,8 +83,9 @@ test('links from commands in another terminal lead to the running API, whatever 
   expect(await link(other)).toBe('http://127.0.0.1:3456');
   const next = await startServing();
   expect(await link(other)).toBe(next.address);
-  next.running.kill('SIGINT');
-  await next.running.finished;
+  process.kill(next.worker.pid, 'SIGKILL');
+  expect(errorIn(await next.running.finished, ready(next.address))).toBe(ended('Worker 1'));
+  await allEnded([next.api]);
   expect(await readdir(folder)).toStrictEqual(['reused.json']);
 });
 
@@ -92,13 +93,6 @@ test('when start itself is killed, its API and worker exit', async () => {
   const { running, api, worker } = await startServing();
   running.kill('SIGKILL');
   await allEnded([api, worker]);
-});
-
-test('when the worker dies, start reports it and stops the API', async () => {
-  const { running, address, api, worker } = await startServing();
-  process.kill(worker.pid, 'SIGKILL');
-  expect(errorIn(await running.finished, ready(address))).toBe(ended('Worker 1'));
-  await allEnded([api]);
 });
 
 test('an occupied port is reported with advice, and nothing is left behind', async () => {

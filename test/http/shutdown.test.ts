@@ -5,7 +5,6 @@ import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import { startRedis } from '../../shared/embedded/redis.ts';
 import {
   buildOrganization,
   buildPackage,
@@ -20,8 +19,8 @@ import { startApiProcess } from '../support/api-process.ts';
 import type { ApiProcess } from '../support/api-process.ts';
 import { openQueue } from '../exports/open-queue.ts';
 
-async function start(settings: Record<string, string> = {}) {
-  const harness = await startHarness(settings);
+async function start() {
+  const harness = await startHarness();
   onTestFinished(() => harness.close());
   const api = await startApiProcess(harness, { LOG_LEVEL: 'info' });
   onTestFinished(async () => void (await api.end('SIGKILL')));
@@ -91,14 +90,4 @@ test('graceful shutdown finishes downloads in progress', async () => {
     expect((await buffer(response)).equals(whole.body)).toBe(true);
   }
   expect(await ended).toBe('exit code 0');
-});
-
-test('an API without Redis shuts down gracefully', async () => {
-  const redis = await startRedis();
-  onTestFinished(() => redis.stop());
-  const { api } = await start({ REDIS_URL: redis.url });
-  redis.kill();
-  await redis.exited;
-  expect((await ask(`${api.url}/health/ready`)).status).toBe(503);
-  await expectOrderlyEnd(api);
 });

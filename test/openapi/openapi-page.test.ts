@@ -1,46 +1,41 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { launchBrowser } from '../support/browser.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { ask, jsonOf } from '../support/answers.ts';
 import type { Document } from './openapi-checks.ts';
-import { useApi } from '../support/use.ts';
+import { useApi, useBrowser } from '../support/use.ts';
 
 const api = useApi();
+const browser = useBrowser();
 
 test('readers find an endpoint by searching and try it out, and the page loads nothing from elsewhere', async () => {
   const { credentials } = await buildOrganization(api);
-  const browser = await launchBrowser();
-  try {
-    const page = await browser.newPage();
-    const errors: string[] = [];
-    const requests: string[] = [];
-    // Requests that the page's policy blocks are errors in the console.
-    page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
-    page.on('pageerror', (error) => errors.push(error.message));
-    page.on('request', (request) => requests.push(`${request.method()} ${request.url()}`));
-    await page.goto(`${api.url}/docs`);
-    await page.getByRole('textbox', { name: 'Bearer Token' }).fill(credentials);
+  const page = await browser.newPage();
+  const errors: string[] = [];
+  const requests: string[] = [];
+  // Requests that the page's policy blocks are errors in the console.
+  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.on('request', (request) => requests.push(`${request.method()} ${request.url()}`));
+  await page.goto(`${api.url}/docs`);
+  await page.getByRole('textbox', { name: 'Bearer Token' }).fill(credentials);
 
-    await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Enter search query' }).fill('list lessons');
-    await page.getByRole('option', { name: /^Operation:\s+List lessons/ }).click();
-    const endpoint = page.getByRole('region', { name: 'List lessons' });
-    await endpoint.getByText(`curl ${api.url}/api/lessons`).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Enter search query' }).fill('list lessons');
+  await page.getByRole('option', { name: /^Operation:\s+List lessons/ }).click();
+  const endpoint = page.getByRole('region', { name: 'List lessons' });
+  await endpoint.getByText(`curl ${api.url}/api/lessons`).waitFor();
 
-    await page.getByRole('button', { name: 'Test Request (get /api/lessons)' }).click();
-    await page.getByRole('button', { name: 'Send get request' }).click();
-    const response = page.getByRole('region', { name: 'Response', exact: true });
-    await response.getByRole('link', { name: '200 OK' }).waitFor();
-    await response.getByText('nextCursor').waitFor();
+  await page.getByRole('button', { name: 'Test Request (get /api/lessons)' }).click();
+  await page.getByRole('button', { name: 'Send get request' }).click();
+  const response = page.getByRole('region', { name: 'Response', exact: true });
+  await response.getByRole('link', { name: '200 OK' }).waitFor();
+  await response.getByText('nextCursor').waitFor();
 
-    expect(requests).toEqual(
-      ['/docs', '/docs/scalar.js', '/openapi.json', '/api/lessons'].map((path) => `GET ${api.url}${path}`),
-    );
-    expect(errors).toEqual([]);
-  } finally {
-    await browser.close();
-  }
+  expect(requests).toEqual(
+    ['/docs', '/docs/scalar.js', '/openapi.json', '/api/lessons'].map((path) => `GET ${api.url}${path}`),
+  );
+  expect(errors).toEqual([]);
 });
 
 test('behind a proxy that removes a path prefix, the page requests its files under that prefix', async () => {

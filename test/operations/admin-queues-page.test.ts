@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { buildOrganization, buildPackage, buildVersion, exportPath } from '../support/factories.ts';
-import { launchBrowser } from '../support/browser.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
 import { hang, startOrigin } from '../support/origin.ts';
 import type { Origin } from '../support/origin.ts';
+import { useBrowser } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { ask } from '../support/answers.ts';
 import { openQueue } from '../exports/open-queue.ts';
@@ -13,10 +13,10 @@ import type { OpenQueue } from '../exports/open-queue.ts';
 
 const login = { username: 'operator', password: 'an operator has one' };
 
+const browser = useBrowser();
 let harness: Harness;
 let queue: OpenQueue;
 let origin: Origin;
-let browser: Browser;
 let address: string;
 /** Cancels the requests whose exports are still running. */
 const leaving = new AbortController();
@@ -24,7 +24,7 @@ const asking: Promise<unknown>[] = [];
 
 /** A queue with a job in each state: one is completed, one failed, one downloads forever, one waits. */
 beforeAll(async () => {
-  [origin, browser] = await Promise.all([startOrigin(), launchBrowser()]);
+  origin = await startOrigin();
   origin.script('/slow.png', hang());
   harness = await startHarness({
     ADMIN_USERNAME: login.username,
@@ -59,7 +59,6 @@ afterAll(async () => {
   leaving.abort();
   await Promise.all(asking);
   await origin.close();
-  await browser.close();
   await queue.close();
   await harness.close();
 });

@@ -5,7 +5,7 @@ import { basename, extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { beforeEach, expect } from 'vitest';
-import { launchBrowser } from '../support/browser.ts';
+import { closeContexts, sharedBrowser } from '../support/browser.ts';
 import { useStarted } from '../support/use.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -164,7 +164,7 @@ async function startLab(): Promise<PlayerLab> {
       response.end(file?.body);
     });
   });
-  const browser = await launchBrowser();
+  const browser = await sharedBrowser();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
@@ -173,7 +173,7 @@ async function startLab(): Promise<PlayerLab> {
     openLesson: (options) => openLesson(browser, origin, options),
     openWidgets: (options) => openWidgets(browser, origin, options),
     async close() {
-      await browser.close();
+      await closeContexts(browser);
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },

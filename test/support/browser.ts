@@ -18,11 +18,14 @@ const flags = [
   '--disable-sync',
 ];
 
-/**
- * Emulates browsers that block third-party cookies. It needs partitioned storage, which playwright disables; the last
- * of two such arguments counts.
- */
-const strictFlags = ['--test-third-party-cookie-phaseout', '--disable-features=HttpsUpgrades,MediaRouter'];
+/** Replaces the features that playwright disables, because the last of two such arguments counts. */
+const withoutFeatures = (...more: string[]) =>
+  // A spare renderer for the next page takes a fifth of the CPU.
+  `--disable-features=${['HttpsUpgrades', 'MediaRouter', 'PaintHolding', 'SpareRendererForSitePerProcess', ...more].join()}`;
+
+/** Emulates browsers that block third-party cookies, which needs partitioned storage. */
+const strictFlags = ['--test-third-party-cookie-phaseout', withoutFeatures()];
+const lenientFlags = [withoutFeatures('ThirdPartyStoragePartitioning')];
 
 /**
  * Starts a real Chromium: the system's, else that of the npm package `@sparticuz/chromium` (Linux x64). Closing it
@@ -34,8 +37,25 @@ const strictFlags = ['--test-third-party-cookie-phaseout', '--disable-features=H
  */
 export async function launchBrowser({ thirdPartyCookies = true } = {}): Promise<Browser> {
   const executablePath = (await systemChromium()) ?? (await unpackedChromium());
-  const args = thirdPartyCookies ? flags : [...flags, ...strictFlags];
+  const args = [...flags, ...(thirdPartyCookies ? lenientFlags : strictFlags)];
   return chromium.launch({ executablePath, args, headless: true });
+}
+
+let shared: Promise<Browser> | undefined;
+
+/**
+ * Returns the Chromium that the test files of this process share; it ends with the process. Each file closes its
+ * contexts.
+ */
+export async function sharedBrowser(): Promise<Browser> {
+  const browser = await (shared ??= launchBrowser());
+  if (browser.isConnected()) return browser;
+  // It crashed in an earlier file.
+  return (shared = launchBrowser());
+}
+
+export async function closeContexts(browser: Browser): Promise<void> {
+  for (const context of browser.contexts()) await context.close();
 }
 
 async function systemChromium(): Promise<string | undefined> {

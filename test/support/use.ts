@@ -2,7 +2,7 @@ import { afterAll, beforeAll } from 'vitest';
 import type { Browser } from 'playwright-core';
 import type { Organization } from '../../shared/models/organization.ts';
 import { buildOrganization } from './factories.ts';
-import { launchBrowser } from './browser.ts';
+import { closeContexts, sharedBrowser } from './browser.ts';
 import { startHarness } from './harness.ts';
 import type { Harness } from './harness.ts';
 import { startOrigin } from './origin.ts';
@@ -56,9 +56,9 @@ export function useOrigin(): Origin {
   return useStarted(startOrigin, (origin) => origin.close());
 }
 
-/** Starts a Chromium. */
+/** Opens the Chromium that the test files of this process share, and closes the file's contexts. */
 export function useBrowser(): Browser {
-  return useStarted(launchBrowser, (browser) => browser.close());
+  return useStarted(sharedBrowser, closeContexts);
 }
 
 /** Returns a stand-in for what `start` resolves to. */

@@ -11,6 +11,7 @@ import type { LessonVersion } from '../../../shared/models/lesson-version.ts';
 import { takeApart } from '../../exports/exports.ts';
 import type { Export } from '../../exports/exports.ts';
 import { exportPath } from '../../support/factories.ts';
+import { closeContexts } from '../../support/browser.ts';
 import { useApi, useBrowser } from '../../support/use.ts';
 
 /** Ways in which an integrator may serve an archive. */
@@ -53,9 +54,7 @@ export function useArchiveLab() {
   const browser = useBrowser();
   const closing: (() => Promise<unknown>)[] = [];
   afterAll(() => Promise.all(closing.map((close) => close())));
-  afterEach(async () => {
-    for (const context of browser.contexts()) await context.close();
-  });
+  afterEach(() => closeContexts(browser));
 
   /** Serves the files in a folder and returns the server's origin. */
   async function serve(folder: string): Promise<string> {

@@ -7,6 +7,7 @@ import { bytesOf } from '../../../shared/storage/digest.ts';
 import { releaseWidget } from '../../../shared/widgets/releases.ts';
 import { ask, jsonOf } from '../../support/answers.ts';
 import { buildLearnerToken } from '../../support/factories.ts';
+import { closeContexts } from '../../support/browser.ts';
 import { useApi, useBrowser, useStarted } from '../../support/use.ts';
 import type { Api } from '../../support/use.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -60,9 +61,7 @@ export function useEmbedLab() {
     () => startSite(() => api.url),
     (started) => started.close(),
   );
-  afterEach(async () => {
-    for (const context of browser.contexts()) await context.close();
-  });
+  afterEach(() => closeContexts(browser));
 
   /** Opens a host page with a lesson, by default in a new browser context. */
   async function open(

@@ -1,0 +1,36 @@
+import { BaseSequencer } from 'vitest/node';
+import type { TestSpecification } from 'vitest/node';
+
+/** Files that wait for timeouts, process starts or browsers, slowest first. */
+const slowFiles = [
+  'player/embed-page/saving',
+  'cli/embedded-servers',
+  'fleet/outages',
+  'fleet/crashes',
+  'embedded/sharing',
+  'player/embed-page/widgets',
+  'docs/commands',
+  'player/embed-page/host',
+  'operations/health',
+  'cli/start',
+  'fleet/worker-shutdown',
+  'http/shutdown',
+  'cli/failures',
+  'fleet/full-disk',
+  'fleet/shared-bucket',
+];
+
+/**
+ * Starts the slowest files first, so that none of them runs alone at the end. Vitest sorts by the durations of the last
+ * run, which a fresh clone does not have, and then by size.
+ */
+export default class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const rank = ({ moduleId }: TestSpecification) => {
+      const index = slowFiles.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
+      return index === -1 ? slowFiles.length : index;
+    };
+    return sorted.toSorted((one, other) => rank(one) - rank(other));
+  }
+}
