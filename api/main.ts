@@ -1,9 +1,8 @@
 import { loadConfig, settingWarnings } from '../shared/platform/config.ts';
 import type { Config } from '../shared/platform/config.ts';
 import { messageOf } from '../shared/platform/errors.ts';
-import { createLogger, openLogStream } from '../shared/platform/log.ts';
+import { createLogger, openLogStream, printable } from '../shared/platform/log.ts';
 import type { Logger } from '../shared/platform/log.ts';
-import { printable } from '../shared/platform/printable.ts';
 import { recordRunningApi } from '../shared/operations/running-api.ts';
 import { findServers } from '../shared/embedded/servers.ts';
 import { Shutdown } from '../shared/platform/shutdown.ts';

@@ -34,7 +34,7 @@ import { createHttpServer, prepareGracefulClose, serverLimits } from './http/htt
 import { JobSubscriptions } from './exports/job-subscriptions.ts';
 import { WaitLimiter } from './exports/wait-limiter.ts';
 import { LargeTexts } from './http/large-texts.ts';
-import { LaunchMetrics } from './lti/launch-metrics.ts';
+import { LaunchMetrics } from './lti/dependencies.ts';
 import { createPlatformKeys } from './lti/platform-keys.ts';
 import { OutboxSignal } from './lti/outbox-signal.ts';
 import { ApiMetrics } from './http/metrics.ts';

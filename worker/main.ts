@@ -1,8 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { loadConfig, settingWarnings } from '../shared/platform/config.ts';
 import { messageOf } from '../shared/platform/errors.ts';
-import { createLogger, openLogStream } from '../shared/platform/log.ts';
-import { printable } from '../shared/platform/printable.ts';
+import { createLogger, openLogStream, printable } from '../shared/platform/log.ts';
 import { findServers } from '../shared/embedded/servers.ts';
 import { Shutdown } from '../shared/platform/shutdown.ts';
 import { startWorker } from './start.ts';

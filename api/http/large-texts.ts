@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { DelayedRejections } from './delayed-rejections.ts';
+import { DelayedRejections, tooMany } from './retry-after.ts';
 import { MemoryShares } from './memory-shares.ts';
-import { tooMany } from './retry-after.ts';
 
 /** Limits for large JSON texts in one process. */
 export interface LargeTextLimits {

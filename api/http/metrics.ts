@@ -1,6 +1,6 @@
 import { Counter, Histogram, Registry } from 'prom-client';
 import type { Context } from 'koa';
-import { clientGone } from './middleware/log-requests.ts';
+import { clientGone } from './middleware/request-context.ts';
 
 /** Buckets in seconds, from cached responses to downloads and waits for an archive. */
 const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];

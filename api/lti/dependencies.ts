@@ -6,9 +6,11 @@ import type { Config } from '../../shared/platform/config.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import type { LargeTexts } from '../http/large-texts.ts';
 import type { PlayerReleases } from '../player/player-releases.ts';
-import type { LaunchMetrics } from './launch-metrics.ts';
 import type { OutboxSignal } from './outbox-signal.ts';
 import type { PlatformKeys } from './platform-keys.ts';
+import { Counter } from 'prom-client';
+import type { Registry } from 'prom-client';
+import type { FaultCode } from './faults.ts';
 
 export interface LtiDependencies {
   config: Config;
@@ -25,4 +27,25 @@ export interface LtiDependencies {
   };
   outboxSignal: OutboxSignal;
   largeTexts: LargeTexts;
+}
+
+/** How a successful launch continued. */
+export type LaunchOutcome = 'lesson' | 'lesson_untracked' | 'deep_linking' | 'asks_storage';
+
+export class LaunchMetrics {
+  readonly #launches: Counter<'outcome'>;
+
+  constructor(registry: Registry) {
+    this.#launches = new Counter({
+      name: 'lectern_lti_launches_total',
+      help: 'Launches of learning platforms: into a lesson, to choose lessons, or by the code of what is wrong.',
+      labelNames: ['outcome'],
+      registers: [registry],
+    });
+  }
+
+  /** Counts a launch, or a rejected login. */
+  launched(outcome: LaunchOutcome | FaultCode): void {
+    this.#launches.inc({ outcome });
+  }
 }

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { tooMany } from '../http/retry-after.ts';
-import { DelayedRejections } from '../http/delayed-rejections.ts';
+import { DelayedRejections, tooMany } from '../http/retry-after.ts';
 
 /** Limits per learner in a process. */
 export interface LearnerLimits {

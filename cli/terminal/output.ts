@@ -1,4 +1,4 @@
-import { printable } from '../../shared/platform/printable.ts';
+import { printable } from '../../shared/platform/log.ts';
 
 /** Prints a result to stdout, for programs. Control characters are escaped, in JSON without a change of meaning. */
 export function print(text: string): void {

@@ -1,5 +1,5 @@
 import { doubledMs } from '../platform/backoff.ts';
-import { nowInLua } from '../platform/lua.ts';
+import { nowInLua } from '../platform/redis.ts';
 import type { BestEffortRedis } from '../platform/best-effort-redis.ts';
 
 /**

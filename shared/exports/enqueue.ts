@@ -1,6 +1,6 @@
 import type { Job } from 'bullmq';
 import type { ExportJob, ExportResult } from './jobs.ts';
-import { nowInLua } from '../platform/lua.ts';
+import { nowInLua } from '../platform/redis.ts';
 import type { ExportQueue } from './queues.ts';
 import { priorityFunction, prebuildClass, readerClass } from './fair-scheduling.ts';
 import type { JobClass } from './fair-scheduling.ts';

@@ -1,5 +1,5 @@
 import type { ExportJob } from './jobs.ts';
-import { nowInLua } from '../platform/lua.ts';
+import { nowInLua } from '../platform/redis.ts';
 import { priorityFunction, prebuildClass, readerClass, tagsPerClass } from './fair-scheduling.ts';
 import type { QueueAccess } from './queue-access.ts';
 

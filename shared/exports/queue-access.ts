@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { nowInLua } from '../platform/lua.ts';
+import { nowInLua } from '../platform/redis.ts';
 
 /**
  * Access to the export queue's keys, for what BullMQ does not do itself: an ExportQueue, or a worker's

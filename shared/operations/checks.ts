@@ -1,4 +1,3 @@
-import { cachedRead } from '../platform/cached-read.ts';
 import { withDeadline } from '../platform/time-limits.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/log.ts';
@@ -97,4 +96,24 @@ class CachedCheck {
     pending.done.then(end, end);
     return pending.done;
   }
+}
+
+/**
+ * Returns a function that caches the result of `read`. Concurrent calls share one read. Failures are not cached.
+ *
+ * @param keepMs returns how long to cache a result, in milliseconds.
+ */
+export function cachedRead<T>(read: () => Promise<T>, keepMs: (result: T) => number): () => Promise<T> {
+  let running: Promise<T> | null = null;
+  let last: { result: T; until: number } | null = null;
+  const run = async (): Promise<T> => {
+    const result = await read();
+    last = { result, until: performance.now() + keepMs(result) };
+    return result;
+  };
+  return async () => {
+    if (last !== null && performance.now() < last.until) return last.result;
+    running ??= run().finally(() => (running = null));
+    return running;
+  };
 }

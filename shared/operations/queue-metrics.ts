@@ -1,7 +1,7 @@
 import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 import { prebuildClass } from '../exports/fair-scheduling.ts';
-import { nowInLua } from '../platform/lua.ts';
+import { nowInLua } from '../platform/redis.ts';
 import type { ExportQueue } from '../exports/queues.ts';
 
 /** How many waiting jobs are searched for the oldest one; they are in the order in which they start. */

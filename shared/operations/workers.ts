@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { QueueAccess } from '../exports/queue-access.ts';
-import { nowInLua } from '../platform/lua.ts';
+import { nowInLua } from '../platform/redis.ts';
 
 /** A worker without a heartbeat for this time counts as gone. */
 const heartbeatTtlMs = 15_000;

@@ -93,3 +93,9 @@ export async function pingRedis(redis: Redis): Promise<{ version: string; maxmem
     /^valkey_version:(\S+)/m.exec(info) ?? /^redis_version:(\S+)/m.exec(info) ?? [];
   return { version, maxmemoryPolicy: /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? null };
 }
+
+/** Lua code for scripts in Redis: sets `now` to the time of Redis in ms, because the clocks of processes differ. */
+export const nowInLua = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+`;

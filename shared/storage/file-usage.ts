@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { nowInLua } from '../platform/lua.ts';
+import { nowInLua } from '../platform/redis.ts';
 import type { BestEffortRedis } from '../platform/best-effort-redis.ts';
 
 /** How long a file counts as used after a touch. */

@@ -1,11 +1,10 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
-import { requireAccess, requireLineItem, requireQuery, requireType, sendAs } from '../access.ts';
+import { requireAccess, requireLineItem, requireQuery, requireType, sendAs, sendPage } from '../access.ts';
 import { createRouter, applyFaults, readJson, Rejection, renderRejections } from '../http.ts';
 import type { Context, RequestState } from '../http.ts';
 import { addLineItem, lineItemUrlOf } from '../line-items.ts';
 import type { LineItem, Tool } from '../model.ts';
-import { sendPage } from '../paging.ts';
 import type { Platform } from '../platform.ts';
 import { mediaType, scope } from '../vocabulary.ts';
 

@@ -1,10 +1,9 @@
 import type Router from '@koa/router';
-import { requireAccess, requireLineItem } from '../access.ts';
+import { requireAccess, requireLineItem, sendPage } from '../access.ts';
 import { createRouter, applyFaults, renderRejections } from '../http.ts';
 import type { RequestState } from '../http.ts';
 import { lineItemUrlOf, currentScores, gradeOf } from '../line-items.ts';
 import type { LineItem, Score } from '../model.ts';
-import { sendPage } from '../paging.ts';
 import type { Platform } from '../platform.ts';
 import { withPathSuffix } from '../urls.ts';
 import { mediaType, scope } from '../vocabulary.ts';

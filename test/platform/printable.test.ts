@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { printable } from '../../shared/platform/printable.ts';
+import { printable } from '../../shared/platform/log.ts';
 import { withoutCredentials } from '../../shared/platform/server-urls.ts';
 
 test('characters that control a terminal or the direction of text are escaped', () => {

@@ -1,4 +1,4 @@
-import { cachedRead } from '../../../shared/platform/cached-read.ts';
+import { cachedRead } from '../../../shared/operations/checks.ts';
 import { countWorkers } from '../../../shared/operations/workers.ts';
 import type { ExportQueue } from '../../../shared/exports/queues.ts';
 import type { ReadinessProbe } from '../../../shared/operations/checks.ts';

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { DownloadError, failureReasons } from './failure.ts';
 import { renewingLease } from '../../platform/lease.ts';
-import { nowInLua } from '../../platform/lua.ts';
+import { nowInLua } from '../../platform/redis.ts';
 import type { DownloadedFile } from '../../models/remote-file.ts';
 import type { BestEffortRedis } from '../../platform/best-effort-redis.ts';
 

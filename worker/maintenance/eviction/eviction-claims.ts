@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { nowInLua } from '../../../shared/platform/lua.ts';
+import { nowInLua } from '../../../shared/platform/redis.ts';
 import { addOwnerScript, usageKeys, inUseMs } from '../../../shared/storage/file-usage.ts';
 import type { EvictableFile } from '../../../shared/storage/file-usage.ts';
 

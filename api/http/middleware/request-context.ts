@@ -4,6 +4,7 @@ import type { Logger } from '../../../shared/platform/log.ts';
 import type { StatefulMiddleware } from '../context.ts';
 import { pathOf } from './request-target.ts';
 import { randomUUID } from 'node:crypto';
+import { onAbort } from '../../../shared/platform/abort-listeners.ts';
 
 /** Request ids that are safe in a header and a log line; others are replaced. */
 const safeId = /^[\w.:-]{1,128}$/;
@@ -54,4 +55,24 @@ export function logRequests(log: Logger, metrics: RequestMetrics): StatefulMiddl
 /** Replaces the secret in the path of an LTI registration or of a selection of lessons. */
 function withoutInvitation(path: string): string {
   return path.replace(/^(\/lti\/(?:register|select)\/).+/, '$1…');
+}
+
+/**
+ * Sets `ctx.state.signal`, which is aborted when the client disconnects or the process shuts down, so that handlers
+ * stop working for it.
+ *
+ * @param stopping aborted at shutdown; its reason is the error that waiting clients get.
+ */
+export function clientSignal(stopping: AbortSignal): StatefulMiddleware {
+  return async (ctx, next) => {
+    const ending = new AbortController();
+    ctx.state.signal = ending.signal;
+    // AbortSignal.any would leak on Node 20: a signal of the whole process keeps data of every other.
+    const stopListening = onAbort(stopping, () => ending.abort(stopping.reason));
+    ctx.res.once('close', () => {
+      stopListening();
+      ending.abort(new Error('the client disconnected'));
+    });
+    await next();
+  };
 }
