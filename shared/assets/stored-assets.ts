@@ -5,6 +5,7 @@ import {
   leaseForDeletion,
   addOrphanCandidate,
 } from '../models/orphan-candidate.ts';
+import type { OrphanCandidate } from '../models/orphan-candidate.ts';
 import type { Database } from '../models/database.ts';
 import { assetsUsedByMedia } from '../models/medium.ts';
 import { assetsUsedByWidgets } from '../models/widget-release.ts';
@@ -64,11 +65,11 @@ export async function removeUnusedAssets(
 ): Promise<number> {
   const before = new Date(Date.now() - olderThanSeconds * 1000);
   let removed = 0;
-  for (let after = ''; ;) {
-    const noted = await listOrphanCandidates(db, { before, after, limit: lookupBatch });
-    const last = noted.at(-1);
-    if (last === undefined) return removed;
-    after = last;
+  for (let after: OrphanCandidate | null = null; ;) {
+    const candidates = await listOrphanCandidates(db, { before, after, limit: lookupBatch });
+    after = candidates.at(-1) ?? null;
+    if (after === null) return removed;
+    const noted = candidates.map(({ _id }) => _id);
     const used = await usedAmong(db, noted);
     await removeOrphanCandidates(db, [...used], before);
     for (const sha256 of noted) {

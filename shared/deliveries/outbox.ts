@@ -109,7 +109,7 @@ export function claimDelivery<Row extends Delivery, Claimed extends Row>(
     .findOneAndUpdate(
       { ...which, state: 'waiting', $expr: isDue },
       [{ $set: { ...newLease(randomUUID(), leaseMs), ...changes } }],
-      { updatePipeline: true, sort: { nextTryAt: 1 }, returnDocument: 'after' },
+      { updatePipeline: true, returnDocument: 'after', ...(!('_id' in which) && { sort: { nextTryAt: 1 } }) },
     )
     .lean<Claimed>()
     .exec();

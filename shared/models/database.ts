@@ -1,4 +1,4 @@
-import type { Connection, Model, Schema } from 'mongoose';
+import type { Connection, Model, mongo, Schema } from 'mongoose';
 import { connectMongo } from '../platform/mongo.ts';
 import { apiKeySchema } from './api-key.ts';
 import { courseSchema } from './course.ts';
@@ -75,9 +75,15 @@ function modelsOf(db: Database): Model<unknown>[] {
   return Object.values(db.connection.models) as Model<unknown>[];
 }
 
-/** Creates missing indexes. Every process does so before it serves; repeating it is harmless. */
+/**
+ * Creates missing indexes, with one command for each collection. Every process does so before it serves; repeating it is
+ * harmless.
+ */
 export async function buildIndexes(db: Database): Promise<void> {
-  for (const model of modelsOf(db)) await model.createIndexes();
+  for (const { schema, collection } of modelsOf(db)) {
+    const indexes = schema.indexes().map(([key, options]) => ({ ...options, key }) as mongo.IndexDescription);
+    if (indexes.length > 0) await collection.createIndexes(indexes);
+  }
 }
 
 /** Returns the missing indexes, as "collection: fields". */

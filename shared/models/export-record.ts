@@ -71,6 +71,7 @@ export const exportRecordSchema = new Schema<StoredExportRecord>(
   schemaOptions,
 );
 exportRecordSchema.index({ exportKey: 1, contentDigest: 1 }, { unique: true });
+exportRecordSchema.index({ exportKey: 1, completedAt: -1 });
 exportRecordSchema.index({ signedUntil: 1, signedAt: 1 });
 
 /** Selects the complete records of an export. */

@@ -9,7 +9,8 @@ export interface ContentPart {
   versionId: string;
   part: number;
   data: Types.Buffer | Buffer;
-  createdAt: Date;
+  /** Since when the first part may have no version, because its import has not finished; null once it has one. */
+  unfinishedSince: Date | null;
 }
 
 /** The part of the database that these operations use. */
@@ -22,20 +23,38 @@ export const lessonContentSchema = new Schema<ContentPart>(
     versionId: { type: String, required: true },
     part: { type: Number, required: true },
     data: { type: Buffer, required: true },
-    createdAt: { type: Date, required: true, default: () => new Date() },
+    unfinishedSince: { type: Date, default: null },
   },
   schemaOptions,
 );
 lessonContentSchema.index({ versionId: 1, part: 1 }, { unique: true });
+lessonContentSchema.index(
+  { unfinishedSince: 1 },
+  { partialFilterExpression: { unfinishedSince: { $type: 'date' } } },
+);
 
-/** Stores the content of a version, before the version itself. It never changes afterwards. */
+/** Unfinished imports per sweep. */
+const unfinishedBatch = 1000;
+
+/**
+ * Stores the content of a version, before the version itself; {@link markContentFinished} must follow. It never changes
+ * afterwards.
+ */
 export async function insertContent(
   db: LessonContentDb,
   versionId: string,
   content: LessonContent,
 ): Promise<void> {
   const parts = await toGzipParts(JSON.stringify(content));
-  for (const [part, data] of parts.entries()) await db.lessonContents.create({ versionId, part, data });
+  for (const [part, data] of parts.entries()) {
+    const unfinishedSince = part === 0 ? new Date() : null;
+    await db.lessonContents.create({ versionId, part, data, unfinishedSince });
+  }
+}
+
+/** Records that the version of a content exists. */
+export async function markContentFinished(db: LessonContentDb, versionId: string): Promise<void> {
+  await db.lessonContents.updateOne({ versionId, part: 0 }, { unfinishedSince: null });
 }
 
 /** Returns the content of a version; null if there is none. */
@@ -53,13 +72,13 @@ export async function deleteContent(db: LessonContentDb, versionId: string): Pro
   await db.lessonContents.deleteMany({ versionId });
 }
 
-/** Returns the version ids of contents from before a time without a version, because their imports did not finish. */
+/** Returns the version ids of contents whose imports began before a time and have not finished. */
 export async function listUnfinishedContent(db: LessonContentDb, before: Date): Promise<string[]> {
-  const found = await db.lessonContents.aggregate<{ versionId: string }>([
-    { $match: { part: 0, createdAt: { $lt: before } } },
-    { $lookup: { from: 'lessonVersions', localField: 'versionId', foreignField: '_id', as: 'versions' } },
-    { $match: { versions: [] } },
-    { $project: { _id: 0, versionId: 1 } },
-  ]);
-  return found.map((content) => content.versionId);
+  const found = await db.lessonContents
+    .find({ unfinishedSince: { $type: 'date', $lt: before } })
+    .select({ versionId: 1 })
+    .limit(unfinishedBatch)
+    .lean<{ versionId: string }[]>()
+    .exec();
+  return found.map(({ versionId }) => versionId);
 }

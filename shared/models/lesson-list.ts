@@ -58,6 +58,8 @@ export async function pageOfLessons(
   // The database computes results batch by batch: usually little more than the page.
   const cursor = db.lessons
     .aggregate(pagePipeline(organizationId, after))
+    // MongoDB may otherwise sort a small organization's lessons in memory, and keep that plan as they grow.
+    .hint({ organizationId: 1, deletedAt: 1, createdAt: -1, _id: 1 })
     .cursor<FoundLesson>({ batchSize: limit + 1 });
   try {
     for await (const found of cursor) {

@@ -62,6 +62,7 @@ export const lessonVersionSchema = new Schema<LessonVersion>(
 lessonVersionSchema.index({ lessonId: 1, versionNumber: 1 }, { unique: true });
 // Ordered so that finding the newest published version reads one entry.
 lessonVersionSchema.index({ lessonId: 1, status: 1, publishedAt: -1, versionNumber: -1 });
+lessonVersionSchema.index({ organizationId: 1, 'widgets.widgetId': 1 });
 
 /** Inserts a version. Fails with a duplicate key if its id or number is taken. */
 export async function insertVersion(

@@ -56,7 +56,10 @@ export const ltiPlatformSchema = new Schema<LtiPlatform>(
 );
 // Some platforms have one issuer and one client id for all customers, and distinguish them by deployment.
 ltiPlatformSchema.index({ issuer: 1, clientId: 1, deploymentIds: 1 }, { unique: true });
-ltiPlatformSchema.index({ organizationId: 1 });
+ltiPlatformSchema.index({ createdAt: 1, _id: 1 });
+ltiPlatformSchema.index({ organizationId: 1, createdAt: 1, _id: 1 });
+ltiPlatformSchema.index({ issuer: 1, createdAt: 1, _id: 1 });
+ltiPlatformSchema.index({ issuer: 1, clientId: 1, createdAt: 1, _id: 1 });
 
 /**
  * Stores a platform.

@@ -50,6 +50,11 @@ ltiProgressSchema.index(
   { organizationId: 1, lessonId: 1, platformId: 1, ltiUserId: 1, contextId: 1 },
   { unique: true },
 );
+// For requests without a context.
+ltiProgressSchema.index({
+  ...{ organizationId: 1, lessonId: 1, platformId: 1, ltiUserId: 1 },
+  ...{ lastActivityAt: -1, _id: 1 },
+});
 ltiProgressSchema.index({ scoresDue: 1 }, { partialFilterExpression: { scoresDue: { $type: 'string' } } });
 
 type AskedLearner = Omit<LtiLearner, 'contextId'> & { contextId?: string | null | undefined };
@@ -72,15 +77,9 @@ export function findLtiHead(
 
 function findRecord(db: LtiProgressDb, { contextId, ...learner }: AskedLearner) {
   const { organizationId, lessonId, platformId, ltiUserId } = learner;
-  return db.ltiProgress
-    .findOne({
-      organizationId,
-      lessonId,
-      platformId,
-      ltiUserId,
-      ...(contextId !== undefined && { contextId }),
-    })
-    .sort({ lastActivityAt: -1, _id: 1 });
+  const user = { organizationId, lessonId, platformId, ltiUserId };
+  if (contextId !== undefined) return db.ltiProgress.findOne({ ...user, contextId });
+  return db.ltiProgress.findOne(user).sort({ lastActivityAt: -1, _id: 1 });
 }
 
 /** See {@link saveState}. The same write marks the state as due for the outbox. */

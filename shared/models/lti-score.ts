@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
-import { deliveryFields, findDueTargets, noFailures } from '../deliveries/outbox.ts';
+import { deliveryFields, deliveryStates, findDueTargets, noFailures } from '../deliveries/outbox.ts';
 import type { Delivery } from '../deliveries/outbox.ts';
 import { noLease } from '../platform/lease.ts';
 import { schemaOptions, upsertSafely, uuidField } from '../platform/mongo.ts';
@@ -93,7 +93,10 @@ export const ltiScoreSchema = new Schema<LtiScore>(
 ltiScoreSchema.index({ linkId: 1, ltiUserId: 1 }, { unique: true });
 ltiScoreSchema.index({ platformId: 1, ltiUserId: 1, lessonId: 1, contextId: 1 });
 ltiScoreSchema.index({ state: 1, platformId: 1, nextTryAt: 1 });
-ltiScoreSchema.index({ organizationId: 1, state: 1, createdAt: -1 });
+// For lists, newest first: a list of all states merges those of each state.
+ltiScoreSchema.index({ state: 1, createdAt: -1, _id: 1 });
+ltiScoreSchema.index({ organizationId: 1, state: 1, createdAt: -1, _id: 1 });
+ltiScoreSchema.index({ platformId: 1, state: 1, createdAt: -1, _id: 1 });
 
 /** Links of a lesson in a course: usually a few. */
 const maxLinks = 100;
@@ -183,22 +186,29 @@ export function listScores(
   { before, limit }: { before?: Pick<LtiScore, '_id' | 'createdAt'> | undefined; limit: number },
 ): Promise<LtiScore[]> {
   const { organizationId, platformId, state } = selection;
-  return db.ltiScores
-    .find({
-      ...(organizationId !== undefined && { organizationId }),
-      ...(platformId !== undefined && { platformId }),
-      ...(state !== undefined && { state }),
-      ...(before !== undefined && {
-        $or: [
-          { createdAt: { $lt: before.createdAt } },
-          { createdAt: before.createdAt, _id: { $gt: before._id } },
-        ],
-      }),
-    })
-    .sort({ createdAt: -1, _id: 1 })
-    .limit(limit)
-    .lean<LtiScore[]>()
-    .exec();
+  const ofOrganization = organizationId === undefined ? {} : { organizationId: 1 as const };
+  const prefix = platformId === undefined ? ofOrganization : { platformId: 1 as const };
+  return (
+    db.ltiScores
+      .find({
+        ...(organizationId !== undefined && { organizationId }),
+        ...(platformId !== undefined && { platformId }),
+        state: state ?? { $in: [...deliveryStates] },
+        ...(before !== undefined && {
+          createdAt: { $lte: before.createdAt },
+          $or: [
+            { createdAt: { $lt: before.createdAt } },
+            { createdAt: before.createdAt, _id: { $gt: before._id } },
+          ],
+        }),
+      })
+      .sort({ createdAt: -1, _id: 1 })
+      // MongoDB may otherwise sort a few rows in memory, and keep that plan for many.
+      .hint({ ...prefix, state: 1, createdAt: -1, _id: 1 })
+      .limit(limit)
+      .lean<LtiScore[]>()
+      .exec()
+  );
 }
 
 /** Returns the existing rows with these ids, unordered. */

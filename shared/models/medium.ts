@@ -145,7 +145,8 @@ async function findSomeMedia(
   if (others.length === 0) return own.map(fromStored);
   const found = await db.media
     .find({ organizationId, mediaId: { $in: others } })
-    .sort({ createdAt: 1 })
+    // In the order of the index, for any number of ids.
+    .sort({ mediaId: -1, createdAt: 1 })
     .lean<StoredMedium[]>()
     .exec();
   // Imports write media before the version, and remove them when they fail.

@@ -53,21 +53,23 @@ export async function addOrphanCandidate(db: OrphanCandidateDb, sha256: string):
 }
 
 /**
- * Returns candidates from before a time, ordered by name, at most `limit`.
+ * Returns candidates from before a time, oldest first, at most `limit`.
  *
- * @param options.after the last name of the previous page.
+ * @param options.after the last candidate of the previous page; null for the first page.
  */
 export async function listOrphanCandidates(
   db: OrphanCandidateDb,
-  { before, after, limit }: { before: Date; after: string; limit: number },
-): Promise<string[]> {
-  const notes = await db.assetNotes
-    .find({ _id: { $gt: after }, notedAt: { $lte: before } })
-    .sort({ _id: 1 })
+  { before, after, limit }: { before: Date; after: OrphanCandidate | null; limit: number },
+): Promise<OrphanCandidate[]> {
+  const afterCursor = after !== null && {
+    $or: [{ notedAt: { $gt: after.notedAt } }, { _id: { $gt: after._id } }],
+  };
+  return db.assetNotes
+    .find({ notedAt: { $lte: before, ...(after !== null && { $gte: after.notedAt }) }, ...afterCursor })
+    .sort({ notedAt: 1, _id: 1 })
     .limit(limit)
     .lean<OrphanCandidate[]>()
     .exec();
-  return notes.map(({ _id }) => _id);
 }
 
 /**

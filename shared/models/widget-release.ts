@@ -95,11 +95,14 @@ export async function keepReleases(db: WidgetReleaseDb, releases: readonly Relea
 
 /** Returns releases that interrupted imports may have left before a time. */
 export function listUnusedReleases(db: WidgetReleaseDb, before: Date): Promise<WidgetRelease[]> {
-  return db.widgetReleases
-    .find({ unusedSince: { $lt: before } })
-    .limit(unusedBatch)
-    .lean<WidgetRelease[]>()
-    .exec();
+  return (
+    db.widgetReleases
+      // With the type, MongoDB uses the partial index.
+      .find({ unusedSince: { $type: 'date', $lt: before } })
+      .limit(unusedBatch)
+      .lean<WidgetRelease[]>()
+      .exec()
+  );
 }
 
 /** Deletes a release, unless it was registered, or an import stored it again since that time. */
@@ -125,7 +128,8 @@ export async function findNewestReleases(
   if (types.length === 0) return new Map();
   const found = await db.widgetReleases
     .find({ organizationId, type: { $in: types }, registered: { $ne: false } })
-    .sort({ releasedAt: 1 })
+    // In the order of the index, for any number of types.
+    .sort({ type: -1, releasedAt: 1 })
     .lean<WidgetRelease[]>()
     .exec();
   return new Map(found.map((release) => [release.type, release]));

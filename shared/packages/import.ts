@@ -6,7 +6,7 @@ import type { LessonContent } from '../lessons/lesson-content.ts';
 import { rewriteMediaReferences } from '../lessons/media-references.ts';
 import { totalsOf } from '../lessons/totals.ts';
 import type { Database } from '../models/database.ts';
-import { insertContent } from '../models/lesson-content.ts';
+import { insertContent, markContentFinished } from '../models/lesson-content.ts';
 import { findLesson, saveLesson } from '../models/lesson.ts';
 import {
   deleteVersion,
@@ -142,6 +142,7 @@ async function importVersion(
       publishedAt: null,
     });
     hasVersion = true;
+    await markContentFinished(db, versionId);
     if (!(await saveLesson(db, { _id: lessonId, organizationId: organization._id, slug, title }))) {
       throw foreignLesson(lessonId);
     }

@@ -1,16 +1,16 @@
 import type { Database } from '../models/database.ts';
 import { deleteExternalWidgetsOfVersion } from '../models/external-widget.ts';
-import { deleteContent, listUnfinishedContent } from '../models/lesson-content.ts';
+import { deleteContent, listUnfinishedContent, markContentFinished } from '../models/lesson-content.ts';
 import { findVersion } from '../models/lesson-version.ts';
 import { deleteMediaOfVersion, listMediaOfVersion } from '../models/medium.ts';
 import { addOrphanCandidates } from '../assets/stored-assets.ts';
 
 /**
  * Removes the documents that an import wrote before its version. A sweep removes its files a day later, unless something
- * else refers to them. Does nothing if the version exists.
+ * else refers to them. Returns false, and does nothing, if the version exists.
  */
-export async function removeImport(db: Database, versionId: string): Promise<void> {
-  if ((await findVersion(db, versionId)) !== null) return;
+export async function removeImport(db: Database, versionId: string): Promise<boolean> {
+  if ((await findVersion(db, versionId)) !== null) return false;
   const media = await listMediaOfVersion(db, versionId);
   // While the media still refer to them, so that a crash leaves no file without a reference.
   await addOrphanCandidates(
@@ -21,12 +21,17 @@ export async function removeImport(db: Database, versionId: string): Promise<voi
   await deleteExternalWidgetsOfVersion(db, versionId);
   // The content last: the sweep finds unfinished imports by their content.
   await deleteContent(db, versionId);
+  return true;
 }
 
 /** Removes imports whose process ended before them. Returns their number. */
 export async function removeUnfinishedImports(db: Database, olderThanSeconds: number): Promise<number> {
   const before = new Date(Date.now() - olderThanSeconds * 1000);
-  const unfinished = await listUnfinishedContent(db, before);
-  for (const versionId of unfinished) await removeImport(db, versionId);
-  return unfinished.length;
+  let removed = 0;
+  for (const versionId of await listUnfinishedContent(db, before)) {
+    if (await removeImport(db, versionId)) removed += 1;
+    // The import ended after it had stored the version.
+    else await markContentFinished(db, versionId);
+  }
+  return removed;
 }

@@ -1,0 +1,199 @@
+import { beforeAll, expect, test, vi } from 'vitest';
+import { listApiKeys } from '../../shared/models/api-key.ts';
+import { listSignedFiles } from '../../shared/models/export-record.ts';
+import { listUnfinishedContent } from '../../shared/models/lesson-content.ts';
+import { listVersions, usesRelease } from '../../shared/models/lesson-version.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { listLessons } from '../../shared/models/lesson.ts';
+import { listPlatforms } from '../../shared/models/lti-platform.ts';
+import { beginRegistration, inviteRegistration } from '../../shared/models/lti-registration.ts';
+import { countScores, listScores } from '../../shared/models/lti-score.ts';
+import { listOrganizations } from '../../shared/models/organization.ts';
+import { listUnusedReleases } from '../../shared/models/widget-release.ts';
+import { listUsers } from '../../shared/models/user.ts';
+import { removeUnusedAssets } from '../../shared/assets/stored-assets.ts';
+import { endpoints, requestOf } from '../http/isolation-table.ts';
+import { startLaunchLab, tokenOf } from '../lti/support/launch-lab.ts';
+import { Player } from '../player/player-lessons.ts';
+import { ask } from '../support/answers.ts';
+import { buildPackage, buildVersion, exportPath } from '../support/factories.ts';
+import { buildTenant } from '../support/tenants.ts';
+import type { Tenant } from '../support/tenants.ts';
+import { useStarted } from '../support/use.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { multiply } from './multiply.ts';
+
+/*
+ * MongoDB's profiler reports how it executed each command of an API, a worker and a command line, among many documents of
+ * other tenants, lessons and learners.
+ */
+
+vi.setConfig({ hookTimeout: 120_000 });
+
+const unlimited = { RATE_LIMIT_PER_KEY: '0', RATE_LIMIT_PER_ADDRESS: '0', LOGIN_TRIES: '1000' };
+const lab = useStarted(
+  () => startLaunchLab({}, unlimited),
+  (started) => started.close(),
+);
+
+/** An executed command, as the profiler reports it. */
+interface Execution {
+  ns: string;
+  op: string;
+  command: Record<string, unknown>;
+  planSummary?: string;
+  hasSortStage?: boolean;
+  docsExamined?: number;
+  nreturned?: number;
+  nMatched?: number;
+  ndeleted?: number;
+}
+
+let executions: Execution[];
+
+beforeAll(async () => {
+  const { harness, address } = lab;
+  const tenant = await buildTenant(harness, address);
+  const link = lab.addLink({ lineItem: { label: 'A lesson', scoreMaximum: 10 } });
+  await finish(link);
+  await addCopies(tenant);
+
+  const external = await publishExternal();
+  const database = harness.db.connection.db;
+  if (database === undefined) throw new Error('not connected');
+  await database.createCollection('system.profile', { capped: true, size: 64 * 1024 ** 2 });
+  await database.command({ profile: 2 });
+  const stopWorker = await harness.startWorker({
+    LECTERN_ALLOWED_PRIVATE_HOSTS: new URL(lab.simulator.issuer).host,
+  });
+  await useEverything(tenant);
+  expect((await ask(address + exportPath(external), { headers: lab.headers })).status).toBe(200);
+  await finish(lab.addLink());
+  const sent = lab.addLink({ lineItem: { label: 'Sent', scoreMaximum: 10 } });
+  await finish(sent);
+  await waitFor('the grade', () =>
+    lab.simulator.lineItemsOf(sent).some((item) => lab.simulator.scoresOf(item).length > 0),
+  );
+  await stopWorker();
+  await database.command({ profile: 0 });
+  const found = await database.collection('system.profile').find({}).toArray();
+  executions = (found as unknown as Execution[]).filter(({ ns }) => !ns.includes('.system.'));
+});
+
+/** Publishes a lesson whose picture and widget are at the simulator, which has neither. */
+async function publishExternal(): Promise<LessonVersion> {
+  const { issuer } = lab.simulator;
+  const { path } = await buildPackage({
+    media: [{ sourceUrl: `${issuer}/picture.png` }],
+    widgets: [{ widgetType: 'Dial', sourceUrl: `${issuer}/dial.js` }],
+    blocks: ([id]) => [
+      { type: 'Image', props: { id: 'Image-1', src: `media:${id}`, alt: '', caption: '' } },
+      { type: 'Dial', props: { id: 'Dial-1' } },
+    ],
+  });
+  return buildVersion(lab.harness, lab.organization, path);
+}
+
+/** Launches a lesson as a learner and finishes it. */
+async function finish(link: ReturnType<typeof lab.addLink>): Promise<void> {
+  const token = tokenOf(await lab.launch({ link, user: lab.simulator.addUser() })) ?? '';
+  const player = new Player(lab.address, lab.version, token);
+  await player.write();
+  const last = { currentSectionIndex: 1, currentStepIndex: 0, completed: true };
+  await player.write({ revision: 1, ...last, items: [{ widgetId: 'q3', answer: ['b'] }] });
+}
+
+/** Adds documents of other organizations, of the same one, and of the same lesson. */
+async function addCopies({ organization, ids }: Tenant): Promise<void> {
+  const ofOrganization = [organization._id, lab.organization._id];
+  const ofLesson = [...ofOrganization, ids.lessonId, lab.version.lessonId];
+  await multiply(
+    lab.harness.db,
+    [[], ofOrganization, ofLesson].map((kept) => ({ kept: new Set(kept), copies: 20 })),
+  );
+}
+
+/** Makes the requests of every endpoint, and calls what commands and sweeps call. */
+async function useEverything(tenant: Tenant): Promise<void> {
+  const { harness, address, platform } = lab;
+  const { db, store } = harness;
+  for (const endpoint of Object.values(endpoints)) {
+    for (const caller of endpoint.callers) {
+      const { path, options } = requestOf(endpoint, caller, tenant, tenant.ids);
+      const { status } = await ask(address + path, options);
+      // The second write of a learner is stale.
+      expect([path, status]).toEqual([path, expect.toSatisfy((code: number) => code < 400 || code === 409)]);
+    }
+  }
+  const bearer = { headers: { authorization: tenant.authorization } };
+  const { lessonId, platformId, ltiUserId } = tenant.ids;
+  const record = `/api/public/lessons/${lessonId}/lti-progress/${ltiUserId}?platformId=${platformId}`;
+  expect((await ask(address + record, bearer)).status).toBe(200);
+  const { token } = await inviteRegistration(db, tenant.organization._id);
+  await beginRegistration(db, token);
+  await lab.startApi();
+
+  const organizationId = tenant.organization._id;
+  const now = new Date();
+  await listOrganizations(db);
+  await listApiKeys(db, organizationId);
+  await listUsers(db, organizationId);
+  await listLessons(db, organizationId);
+  await listVersions(db, [lessonId]);
+  await usesRelease(db, { organizationId, type: tenant.ids.widgetType, widgetId: 'a-widget' });
+  for (const organization of [undefined, organizationId]) await listPlatforms(db, organization);
+  for (const selection of [
+    {},
+    { organizationId: platform.organizationId },
+    { platformId: platform._id },
+    { state: 'waiting' as const },
+    { organizationId: platform.organizationId, state: 'idle' as const },
+    { platformId: platform._id, state: 'idle' as const },
+  ]) {
+    const [first] = await listScores(db, selection, { limit: 5 });
+    await listScores(db, selection, { limit: 5, before: first });
+  }
+  await countScores(db);
+  await listUnfinishedContent(db, now);
+  await listUnusedReleases(db, now);
+  await removeUnusedAssets(db, store, 0);
+  for await (const page of listSignedFiles(db, new Date(0))) expect(page.sha256s).toBeDefined();
+}
+
+/** Commands that read or change documents, in one line each. */
+function listed(isWrong: (execution: Execution) => boolean): string[] {
+  const lines = executions.filter(isWrong).map(({ ns, op, command, ...execution }) => {
+    const { planSummary, docsExamined, hasSortStage } = execution;
+    const found = returned({ ns, op, command, ...execution });
+    const counts = `${planSummary}${hasSortStage === true ? ' SORT' : ''}, ${docsExamined} for ${found}`;
+    return `${ns.replace(/^[^.]+\./, '')} ${op} ${counts}: ${JSON.stringify(command).slice(0, 600)}`;
+  });
+  return [...new Set(lines)];
+}
+
+/** Returns the number of documents that a command returned, changed or removed, and that its lookups added. */
+function returned({ command, nreturned = 0, nMatched = 0, ndeleted = 0 }: Execution): number {
+  const pipeline = (command.pipeline ?? []) as Record<string, unknown>[];
+  const lookups = pipeline.filter((stage) => '$lookup' in stage).length;
+  return Math.max(nreturned, nMatched, ndeleted) * (1 + lookups);
+}
+
+test('queries of every collection were profiled', () => {
+  const profiled = new Set(executions.map(({ ns }) => ns.replace(/^[^.]+\./, '')));
+  const { connection } = lab.harness.db;
+  expect(Object.keys(connection.models).filter((name) => !profiled.has(name))).toEqual([]);
+});
+
+test('no query scans a collection', () => {
+  expect(listed(({ planSummary = '' }) => planSummary.includes('COLLSCAN'))).toEqual([]);
+});
+
+test('no query sorts documents in memory', () => {
+  // The due targets are sorted after one index entry was read for each.
+  const isGrouped = ({ planSummary = '' }: Execution) => planSummary.startsWith('DISTINCT_SCAN');
+  expect(listed((one) => one.hasSortStage === true && !isGrouped(one))).toEqual([]);
+});
+
+test('queries examine at most twice as many documents as they return', () => {
+  expect(listed((one) => (one.docsExamined ?? 0) > 2 * Math.max(returned(one), 1))).toEqual([]);
+});
