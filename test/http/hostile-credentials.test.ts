@@ -75,7 +75,7 @@ test('a log-in with hostile cookies succeeds', async () => {
   const request = lab.requestFor('POST /api/session', 'anyone');
   const body = Buffer.from(JSON.stringify({ email: ids.email, password }));
   const requests = cookies
-    .slice(0, 12)
+    .slice(0, 5)
     .map((cookie) => ({ ...request, body, headers: [...request.headers, cookie] }));
   expect(new Set(await expectAllSane(lab.url, requests))).toEqual(new Set([200]));
 });

@@ -14,56 +14,28 @@ function request(target: string, headers: string[] = []): Promise<string> {
   return sendRaw(api.url, Buffer.from(lines.join('\r\n'), 'latin1'));
 }
 
-const lessons = `/api/lessons/${randomUUID()}/versions`;
-const targets: [string, string][] = [
-  ['a malformed percent-encoding', `${lessons}/%E0%A4%A/export-zip`],
-  ['a lone percent sign', '/%'],
-  ['an encoded NUL byte', `${lessons}/%00/export-zip`],
-  ['a raw NUL byte', `${lessons}/\0/export-zip`],
-  ['bytes beyond ASCII', `${lessons}/\xff\xfe/export-zip`],
-  ['encoded slashes and dots', '/api/lessons/..%2f..%2f..%2fetc%2fpasswd/versions/x/export-zip'],
-  ['dots', '/../../../etc/passwd'],
-  ['a path of 8 KB', `/${'a'.repeat(8_000)}`],
-  ['a path of 1 MB', `/${'a'.repeat(1_000_000)}`],
-  ['a URL with a broken host', 'http://[/export-zip'],
-  ['a URL with a broken port', 'http://a:b:c@x:99999999/'],
-  ['a URL with a stray percent sign', 'http://%zz/%zz'],
-  ['another scheme', 'file:///etc/passwd'],
-  ['two slashes', '//evil.example/%2e%2e'],
-  ['a fragment', `/#${lessons}`],
-  ['an asterisk', '*'],
-  ['no slash', 'health/live'],
-  ['a query of brackets', '/health/live?a[b]=1&__proto__[x]=1&%ZZ'],
-  ["a bad encoding below the queue board's URL", '/admin/queues/%E0%A4%A'],
-  ["a bad encoding below the queue board's files", '/admin/queues/static/%E0%A4%A'],
-  ["a NUL byte below the queue board's files", '/admin/queues/static/%00'],
-  ["a path traversal from the queue board's files", '/admin/queues/static/..%2f..%2f..%2fpackage.json'],
-];
+// hostile.test.ts sends such requests to every endpoint, and http-limits.test.ts tests what Node.js rejects itself.
 
-test.each(targets)('%s in the path gets 4xx, never 500 and never a hang', async (_what, target) => {
-  for (const headers of [[], [`Authorization: ${api.headers.authorization}`], [`Authorization: ${login}`]]) {
+test.each([
+  ['a bad encoding', '/admin/queues/%E0%A4%A'],
+  ['a bad encoding below its files', '/admin/queues/static/%E0%A4%A'],
+  ['a NUL byte below its files', '/admin/queues/static/%00'],
+  ['a path traversal from its files', '/admin/queues/static/..%2f..%2f..%2fpackage.json'],
+])('%s in a URL of the queue board gets 4xx, never 500 and never a hang', async (_what, target) => {
+  for (const headers of [[], [`Authorization: ${login}`]]) {
     const status = statusOf(await request(target, headers));
-    expect(status).toBeGreaterThanOrEqual(200);
+    expect(status).toBeGreaterThanOrEqual(400);
     expect(status).toBeLessThan(500);
   }
-  expect((await ask(`${api.url}/health/live`)).status).toBe(200);
 });
 
 test.each<[string, string[]]>([
-  ['a header of 1 MB', [`X-Large: ${'a'.repeat(1_000_000)}`]],
   ['1 MB of small headers', Array.from({ length: 50_000 }, (_, index) => `X-${index}: aaaaaaaaaaa`)],
-  ['credentials of 15 KB', [`Authorization: Bearer ${'a'.repeat(15_000)}`]],
-  ['credentials of 15 KB of spaces', [`Authorization: Bearer${' '.repeat(15_000)}x`]],
-  ['credentials with bytes beyond ASCII', ['Authorization: Bearer \xff\xfe.\xff']],
   ['two credentials', ['Authorization: Bearer a.b', 'Authorization: Bearer c.d']],
   ['a Basic login that is not base64', ['Authorization: Basic \xff\xff']],
   ['a NUL byte in a header', ['X-A: \0']],
-  ['a header without a colon', ['X-A']],
   ['a negative Content-Length', ['Content-Length: -1']],
   ['two Content-Lengths', ['Content-Length: 1', 'Content-Length: 2']],
-  ['a Content-Length on a chunked body', ['Content-Length: 1', 'Transfer-Encoding: chunked']],
-  ['an impossible range', ['Range: bytes=5-1']],
-  ['an unknown Expect header', ['Expect: the worst']],
   ['a host made of brackets', ['Host: [[[']],
 ])('%s gets 4xx, never 500 and never a hang', async (_what, headers) => {
   for (const target of [exportPath({ lessonId: randomUUID(), _id: randomUUID() }), '/admin/queues']) {

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { basename } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 import type { Organization } from '../../shared/models/organization.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
 import { removeUnfinishedImports } from '../../shared/packages/unfinished-imports.ts';
 import { removeUnusedAssets } from '../../shared/assets/stored-assets.ts';
+import { compiled } from '../support/compiled.ts';
 import { buildOrganization, buildPackage } from '../support/factories.ts';
 import type { BuiltPackage } from '../support/factories.ts';
 import { useHarness } from '../support/use.ts';
@@ -25,10 +25,34 @@ interface Stored {
   files: string[];
 }
 
+/** Imports a package and dies, as in a power failure, right after the store has accepted this many files. */
+const crashingImport = `
+  const [root, path, slug, files] = process.argv.slice(1);
+  const { findOrganizationBySlug } = await import(root + 'models/organization.js');
+  const { openDatabase } = await import(root + 'models/database.js');
+  const { importPackage } = await import(root + 'packages/import.js');
+  const { loadConfig } = await import(root + 'platform/config.js');
+  const { createStore } = await import(root + 'storage/create-store.js');
+  const config = loadConfig();
+  const db = await openDatabase(config.mongodbUri);
+  const disk = await createStore(config);
+  let stored = 0;
+  const put = async (source, announce) => {
+    const blob = await disk.assets.put(source, announce);
+    stored += 1;
+    if (stored === Number(files)) process.kill(process.pid, 'SIGKILL');
+    return blob;
+  };
+  const store = { ...disk, assets: { ...disk.assets, put } };
+  const { signal } = new AbortController();
+  await importPackage({ db, store, config }, await findOrganizationBySlug(db, slug), path, { asNew: false, signal });
+`;
+
 /** An import whose process is killed once the store has accepted this many files. */
 async function crash({ path }: BuiltPackage, files: number): Promise<void> {
-  const script = fileURLToPath(new URL('crashing-import.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', script, path, organization.slug, `${files}`], {
+  const root = (await compiled('shared/packages/import')).replace(/packages.import\.js$/, '');
+  const args = ['--input-type=module', '--eval', crashingImport, root, path, organization.slug, `${files}`];
+  const child = spawn(process.execPath, args, {
     env: { ...process.env, ...harness.environment },
     stdio: ['ignore', 'ignore', 'inherit'],
   });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createPlatform, listPlatforms } from '../../shared/models/lti-platform.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
-import { lectern, startCommand } from '../cli/command-line.ts';
+import { lectern, lecternHere, startCommand } from '../cli/command-line.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { useHarness } from '../support/use.ts';
 
@@ -32,7 +32,7 @@ test('the platform runs until Ctrl-C, with the registration URL of a tool; its p
   const running = startSimulate({}, '--port', '0', '--tool', tool);
   const address = await printedAddress(running);
   expect(await (await fetch(address)).text()).toContain(`value="${tool}"`);
-  const second = await startSimulate({}, '--port', new URL(address).port).finished;
+  const second = await lecternHere({}, 'lti', 'simulate', '--port', new URL(address).port);
   expect(second).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('--port') as string });
   running.kill('SIGINT');
   expect(await running.finished).toMatchObject({ code: 0, stderr: '' });
@@ -41,9 +41,8 @@ test('the platform runs until Ctrl-C, with the registration URL of a tool; its p
 test('with --org it is connected to Lectern while it runs, if Lectern may reach it', async () => {
   const { organization } = await buildOrganization(harness);
   const port = await freePort();
-  const start = (environment: Record<string, string>) =>
-    startSimulate(environment, '--port', String(port), '--org', organization.slug);
-  const rejected = await start(harness.environment).finished;
+  const args = ['--port', String(port), '--org', organization.slug];
+  const rejected = await lecternHere(harness.environment, 'lti', 'simulate', ...args);
   expect(rejected).toMatchObject({ code: 1, stdout: '' });
   expect(rejected.stderr).toContain(`LECTERN_ALLOWED_PRIVATE_HOSTS=127.0.0.1:${port}`);
 
@@ -54,11 +53,11 @@ test('with --org it is connected to Lectern while it runs, if Lectern may reach 
     ...{ organizationId: organization._id, issuer, clientId: 'stale', deploymentIds: ['1'], ...urls },
     ...{ tokenAudience: null, name: 'LTI simulator', status: 'active' },
   });
-  const running = start({
-    ...harness.environment,
-    PUBLIC_URL: 'http://localhost:3999',
-    LECTERN_ALLOWED_PRIVATE_HOSTS: `127.0.0.1:${port}`,
-  });
+  const allowed = { LECTERN_ALLOWED_PRIVATE_HOSTS: `127.0.0.1:${port}` };
+  const running = startSimulate(
+    { ...harness.environment, ...allowed, PUBLIC_URL: 'http://localhost:3999' },
+    ...args,
+  );
   const address = await printedAddress(running);
   const platforms = await listPlatforms(harness.db, organization._id);
   expect(platforms).toMatchObject([
