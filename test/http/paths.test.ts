@@ -110,6 +110,12 @@ test.each(methods)(
   },
 );
 
+test('405 on an export status lists its methods', async () => {
+  const url = api.url + exported.replace('export-zip', 'export-status');
+  const answer = await ask(url, { method: 'POST', headers: api.headers });
+  expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, DELETE']);
+});
+
 test.each(['/health/live', '/health/ready'])('%s responds only to GET and HEAD', async (health) => {
   expect((await ask(api.url + health, { method: 'HEAD' })).status).toBe(200);
   for (const method of methods) {

@@ -59,10 +59,10 @@ test('the script of the page is compressed, has an ETag, and ships with its lice
   const folder = new URL('../../player/dist/api-reference/', import.meta.url);
   const script = await readFile(new URL('scalar.js', folder));
   const headers = { 'accept-encoding': 'br' };
-  const response = await fetch(url, { headers });
+  const response = await ask(url, { headers });
   expect(response.headers.get('content-encoding')).toBe('br');
   expect(Number(response.headers.get('content-length'))).toBeLessThan(1_000_000);
-  expect(Buffer.from(await response.arrayBuffer()).equals(script)).toBe(true);
+  expect(response.body.equals(script)).toBe(true);
   const etag = response.headers.get('etag') ?? '';
   expect((await ask(url, { headers: { ...headers, 'if-none-match': etag } })).status).toBe(304);
   expect(await readFile(new URL('scalar.LICENSE.txt', folder), 'utf8')).toContain('MIT License');

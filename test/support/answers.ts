@@ -1,23 +1,22 @@
 import { connect } from 'node:net';
 import { expect } from 'vitest';
+import type { Answer } from '../openapi/openapi-checks.ts';
+import { checkDocumented } from './documented.ts';
 
-/** A response of the API, read to its end. */
-export interface Answer {
-  status: number;
-  headers: Headers;
-  body: Buffer;
-}
+export type { Answer };
 
 export type AskOptions = Pick<RequestInit, 'method' | 'headers' | 'body' | 'signal'>;
 
-/** Sends a request and reads the whole response; a response that never ends fails the test. */
+/**
+ * Sends a request and reads the whole response. The test fails if the response never ends, or if Lectern's OpenAPI
+ * document lacks it.
+ */
 export async function ask(url: string, options: AskOptions = {}): Promise<Answer> {
   const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(25_000), ...options });
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: Buffer.from(await response.arrayBuffer()),
-  };
+  const { status, headers } = response;
+  const answer = { status, headers, body: Buffer.from(await response.arrayBuffer()) };
+  if (headers.has('x-request-id')) checkDocumented(url, options.method ?? 'GET', answer);
+  return answer;
 }
 
 export function jsonOf(answer: Answer): unknown {
