@@ -283,8 +283,9 @@ describe('a host', () => {
   });
 
   test('that does not resolve is a network error, not a blocked address', async () => {
-    const lookup: LookupFunction = (_name, _options, callback) =>
-      callback(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), []);
+    // Like Node's own lookup, which passes no list with an error.
+    const lookup = ((_name: string, _options: unknown, callback: (error: Error) => void) =>
+      callback(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }))) as LookupFunction;
     expect(await reasonFor('http://nowhere.test/', { lookup })).toBe('network');
   });
 });

@@ -45,15 +45,18 @@ export const notPublicCode = 'ERR_ADDRESS_NOT_PUBLIC';
 export function publicOnly(lookup: LookupFunction): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, options, (error, found, family) => {
-      const addresses = typeof found === 'string' ? [found] : found.map((entry) => entry.address);
-      if (error === null && !addresses.every(isPublicAddress)) {
-        callback(
-          Object.assign(new Error('The name has an address that is not public'), { code: notPublicCode }),
-          [],
-        );
-      } else {
+      // A failed lookup has no addresses, whatever the type says.
+      if (error !== null) {
         callback(error, found, family);
+        return;
       }
+      const addresses = typeof found === 'string' ? [found] : found.map((entry) => entry.address);
+      if (addresses.every(isPublicAddress)) {
+        callback(error, found, family);
+        return;
+      }
+      const message = 'The name has an address that is not public';
+      callback(Object.assign(new Error(message), { code: notPublicCode }), []);
     });
   };
 }
