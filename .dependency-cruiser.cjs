@@ -16,7 +16,7 @@ const only = (from, allowed) => ({
 const layers = {
   api: [
     ['openapi', 'operations', 'exports', 'lessons', 'lti'],
-    ['embed', 'media'],
+    ['embed', 'media', 'webhooks'],
     ['player'],
     ['progress', 'tokens'],
     ['accounts'],
@@ -25,12 +25,13 @@ const layers = {
   worker: [['operations'], ['exports'], ['deliveries', 'maintenance']],
   shared: [
     ['operations'],
-    ['exports', 'lti', 'publishing', 'coordination'],
+    ['exports', 'lti', 'publishing', 'coordination', 'outgoing'],
+    ['webhooks'],
     ['packages', 'player'],
     ['widgets'],
     ['assets', 'media'],
     ['models'],
-    ['storage', 'tokens', 'accounts', 'deliveries'],
+    ['storage', 'tokens', 'accounts', 'deliveries', 'events'],
     ['progress'],
     ['lessons'],
     ['embedded'],

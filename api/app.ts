@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import Koa from 'koa';
+import type { Subscriptions } from '../shared/outgoing/subscriptions.ts';
 import type { Config } from '../shared/platform/config.ts';
 import type { Logger } from '../shared/platform/log.ts';
 import type { DeliveryQueue } from '../shared/deliveries/queue.ts';
@@ -62,6 +63,7 @@ import type { Endpoint, InspectReply } from './http/endpoint.ts';
 import { getUserPlayerData } from './lessons/lesson-player-data.endpoints.ts';
 import { listLessons, listVersions } from './lessons/lessons.endpoints.ts';
 import { getLtiProgress, getProgress } from './progress/progress.endpoints.ts';
+import { webhookEndpoints } from './webhooks/webhooks.endpoints.ts';
 import { signToken } from './tokens/sign-token.endpoints.ts';
 
 /** The connections, services and settings of the application. */
@@ -81,6 +83,7 @@ export interface AppDependencies {
   lti: LtiDependencies['lti'];
   scoreQueue: DeliveryQueue;
   outboxSignal: OutboxSignal;
+  subscriptions: Subscriptions;
   rateLimits: RateLimits;
   learnerQueues: LearnerQueues;
   largeTexts: LargeTexts;
@@ -134,6 +137,7 @@ export const endpoints: readonly Endpoint<AppDependencies>[] = [
   exportManifest,
   exportStatus,
   cancelExport,
+  ...webhookEndpoints,
 ];
 
 /** Returns the HTTP application. @param inspect checks every JSON response of the handlers. */

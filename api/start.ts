@@ -11,6 +11,7 @@ import { scoreQueueName } from '../shared/lti/scores/publish-to-outbox.ts';
 import { buildIndexes, openDatabase } from '../shared/models/database.ts';
 import { createReadinessProbe } from '../shared/operations/checks.ts';
 import { registerQueueMetrics } from '../shared/operations/queue-metrics.ts';
+import { registerDeliveryMetrics } from '../shared/operations/delivery-metrics.ts';
 import { registerScoreMetrics } from '../shared/operations/score-metrics.ts';
 import { startOperationsServer } from '../shared/operations/server.ts';
 import type { OperationsServer } from '../shared/operations/server.ts';
@@ -37,6 +38,7 @@ import { LargeTexts } from './http/large-texts.ts';
 import { LaunchMetrics } from './lti/dependencies.ts';
 import { createPlatformKeys } from './lti/platform-keys.ts';
 import { OutboxSignal } from './lti/outbox-signal.ts';
+import { Subscriptions } from '../shared/outgoing/subscriptions.ts';
 import { ApiMetrics } from './http/metrics.ts';
 import { createRateLimits } from './http/middleware/rate-limit.ts';
 import { LearnerQueues } from './player/learner-queues.ts';
@@ -105,8 +107,9 @@ export async function startApi(
   };
   registerQueueMetrics(metrics.registry, queue);
   registerWorkerCount(metrics.registry, queue);
-  // Also here, so that operators see unsent grades when no worker runs.
+  // Also here, so that operators see unsent grades and events when no worker runs.
   registerScoreMetrics(metrics.registry, db);
+  registerDeliveryMetrics(metrics.registry, db);
   const stopping = new AbortController();
   const readiness = createReadinessProbe(readinessChecks({ db, redis, store }), stopping.signal, log);
   const deps: AppDependencies = {
@@ -124,6 +127,7 @@ export async function startApi(
     lti,
     scoreQueue,
     outboxSignal,
+    subscriptions: new Subscriptions(db),
     rateLimits: createRateLimits(config),
     learnerQueues: new LearnerQueues(),
     largeTexts: new LargeTexts(),

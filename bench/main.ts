@@ -1,7 +1,8 @@
 /*
  * `npm run bench -- export [rounds]`, `npm run bench -- fleet [scaling|hand-over]`, `npm run bench -- downloads [rounds]`,
  * `npm run bench -- api [rounds] [seconds]`, `npm run bench -- player [rounds]`,
- * `npm run bench -- lti [rounds] [launches]`: measurements against named baselines.
+ * `npm run bench -- lti [rounds] [launches]`, `npm run bench -- webhooks [rounds] [folder of another checkout]`:
+ * measurements against named baselines.
  */
 
 const benches = new Map<string | undefined, () => Promise<unknown>>([
@@ -11,6 +12,7 @@ const benches = new Map<string | undefined, () => Promise<unknown>>([
   ['api', () => import('./api/main.ts')],
   ['player', () => import('./player/main.ts')],
   ['lti', () => import('./lti/main.ts')],
+  ['webhooks', () => import('./webhooks/main.ts')],
 ]);
 
 const run = benches.get(process.argv[2]);

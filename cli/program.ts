@@ -50,6 +50,11 @@ const groups = [
     load: async () => (await import('./commands/token.ts')).addTokenCommands,
   },
   {
+    name: 'webhook',
+    description: "receivers of an organization's events",
+    load: async () => (await import('./commands/webhook.ts')).addWebhookCommands,
+  },
+  {
     name: 'widget',
     description: "an organization's own widgets",
     load: async () => (await import('./commands/widget.ts')).addWidgetCommands,

@@ -5,6 +5,7 @@ import { createLtiKeys } from '../shared/lti/keys.ts';
 import { createPlatformClient } from '../shared/lti/platform-requests.ts';
 import { createServiceTokens } from '../shared/lti/service-token.ts';
 import { buildIndexes, openDatabase } from '../shared/models/database.ts';
+import { registerDeliveryMetrics } from '../shared/operations/delivery-metrics.ts';
 import { registerScoreMetrics } from '../shared/operations/score-metrics.ts';
 import { connectOptionalRedis } from '../shared/platform/redis.ts';
 import { loadSecrets } from '../shared/platform/secrets.ts';
@@ -21,6 +22,8 @@ import { WorkerMetrics } from './exports/metrics.ts';
 import { startWorkerOperations, watchWorker } from './operations/operations-server.ts';
 import { createDeliveryWorker } from './deliveries/delivery-worker.ts';
 import { observeScoreAttempts, scoreOutbox } from './deliveries/scores.ts';
+import { observeDeliveries } from './deliveries/delivery-metrics.ts';
+import { webhookOutbox } from './deliveries/webhooks.ts';
 import { startSweeping } from './maintenance/sweep.ts';
 import { createExportWorker, drainMs } from './exports/export-worker.ts';
 
@@ -68,21 +71,28 @@ export async function startWorker(
   await worker.ready();
   const platforms = createPlatformClient(config.download);
   registerScoreMetrics(metrics.registry, db);
+  registerDeliveryMetrics(metrics.registry, db);
   const gradeService = {
     client: platforms,
     tokens: createServiceTokens({ client: platforms, keys: createLtiKeys(db, secrets) }),
   };
-  const scores = createDeliveryWorker(servers.redisUrl, scoreOutbox(db, gradeService), {
+  const scores = createDeliveryWorker(servers.redisUrl, scoreOutbox(db, gradeService, log), {
     ...{ redis, config, log },
     observeAttempt: observeScoreAttempts(metrics.registry),
+  });
+  const webhooks = createDeliveryWorker(servers.redisUrl, webhookOutbox({ db, secrets, config, log }), {
+    ...{ redis, config, log },
+    observeAttempt: observeDeliveries(metrics.registry)('webhook'),
   });
   const watchdog = watchWorker(worker, { config, log, shutdown });
 
   const stopping = new AbortController();
   shutdown.add('readiness', () => Promise.resolve(stopping.abort()));
   shutdown.add('watchdog', () => Promise.resolve(watchdog?.stop()));
-  // Both take no more jobs, and finish the current ones.
-  shutdown.add('worker', () => Promise.all([worker.close(), scores.close(drainMs(config))]));
+  // They take no more work, and finish what they do.
+  shutdown.add('worker', () =>
+    Promise.all([worker.close(), ...[scores, webhooks].map((outbox) => outbox.close(drainMs(config)))]),
+  );
   shutdown.add('sweeping', () => sweeping.stop());
   shutdown.add('downloads', () => Promise.resolve(downloader.close()));
   shutdown.add('platforms', () => Promise.resolve(platforms.close()));
@@ -99,5 +109,6 @@ export async function startWorker(
   // Last, because a process that fails to start must not take any job.
   worker.start();
   scores.start();
+  webhooks.start();
   return operations?.port;
 }

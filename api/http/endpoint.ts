@@ -35,7 +35,7 @@ export interface Access<Deps, Caller, Params = unknown, Query = unknown> {
 }
 
 export type EndpointContext = RouterContext<RequestState>;
-export type Method = 'get' | 'post' | 'put' | 'delete';
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 /** A request body. The handler reads it after its own checks. */
 export interface RequestBody<Body> {
@@ -232,7 +232,7 @@ function textOf(body: unknown): string {
   return body instanceof PrintedJson ? body.text : printJson(body as Record<string, unknown>);
 }
 
-const methodOrder = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'];
+const methodOrder = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /**
  * Adds the routes of endpoints to a router. Endpoints of one path must share their access and error format: other

@@ -5,6 +5,7 @@ import type { CreateDocumentOptions, ZodOpenApiSecuritySchemeObject } from 'zod-
 import type { Config } from '../../shared/platform/config.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import type { Endpoint } from '../http/endpoint.ts';
+import { documentedEvents } from '../webhooks/document-events.ts';
 import { pathsOf } from './operations.ts';
 
 const description = `
@@ -24,7 +25,8 @@ as \`Authorization: Bearer PUBLIC_KEY.SECRET_KEY\`. Keep them on your server.
 5. **The session.** The page reads the learner's state with \`GET /api/public/lessons/{lessonId}/session\` and writes it
 with \`POST /api/public/lessons/{lessonId}/session\`.
 6. **Progress.** Your server reads it with \`GET /api/public/lessons/{lessonId}/progress/{learnerId}\`.
-7. **An archive.** \`GET /api/lessons/{lessonId}/versions/{versionId}/export-zip\` has everything that plays the lesson
+7. **Events.** \`POST /api/webhooks\` has Lectern send events to your server as they occur.
+8. **An archive.** \`GET /api/lessons/{lessonId}/versions/{versionId}/export-zip\` has everything that plays the lesson
 elsewhere.
 
 ## Commands
@@ -76,6 +78,7 @@ const tags = [
   { name: 'Embedding', description: 'For your pages: show lessons in frames.' },
   { name: 'LTI', description: 'For learning platforms: launch lessons and register.' },
   { name: 'Users', description: "For your organization's users: log in and out." },
+  { name: 'Webhooks', description: 'For your server: get events as they occur.' },
   { name: 'Service', description: 'For operators and tools.' },
 ];
 
@@ -100,6 +103,7 @@ export function apiDocument(
       tags,
       security: [],
       paths: pathsOf(endpoints),
+      webhooks: documentedEvents(),
       components: { securitySchemes: securitySchemes(publicUrl?.startsWith('https:') === true) },
     },
     { override: plain },

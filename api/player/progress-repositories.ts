@@ -5,7 +5,8 @@ import type { EmbedProgress } from '../../shared/models/embed-progress.ts';
 import { findLtiHead, findLtiProgress, saveLtiProgress } from '../../shared/models/lti-progress.ts';
 import type { LtiProgress } from '../../shared/models/lti-progress.ts';
 import { isHeadOnly, stateOf } from '../../shared/models/progress-record.ts';
-import type { ProgressRecord, RecordHead } from '../../shared/models/progress-record.ts';
+import type { ProgressEventFields } from '../../shared/events/progress-events.ts';
+import type { ProgressRecord, RecordHead, SavedWrite } from '../../shared/models/progress-record.ts';
 import type {
   EmbedToken,
   LaunchToken,
@@ -44,6 +45,8 @@ export interface StoredProgress {
   revision: number;
   attempt: number;
   recentWriteIds: string[];
+  /** When integrators last heard of an update; null before the first time. */
+  announcedAt: Date | null;
   /** Parses the record. */
   state(): ProgressState;
   /** Presents the stored record without parsing its JSON texts. */
@@ -61,7 +64,7 @@ export interface ProgressRepository {
   /** False if nothing is stored: each write stands alone, and no revision is stale. */
   persists: boolean;
   /** Returns false, and changes nothing, if another write came first. */
-  save(state: ProgressState, writeId: string | undefined): Promise<boolean>;
+  save(state: ProgressState, write: SavedWrite): Promise<boolean>;
   /** Presents a state with the other fields that this token would write. */
   present: Present;
 }
@@ -88,7 +91,7 @@ function embedRepository(db: Database, token: EmbedToken): ProgressRepository {
       const head = await findEmbedHead(db, token);
       return head && headOf(head, toStored, () => findEmbedProgress(db, token));
     },
-    save: (state, writeId) => saveEmbedProgress(db, token, state, { writeId, userAttributes }),
+    save: (state, write) => saveEmbedProgress(db, token, state, { ...write, userAttributes }),
     present: presentWith(userAttributes),
   };
 }
@@ -106,8 +109,8 @@ function ltiRepository(db: Database, token: LaunchToken): ProgressRepository {
       const head = await findLtiHead(db, token);
       return head && headOf(head, toStored, () => findLtiProgress(db, token));
     },
-    save: async (state, writeId) =>
-      saveLtiProgress(db, token, state, { writeId, courseId: await courseIdOf(db, token) }),
+    save: async (state, write) =>
+      saveLtiProgress(db, token, state, { ...write, courseId: await courseIdOf(db, token) }),
     present: async (state) => presentLaunch(token, recordOf(state), await courseIdOf(db, token)),
   };
 }
@@ -156,13 +159,14 @@ function headOf<Record extends ProgressRecord>(
 }
 
 function storedOf(
-  record: ProgressRecord,
+  record: ProgressRecord & ProgressEventFields,
   present: Present,
   presentStored: StoredProgress['presentStored'],
 ): StoredProgress {
   const { versionId, revision, attempt = 1, recentWriteIds } = record;
   const state = () => stateOf(record);
-  return { versionId, revision, attempt, recentWriteIds, state, presentStored, present };
+  const announcedAt = record.announced?.at ?? null;
+  return { versionId, revision, attempt, recentWriteIds, announcedAt, state, presentStored, present };
 }
 
 /** Converts a state to the fields of a record. */

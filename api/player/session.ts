@@ -4,6 +4,8 @@ import type { Database } from '../../shared/models/database.ts';
 import { findOncePublished } from '../../shared/models/lesson-version.ts';
 import type { PlayerToken } from '../../shared/tokens/player-tokens.ts';
 import type { LessonFacts, PreparedLessons } from '../../shared/player/prepared-lessons.ts';
+import { recordedEvent } from '../../shared/events/progress-events.ts';
+import type { Subscriptions } from '../../shared/outgoing/subscriptions.ts';
 import { carryOver } from '../../shared/progress/carry-over.ts';
 import type { LessonOutline } from '../../shared/progress/outline.ts';
 import { applyWrite, attemptOrder, initialProgress } from '../../shared/progress/rules.ts';
@@ -49,6 +51,7 @@ export interface WriteOutcome {
 export interface WriteDependencies extends SessionDependencies {
   /** Hears of records whose scores a platform expects. */
   outboxSignal: { send(learner: LtiLearner): void };
+  subscriptions: Pick<Subscriptions, 'progressOf'>;
 }
 
 /** Limits per learner and per organization in this process. */
@@ -140,7 +143,7 @@ async function writeInTurn(
       continue;
     }
     const outcome = await texts.run(workOf(write, found), async () =>
-      attempt(deps, repository, (await found?.load()) ?? null, write),
+      attempt(deps, token, repository, (await found?.load()) ?? null, write),
     );
     // Otherwise another write came first: this one is stale now, or a duplicate of it.
     if (outcome === null) continue;
@@ -192,6 +195,7 @@ function workOf({ revision }: ProgressWrite, found: ProgressHead | null): number
 /** Returns null, and changes nothing, if another write came first. */
 async function attempt(
   deps: WriteDependencies,
+  { organizationId }: PlayerToken,
   repository: ProgressRepository,
   stored: StoredProgress | null,
   write: ProgressWrite,
@@ -206,7 +210,9 @@ async function attempt(
   }
   const state = { ...(await stateIn(deps, versionId, stored?.state() ?? null)), revision };
   const next = applyWrite(state, write, await outlineOf(deps.lessons, versionId), new Date());
-  return (await repository.save(next, writeId))
+  const wanted = repository.persists ? await deps.subscriptions.progressOf(organizationId) : null;
+  const recorded = wanted && recordedEvent(wanted, state, next, stored?.announcedAt ?? null);
+  return (await repository.save(next, { writeId, recorded }))
     ? { saved: true, session: await present(repository, next) }
     : null;
 }

@@ -5,6 +5,7 @@ import type { Config } from '../../shared/platform/config.ts';
 import { messageOf } from '../../shared/platform/errors.ts';
 import { coreWidgetTypes } from '../../shared/lessons/core-widgets.ts';
 import { missingIndexes, openDatabase } from '../../shared/models/database.ts';
+import { countWebhookStates } from '../../shared/models/webhook.ts';
 import { pingMongo } from '../../shared/platform/mongo.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { playerRelease } from '../../shared/player/player-release.ts';
@@ -122,9 +123,26 @@ async function checkServers(config: Config): Promise<Check[]> {
       }
     }),
     await check('workers', () => checkWorkers(redisUrl, config)),
+    await check('webhooks', () => checkWebhooks(mongodbUri)),
   ];
   await servers.release();
   return checks;
+}
+
+/** Reports webhooks that do not work. They are not a problem of the installation: their owners decide. */
+async function checkWebhooks(mongodbUri: string): Promise<Finding> {
+  const db = await openDatabase(mongodbUri);
+  try {
+    const counts = await countWebhookStates(db);
+    const { active = 0, active_failing: failing = 0 } = counts;
+    const disabled = (counts.gone ?? 0) + (counts.failing ?? 0);
+    if (active + failing + disabled === 0) return { version: null, message: 'none is active' };
+    const hint = failing + disabled === 0 ? '' : '. See: lectern webhook list --org SLUG';
+    const message = `${active} work, ${failing} fail, ${disabled} were disabled because they failed${hint}`;
+    return { version: null, message };
+  } finally {
+    await db.connection.close();
+  }
 }
 
 /** Finds the URL in links of the command line. A missing API is not a problem: it may run on another host. */

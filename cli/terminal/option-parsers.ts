@@ -58,14 +58,19 @@ export function parsePort(text: string): number {
   throw new InvalidArgumentError('It must be a whole number between 0 and 65535.');
 }
 
-/** Parses a future ISO 8601 time: an existing date, with an offset from UTC, so that it is unambiguous on any host. */
-export function parseFutureTime(text: string): Date {
+/** Parses an ISO 8601 time: an existing date, with an offset from UTC, so that it is unambiguous on any host. */
+export function parseTime(text: string): Date {
   if (!z.iso.datetime({ offset: true }).safeParse(text).success) {
     throw new InvalidArgumentError(
       'It must be a date and time with an offset, such as 2027-01-31T12:00:00Z or 2027-01-31T13:00:00+01:00.',
     );
   }
-  const time = new Date(text);
+  return new Date(text);
+}
+
+/** Parses a future ISO 8601 time. */
+export function parseFutureTime(text: string): Date {
+  const time = parseTime(text);
   if (time.getTime() <= Date.now()) throw new InvalidArgumentError('It must be in the future.');
   return time;
 }

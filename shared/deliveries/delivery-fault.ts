@@ -1,6 +1,6 @@
 import { parseRetryAfter } from '../platform/backoff.ts';
 
-const maxBodyCharacters = 2000;
+const maxBodyCharacters = 4096;
 
 /**
  * The retry policies of an outbox. `week` is for faults that pass by themselves, `quarterHour` for refusals that a

@@ -178,25 +178,41 @@ export async function dismissDeliveries<Row extends Delivery>(
   });
 }
 
+/** A target with rows that are due. */
+export interface DueTarget {
+  target: string;
+  dueSince: Date;
+  /** Its organization. */
+  organizationId: string;
+}
+
 /**
  * Returns the targets that have rows whose next attempt is due, and since when, the longest wait first. Rows that are
  * being sent count. With an index on state, target and nextTryAt, MongoDB reads one entry for each target.
  *
  * @param target the field that identifies the target.
+ * @param which selects rows; the index must begin with its fields.
  */
 export function findDueTargets<Row extends Delivery>(
   rows: Model<Row>,
   target: string,
-): Promise<{ target: string; dueSince: Date }[]> {
+  which: QueryFilter<Row> = {},
+): Promise<DueTarget[]> {
   return rows
-    .aggregate<{ target: string; dueSince: Date }>([
-      { $match: { state: 'waiting' } },
+    .aggregate<DueTarget>([
+      { $match: { ...which, state: 'waiting' } },
       { $sort: { [target]: 1, nextTryAt: 1 } },
-      { $group: { _id: `$${target}`, dueSince: { $first: '$nextTryAt' } } },
+      {
+        $group: {
+          _id: `$${target}`,
+          dueSince: { $first: '$nextTryAt' },
+          organizationId: { $first: '$organizationId' },
+        },
+      },
       { $match: { $expr: { $lte: ['$dueSince', '$$NOW'] } } },
       { $sort: { dueSince: 1 } },
       { $limit: maxTargets },
-      { $project: { _id: 0, target: '$_id', dueSince: 1 } },
+      { $project: { _id: 0, target: '$_id', dueSince: 1, organizationId: 1 } },
     ])
     .exec();
 }

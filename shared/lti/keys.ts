@@ -1,10 +1,12 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, importJWK } from 'jose';
 import type { CryptoKey, JWK } from 'jose';
 import { LecternError } from '../platform/errors.ts';
 import type { Database } from '../models/database.ts';
 import { addLtiKey, listLtiKeys, removeLtiKeysBefore } from '../models/lti-key.ts';
 import type { LtiKey } from '../models/lti-key.ts';
+import { seal, unseal } from '../platform/seal.ts';
+import type { SealScope } from '../platform/seal.ts';
 import type { Secrets } from '../platform/secrets.ts';
 
 const dayMs = 24 * 3600_000;
@@ -18,10 +20,6 @@ const retiredMs = 30 * dayMs;
 
 /** How long a process caches the key ring. */
 const cacheMs = 5 * 60_000;
-
-const cipher = 'aes-256-gcm';
-const ivBytes = 12;
-const tagBytes = 16;
 
 /** Lectern's own keys (RS256, 2048 bits), with which it signs what it sends to learning platforms. */
 export interface LtiKeys {
@@ -133,7 +131,7 @@ async function createKey(generation: number, pepper: string, createdAt: Date): P
     _id: kid,
     generation,
     publicJwk: JSON.stringify(publicJwk),
-    privateJwk: encrypt(JSON.stringify(await exportJWK(privateKey)), kid, pepper),
+    privateJwk: seal(JSON.stringify(await exportJWK(privateKey)), sealScope(kid), pepper),
     createdAt,
   };
 }
@@ -142,7 +140,7 @@ async function createKey(generation: number, pepper: string, createdAt: Date): P
 async function openPrivateKey({ _id: kid, privateJwk }: LtiKey, pepper: string): Promise<CryptoKey> {
   let jwk: string;
   try {
-    jwk = decrypt(privateJwk, kid, pepper);
+    jwk = unseal(privateJwk, sealScope(kid), pepper);
   } catch (error) {
     throw new LecternError(
       'INTERNAL_ERROR',
@@ -156,23 +154,7 @@ async function openPrivateKey({ _id: kid, privateJwk }: LtiKey, pepper: string):
   return (await importJWK(JSON.parse(jwk) as JWK, 'RS256')) as CryptoKey;
 }
 
-/** Returns IV, tag and ciphertext, in base64. The kid is authenticated data, so that rows cannot be swapped. */
-function encrypt(text: string, kid: string, pepper: string): string {
-  const iv = randomBytes(ivBytes);
-  const encryption = createCipheriv(cipher, encryptionKey(pepper), iv).setAAD(Buffer.from(kid));
-  const ciphertext = Buffer.concat([encryption.update(text, 'utf8'), encryption.final()]);
-  return Buffer.concat([iv, encryption.getAuthTag(), ciphertext]).toString('base64');
-}
-
-/** @throws {Error} if the key or the kid differs, or the text is damaged. */
-function decrypt(encrypted: string, kid: string, pepper: string): string {
-  const bytes = Buffer.from(encrypted, 'base64');
-  const decryption = createDecipheriv(cipher, encryptionKey(pepper), bytes.subarray(0, ivBytes))
-    .setAAD(Buffer.from(kid))
-    .setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes));
-  return decryption.update(bytes.subarray(ivBytes + tagBytes), undefined, 'utf8') + decryption.final('utf8');
-}
-
-function encryptionKey(pepper: string): Uint8Array {
-  return new Uint8Array(hkdfSync('sha256', pepper, '', 'lectern lti keys', 32));
+/** Each key is sealed for its kid. */
+function sealScope(kid: string): SealScope {
+  return { purpose: 'lectern lti keys', id: kid };
 }

@@ -3,6 +3,7 @@ import { connectMongo } from '../platform/mongo.ts';
 import { apiKeySchema } from './api-key.ts';
 import { courseSchema } from './course.ts';
 import { embedProgressSchema } from './embed-progress.ts';
+import { eventDeliverySchema } from './event-delivery.ts';
 import { exportRecordSchema } from './export-record.ts';
 import { externalWidgetSchema } from './external-widget.ts';
 import { lessonContentSchema } from './lesson-content.ts';
@@ -23,6 +24,7 @@ import { preparedPartSchema } from './prepared-lesson.ts';
 import { remoteFileSchema } from './remote-file.ts';
 import { tokenRevocationSchema } from './token-revocation.ts';
 import { userSchema } from './user.ts';
+import { webhookSchema } from './webhook.ts';
 import { widgetReleaseSchema } from './widget-release.ts';
 
 /** All collections by name; their models and indexes follow from this map. */
@@ -41,6 +43,7 @@ const schemas = {
   remoteFiles: remoteFileSchema,
   tokenRevocations: tokenRevocationSchema,
   embedProgress: embedProgressSchema,
+  eventDeliveries: eventDeliverySchema,
   ltiProgress: ltiProgressSchema,
   courses: courseSchema,
   ltiKeys: ltiKeySchema,
@@ -51,6 +54,7 @@ const schemas = {
   ltiScores: ltiScoreSchema,
   playerReleases: playerReleaseSchema,
   preparedParts: preparedPartSchema,
+  webhooks: webhookSchema,
 };
 
 type DocumentOf<S> = S extends Schema<infer Document> ? Document : never;

@@ -2,9 +2,11 @@ import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
 import { schemaOptions, uuidField } from '../platform/mongo.ts';
 import type { ProgressState } from '../progress/state.ts';
+import { indexProgressEvents, progressEventFields } from '../events/progress-events.ts';
+import type { ProgressEventFields } from '../events/progress-events.ts';
 import { batched } from './batched.ts';
 import { headProjection, progressFields, saveState } from './progress-record.ts';
-import type { ProgressRecord, RecordHead } from './progress-record.ts';
+import type { ProgressRecord, RecordHead, SavedWrite } from './progress-record.ts';
 
 /** A learner of an integrator, in one lesson. */
 export interface EmbedLearner {
@@ -14,7 +16,7 @@ export interface EmbedLearner {
 }
 
 /** A learner's progress, as the progress endpoint returns it (docs/progress.md). */
-export interface EmbedProgress extends ProgressRecord, EmbedLearner {
+export interface EmbedProgress extends ProgressRecord, EmbedLearner, ProgressEventFields {
   /** A JSON object as text, from the token of the last write. */
   userAttributes: string | null;
 }
@@ -30,10 +32,12 @@ export const embedProgressSchema = new Schema<EmbedProgress>(
     ...progressFields,
     learnerId: { type: String, required: true },
     userAttributes: { type: String, default: null },
+    ...progressEventFields,
   },
   schemaOptions,
 );
 embedProgressSchema.index({ organizationId: 1, lessonId: 1, learnerId: 1 }, { unique: true });
+indexProgressEvents(embedProgressSchema);
 
 /**
  * Returns the record of a learner without large JSON texts (see {@link headProjection}), or null before the first
@@ -41,7 +45,7 @@ embedProgressSchema.index({ organizationId: 1, lessonId: 1, learnerId: 1 }, { un
  */
 export const findEmbedHead = batched(async (db: EmbedProgressDb, learners: readonly EmbedLearner[]) => {
   const heads = await db.embedProgress
-    .find({ $or: learners.map(keyOf) }, { ...headProjection, learnerId: 1, userAttributes: 1 })
+    .find({ $or: learners.map(keyOf) }, { ...headProjection, learnerId: 1, userAttributes: 1, announced: 1 })
     .lean<RecordHead<EmbedProgress>[]>()
     .exec();
   const byLearner = new Map(heads.map((head) => [nameOf(head), head]));
@@ -66,7 +70,7 @@ export function saveEmbedProgress(
   db: EmbedProgressDb,
   learner: EmbedLearner,
   state: ProgressState,
-  { writeId, userAttributes }: { writeId: string | undefined; userAttributes: string },
+  { userAttributes, ...write }: SavedWrite & { userAttributes: string },
 ): Promise<boolean> {
-  return saveState(db.embedProgress, keyOf(learner), state, writeId, { userAttributes });
+  return saveState(db.embedProgress, keyOf(learner), state, write, { userAttributes });
 }

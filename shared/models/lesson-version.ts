@@ -1,5 +1,8 @@
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
+import { randomUUID } from 'node:crypto';
+import { addEvent, indexPendingEvents, pendingEventFields } from '../events/pending-events.ts';
+import type { PendingEvent, PendingEvents } from '../events/pending-events.ts';
 import { schemaOptions } from '../platform/mongo.ts';
 import { batched } from './batched.ts';
 import { lessonExists } from './lesson.ts';
@@ -14,8 +17,13 @@ export interface WidgetPin {
   widgetId: string;
 }
 
+/** A publication, or its end. */
+export interface PublicationEvent extends PendingEvent {
+  type: 'lesson.published' | 'lesson.unpublished';
+}
+
 /** A version of a lesson. Its content never changes and is stored separately (lesson-content.ts). */
-export interface LessonVersion {
+export interface LessonVersion extends PendingEvents<PublicationEvent> {
   _id: string;
   lessonId: string;
   organizationId: string;
@@ -56,9 +64,11 @@ export const lessonVersionSchema = new Schema<LessonVersion>(
     },
     createdAt: { type: Date, required: true, default: () => new Date() },
     publishedAt: { type: Date, default: null },
+    ...pendingEventFields,
   },
   schemaOptions,
 );
+indexPendingEvents(lessonVersionSchema);
 lessonVersionSchema.index({ lessonId: 1, versionNumber: 1 }, { unique: true });
 // Ordered so that finding the newest published version reads one entry.
 lessonVersionSchema.index({ lessonId: 1, status: 1, publishedAt: -1, versionNumber: -1 });
@@ -237,7 +247,10 @@ export function markVersionPublished(
   return db.lessonVersions
     .findOneAndUpdate(
       { _id: versionId, status: { $ne: 'published' } },
-      { status: 'published', publishedAt: new Date(), widgets },
+      {
+        $set: { status: 'published', publishedAt: new Date(), widgets },
+        ...publicationEvent('lesson.published'),
+      },
       { returnDocument: 'after' },
     )
     .lean<LessonVersion>()
@@ -255,7 +268,12 @@ export async function markVersionsUnpublished(
       status: 'published',
       ...(filter.versionId === undefined ? {} : { _id: filter.versionId }),
     },
-    { status: 'unpublished' },
+    { $set: { status: 'unpublished' }, ...publicationEvent('lesson.unpublished') },
   );
   return modifiedCount;
+}
+
+function publicationEvent(type: PublicationEvent['type']) {
+  const at = new Date();
+  return addEvent<PublicationEvent>({ id: randomUUID(), at, type }, at);
 }

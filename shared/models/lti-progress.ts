@@ -3,8 +3,10 @@ import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
 import { schemaOptions, uuidField } from '../platform/mongo.ts';
 import type { ProgressState } from '../progress/state.ts';
+import { indexProgressEvents, progressEventFields } from '../events/progress-events.ts';
+import type { ProgressEventFields } from '../events/progress-events.ts';
 import { headProjection, progressFields, saveState } from './progress-record.ts';
-import type { ProgressRecord, RecordHead } from './progress-record.ts';
+import type { ProgressRecord, RecordHead, SavedWrite } from './progress-record.ts';
 
 /** A user of an LTI platform in one lesson and one context (course); a launch may have no context. */
 export interface LtiLearner {
@@ -19,7 +21,7 @@ export interface LtiLearner {
  * A user's progress, as the LTI progress endpoint returns it (docs/progress.md). Scores are points here and scaled in
  * the response.
  */
-export interface LtiProgress extends ProgressRecord, LtiLearner {
+export interface LtiProgress extends ProgressRecord, LtiLearner, ProgressEventFields {
   courseId: string;
   /**
    * Not null while the outbox may lack this state. Each change for the outbox writes another UUID, so that publishing
@@ -42,6 +44,7 @@ export const ltiProgressSchema = new Schema<LtiProgress>(
     contextId: { type: String, default: null },
     courseId: { type: String, required: true },
     scoresDue: { type: String, default: null },
+    ...progressEventFields,
   },
   schemaOptions,
 );
@@ -55,6 +58,7 @@ ltiProgressSchema.index({
   ...{ organizationId: 1, lessonId: 1, platformId: 1, ltiUserId: 1 },
   ...{ lastActivityAt: -1, _id: 1 },
 });
+indexProgressEvents(ltiProgressSchema);
 ltiProgressSchema.index({ scoresDue: 1 }, { partialFilterExpression: { scoresDue: { $type: 'string' } } });
 
 type AskedLearner = Omit<LtiLearner, 'contextId'> & { contextId?: string | null | undefined };
@@ -70,7 +74,7 @@ export function findLtiHead(
   learner: AskedLearner,
 ): Promise<RecordHead<LtiProgress> | null> {
   return findRecord(db, learner)
-    .select({ ...headProjection, platformId: 1, ltiUserId: 1, contextId: 1, courseId: 1 })
+    .select({ ...headProjection, platformId: 1, ltiUserId: 1, contextId: 1, courseId: 1, announced: 1 })
     .lean<RecordHead<LtiProgress>>()
     .exec();
 }
@@ -87,9 +91,9 @@ export function saveLtiProgress(
   db: LtiProgressDb,
   learner: LtiLearner,
   state: ProgressState,
-  { writeId, courseId }: { writeId: string | undefined; courseId: string },
+  { courseId, ...write }: SavedWrite & { courseId: string },
 ): Promise<boolean> {
-  return saveState(db.ltiProgress, keyOf(learner), state, writeId, { courseId, scoresDue: randomUUID() });
+  return saveState(db.ltiProgress, keyOf(learner), state, write, { courseId, scoresDue: randomUUID() });
 }
 
 /** Marks a record, if there is one, as due for the outbox. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { PipelineStage } from 'mongoose';
 import {
   claimDelivery,
@@ -13,7 +14,14 @@ import {
 } from '../deliveries/outbox.ts';
 import type { DeliveryState, Expression, FailedAttempt, MaxFailingMs } from '../deliveries/outbox.ts';
 import type { LtiLearner } from './lti-progress.ts';
-import type { LtiScore, LtiScoreDb, ScoreValues, SentScore, WantedScore } from './lti-score.ts';
+import type {
+  GradeFailedEvent,
+  LtiScore,
+  LtiScoreDb,
+  ScoreValues,
+  SentScore,
+  WantedScore,
+} from './lti-score.ts';
 
 /**
  * How scores change in the outbox (shared/deliveries/outbox.ts), beyond what all formats share:
@@ -159,8 +167,10 @@ export function recordRetry(
   { failure, delayMs, maxFailingMs }: { failure: FailedAttempt; delayMs: number; maxFailingMs: MaxFailingMs },
 ): Recorded {
   const failed = failedAttempt(failure);
+  const state = when(isUnwanted, 'idle', when(hasFailedTooLong(failed, maxFailingMs), 'failed', 'waiting'));
   return endAttempt(db.ltiScores, row, {
-    state: when(isUnwanted, 'idle', when(hasFailedTooLong(failed, maxFailingMs), 'failed', 'waiting')),
+    state,
+    ...failureEvent(state, failure),
     nextTryAt: later(delayMs),
     ...failed.changes,
     // Without a response, or with a server error, the platform may have accepted the score.
@@ -170,8 +180,10 @@ export function recordRetry(
 
 /** Records a final refusal. A score that is wanted since then is sent all the same. */
 export function recordFailed(db: LtiScoreDb, row: ClaimedScore, failure: FailedAttempt): Recorded {
+  const state = endOf(row.wanted, 'failed');
   return endAttempt(db.ltiScores, row, {
-    state: endOf(row.wanted, 'failed'),
+    state,
+    ...failureEvent(state, failure),
     nextTryAt: spaced,
     ...failedAttempt(failure).changes,
   });
@@ -190,6 +202,17 @@ export function recordAborted(db: LtiScoreDb, row: ClaimedScore): Recorded {
 /** Ends an attempt that sent nothing, and does not count. */
 export function recordBusy(db: LtiScoreDb, row: ClaimedScore, delayMs: number): Recorded {
   return endAttempt(db.ltiScores, row, { nextTryAt: later(delayMs) });
+}
+
+/** Adds the event that reports a score that is not retried, if that is its next state. */
+function failureEvent(state: Expression, { at, reason, status }: FailedAttempt) {
+  const event: GradeFailedEvent = { id: randomUUID(), at, reason, status };
+  const hasFailed = { $eq: [state, 'failed'] };
+  const events = { $concatArrays: [{ $ifNull: ['$events', []] }, [literal(event)]] };
+  return {
+    events: when(hasFailed, events, '$events'),
+    eventsDueAt: when(hasFailed, '$$NOW', '$eventsDueAt'),
+  };
 }
 
 /** The link leads to another lesson by now, whose record has no score yet. */

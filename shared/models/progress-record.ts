@@ -1,5 +1,7 @@
 import { Schema } from 'mongoose';
 import type { Model, SchemaDefinition } from 'mongoose';
+import { addEvent } from '../events/pending-events.ts';
+import type { RecordedEvent } from '../events/progress-events.ts';
 import { isDuplicate } from '../platform/mongo.ts';
 import { itemsFromJson, itemsToJson, progressStatuses } from '../progress/state.ts';
 import type { FinishedAttempt, ProgressState } from '../progress/state.ts';
@@ -114,6 +116,13 @@ export function stateOf(record: ProgressRecord): ProgressState {
   };
 }
 
+/** What a write stores beside the state. */
+export interface SavedWrite {
+  writeId: string | undefined;
+  /** For integrators who want to hear of it; null if none does. */
+  recorded?: RecordedEvent | null;
+}
+
 /**
  * Stores the next state of a record in one atomic write, if its revision is still the one before (optimistic
  * concurrency), or the first state if there is no record yet. Returns false if another write came first.
@@ -125,23 +134,32 @@ export async function saveState<Record extends ProgressRecord>(
   model: Model<Record>,
   key: Partial<Record>,
   state: ProgressState,
-  writeId: string | undefined,
+  { writeId, recorded = null }: SavedWrite,
   fields: Partial<Record> = {},
 ): Promise<boolean> {
   const set = { ...state, items: state.items === null ? null : itemsToJson(state.items), ...fields };
   const recentWriteIds = writeId === undefined ? [] : [writeId];
   if (state.revision === 1) {
     try {
-      await model.create({ ...key, ...set, recentWriteIds });
+      await model.create({ ...key, ...set, recentWriteIds, ...(recorded !== null && firstEvent(recorded)) });
       return true;
     } catch (error) {
       if (isDuplicate(error)) return false;
       throw error;
     }
   }
+  const { $push, ...due } = recorded === null ? {} : addEvent(recorded.event, recorded.dueAt);
   const { matchedCount } = await model.updateOne(
     { ...key, revision: state.revision - 1 },
-    { $set: set, $push: { recentWriteIds: { $each: recentWriteIds, $slice: -keptWriteIds } } },
+    {
+      $set: set,
+      $push: { recentWriteIds: { $each: recentWriteIds, $slice: -keptWriteIds }, ...$push },
+      ...due,
+    },
   );
   return matchedCount === 1;
+}
+
+function firstEvent({ event, dueAt }: RecordedEvent) {
+  return { eventsDueAt: dueAt, ...(event !== null && { events: [event] }) };
 }

@@ -207,13 +207,25 @@ function deadlineFor(maxBytes: number): number {
   return Math.min(Math.max(600, Math.ceil(maxBytes / (256 * KiB))), 86_400);
 }
 
+const loopbackNames = ['localhost', '127.0.0.1', '::1', '[::1]'];
+
+function hostnameOf(text: string | undefined): string | null {
+  return text === undefined ? null : new URL(text).hostname;
+}
+
 function toConfig(env: Environment) {
   const dataDir = resolve(env.LECTERN_DATA_DIR);
   const production = env.NODE_ENV === 'production';
+  /** In production, the container or platform restricts access to the port; elsewhere, Lectern does. */
+  const host = env.HOST ?? (production ? '0.0.0.0' : '127.0.0.1');
   return {
     production,
-    /** In production, the container or platform restricts access to the port; elsewhere, Lectern does. */
-    host: env.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
+    host,
+    /** Whether only this machine reaches Lectern, as in development. */
+    isLocal:
+      !production &&
+      env.TRUST_PROXY === 0 &&
+      [host, hostnameOf(env.PUBLIC_URL) ?? host].every((name) => loopbackNames.includes(name)),
     port: env.PORT,
     publicUrl: env.PUBLIC_URL,
     trustProxy: env.TRUST_PROXY,

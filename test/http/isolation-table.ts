@@ -82,6 +82,14 @@ function ofExport(method: string, name: string): Record<string, Endpoint> {
   return { [`${method} ${path}`]: { callers: ['bearer'], ids: ['lessonId', 'versionId'], ask } };
 }
 
+function ofWebhook(method: string, name: string, json?: object): Record<string, Endpoint> {
+  const ask: Endpoint['ask'] = ({ webhookId }) => ({
+    ...{ method, path: `/api/webhooks/${webhookId}${name}` },
+    ...(json !== undefined && { json }),
+  });
+  return { [`${method} /api/webhooks/:webhookId${name}`]: { callers: ['bearer'], ids: ['webhookId'], ask } };
+}
+
 /** Every endpoint that takes an id of an organization's resource. */
 export const endpoints: Record<string, Endpoint> = {
   'POST /api/public/sign-token': {
@@ -171,6 +179,20 @@ export const endpoints: Record<string, Endpoint> = {
     ids: ['lessonId', 'versionId'],
     ask: (ids) => ({ path: `${lesson(ids)}/player-data`, query: { versionId: ids.versionId } }),
   },
+  ...ofWebhook('GET', ''),
+  ...ofWebhook('PATCH', '', { description: 'Changed' }),
+  ...ofWebhook('GET', '/deliveries'),
+  ...ofWebhook('POST', '/test'),
+  ...ofWebhook('POST', '/rotate', {}),
+  ...ofWebhook('POST', '/replay', { since: '2026-01-01T00:00:00Z' }),
+  'POST /api/webhooks/:webhookId/deliveries/:deliveryId/resend': {
+    callers: ['bearer'],
+    ids: ['webhookId', 'deliveryId'],
+    ask: ({ webhookId, deliveryId }) => ({
+      method: 'POST',
+      path: `/api/webhooks/${webhookId}/deliveries/${deliveryId}/resend`,
+    }),
+  },
   ...ofExport('GET', 'export-zip'),
   ...ofExport('GET', 'export-manifest'),
   ...ofExport('GET', 'export-status'),
@@ -184,6 +206,10 @@ export const withoutIds: Record<string, string> = {
   'GET /favicon.ico': 'it is the same for all callers',
   'GET /health/live': 'it describes the process',
   'GET /health/ready': 'it describes the process',
+  'GET /api/webhooks': 'the credentials name the organization',
+  'POST /api/webhooks': 'as above',
+  'DELETE /api/webhooks/:webhookId':
+    'it would end the other tests; test/webhooks/webhooks.test.ts deletes the webhook of another organization',
   'GET /openapi.json': 'it is the same for all callers',
   'GET /docs': 'it is the same for all callers',
   'GET /docs/scalar.js': 'it is the same for all callers',

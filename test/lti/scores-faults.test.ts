@@ -83,7 +83,7 @@ test.each([400, 403, 404, 410, 415, 422])(
     expect(await lab.send(learner)).toBe('refused');
     const row = await lab.rowOf(learner);
     expect(row).toMatchObject({ state: 'failed', failure: { reason: 'refused', status } });
-    expect(row.failure?.body).toHaveLength(2000);
+    expect(row.failure?.body).toHaveLength(4096);
     expect(await lab.send(learner)).toBeNull();
   },
 );

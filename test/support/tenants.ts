@@ -12,7 +12,9 @@ import {
   buildPackage,
   buildVersion,
 } from './factories.ts';
+import { testPepper } from './harness.ts';
 import type { Harness } from './harness.ts';
+import { createWebhook, testWebhook } from '../../shared/webhooks/manage.ts';
 import { ask, jsonOf } from './answers.ts';
 import { addLesson } from '../lessons/lessons.ts';
 import { buildUser, cookieOf, postSession } from '../accounts/users.ts';
@@ -33,6 +35,8 @@ export interface Ids {
   writeId: string;
   cursor: string;
   email: string;
+  webhookId: string;
+  deliveryId: string;
 }
 export type IdName = keyof Ids;
 
@@ -74,6 +78,8 @@ export function unknownIds({ cursor }: Pick<Ids, 'cursor'>): Ids {
     // The same time with another id.
     cursor: cursor.slice(0, 12) + randomUUID().replaceAll('-', ''),
     email: `${randomUUID()}@example.com`,
+    webhookId: randomUUID(),
+    deliveryId: `evt_${randomUUID()}`,
   };
 }
 
@@ -101,6 +107,7 @@ export async function buildTenant(harness: Harness, api: string): Promise<Tenant
       widgetId,
       cursor: await cursorOf(api, headers),
       email: user.email,
+      ...(await buildWebhook(harness, organization)),
     },
     authorization: headers.authorization,
     cookie: cookieOf(await postSession(api, { email: user.email, password })),
@@ -110,6 +117,14 @@ export async function buildTenant(harness: Harness, api: string): Promise<Tenant
     await begin(api, tenant.ids, token);
   }
   return tenant;
+}
+
+/** Creates a webhook without a reachable receiver, and a delivery. */
+async function buildWebhook({ db }: Harness, { _id: organizationId }: Organization) {
+  const settings = { url: 'https://receiver.invalid', types: ['lesson.published' as const], description: '' };
+  const { webhook } = await createWebhook(db, testPepper, organizationId, settings);
+  const webhookId = webhook._id;
+  return { webhookId, deliveryId: await testWebhook(db, { id: webhookId, organizationId }) };
 }
 
 /** Registers an unreachable learning platform; returns its issuer. */

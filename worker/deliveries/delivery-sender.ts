@@ -1,10 +1,10 @@
-import pLimit from 'p-limit';
 import { DeliveryFault } from '../../shared/deliveries/delivery-fault.ts';
 import { attemptTimeoutMs } from '../../shared/deliveries/outbox.ts';
 import type { Delivery, FailedAttempt, MaxFailingMs } from '../../shared/deliveries/outbox.ts';
 import { backoffMs } from '../../shared/platform/backoff.ts';
 import type { Logger } from '../../shared/platform/log.ts';
 import { withTimeLimit } from '../../shared/platform/time-limits.ts';
+import { FairSlots } from './fair-slots.ts';
 import { maxPerTarget, TargetLimiter } from './target-limiter.ts';
 
 /** Between the attempts of a row. */
@@ -13,8 +13,8 @@ const backoff = { firstMs: 2_000, maxMs: 3600_000 };
 const weekMs = 7 * 24 * 3600_000;
 const quarterHourMs = 15 * 60_000;
 
-/** Concurrent deliveries from the sweep. One target takes half of them at most. */
-const maxConcurrent = 8;
+/** Concurrent deliveries to targets that failed last, which have slots of their own. */
+const maxProbes = 8;
 
 /** A row by its id, or the row of a target that has been due for longest. */
 export type Claim = { id: string } | { target: string };
@@ -28,6 +28,21 @@ export type Delivered<Receipt> =
   /** Nothing was sent, because another process is preparing the target. */
   | { outcome: Outcome; retryInMs: number };
 
+/** When an attempt began, by this process's clock, and how long it took. */
+export interface TimedAttempt {
+  at: Date;
+  milliseconds: number;
+}
+
+/** A failed attempt, with the engine's plan for the next one. A format may have its own schedule. */
+export interface PlannedRetry {
+  failure: FailedAttempt;
+  delayMs: number;
+  maxFailingMs: MaxFailingMs;
+  /** The delay that the target asks for; 0 without one. */
+  retryAfterMs: number;
+}
+
 /**
  * What an outbox delivers: how to find and send its rows, and how they record the end of an attempt. Each `record…`
  * is one atomic write; it returns the row as it is then, or null when the lease was lost, and nothing changed.
@@ -37,8 +52,10 @@ export interface DeliveryFormat<Row extends Delivery, Claimed extends Row, Recei
   readonly name: string;
   /** Returns the target of a row; null when the row does not exist. */
   findTarget(id: string): Promise<string | null>;
-  /** Returns the targets with rows that are due, the longest wait first. */
-  findDueTargets(): Promise<{ target: string }[]>;
+  /** Concurrent deliveries from the sweep. */
+  readonly maxConcurrent: number;
+  /** Returns the targets with rows that are due, the longest wait first. Targets of one owner share its slots. */
+  findDueTargets(): Promise<{ target: string; owner: string }[]>;
   /** Leases a row that is due; returns null when there is none. */
   claim(which: Claim): Promise<Claimed | null>;
   /** @throws {DeliveryFault}; the signal's reason. */
@@ -46,16 +63,13 @@ export interface DeliveryFormat<Row extends Delivery, Claimed extends Row, Recei
   /** Describes an error of Lectern itself. */
   internalFault(): DeliveryFault;
   timeoutFault(): DeliveryFault;
-  recordSent(row: Claimed, receipt: Receipt): Promise<Row | null>;
+  recordSent(row: Claimed, receipt: Receipt, attempt: TimedAttempt): Promise<Row | null>;
   /** Records that there is nowhere to deliver to. */
   recordMoot(row: Claimed): Promise<Row | null>;
   /** Records a fault after which the row is not retried. */
-  recordFailed(row: Claimed, failure: FailedAttempt): Promise<Row | null>;
+  recordFailed(row: Claimed, failure: FailedAttempt, attempt: TimedAttempt): Promise<Row | null>;
   /** Records a fault, and schedules a retry unless the row has been failing for longer than `maxFailingMs`. */
-  recordRetry(
-    row: Claimed,
-    retry: { failure: FailedAttempt; delayMs: number; maxFailingMs: MaxFailingMs },
-  ): Promise<Row | null>;
+  recordRetry(row: Claimed, retry: PlannedRetry, attempt: TimedAttempt): Promise<Row | null>;
   /** Ends an attempt that sent nothing, and does not count. */
   recordBusy(row: Claimed, delayMs: number): Promise<Row | null>;
   /** Ends an attempt that a shutdown cut off: its delivery may have arrived. */
@@ -79,8 +93,9 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
   readonly #format: DeliveryFormat<Row, Claimed, Receipt>;
   readonly #deps: SenderDependencies<Row>;
   readonly #limiter = new TargetLimiter();
-  /** First in, first out: with many targets, each delivers one row in turn. */
-  readonly #slots = pLimit(maxConcurrent);
+  readonly #slots: FairSlots;
+  /** For targets that failed last: waiting for their timeouts holds no slot that others need. */
+  readonly #probes = new FairSlots(maxProbes);
   /** How many loops go through the due rows of a target. */
   readonly #loops = new Map<string, number>();
   /** Targets that had no slot for a row. */
@@ -92,6 +107,7 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
   constructor(format: DeliveryFormat<Row, Claimed, Receipt>, deps: SenderDependencies<Row>) {
     this.#format = format;
     this.#deps = deps;
+    this.#slots = new FairSlots(format.maxConcurrent);
   }
 
   /**
@@ -115,7 +131,7 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
     return this.#track(async () => {
       if (this.#closing) return;
       const due = await this.#format.findDueTargets();
-      await Promise.all(due.map(({ target }) => this.#sendAllOf(target)));
+      await Promise.all(due.map(({ target, owner }) => this.#sendAllOf(target, owner)));
     });
   }
 
@@ -142,12 +158,12 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
   }
 
   /** Starts a loop for each slot of a target that has none yet; resolves when these loops end. */
-  async #sendAllOf(target: string): Promise<void> {
+  async #sendAllOf(target: string, owner: string): Promise<void> {
     const missing = maxPerTarget - (this.#loops.get(target) ?? 0);
-    await Promise.all(Array.from({ length: missing }, () => this.#sendUntilDone(target)));
+    await Promise.all(Array.from({ length: missing }, () => this.#sendUntilDone(target, owner)));
   }
 
-  async #sendUntilDone(target: string): Promise<void> {
+  async #sendUntilDone(target: string, owner: string): Promise<void> {
     const count = (change: number) => {
       const loops = (this.#loops.get(target) ?? 0) + change;
       if (loops > 0) this.#loops.set(target, loops);
@@ -155,7 +171,8 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
     };
     count(1);
     try {
-      while (await this.#slots(() => this.#sendNext(target)));
+      const slots = () => (this.#limiter.isFailing(target) ? this.#probes : this.#slots);
+      while (await slots().run(owner, () => this.#sendNext(target)));
     } catch (error) {
       const { name } = this.#format;
       this.#deps.log.warn({ err: error, target }, `${name}s are not sent now; the next sweep sends them`);
@@ -176,10 +193,12 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
     try {
       const row = this.#closing ? null : await this.#format.claim(which);
       if (row === null) return null;
+      const at = new Date();
       const startedAt = performance.now();
       result = await this.#attempt(row);
-      const ended = await this.#record(row, result);
-      this.#deps.onAttempt(result.outcome, (performance.now() - startedAt) / 1000, ended);
+      const milliseconds = performance.now() - startedAt;
+      const ended = await this.#record(row, result, { at, milliseconds: Math.round(milliseconds) });
+      this.#deps.onAttempt(result.outcome, milliseconds / 1000, ended);
       return result.outcome;
     } finally {
       this.#releaseSlot(target, result);
@@ -191,7 +210,7 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
     const health = result?.outcome === 'sent' ? 'healthy' : (fault?.kind.target ?? 'unknown');
     this.#limiter.release(target, health, fault?.retryAfterMs ?? 0);
     if (!this.#skipped.delete(target) || this.#closing) return;
-    void this.#track(() => this.#sendAllOf(target));
+    void this.#track(() => this.#sendAllOf(target, target));
   }
 
   async #attempt(row: Claimed): Promise<Result<Receipt>> {
@@ -213,26 +232,31 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
     return this.#format.internalFault();
   }
 
-  #record(row: Claimed, result: Result<Receipt>): Promise<Row | null> {
-    if ('receipt' in result) return this.#format.recordSent(row, result.receipt);
-    if ('fault' in result) return this.#recordFault(row, result.fault);
+  #record(row: Claimed, result: Result<Receipt>, attempt: TimedAttempt): Promise<Row | null> {
+    if ('receipt' in result) return this.#format.recordSent(row, result.receipt, attempt);
+    if ('fault' in result) return this.#recordFault(row, result.fault, attempt);
     if ('retryInMs' in result) return this.#format.recordBusy(row, result.retryInMs);
     return this.#format.recordAborted(row);
   }
 
-  async #recordFault(row: Claimed, fault: DeliveryFault): Promise<Row | null> {
+  async #recordFault(row: Claimed, fault: DeliveryFault, attempt: TimedAttempt): Promise<Row | null> {
     const { reason, kind, status, body, message } = fault;
     if (kind.retry === 'moot') return this.#format.recordMoot(row);
     const failure = { at: new Date(), reason, status, body: body ?? message };
     const retryAfterMs = Math.min(fault.retryAfterMs ?? 0, backoff.maxMs);
     const ended =
       kind.retry === 'never'
-        ? await this.#format.recordFailed(row, failure)
-        : await this.#format.recordRetry(row, {
-            failure,
-            delayMs: Math.round(backoffMs(backoff, row.tries, { retryAfterMs })),
-            maxFailingMs: { inAll: weekMs, sameReason: kind.retry === 'week' ? weekMs : quarterHourMs },
-          });
+        ? await this.#format.recordFailed(row, failure, attempt)
+        : await this.#format.recordRetry(
+            row,
+            {
+              failure,
+              delayMs: Math.round(backoffMs(backoff, row.tries, { retryAfterMs })),
+              maxFailingMs: { inAll: weekMs, sameReason: kind.retry === 'week' ? weekMs : quarterHourMs },
+              retryAfterMs: fault.retryAfterMs ?? 0,
+            },
+            attempt,
+          );
     const { name } = this.#format;
     const details = { [name]: row._id, reason, status, tries: row.tries + 1 };
     if (ended?.state === 'failed') this.#deps.log.warn(details, `a ${name} has failed and is not retried`);

@@ -13,8 +13,6 @@ import type { DeliveryFormat, Outcome } from './delivery-sender.ts';
 /** Concurrent jobs. They wait for targets most of the time. */
 const concurrency = 16;
 
-const sweepIntervalMs = 30_000;
-
 /** How long Redis has to record the last job's end. */
 const closeTimeoutMs = 2_000;
 
@@ -32,24 +30,22 @@ export interface DeliveryWorker {
 /** An outbox with the queue that reduces its latency. */
 export interface Outbox<Row extends Delivery, Claimed extends Row, Receipt> {
   format: DeliveryFormat<Row, Claimed, Receipt>;
-  queueName: string;
-  /**
-   * Publishes to the outbox what a crash kept from being published.
-   *
-   * @returns how much there was.
-   */
-  publishDue: (signal: AbortSignal) => Promise<number>;
+  /** Of the queue whose jobs deliver rows at once; null for an outbox whose sweeps are frequent enough. */
+  queueName: string | null;
+  sweepIntervalMs: number;
+  /** Publishes to the outbox what is not in it yet; runs before each sweep. */
+  publishDue: (signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * Delivers the rows of an outbox: at once when a job asks for it, and whatever is due in a sweep every 30 seconds.
- * The sweep guarantees delivery; jobs and Redis only reduce latency.
+ * Delivers the rows of an outbox: at once when a job asks for it, and whatever is due in regular sweeps. The sweeps
+ * guarantee delivery; jobs and Redis only reduce latency.
  *
  * @param deps.redis adds jobs; it may be unavailable.
  */
 export function createDeliveryWorker<Row extends Delivery, Claimed extends Row, Receipt>(
   redisUrl: string,
-  { format, queueName, publishDue }: Outbox<Row, Claimed, Receipt>,
+  { format, queueName, ...outbox }: Outbox<Row, Claimed, Receipt>,
   deps: {
     redis: Redis;
     config: Pick<Config, 'redisPrefix'>;
@@ -57,18 +53,42 @@ export function createDeliveryWorker<Row extends Delivery, Claimed extends Row, 
     log: Logger;
   },
 ): DeliveryWorker {
-  const { redis, config, observeAttempt, log } = deps;
-  const connection = createWaitingRedis(redisUrl);
-  const queue = createDeliveryQueue(queueName, redis, config);
+  const { observeAttempt, log } = deps;
+  let enqueue: (row: Delivery) => void = () => undefined;
   const sender = new DeliverySender(format, {
     log,
     onAttempt(outcome, seconds, row) {
       observeAttempt(outcome, seconds);
-      if (row?.state !== 'waiting') return;
-      // Without the job, a sweep finds the row.
-      enqueueDeliveries(queue, [row]).catch(() => undefined);
+      if (row?.state === 'waiting') enqueue(row);
     },
   });
+  const jobs = queueName === null ? null : createJobs(redisUrl, queueName, sender, deps);
+  if (jobs !== null) enqueue = jobs.enqueue;
+  const sweeping = startSweeps(sender, outbox, log.child({ outbox: format.name }));
+  return {
+    start: () => {
+      jobs?.start();
+      sweeping.start();
+    },
+    async close(timeoutMs) {
+      const closed = jobs?.stop();
+      sweeping.stop();
+      await sender.close(timeoutMs);
+      await sweeping.settled();
+      await jobs?.close(closed);
+    },
+  };
+}
+
+/** The jobs of an outbox, each for one row. */
+function createJobs(
+  redisUrl: string,
+  queueName: string,
+  sender: { sendRow(id: string): Promise<Outcome | null> },
+  { redis, config, log }: { redis: Redis; config: Pick<Config, 'redisPrefix'>; log: Logger },
+) {
+  const connection = createWaitingRedis(redisUrl);
+  const queue = createDeliveryQueue(queueName, redis, config);
   const worker = new Worker<DeliveryJob, string>(
     queueName,
     async ({ data }) => (await sender.sendRow(deliveryJobSchema.parse(data).rowId)) ?? 'nothing to send',
@@ -78,19 +98,18 @@ export function createDeliveryWorker<Row extends Delivery, Claimed extends Row, 
   worker.on('failed', (_job, error) =>
     log.warn({ err: error }, 'a job failed; the next sweep delivers its row'),
   );
-  const sweeping = startSweeps(sender, publishDue, log.child({ outbox: format.name }));
+  const closeTimeout = () => delay(closeTimeoutMs, undefined, { ref: false });
   return {
+    // Without the job, a sweep finds the row.
+    enqueue: (row: Delivery) => void enqueueDeliveries(queue, [row]).catch(() => undefined),
     start: () => {
       worker.run().catch((error: Error) => worker.emit('error', error));
-      sweeping.start();
     },
-    async close(timeoutMs) {
-      const closed = worker.close().catch(() => undefined);
-      sweeping.stop();
-      await sender.close(timeoutMs);
-      await sweeping.settled();
-      await Promise.race([closed, delay(closeTimeoutMs, undefined, { ref: false })]);
-      await Promise.race([queue.close(), delay(closeTimeoutMs, undefined, { ref: false })]);
+    /** Takes no more jobs; resolves when the current ones have ended. */
+    stop: (): Promise<unknown> => worker.close().catch(() => undefined),
+    async close(stopped: Promise<unknown> | undefined) {
+      await Promise.race([stopped, closeTimeout()]);
+      await Promise.race([queue.close(), closeTimeout()]);
       connection.disconnect();
     },
   };
@@ -99,22 +118,25 @@ export function createDeliveryWorker<Row extends Delivery, Claimed extends Row, 
 /** Publishes and delivers what is due, at the start and then regularly. A slow target does not delay the next sweep. */
 function startSweeps(
   sender: { sendDue(): Promise<void> },
-  publishDue: (signal: AbortSignal) => Promise<number>,
+  { publishDue, sweepIntervalMs }: Pick<Outbox<never, never, never>, 'publishDue' | 'sweepIntervalMs'>,
   log: Logger,
 ): { start(): void; stop(): void; settled: () => Promise<void> } {
   const stopping = new AbortController();
-  const warn = (error: unknown) =>
-    log.warn({ err: error }, 'a sweep of the outbox failed; the next one retries');
-  let publishing: Promise<void> | null = null;
-  const publish = async () => {
-    const count = await publishDue(stopping.signal);
-    if (count > 0) log.info({ count }, 'published what a stopped process had left out of the outbox');
+  let isFailing = false;
+  const warn = (error: unknown) => {
+    // Sweeps are frequent: one report says that they fail.
+    if (!isFailing) log.warn({ err: error }, 'a sweep of the outbox failed; the next one retries');
+    isFailing = true;
   };
+  let publishing: Promise<void> | null = null;
   const sweep = () => {
-    publishing ??= publish()
+    publishing ??= publishDue(stopping.signal)
       .catch(warn)
       .finally(() => (publishing = null));
-    void publishing.then(() => sender.sendDue()).catch(warn);
+    void publishing
+      .then(() => sender.sendDue())
+      .then(() => (isFailing = false))
+      .catch(warn);
   };
   let timer: NodeJS.Timeout | undefined;
   return {

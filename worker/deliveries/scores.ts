@@ -18,6 +18,7 @@ import {
   recordSent,
 } from '../../shared/models/lti-score-changes.ts';
 import type { ClaimedScore } from '../../shared/models/lti-score-changes.ts';
+import type { Logger } from '../../shared/platform/log.ts';
 import type { DeliveryFormat, Outcome } from './delivery-sender.ts';
 import type { Outbox } from './delivery-worker.ts';
 
@@ -31,11 +32,17 @@ const lineItemMs = 1_000;
 export function scoreOutbox(
   db: Database,
   service: GradeService,
+  log: Logger,
 ): Outbox<LtiScore, ClaimedScore, ScoreReceipt> {
   return {
     format: scoreFormat(db, service),
     queueName: scoreQueueName,
-    publishDue: (signal) => publishDueScores(db, signal),
+    sweepIntervalMs: 30_000,
+    async publishDue(signal) {
+      const count = await publishDueScores(db, signal);
+      if (count > 0)
+        log.info({ count }, 'published scores that a stopped process had left out of the outbox');
+    },
   };
 }
 
@@ -47,7 +54,9 @@ export function scoreFormat(
   return {
     name: 'score',
     findTarget: (id) => findPlatformOfScore(db, id),
-    findDueTargets: () => findDueTargets(db.ltiScores, 'platformId'),
+    maxConcurrent: 8,
+    findDueTargets: async () =>
+      (await findDueTargets(db.ltiScores, 'platformId')).map(({ target }) => ({ target, owner: target })),
     claim: (which) => claimScore(db, 'id' in which ? which : { platformId: which.target }),
     async send(row, signal) {
       const receipt = await sendScore({ ...service, db }, row, signal);

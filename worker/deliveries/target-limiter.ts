@@ -38,6 +38,11 @@ export class TargetLimiter {
     return true;
   }
 
+  /** Returns whether the last attempts found the target failing. */
+  isFailing(id: string): boolean {
+    return (this.#targets.get(id)?.failures ?? 0) > 0;
+  }
+
   /**
    * Releases a slot.
    *

@@ -19,6 +19,7 @@ import { BuildPreempted, BuildRequeued, JobLockLost } from './builds.ts';
 import type { ExportDependencies } from './build-archive.ts';
 import { JobOfOtherRelease } from './profiles/profile.ts';
 import { runExport } from './job.ts';
+import { reportFailed, reportReady } from './report-export.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
 /** The shortest time between two reports of progress, which are for people. */
@@ -80,6 +81,7 @@ export async function processExport(
     }
     const milliseconds = Date.now() - started;
     log.info({ ...result, milliseconds }, existed ? 'export existed already' : 'export built');
+    await reportReady({ db: deps.build.db, log }, job, result);
     return result;
   } catch (error) {
     if (error instanceof BuildRequeued) {
@@ -121,7 +123,11 @@ export async function processExport(
       'export failed',
     );
     await recordEnd(queue, key).catch(() => undefined);
-    throw await toJobFailure(queue, job, error);
+    const failure = await toJobFailure(queue, job, error);
+    if (failure instanceof UnrecoverableError || !isRetried(job)) {
+      await reportFailed({ db: deps.build.db, log }, job, error);
+    }
+    throw failure;
   }
 }
 
@@ -138,10 +144,14 @@ async function toJobFailure(queue: QueueAccess, job: Job<ExportJob>, error: unkn
   const permanent =
     poison || error instanceof JobOfOtherRelease || (error instanceof LecternError && error.expose);
   if (permanent) return new UnrecoverableError(toFailedReason(error));
-  const retried = job.attemptsMade + 1 < (job.opts.attempts ?? 1);
   // If this fails, it keeps its priority.
-  if (retried) await reassignPriority(queue, job.data, 'same').catch(() => undefined);
+  if (isRetried(job)) await reassignPriority(queue, job.data, 'same').catch(() => undefined);
   return new Error(toFailedReason(error), { cause: error });
+}
+
+/** Whether BullMQ retries a job after a temporary failure. */
+function isRetried({ attemptsMade, opts }: Job<ExportJob>): boolean {
+  return attemptsMade + 1 < (opts.attempts ?? 1);
 }
 
 /** Moves a job of this worker back to waiting, ahead of all others of its priority. */

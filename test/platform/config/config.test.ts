@@ -9,6 +9,7 @@ describe('defaults', () => {
     expect(parseConfig({})).toStrictEqual({
       production: false,
       host: '127.0.0.1',
+      isLocal: true,
       port: 3000,
       publicUrl: undefined,
       trustProxy: 0,
@@ -60,6 +61,16 @@ describe('defaults', () => {
   test('in production the API listens on all addresses unless HOST is set', () => {
     expect(parseConfig(production).host).toBe('0.0.0.0');
     expect(parseConfig({ ...production, HOST: '127.0.0.1' }).host).toBe('127.0.0.1');
+  });
+
+  test.each([
+    [{}, true],
+    [{ PUBLIC_URL: 'http://localhost:3000' }, true],
+    [{ PUBLIC_URL: 'https://lectern.example' }, false],
+    [{ HOST: '0.0.0.0' }, false],
+    [{ TRUST_PROXY: '1' }, false],
+  ])('with %j, only this machine reaches Lectern: %s', (environment, isLocal) => {
+    expect(parseConfig(environment).isLocal).toBe(isLocal);
   });
 
   test('an empty value counts as not set', () => {

@@ -1,0 +1,141 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { Agent, request } from 'node:http';
+import { startProcesses } from '../../cli/installation/processes.ts';
+import { subscribableEvents } from '../../shared/events/event-types.ts';
+import { createOrganization } from '../../shared/models/organization.ts';
+import type { Organization } from '../../shared/models/organization.ts';
+import { importPackage } from '../../shared/packages/import.ts';
+import { childEnvironment } from '../../shared/platform/config.ts';
+import { publishVersion } from '../../shared/publishing/publishing.ts';
+import { signEmbedToken } from '../../shared/tokens/player-tokens.ts';
+import { createWebhook } from '../../shared/webhooks/manage.ts';
+import { writeSampleLesson } from '../api/sample.ts';
+import type { BenchInstallation } from '../installation.ts';
+import { median } from '../rounds.ts';
+
+const learners = 32;
+const writesEach = 40;
+
+interface Tenant {
+  organizationId: string;
+  lessonId: string;
+  versionId: string;
+}
+
+/** Measures writes in turns: each learner answers, moves on and finishes, as fast as responses arrive. */
+export async function measureWrites(
+  installation: BenchInstallation,
+  { rounds, otherCheckout }: { rounds: number; otherCheckout: string | undefined },
+): Promise<void> {
+  const { db, secrets, servers, config, settings } = installation;
+  const without = await buildTenant(installation, 'without-webhooks');
+  const withWebhook = await buildTenant(installation, 'with-webhook');
+  const types = [...subscribableEvents];
+  const receiver = { url: 'https://receiver.invalid/', types, description: '' };
+  await createWebhook(db, secrets.keyPepper, withWebhook.organizationId, receiver);
+  const processes = await startProcesses(config, servers, { workers: 0, settings });
+  const other = otherCheckout === undefined ? null : await startOther(installation, otherCheckout);
+  const contenders = [
+    ...(other === null ? [] : [{ name: `the API of ${otherCheckout}`, url: other.url, tenant: without }]),
+    { name: 'no webhook', url: processes.address, tenant: without },
+    { name: 'a webhook for all events', url: processes.address, tenant: withWebhook },
+  ];
+  const rates = new Map<string, number[]>(contenders.map(({ name }) => [name, []]));
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const { name, url, tenant } of contenders) {
+      const rate = await writeAll(url, tenant, secrets.signing);
+      if (round > 0) rates.get(name)?.push(rate);
+    }
+  }
+  console.log(`\nwrites of ${learners} learners, Node ${process.version}, medians of ${rounds} rounds`);
+  const baseline = median(rates.get(contenders[0]?.name ?? '') ?? []);
+  for (const [name, list] of rates) {
+    const rate = median(list);
+    console.log(
+      `  ${name.padEnd(40)} ${rate.toFixed(0).padStart(6)} per second  ${(rate / baseline).toFixed(3)}`,
+    );
+  }
+  other?.stop();
+  await processes.stop();
+}
+
+async function buildTenant(installation: BenchInstallation, slug: string): Promise<Tenant> {
+  const { db, store, config, folder } = installation;
+  const organization: Organization = await createOrganization(db, { slug, name: slug, plan: 'edtech' });
+  const path = join(folder, slug);
+  await writeSampleLesson(path, { steps: 4, wordsPerStep: 40 });
+  const options = { asNew: true, signal: new AbortController().signal };
+  const { version } = await importPackage({ db, store, config }, organization, path, options);
+  await publishVersion(db, store, version._id, { force: false });
+  return { organizationId: organization._id, lessonId: version.lessonId, versionId: version._id };
+}
+
+async function startOther({ servers, settings }: BenchInstallation, checkout: string) {
+  const { mongodbUri: MONGODB_URI, redisUrl: REDIS_URL } = servers;
+  const env = childEnvironment({ MONGODB_URI, REDIS_URL, ...settings });
+  const execArgv = ['--import', 'tsx'];
+  const child = fork(join(checkout, 'api/main.ts'), [], { cwd: checkout, env, execArgv });
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+  return { url: `http://127.0.0.1:${port}`, stop: () => void child.kill() };
+}
+
+/** Returns writes per second. */
+async function writeAll(
+  url: string,
+  { organizationId, lessonId, versionId }: Tenant,
+  signing: BenchInstallation['secrets']['signing'],
+): Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: learners });
+  const started = performance.now();
+  await Promise.all(
+    Array.from({ length: learners }, async () => {
+      const claims = {
+        organizationId,
+        lessonId,
+        versionId: null,
+        learnerId: randomUUID(),
+        userAttributes: '{}',
+      };
+      const { token } = signEmbedToken(signing, claims, 600);
+      const path = `${url}/api/public/lessons/${lessonId}/session?token=${token}`;
+      for (let revision = 0; revision < writesEach; revision += 1) {
+        await post(agent, path, writeOf(versionId, revision));
+      }
+    }),
+  );
+  agent.destroy();
+  return (learners * writesEach) / ((performance.now() - started) / 1000);
+}
+
+/** Each fourth write answers another question; the last one completes the lesson. */
+function writeOf(versionId: string, revision: number): string {
+  const step = Math.floor(revision / 10);
+  const isLast = revision === writesEach - 1;
+  return JSON.stringify({
+    versionId,
+    revision,
+    writeId: randomUUID(),
+    currentSectionIndex: 0,
+    currentStepIndex: step,
+    progressData: { seen: revision },
+    ...(revision % 4 === 0 && { items: [{ widgetId: `MultipleChoice-${step}`, answer: ['choice-1'] }] }),
+    ...(isLast && { completed: true }),
+  });
+}
+
+function post(agent: Agent, url: string, body: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    const sent = request(url, { method: 'POST', agent, headers }, (response) => {
+      response.resume();
+      response.once('end', () =>
+        response.statusCode === 200 ? resolve() : reject(new Error(`status ${response.statusCode ?? ''}`)),
+      );
+    });
+    sent.once('error', reject);
+    sent.end(body);
+  });
+}

@@ -1,0 +1,92 @@
+import { Schema } from 'mongoose';
+import type { ProgressState } from '../progress/state.ts';
+import { indexPendingEvents, pendingEventFields } from './pending-events.ts';
+import type { PendingEvent, PendingEvents } from './pending-events.ts';
+
+/** The changes of a learner's record that are events by themselves. */
+export const progressChanges = ['started', 'scored', 'completed'] as const;
+export type ProgressChange = (typeof progressChanges)[number];
+
+/** The learner's result after a write. */
+export type ProgressSnapshot = Pick<
+  ProgressState,
+  'revision' | 'attempt' | 'versionId' | 'status' | 'score' | 'maxScore' | 'completedAt'
+>;
+
+/** A write to a learner's record that integrators hear of. Its id is the revision. */
+export interface ProgressEvent extends PendingEvent, ProgressSnapshot {
+  changes: ProgressChange[];
+}
+
+/** The fields of progress records for events. */
+export interface ProgressEventFields extends PendingEvents<ProgressEvent> {
+  /** The last `progress.updated`. Missing before the first. */
+  announced?: { revision: number; at: Date };
+}
+
+/** The fields in a schema. */
+export const progressEventFields = {
+  ...pendingEventFields,
+  announced: {
+    type: new Schema({ revision: Number, at: Date }, { _id: false, strict: 'throw' }),
+    default: undefined,
+  },
+} as const;
+
+export const indexProgressEvents = indexPendingEvents;
+
+/** Which changes an organization's endpoints subscribe to. */
+export interface WantedProgress {
+  changes: ReadonlySet<ProgressChange>;
+  /** Every write, as `progress.updated`. */
+  updates: boolean;
+}
+
+/** What a write adds to its record for events: an event, a time at which a worker looks at the record, or both. */
+export interface RecordedEvent {
+  event: ProgressEvent | null;
+  dueAt: Date;
+}
+
+/** The shortest time between two `progress.updated` of a learner. */
+export const updateIntervalMs = 60_000;
+
+/**
+ * Returns what a write adds to its record; null if no endpoint wants to hear of it.
+ *
+ * @param before the state that the write changed.
+ * @param announcedAt the time of the record's last `progress.updated`.
+ */
+export function recordedEvent(
+  wanted: WantedProgress,
+  before: ProgressState,
+  next: ProgressState,
+  announcedAt: Date | null,
+): RecordedEvent | null {
+  const at = next.lastActivityAt;
+  const changes = changesOf(before, next).filter((change) => wanted.changes.has(change));
+  if (changes.length > 0) {
+    return { event: { id: String(next.revision), at, changes, ...snapshotOf(next) }, dueAt: at };
+  }
+  if (!wanted.updates) return null;
+  const earliest = announcedAt === null ? 0 : announcedAt.getTime() + updateIntervalMs;
+  return { event: null, dueAt: new Date(Math.max(at.getTime(), earliest)) };
+}
+
+export function snapshotOf(state: ProgressSnapshot): ProgressSnapshot {
+  const { revision, attempt, versionId, status, score, maxScore, completedAt } = state;
+  return { revision, attempt, versionId, status, score, maxScore, completedAt };
+}
+
+function changesOf(before: ProgressState, next: ProgressState): ProgressChange[] {
+  const changes: ProgressChange[] = [];
+  if (before.startedAt === null && next.startedAt !== null) changes.push('started');
+  if (next.score !== null && (next.score !== before.score || next.maxScore !== before.maxScore)) {
+    changes.push('scored');
+  }
+  // A restart and another finish complete the lesson again.
+  if (next.finished !== null && next.finished.at.getTime() !== before.finished?.at.getTime()) {
+    changes.push('completed');
+  }
+  return changes;
+}

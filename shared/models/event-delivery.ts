@@ -1,0 +1,336 @@
+import { Schema } from 'mongoose';
+import type { Model, PipelineStage } from 'mongoose';
+import {
+  claimDelivery,
+  clearFailuresWhenIdle,
+  deliveryFields,
+  endAttempt,
+  failedAttempt,
+  later,
+  literal,
+  noFailures,
+} from '../deliveries/outbox.ts';
+import type { Delivery, DeliveryState, FailedAttempt } from '../deliveries/outbox.ts';
+import { isDuplicate, schemaOptions } from '../platform/mongo.ts';
+import { noLease } from '../platform/lease.ts';
+
+/** What an event is sent as, and where to. */
+export const eventKinds = ['webhook'] as const;
+export type EventKind = (typeof eventKinds)[number];
+
+/** One try to send an event, as its owner sees it. */
+export interface DeliveryAttempt {
+  at: Date;
+  milliseconds: number;
+  /** Of the response; null without one. */
+  status: number | null;
+  /** Why it failed; null after a success. */
+  error: string | null;
+  /** The beginning of the response; null without one. */
+  response: string | null;
+}
+
+/** An event for one target: a row of the outbox. */
+export interface EventDelivery extends Delivery {
+  kind: EventKind;
+  organizationId: string;
+  /** The id of the webhook. */
+  targetId: string;
+  /** The type of the event. */
+  type: string;
+  lessonId: string | null;
+  learnerId: string | null;
+  /** When the event occurred. */
+  eventAt: Date;
+  /** What is sent: JSON text. */
+  body: string;
+  /** The last ones, the oldest first. */
+  attempts: DeliveryAttempt[];
+  deliveredAt: Date | null;
+  /** When MongoDB deletes the row; null while it waits. */
+  expiresAt: Date | null;
+}
+
+/** The part of the database that these operations use. */
+export interface EventDeliveryDb {
+  eventDeliveries: Model<EventDelivery>;
+}
+
+export const eventDeliverySchema = new Schema<EventDelivery>(
+  {
+    _id: { type: String, required: true },
+    kind: { type: String, required: true, enum: eventKinds },
+    organizationId: { type: String, required: true },
+    targetId: { type: String, required: true },
+    type: { type: String, required: true },
+    lessonId: { type: String, default: null },
+    learnerId: { type: String, default: null },
+    eventAt: { type: Date, required: true },
+    body: { type: String, required: true },
+    attempts: {
+      type: [
+        new Schema(
+          { at: Date, milliseconds: Number, status: Number, error: String, response: String },
+          { _id: false, strict: 'throw', minimize: false },
+        ),
+      ],
+      default: [],
+    },
+    deliveredAt: { type: Date, default: null },
+    expiresAt: { type: Date, default: null },
+    ...deliveryFields,
+  },
+  schemaOptions,
+);
+eventDeliverySchema.index({ kind: 1, state: 1, targetId: 1, nextTryAt: 1 });
+eventDeliverySchema.index({ targetId: 1, createdAt: -1, _id: 1 });
+eventDeliverySchema.index({ organizationId: 1, state: 1, createdAt: -1 });
+eventDeliverySchema.index({ organizationId: 1, createdAt: -1, _id: 1 });
+eventDeliverySchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
+
+const maxAttempts = 20;
+const dayMs = 24 * 3600_000;
+
+/** How long rows stay for lists and for sending again. */
+export const keptMs = { delivered: 7 * dayMs, failed: 30 * dayMs };
+
+/** A row before it is stored. */
+export type NewDelivery = Pick<
+  EventDelivery,
+  '_id' | 'kind' | 'organizationId' | 'targetId' | 'type' | 'lessonId' | 'learnerId' | 'eventAt' | 'body'
+>;
+
+/** Adds rows to the outbox, due now. Rows that exist stay as they are. */
+export async function insertDeliveries(db: EventDeliveryDb, rows: readonly NewDelivery[]): Promise<void> {
+  if (rows.length === 0) return;
+  const now = new Date();
+  const defaults = {
+    ...{ state: 'waiting' as const, nextTryAt: now, createdAt: now },
+    ...{ attempts: [], deliveredAt: null, expiresAt: null, ...noFailures, ...noLease },
+  };
+  try {
+    await db.eventDeliveries.collection.insertMany(rows.map((row) => ({ ...row, ...defaults })) as never, {
+      ordered: false,
+    });
+  } catch (error) {
+    // Every other row is stored.
+    if (!isDuplicatesOnly(error)) throw error;
+  }
+}
+
+function isDuplicatesOnly(error: unknown): boolean {
+  const { writeErrors = [] } = error as { writeErrors?: { code: number }[] };
+  return isDuplicate(error) && writeErrors.every(({ code }) => code === 11_000);
+}
+
+/** A row that no other worker sends until its lease expires. */
+export interface ClaimedDelivery extends EventDelivery {
+  leaseId: string;
+}
+
+export function claimEventDelivery(
+  db: EventDeliveryDb,
+  kind: EventKind,
+  which: { id: string } | { target: string },
+): Promise<ClaimedDelivery | null> {
+  return claimDelivery<EventDelivery, ClaimedDelivery>(db.eventDeliveries, {
+    kind,
+    ...('id' in which ? { _id: which.id } : { targetId: which.target }),
+  });
+}
+
+/** How an attempt ended: delivered, nowhere to deliver to, tried again later, or not tried again. */
+export type AttemptEnd =
+  | { to: 'delivered' }
+  | { to: 'dismissed' }
+  | { to: 'waiting'; delayMs: number; failure: FailedAttempt }
+  | { to: 'failed'; failure: FailedAttempt };
+
+/**
+ * Records the end of an attempt.
+ *
+ * @param attempt null if nothing was sent.
+ * @returns the row as it is now; null when the lease was lost, and nothing changed.
+ */
+export function endEventAttempt(
+  db: EventDeliveryDb,
+  row: ClaimedDelivery,
+  end: AttemptEnd,
+  attempt: DeliveryAttempt | null,
+): Promise<EventDelivery | null> {
+  return endAttempt(db.eventDeliveries, row, {
+    ...(attempt !== null && {
+      attempts: { $slice: [{ $concatArrays: ['$attempts', [literal(attempt)]] }, -maxAttempts] },
+    }),
+    ...changesOf(end),
+  });
+}
+
+function changesOf(end: AttemptEnd) {
+  switch (end.to) {
+    case 'delivered':
+      return { state: 'idle', deliveredAt: '$$NOW', expiresAt: later(keptMs.delivered) };
+    case 'dismissed':
+      return { state: 'idle', expiresAt: later(keptMs.delivered) };
+    case 'waiting':
+      return { nextTryAt: later(end.delayMs), ...failedAttempt(end.failure).changes };
+    case 'failed':
+      return { state: 'failed', expiresAt: later(keptMs.failed), ...failedAttempt(end.failure).changes };
+  }
+}
+
+/** Ends an attempt that did not count: it was cut off, and may have arrived. */
+export function releaseEventDelivery(
+  db: EventDeliveryDb,
+  row: ClaimedDelivery,
+  delayMs = 0,
+): Promise<EventDelivery | null> {
+  return endAttempt(db.eventDeliveries, row, { nextTryAt: later(delayMs) });
+}
+
+/** Returns the target of a row; null if there is no such row. */
+export async function findTargetOfDelivery(db: EventDeliveryDb, id: string): Promise<string | null> {
+  const row = await db.eventDeliveries
+    .findById(id, { targetId: 1 })
+    .lean<Pick<EventDelivery, 'targetId'>>()
+    .exec();
+  return row?.targetId ?? null;
+}
+
+/** What the owner of a delivery sees of its state. */
+export const deliveryStatuses = ['pending', 'delivered', 'failed', 'dismissed'] as const;
+export type DeliveryStatus = (typeof deliveryStatuses)[number];
+
+export function statusOfDelivery({
+  state,
+  deliveredAt,
+}: Pick<EventDelivery, 'state' | 'deliveredAt'>): DeliveryStatus {
+  if (state === 'waiting') return 'pending';
+  if (state === 'failed') return 'failed';
+  return deliveredAt === null ? 'dismissed' : 'delivered';
+}
+
+const filterOfStatus: Record<DeliveryStatus, object> = {
+  pending: { state: 'waiting' },
+  delivered: { state: 'idle', deliveredAt: { $ne: null } },
+  failed: { state: 'failed' },
+  dismissed: { state: 'idle', deliveredAt: null },
+};
+
+/** Selects rows of an organization. */
+export interface DeliverySelection {
+  organizationId: string;
+  kind?: EventKind | undefined;
+  targetId?: string | undefined;
+  status?: DeliveryStatus | undefined;
+  lessonId?: string | undefined;
+  learnerId?: string | undefined;
+}
+
+function filterOf({ status, ...fields }: DeliverySelection) {
+  const given = Object.entries(fields).filter(([, value]) => Boolean(value));
+  return { ...Object.fromEntries(given), ...(status !== undefined && filterOfStatus[status]) };
+}
+
+/** Returns rows, newest first. @param options.after the last row of the previous page. */
+export function listDeliveries(
+  db: EventDeliveryDb,
+  selection: DeliverySelection,
+  { after, limit }: { after: Pick<EventDelivery, '_id' | 'createdAt'> | null; limit: number },
+): Promise<EventDelivery[]> {
+  return db.eventDeliveries
+    .find({
+      ...filterOf(selection),
+      ...(after !== null && {
+        $or: [
+          { createdAt: { $lt: after.createdAt } },
+          { createdAt: after.createdAt, _id: { $gt: after._id } },
+        ],
+      }),
+    })
+    .sort({ createdAt: -1, _id: 1 })
+    .limit(limit)
+    .lean<EventDelivery[]>()
+    .exec();
+}
+
+/** Returns a row of a target; null if there is none. */
+export function findDelivery(
+  db: EventDeliveryDb,
+  selection: DeliverySelection,
+  id: string,
+): Promise<EventDelivery | null> {
+  return db.eventDeliveries
+    .findOne({ _id: id, ...filterOf(selection) })
+    .lean<EventDelivery>()
+    .exec();
+}
+
+const retryNow: PipelineStage.Set = {
+  $set: { state: 'waiting', nextTryAt: '$$NOW', deliveredAt: null, expiresAt: null, ...noFailures },
+};
+
+/** Sends rows again, with their ids. Rows that wait for a retry are due at once. Returns how many there are. */
+export async function resendDeliveries(
+  db: EventDeliveryDb,
+  selection: DeliverySelection,
+  which: { ids: readonly string[] } | { since: Date; until: Date },
+): Promise<number> {
+  const range =
+    'ids' in which
+      ? { _id: { $in: [...which.ids] } }
+      : { createdAt: { $gte: which.since, $lt: which.until } };
+  const { matchedCount } = await db.eventDeliveries.updateMany(
+    { ...filterOf(selection), ...range },
+    [retryNow],
+    { updatePipeline: true },
+  );
+  return matchedCount;
+}
+
+/** Makes waiting and failed rows idle. Returns how many there are. */
+export async function dismissEventDeliveries(
+  db: EventDeliveryDb,
+  selection: DeliverySelection,
+  ids: readonly string[],
+): Promise<number> {
+  const { matchedCount } = await db.eventDeliveries.updateMany(
+    { ...filterOf(selection), _id: { $in: [...ids] }, state: { $in: ['waiting', 'failed'] } },
+    [{ $set: { state: 'idle', expiresAt: later(keptMs.delivered) } }, clearFailuresWhenIdle],
+    { updatePipeline: true },
+  );
+  return matchedCount;
+}
+
+/** Deletes all rows of a target that is gone. */
+export async function deleteDeliveriesTo(db: EventDeliveryDb, targetId: string): Promise<void> {
+  await db.eventDeliveries.deleteMany({ targetId });
+}
+
+/** Returns the number of an organization's rows in a state, up to a limit. */
+export function countDeliveries(
+  db: EventDeliveryDb,
+  organizationId: string,
+  state: DeliveryState,
+  limit: number,
+): Promise<number> {
+  return db.eventDeliveries.countDocuments({ organizationId, state }, { limit }).exec();
+}
+
+/** Deletes the oldest rows of an organization in a state, but for the newest `kept`; at most `limit` of them. */
+export async function trimDeliveries(
+  db: EventDeliveryDb,
+  organizationId: string,
+  state: DeliveryState,
+  { kept, limit }: { kept: number; limit: number },
+): Promise<void> {
+  const surplus = await db.eventDeliveries
+    .find({ organizationId, state }, { _id: 1 })
+    .sort({ createdAt: -1 })
+    .skip(kept)
+    .limit(limit)
+    .lean<Pick<EventDelivery, '_id'>[]>()
+    .exec();
+  if (surplus.length === 0) return;
+  await db.eventDeliveries.deleteMany({ _id: { $in: surplus.map(({ _id }) => _id) }, state });
+}

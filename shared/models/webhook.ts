@@ -1,0 +1,168 @@
+import { Schema } from 'mongoose';
+import type { Model } from 'mongoose';
+import { indexPendingEvents, pendingEventFields, addEvent } from '../events/pending-events.ts';
+import type { PendingEvent, PendingEvents } from '../events/pending-events.ts';
+import { subscribableEvents } from '../events/event-types.ts';
+import type { EventType } from '../events/event-types.ts';
+import { schemaOptions, uuidField } from '../platform/mongo.ts';
+
+/** Why a webhook gets no events: its owner stopped it, its receiver returned 410, or failed for days. */
+export const disabledReasons = ['owner', 'gone', 'failing'] as const;
+export type DisabledReason = (typeof disabledReasons)[number];
+
+/** An event of the webhook itself: Lectern disabled it. */
+export interface WebhookDisabledEvent extends PendingEvent {
+  reason: Exclude<DisabledReason, 'owner'>;
+}
+
+/** A URL of an integrator that gets an organization's events. */
+export interface Webhook extends PendingEvents<WebhookDisabledEvent> {
+  _id: string;
+  organizationId: string;
+  url: string;
+  /** Subscriptions. */
+  types: EventType[];
+  description: string;
+  /** The sealed secret that signs deliveries; see shared/webhooks/secrets.ts. */
+  secret: string;
+  /** The secret before the last rotation, which signs too until it expires. */
+  previousSecret: string | null;
+  previousSecretUntil: Date | null;
+  /** Null for an active webhook. */
+  disabled: { reason: DisabledReason; at: Date } | null;
+  /** Since when each attempt has failed; null after a success. */
+  failingSince: Date | null;
+  createdAt: Date;
+}
+
+/** The part of the database that these operations use. */
+export interface WebhookDb {
+  webhooks: Model<Webhook>;
+}
+
+export const webhookSchema = new Schema<Webhook>(
+  {
+    _id: uuidField,
+    organizationId: { type: String, required: true },
+    url: { type: String, required: true },
+    types: { type: [{ type: String, enum: subscribableEvents }], required: true },
+    description: { type: String, default: '' },
+    secret: { type: String, required: true },
+    previousSecret: { type: String, default: null },
+    previousSecretUntil: { type: Date, default: null },
+    disabled: {
+      type: new Schema(
+        { reason: { type: String, enum: disabledReasons }, at: Date },
+        { _id: false, strict: 'throw' },
+      ),
+      default: null,
+    },
+    failingSince: { type: Date, default: null },
+    createdAt: { type: Date, required: true, default: () => new Date() },
+    ...pendingEventFields,
+  },
+  schemaOptions,
+);
+webhookSchema.index({ organizationId: 1, createdAt: 1 });
+indexPendingEvents(webhookSchema);
+
+export async function insertWebhook(
+  db: WebhookDb,
+  fields: Pick<Webhook, '_id' | 'organizationId' | 'url' | 'types' | 'description' | 'secret'>,
+): Promise<Webhook> {
+  return (await db.webhooks.create(fields)).toObject();
+}
+
+/** Returns the webhooks of organizations, the oldest first. */
+export function listWebhooks(db: WebhookDb, organizationIds: readonly string[]): Promise<Webhook[]> {
+  return db.webhooks
+    .find({ organizationId: { $in: [...organizationIds] } })
+    .sort({ organizationId: 1, createdAt: 1, _id: 1 })
+    .lean<Webhook[]>()
+    .exec();
+}
+
+export function countWebhooks(db: WebhookDb, organizationId: string): Promise<number> {
+  return db.webhooks.countDocuments({ organizationId }).exec();
+}
+
+/** Returns a webhook of an organization, or of any; null if there is none. */
+export function findWebhook(db: WebhookDb, id: string, organizationId?: string): Promise<Webhook | null> {
+  return db.webhooks
+    .findOne({ _id: id, ...(organizationId !== undefined && { organizationId }) })
+    .lean<Webhook>()
+    .exec();
+}
+
+/** Changes a webhook; returns it, or null if there is none. */
+export function updateWebhook(
+  db: WebhookDb,
+  { id, organizationId }: { id: string; organizationId: string },
+  changes: Partial<
+    Pick<
+      Webhook,
+      | 'url'
+      | 'types'
+      | 'description'
+      | 'disabled'
+      | 'failingSince'
+      | 'secret'
+      | 'previousSecret'
+      | 'previousSecretUntil'
+    >
+  >,
+): Promise<Webhook | null> {
+  return db.webhooks
+    .findOneAndUpdate({ _id: id, organizationId }, { $set: changes }, { returnDocument: 'after' })
+    .lean<Webhook>()
+    .exec();
+}
+
+/** Deletes a webhook; returns false if there was none. */
+export async function deleteWebhook(db: WebhookDb, id: string, organizationId: string): Promise<boolean> {
+  const { deletedCount } = await db.webhooks.deleteOne({ _id: id, organizationId });
+  return deletedCount === 1;
+}
+
+/** Records that a webhook fails from now on, unless it failed before. */
+export async function markWebhookFailing(db: WebhookDb, id: string, at: Date): Promise<void> {
+  await db.webhooks.updateOne({ _id: id, failingSince: null }, { $set: { failingSince: at } });
+}
+
+/** Records that a webhook works. */
+export async function markWebhookWorking(db: WebhookDb, id: string): Promise<void> {
+  await db.webhooks.updateOne({ _id: id }, { $set: { failingSince: null } });
+}
+
+/** Disables an active webhook, and adds the event that reports it. Returns false if it is not active. */
+export async function disableWebhook(
+  db: WebhookDb,
+  id: string,
+  reason: WebhookDisabledEvent['reason'],
+): Promise<boolean> {
+  const at = new Date();
+  const event: WebhookDisabledEvent = { id: at.toISOString(), at, reason };
+  const { modifiedCount } = await db.webhooks.updateOne(
+    { _id: id, disabled: null },
+    { $set: { disabled: { reason, at } }, ...addEvent(event, at) },
+  );
+  return modifiedCount === 1;
+}
+
+/** Returns how many webhooks there are by state: active, failing (active, but failing), and the disabled reasons. */
+export async function countWebhookStates(db: WebhookDb): Promise<Record<string, number>> {
+  const counts = await db.webhooks.aggregate<{ _id: string; count: number }>([
+    {
+      $group: {
+        _id: {
+          $ifNull: [
+            '$disabled.reason',
+            { $cond: [{ $gt: ['$failingSince', null] }, 'active_failing', 'active'] },
+          ],
+        },
+        count: { $sum: 1 },
+      },
+    },
+  ]);
+  return Object.fromEntries(counts.map(({ _id, count }) => [_id, count]));
+}

@@ -1,0 +1,25 @@
+import type { Model } from 'mongoose';
+import type { LecternEvent } from '../events/event-types.ts';
+import type { PendingEvent, PendingEvents, PublishedEvents } from '../events/pending-events.ts';
+import type { Webhook } from '../models/webhook.ts';
+
+/** A document of an organization with pending events. */
+export interface PendingDocument extends PendingEvents<PendingEvent> {
+  _id: string;
+  organizationId: string;
+}
+
+/** The events of a document, and what to remove from it once the outbox has them. */
+export interface ReadEvents {
+  events: LecternEvent[];
+  published: PublishedEvents;
+}
+
+/** A collection whose documents have pending events. */
+export interface EventSource<Document extends PendingDocument> {
+  model: Model<Document>;
+  /** The fields that `read` needs, beside the events and the organization. */
+  fields: Record<string, 1>;
+  /** @param webhooks the active ones of the document's organization. */
+  read: (this: void, document: Document, webhooks: readonly Webhook[]) => ReadEvents;
+}

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { EventType, LecternEvent } from '../events/event-types.ts';
+import type { Database } from '../models/database.ts';
+import { deleteDeliveriesTo, insertDeliveries } from '../models/event-delivery.ts';
+import type { NewDelivery } from '../models/event-delivery.ts';
+import {
+  countWebhooks,
+  deleteWebhook,
+  findWebhook,
+  insertWebhook,
+  updateWebhook,
+} from '../models/webhook.ts';
+import type { Webhook } from '../models/webhook.ts';
+import { LecternError } from '../platform/errors.ts';
+import { uuidV5 } from '../platform/uuid.ts';
+import { generateWebhookSecret, sealWebhookSecret } from './secrets.ts';
+
+/** The limit per organization. Each webhook may hold slots of workers while its receiver does not respond. */
+export const maxWebhooks = 20;
+
+/**
+ * How long processes cache an organization's subscriptions. A change of subscriptions waits for longer before it is
+ * reported as done: from then on, every process records events for it.
+ */
+export const subscriptionCacheMs = 500;
+const spreadMs = subscriptionCacheMs + 250;
+
+export const webhookNotFound = 'Webhook not found';
+export const tooManyWebhooks = `An organization may have at most ${maxWebhooks} webhooks`;
+
+/** The settings of a webhook that its owner decides. */
+export interface WebhookSettings {
+  url: string;
+  types: EventType[];
+  description: string;
+}
+
+/** Names a webhook of an organization. */
+export interface WebhookKey {
+  id: string;
+  organizationId: string;
+}
+
+/**
+ * Creates a webhook. Resolves when it gets every later event.
+ *
+ * @returns the webhook with its secret, which nothing shows again.
+ * @throws {LecternError} CONFLICT if the organization has too many.
+ */
+export async function createWebhook(
+  db: Database,
+  pepper: string,
+  organizationId: string,
+  settings: WebhookSettings,
+): Promise<{ webhook: Webhook; secret: string }> {
+  const id = randomUUID();
+  const secret = generateWebhookSecret();
+  const sealed = sealWebhookSecret(secret, id, pepper);
+  if ((await countWebhooks(db, organizationId)) >= maxWebhooks) {
+    throw new LecternError('CONFLICT', tooManyWebhooks);
+  }
+  const webhook = await insertWebhook(db, { _id: id, organizationId, ...settings, secret: sealed });
+  // Of concurrent requests, those beyond the limit undo their work.
+  if ((await countWebhooks(db, organizationId)) > maxWebhooks) {
+    await deleteWebhook(db, id, organizationId);
+    throw new LecternError('CONFLICT', tooManyWebhooks);
+  }
+  await delay(spreadMs);
+  return { webhook, secret };
+}
+
+/**
+ * Changes a webhook. Resolves when the change affects every later event.
+ *
+ * @param changes.isActive false stops it; true starts it again, whatever stopped it.
+ * @throws {LecternError} NOT_FOUND
+ */
+export async function changeWebhook(
+  db: Database,
+  key: WebhookKey,
+  { isActive, ...settings }: Partial<WebhookSettings> & { isActive?: boolean | undefined },
+): Promise<Webhook> {
+  const changed = await updateWebhook(db, key, {
+    ...settings,
+    ...(isActive === true && { disabled: null, failingSince: null }),
+    ...(isActive === false && { disabled: { reason: 'owner' as const, at: new Date() } }),
+  });
+  if (changed === null) throw notFound();
+  await delay(spreadMs);
+  return changed;
+}
+
+/** Returns a webhook of an organization. @throws {LecternError} NOT_FOUND */
+export async function requireWebhook(db: Database, { id, organizationId }: WebhookKey): Promise<Webhook> {
+  const webhook = await findWebhook(db, id, organizationId);
+  if (webhook === null) throw notFound();
+  return webhook;
+}
+
+/** Deletes a webhook with its deliveries. @throws {LecternError} NOT_FOUND */
+export async function removeWebhook(db: Database, { id, organizationId }: WebhookKey): Promise<void> {
+  if (!(await deleteWebhook(db, id, organizationId))) throw notFound();
+  await deleteDeliveriesTo(db, id);
+}
+
+/**
+ * Gives a webhook another secret. Both sign until the previous one expires; one before that no longer does.
+ *
+ * @throws {LecternError} NOT_FOUND
+ */
+export async function rotateWebhookSecret(
+  db: Database,
+  pepper: string,
+  key: WebhookKey,
+  overlapSeconds: number,
+): Promise<{ webhook: Webhook; secret: string }> {
+  const { secret: previousSecret } = await requireWebhook(db, key);
+  const secret = generateWebhookSecret();
+  const webhook = await updateWebhook(db, key, {
+    secret: sealWebhookSecret(secret, key.id, pepper),
+    previousSecret,
+    previousSecretUntil: new Date(Date.now() + overlapSeconds * 1000),
+  });
+  if (webhook === null) throw notFound();
+  return { webhook, secret };
+}
+
+/** Queues a `ping` for a webhook, also a disabled one's. Returns the id of the delivery. @throws {LecternError} NOT_FOUND */
+export async function testWebhook(db: Database, key: WebhookKey): Promise<string> {
+  const webhook = await requireWebhook(db, key);
+  const { organizationId } = webhook;
+  const ping: LecternEvent = {
+    ...{ type: 'ping', key: `ping:${randomUUID()}`, at: new Date(), organizationId },
+    ...{ lessonId: null, learnerId: null },
+    data: { organizationId, webhookId: webhook._id },
+  };
+  const row = webhookDelivery(webhook._id, ping);
+  await insertDeliveries(db, [row]);
+  return row._id;
+}
+
+/** Returns the delivery of an event to a webhook. Its id follows from both, so that no event is queued twice. */
+export function webhookDelivery(webhookId: string, event: LecternEvent): NewDelivery {
+  const { key, type, at, organizationId, lessonId, learnerId, data } = event;
+  return {
+    _id: `evt_${uuidV5(webhookId, key)}`,
+    kind: 'webhook',
+    targetId: webhookId,
+    ...{ organizationId, type, lessonId, learnerId, eventAt: at },
+    body: JSON.stringify({ type, timestamp: at.toISOString(), data }),
+  };
+}
+
+function notFound(): LecternError {
+  return new LecternError('NOT_FOUND', webhookNotFound);
+}

@@ -1,0 +1,39 @@
+import type { Config } from '../platform/config.ts';
+import { hostOf, literalAddress } from '../platform/http/ssrf-guard.ts';
+import { parseUrl } from '../platform/parse-url.ts';
+
+export const maxUrlLength = 2048;
+
+/** The settings that decide which receivers may be private. */
+export interface ReceiverConfig {
+  download: Pick<Config['download'], 'allowedPrivateHosts'>;
+  isLocal: Config['isLocal'];
+}
+
+/**
+ * Returns the hosts, as `host:port`, that a receiver's URL may name although they are private: those of the setting, and
+ * on a Lectern that only this machine reaches, the URL's own host if it is this machine.
+ */
+export function privateHostsOf(url: URL, { download, isLocal }: ReceiverConfig): readonly string[] {
+  const { allowedPrivateHosts } = download;
+  return isLocal && isLoopback(url) ? [...allowedPrivateHosts, hostOf(url)] : allowedPrivateHosts;
+}
+
+/** Returns why a receiver cannot have this URL; null if it can. */
+export function receiverUrlFault(text: string, config: ReceiverConfig): string | null {
+  const url = parseUrl(text);
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+    return 'url must be an https URL';
+  }
+  if (text.length > maxUrlLength) return `url must be at most ${maxUrlLength} characters`;
+  if (url.username !== '' || url.password !== '') return 'url must have no user name and no password';
+  if (url.protocol === 'http:' && !privateHostsOf(url, config).includes(hostOf(url))) {
+    return 'url must begin with https://';
+  }
+  return null;
+}
+
+function isLoopback(url: URL): boolean {
+  const address = literalAddress(url);
+  return url.hostname === 'localhost' || address === '::1' || (address?.startsWith('127.') ?? false);
+}

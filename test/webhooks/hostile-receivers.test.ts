@@ -1,0 +1,97 @@
+import { beforeAll, expect, test } from 'vitest';
+import type { Behavior } from '../support/origin.ts';
+import { redirectTo, reset, stream } from '../support/origin.ts';
+import { expectError } from '../support/answers.ts';
+import { useApi } from '../support/use.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { FairSlots } from '../../worker/deliveries/fair-slots.ts';
+import { useReceiver } from './receiver.ts';
+import { Webhooks } from './webhooks-client.ts';
+import type { Delivery } from './webhooks-client.ts';
+
+/* Receivers that attack Lectern or waste its time. This Lectern has a public URL, so that no private host is allowed. */
+
+const receiver = useReceiver();
+const api = useApi(
+  () => ({
+    PUBLIC_URL: 'https://lessons.example',
+    LECTERN_ALLOWED_PRIVATE_HOSTS: `127.0.0.1:${receiver.port}`,
+  }),
+  { worker: true },
+);
+let webhooks: Webhooks;
+beforeAll(() => (webhooks = new Webhooks(api)));
+
+/** Sends a ping, and returns the delivery after its first attempt. */
+async function deliver(url: string): Promise<Delivery> {
+  const { id } = await webhooks.create(url, ['progress.started']);
+  await webhooks.expect(202, 'POST', `/${id}/test`);
+  return waitFor(
+    'the attempt',
+    async () => (await webhooks.deliveries(id)).find(({ attempts }) => attempts.length > 0),
+    25_000,
+  );
+}
+
+const drip: Behavior = (_request, response) => {
+  response.writeHead(200);
+  const timer = setInterval(() => response.write('x'), 20);
+  response.on('close', () => clearInterval(timer));
+};
+
+test.each<[string, Behavior, Partial<Delivery['attempts'][number]>, string]>([
+  ['a redirect', redirectTo('http://169.254.169.254/'), { status: 302 }, 'pending'],
+  ['an endless body', stream(), { status: 200, error: null, response: '' }, 'delivered'],
+  ['a dripping body', drip, { status: 200, error: null }, 'delivered'],
+  ['a reset', reset(), { status: null, response: null }, 'pending'],
+])('%s costs little: one request, and bounded time and memory', async (name, behavior, attempt, status) => {
+  const path = `/${name.replaceAll(' ', '-')}`;
+  receiver.script(path, behavior);
+  const delivery = await deliver(receiver.url(path));
+  expect(delivery.status).toBe(status);
+  expect(delivery.attempts).toMatchObject([attempt]);
+  expect(delivery.attempts[0]?.response?.length ?? 0).toBeLessThanOrEqual(4096);
+  expect(delivery.attempts[0]?.milliseconds).toBeLessThan(10_000);
+  expect(receiver.received.filter((event) => event.path === path)).toHaveLength(1);
+});
+
+test.each([
+  ['https://169.254.169.254/latest/meta-data'],
+  ['https://127.0.0.1/'],
+  ['https://[::ffff:10.0.0.1]/'],
+  ['https://0x7f.1/'],
+  ['https://localhost/'],
+])('%s is never connected to', async (url) => {
+  const delivery = await deliver(url);
+  expect(delivery).toMatchObject({
+    status: 'pending',
+    attempts: [{ status: null, error: expect.stringContaining('is not a public address') as string }],
+  });
+});
+
+test('http is rejected, also to this machine', async () => {
+  for (const url of ['http://127.0.0.1:1/', 'http://localhost/', 'http://example.com/']) {
+    const answer = await webhooks.send('POST', '', { url, events: ['progress.started'] });
+    expectError(answer, 422, 'url must begin with https://');
+  }
+});
+
+test('an owner whose work hangs takes half of the slots, and a free slot goes to the owner with the fewest', async () => {
+  const slots = new FairSlots(4);
+  const started: string[] = [];
+  const ends: (() => void)[] = [];
+  const work = (owner: string) =>
+    slots.run(owner, () => {
+      started.push(owner);
+      return new Promise<void>((end) => ends.push(end));
+    });
+  const all = [...Array.from({ length: 5 }, () => work('slow')), work('b'), work('c'), work('b'), work('c')];
+  await waitFor('the first', () => started.length === 4);
+  expect(started).toEqual(['slow', 'slow', 'b', 'c']);
+  for (let done = 0; done < all.length; done += 1) {
+    const end = await waitFor('the next', () => ends.shift());
+    end();
+  }
+  await Promise.all(all);
+  expect(started.toSorted()).toEqual(['b', 'b', 'c', 'c', 'slow', 'slow', 'slow', 'slow', 'slow']);
+});

@@ -1,0 +1,63 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { useStarted } from '../support/use.ts';
+import type { Behavior } from '../support/origin.ts';
+
+/** A request that a receiver got, as it arrived. */
+export interface ReceivedEvent {
+  path: string;
+  headers: Record<string, string>;
+  /** The bytes that are signed. */
+  text: string;
+  body: { type: string; timestamp: string; data: Record<string, unknown> };
+  atMs: number;
+}
+
+/** An integrator's server: returns 204, or plays a behavior for each request at a path; the last one repeats. */
+export interface Receiver {
+  port: number;
+  received: ReceivedEvent[];
+  url(path?: string): string;
+  script(path: string, ...behaviors: [Behavior, ...Behavior[]]): void;
+  of(type: string, path?: string): ReceivedEvent[];
+  close(): Promise<void>;
+}
+
+export function useReceiver(): Receiver {
+  return useStarted(startReceiver, (receiver) => receiver.close());
+}
+
+async function startReceiver(): Promise<Receiver> {
+  const received: ReceivedEvent[] = [];
+  const scripts = new Map<string, Behavior[]>();
+  const receive = async (request: IncomingMessage, response: ServerResponse) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    const text = Buffer.concat(chunks).toString();
+    const path = request.url ?? '';
+    const headers = request.headers as Record<string, string>;
+    received.push({ path, headers, text, body: JSON.parse(text) as ReceivedEvent['body'], atMs: Date.now() });
+    const script = scripts.get(path);
+    const behavior = (script !== undefined && script.length > 1 ? script.shift() : script?.[0]) ?? noContent;
+    await behavior(request, response);
+  };
+  const server = createServer((request, response) => {
+    receive(request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    received,
+    url: (path = '/hook') => `http://127.0.0.1:${port}${path}`,
+    script: (path, ...behaviors) => void scripts.set(path, behaviors),
+    of: (type, path = '/hook') => received.filter((event) => event.body.type === type && event.path === path),
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const noContent: Behavior = (_request, response) => void response.writeHead(204).end();

@@ -1,0 +1,75 @@
+import { Connections } from '../../shared/platform/http/connections.ts';
+import { OutboundError } from '../../shared/platform/http/failure.ts';
+import { send } from '../../shared/platform/http/request.ts';
+import type { OutboundResponse } from '../../shared/platform/http/request.ts';
+import { hostOf } from '../../shared/platform/http/ssrf-guard.ts';
+import { withDeadline, withTimeLimit } from '../../shared/platform/time-limits.ts';
+
+/** From the request to the headers of the response. */
+const timeoutMs = 15_000;
+
+/** The body of a response is for people: its beginning is enough, if it arrives soon. */
+const maxResponseBytes = 4096;
+const maxResponseMs = 1_000;
+
+/** A response of any status, with the beginning of its body. */
+export interface PostResponse {
+  status: number;
+  retryAfter: string | null;
+  text: string;
+}
+
+/**
+ * Posts JSON to a receiver that a tenant has chosen, through the SSRF guard: it follows no redirect, and a receiver that
+ * is slow, drips or sends too much costs bounded time and memory.
+ *
+ * @param request.privateHosts the private hosts that it may reach, as `host:port`.
+ * @throws {OutboundError} without a response; the signal's reason.
+ */
+export async function postJson(
+  url: URL,
+  {
+    headers,
+    body,
+    privateHosts,
+    signal,
+  }: { headers: Record<string, string>; body: string; privateHosts: readonly string[]; signal: AbortSignal },
+): Promise<PostResponse> {
+  const connections = new Connections(privateHosts);
+  const late = () =>
+    new OutboundError('timeout', `${hostOf(url)} did not respond within ${timeoutMs / 1000} s`);
+  try {
+    // The first check of a URL without https: a receiver's settings may have changed since it was stored.
+    if (url.protocol !== 'https:' && !privateHosts.includes(hostOf(url))) {
+      throw new OutboundError('blocked_address', `${hostOf(url)} must be reached over https`);
+    }
+    return await withTimeLimit({ timeoutMs, signal, late }, async (ending) => {
+      const response = await send(url, {
+        ...{ method: 'POST' as const, agent: connections.agentFor(url, true), body, signal: ending },
+        headers: { 'Content-Type': 'application/json', ...headers },
+      });
+      const { status } = response;
+      return { status, retryAfter: response.header('retry-after'), text: await readBeginning(response) };
+    });
+  } finally {
+    connections.close();
+  }
+}
+
+/** Returns what arrives of a body soon, up to the limit. A failure ends it, because the status says enough. */
+async function readBeginning({ body }: OutboundResponse): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const read = async () => {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      chunks.push(chunk.subarray(0, maxResponseBytes - size));
+      size += chunk.length;
+      if (size >= maxResponseBytes) return;
+    }
+  };
+  const reading = read().catch(() => undefined);
+  await withDeadline(reading, { timeoutMs: maxResponseMs, late: () => undefined });
+  body.destroy();
+  // Cut characters and control characters are of no use in lists and logs.
+  return Buffer.concat(chunks).toString().replaceAll('\u0000', '');
+}
