@@ -22,7 +22,7 @@ const { expectDocumented } = createChecker(document);
 /** Asserts that the OpenAPI document has this response of an endpoint: its status, headers, type and JSON body. */
 export function checkDocumented(url: string, method: string, answer: Answer): void {
   // These are for a reverse proxy, which replaces them.
-  if (answer.headers.has('x-sendfile') || answer.headers.has('x-accel-redirect')) return;
+  if (answer.headers.has('X-Sendfile') || answer.headers.has('X-Accel-Redirect')) return;
   const { pathname } = new URL(url);
   const operation = operations.find((one) => one.method === method && one.path.test(pathname));
   if (operation !== undefined) expectDocumented(operation.name, answer);
