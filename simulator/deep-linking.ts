@@ -70,7 +70,7 @@ export async function acceptDeepLinking(platform: Platform, jwt: string): Promis
   const launch = launchOf(platform, response[claim.deepLinkingData]);
   if (launch.tool.clientId !== tool.clientId) throw rejected('data belongs to a request to another tool.');
   if (response[claim.deploymentId] !== launch.deploymentId)
-    throw rejected('deployment_id must equal the one of the request.');
+    throw rejected("deployment_id must equal the request's.");
   const items = response[claim.contentItems];
   if (items.length > 1 && launch.deepLinkingSettings.accept_multiple === false) {
     throw rejected('The request accepts one content item.');
@@ -93,7 +93,7 @@ function issuerOf(jwt: string): string {
 
 function launchOf({ deepLinks }: Platform, data: string | undefined): Launch {
   const launch = deepLinks.get(data ?? '');
-  if (launch === undefined) throw rejected('data must be the one of a pending request.');
+  if (launch === undefined) throw rejected('data must be that of a pending request.');
   return launch;
 }
 

@@ -6,7 +6,7 @@ export interface PlatformUrls {
   token: string;
   jwks: string;
   deepLinkingReturn: string;
-  /** The page to which tools send their users back. */
+  /** The page to which tools return their users. */
   launchReturn: string;
   /** The platform's base URL, as in `tool_platform`. */
   url: string;

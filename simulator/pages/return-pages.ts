@@ -14,7 +14,7 @@ export function deepLinkedPage({ links, message, errorMessage }: DeepLinkingOutc
   return page({ title: 'Added to the course', main, framed: true });
 }
 
-/** Renders the page to which tools send their users back. */
+/** Renders the page to which tools return their users. */
 export function returnPage(parameters: Readonly<Record<string, string>>): string {
   const { lti_msg: message = null, lti_errormsg: errorMessage = null } = parameters;
   const main = markup`${said(message, errorMessage)}${back}`;

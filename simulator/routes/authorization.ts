@@ -98,7 +98,7 @@ function useLaunch({ launches }: Platform, tool: Tool, parameters: Parameters): 
     throw new Rejection(400, 'login_required', 'lti_message_hint must be one that the platform sent.');
   }
   if (launch.user.loginHint !== parameters.login_hint) {
-    throw new Rejection(400, 'login_required', 'login_hint must be the one of the logged-in user.');
+    throw new Rejection(400, 'login_required', 'login_hint must be that of the logged-in user.');
   }
   if (launch.tool.clientId !== tool.clientId) {
     throw new Rejection(400, 'unauthorized_client', 'The message is for another tool.');

@@ -14,11 +14,11 @@ const parameters = z.record(z.string(), z.string());
 
 const registrationSchema = z.looseObject({
   application_type: z.literal('web'),
-  response_types: z.array(z.string()).refine((types) => types.includes('id_token'), 'has to name id_token'),
+  response_types: z.array(z.string()).refine((types) => types.includes('id_token'), 'must include id_token'),
   grant_types: z
     .array(z.string())
     .refine((types) => types.includes('implicit') && types.includes('client_credentials'), {
-      message: 'has to name implicit and client_credentials',
+      message: 'must include implicit and client_credentials',
     }),
   initiate_login_uri: httpUrl,
   redirect_uris: z.array(httpUrl).min(1),

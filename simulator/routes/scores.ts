@@ -19,7 +19,7 @@ const scoreSchema = z
     timestamp: z
       .string()
       .regex(timestampPattern, 'must be ISO 8601 with fractions of a second and a time zone')
-      .refine((text) => !Number.isNaN(Date.parse(text)), 'is no time'),
+      .refine((text) => !Number.isNaN(Date.parse(text)), 'is not a time'),
     activityProgress: z.enum(activityProgresses),
     gradingProgress: z.enum(gradingProgresses),
     scoreGiven: z.number().nonnegative().nullish(),
@@ -31,7 +31,7 @@ const scoreSchema = z
     ({ scoreGiven, scoreMaximum }) => (scoreGiven ?? null) === null || (scoreMaximum ?? null) !== null,
     {
       path: ['scoreMaximum'],
-      message: 'is needed with scoreGiven',
+      message: 'is required with scoreGiven',
     },
   );
 

@@ -53,7 +53,7 @@ async function grant(ctx: Context, platform: Platform): Promise<{ clientId: stri
     throw new Rejection(
       400,
       'invalid_scope',
-      `The tool may have none of: ${asked.join(' ') || 'nothing asked'}`,
+      `The tool may have none of the requested scopes: ${asked.join(' ') || '(none)'}`,
     );
   }
   return { clientId: tool.clientId, scopes };
