@@ -66,7 +66,7 @@ const groups = [
   },
   {
     name: 'lti',
-    description: 'exchange with learning platforms',
+    description: 'scores for learning platforms, and an LTI platform simulator',
     load: async () => (await import('./commands/lti.ts')).addLtiCommands,
   },
 ];
@@ -113,7 +113,7 @@ export async function createProgram(isNeeded: (group: string) => boolean = () =>
   addStartCommand(program);
   addDemoCommand(program);
   addDoctorCommand(program);
-  program.commandsGroup('Manage its content:');
+  program.commandsGroup('Manage content:');
   for (const { name, description, load } of groups) {
     const group = program.command(name).description(description);
     if (isNeeded(name)) (await load())(group);
@@ -127,7 +127,7 @@ export async function createProgram(isNeeded: (group: string) => boolean = () =>
 /** Commander's own help command prints the nearest command's help for an unknown command, without an error. */
 function helpCommand(program: Command): Command {
   const help: Command = new Command('help')
-    .description('print the help of a command')
+    .description('print help for a command')
     .argument('[command...]', 'such as: lesson import')
     .allowUnknownOption()
     .helpOption(false)

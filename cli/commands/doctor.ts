@@ -24,7 +24,7 @@ interface Check {
   name: string;
   ok: boolean;
   version: string | null;
-  /** The finding; if it is not ok, with the solution. */
+  /** The finding; if it is not ok, followed by the remedy. */
   message: string;
 }
 

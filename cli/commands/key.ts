@@ -17,7 +17,7 @@ export function addKeyCommands(key: Command): void {
       .command('create')
       .description('issue credentials; the secret is shown only once')
       .requiredOption('--org <slug>', 'the organization')
-      .option('--label <label>', 'their purpose')
+      .option('--label <label>', 'what the credentials are for')
       .option('--expires <time>', 'expiry, such as 2027-01-31T12:00:00Z', parseFutureTime),
     async ({ db, secrets }, options: { org: string; label?: string; expires?: Date }) => {
       const { _id: organizationId } = await requireOrganization(db, options.org);

@@ -20,10 +20,10 @@ export function addLessonCheckCommand(group: Command): void {
     group
       .command('check')
       .description(
-        'report why a version or a package cannot be played (exit code 1), and what is missing or doubtful',
+        'report why a version or a package cannot be played (exit code 1), what is missing, and probable mistakes',
       )
-      .argument('<lesson>', 'its id, as lesson list shows it, or the path of a package: a folder or a ZIP')
-      .option('--version <number>', 'of a lesson id; the newest one when left out', parseCount),
+      .argument('<lesson>', 'a lesson id (see lesson list), or the path of a package: a folder or a ZIP')
+      .option('--version <number>', 'with a lesson id: which version; by default the newest', parseCount),
     (lesson: string, options: { version?: number }, command: Command) => {
       if (z.guid().safeParse(lesson).success) return checkStored(lesson.toLowerCase(), options.version);
       if (options.version !== undefined) {

@@ -23,8 +23,8 @@ export function addLessonExportCommand(group: Command): void {
   const command = group
     .command('export')
     .description('write the ZIP of a published version to a file')
-    .argument('<lesson-id>', 'as lesson list shows it', parseUuid)
-    .requiredOption('--out <file>', "the ZIP to write, or a folder, where it gets the archive's own name")
+    .argument('<lesson-id>', 'the lesson; see lesson list', parseUuid)
+    .requiredOption('--out <file>', "the ZIP to write, or a folder, in which it gets the archive's own name")
     .option('--version <number>', 'by default the version published last', parseCount);
   for (const { name, values, help } of profileParameters)
     command.addOption(new Option(`--${name} <what>`, help).choices(values));

@@ -34,7 +34,11 @@ function addSimulateCommand(lti: Command): void {
     .command('simulate')
     .description('run a small LTI 1.3 platform on this machine to explore tools; only in a checkout')
     .option('--port <number>', 'the port on which it listens', parsePort, 4000)
-    .option('--attempts <number>', 'how many submissions a learner has for a grade, as in Canvas', parseCount)
+    .option(
+      '--attempts <number>',
+      'how many submissions a learner may make per grade, as in Canvas',
+      parseCount,
+    )
     .option('--tool <url>', 'registration URL of the first tool', parseHttpUrl)
     .addOption(org.argParser(parseSlug).conflicts('tool'))
     .action(async (options: SimulateOptions) => {

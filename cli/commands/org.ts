@@ -23,7 +23,9 @@ export function addOrganizationCommands(org: Command): void {
       .description('create an organization')
       .requiredOption('--slug <slug>', 'short name for commands', parseSlug)
       .requiredOption('--name <name>', 'display name', parseName)
-      .addOption(new Option('--plan <plan>', 'only edtech may export').choices(plans).makeOptionMandatory()),
+      .addOption(
+        new Option('--plan <plan>', 'its plan; only edtech may export').choices(plans).makeOptionMandatory(),
+      ),
     async ({ db }, { slug, name, plan }: { slug: string; name: string; plan: Plan }) => {
       const organization = await createOrganization(db, { slug, name, plan });
       return { json: present(organization), text: `Created ${describe(organization)}` };

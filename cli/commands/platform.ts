@@ -42,7 +42,7 @@ function addAdd(platform: Command): void {
   contextCommand(
     platform
       .command('add')
-      .description('connect a platform in which Lectern was registered by hand')
+      .description('connect a platform where an administrator registered Lectern by hand')
       .requiredOption('--org <slug>', 'the organization whose lessons it opens')
       .requiredOption(
         '--issuer <url>',

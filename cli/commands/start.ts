@@ -34,7 +34,7 @@ export function addDoctorCommand(program: Command): void {
   withJsonOutput(
     program
       .command('doctor')
-      .description('check all dependencies of Lectern, with a solution for each problem (exit code 1)'),
+      .description('check everything that Lectern depends on, and say how to fix each problem (exit code 1)'),
     async () => (await import('./doctor.ts')).diagnose(),
   );
 }

@@ -35,7 +35,7 @@ export function addTokenCommands(token: Command): void {
       .requiredOption('--lesson <id>', 'the lesson', parseUuid)
       .requiredOption('--learner <id>', 'an anonymous identifier of the learner', parseLearnerId)
       .option('--version <number>', 'pin a published version', parseCount)
-      .option('--timeout <seconds>', 'how long it is valid; by default 7200 seconds', parseCount)
+      .option('--timeout <seconds>', 'how long it is valid, in seconds; by default 7200', parseCount)
       .option('--attributes <json>', 'userAttributes: a JSON object', checkJson),
     signToken,
   );
@@ -115,7 +115,7 @@ function describe({ org, lesson, learner }: RevokeOptions): string {
 }
 
 /**
- * Waits so that tokens signed after the command are valid: a token has the second of its signing, and a revocation
+ * Waits so that tokens signed after the command are valid: a token records its second of issue, and a revocation
  * rejects all tokens of its own second.
  */
 async function waitForNextSecond(time: Date): Promise<void> {

@@ -17,7 +17,7 @@ export function addUserCommands(user: Command): void {
       .command('create')
       .description('create a user; the password is read from stdin')
       .requiredOption('--org <slug>', 'the organization')
-      .requiredOption('--email <address>', 'the e-mail address for logins', parseEmail)
+      .requiredOption('--email <address>', 'the email address for logins', parseEmail)
       .addOption(new Option('--role <role>', "the user's role").choices(roles).makeOptionMandatory()),
     async ({ org, email, role }: { org: string; email: string; role: Role }) => {
       const password = await readNewPassword();

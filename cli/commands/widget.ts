@@ -12,7 +12,7 @@ export function addWidgetCommands(widget: Command): void {
       .command('register')
       .description('download and store a release of a widget; versions published from then on use it')
       .requiredOption('--org <slug>', 'the organization')
-      .requiredOption('--type <type>', 'the type in blocks', parseWidgetType)
+      .requiredOption('--type <type>', "the widget's type, as blocks name it", parseWidgetType)
       .requiredOption('--js <url>', 'the ES module', parseHttpUrl)
       .option('--css <url>', 'the stylesheet', parseHttpUrl),
     async (context, options: RegisterOptions) => {

@@ -59,7 +59,7 @@ export async function checkVersion(
   return { errors: playabilityErrors(content), warnings, externalMedia };
 }
 
-/** Returns a sentence for each medium whose URL the SSRF guard rejects. */
+/** Returns a sentence for each media file whose URL the SSRF guard rejects. */
 export function blockedMedia(
   { download: { allowedPrivateHosts } }: Pick<CommandContext['config'], 'download'>,
   media: VersionCheck['externalMedia'],
@@ -103,7 +103,9 @@ async function readVersion(db: Database, version: LessonVersion): Promise<ReadVe
   const registered = await findNewestReleases(db, organizationId, custom);
   const external = await findExternalWidgets(db, versionId, custom);
   const missing = {
-    media: ids.filter((id) => !media.has(id)).map((id) => `No medium is known under ${id}.`),
+    media: ids
+      .filter((id) => !media.has(id))
+      .map((id) => `The lesson refers to an unknown media file, ${id}.`),
     widgets: custom
       .filter((type) => !registered.has(type) && !external.has(type))
       .map((type) => `No widget is registered for the type ${type}.`),

@@ -13,13 +13,13 @@ import { learnerIdPattern } from '../../shared/tokens/sign-token-request.ts';
 
 export function parseSlug(text: string): string {
   if (/^[a-z0-9]+(-[a-z0-9]+)*$/.test(text) && text.length <= 100) return text;
-  throw new InvalidArgumentError('It may hold a-z, 0-9 and single hyphens only.');
+  throw new InvalidArgumentError('It may contain only a-z, 0-9 and single hyphens.');
 }
 
 /** Parses a display name. */
 export function parseName(text: string): string {
   if (text.trim() !== '' && text.length <= 200) return text.trim();
-  throw new InvalidArgumentError('It must hold 1 to 200 characters.');
+  throw new InvalidArgumentError('It must have 1 to 200 characters.');
 }
 
 /** Parses a UUID into lower case. */
@@ -33,11 +33,11 @@ export function collectUuids(text: string, previous: string[] = []): string[] {
   return [...new Set([...previous, parseUuid(text)])];
 }
 
-/** Parses an e-mail address into its stored form. */
+/** Parses an email address into its stored form. */
 export function parseEmail(text: string): string {
   const email = emailSchema.safeParse(text);
   if (email.success) return email.data;
-  throw new InvalidArgumentError('It must be an e-mail address.');
+  throw new InvalidArgumentError('It must be an email address.');
 }
 
 export function parseCount(text: string): number {
@@ -90,7 +90,7 @@ export function collectOrigins(text: string, previous: string[] = []): string[] 
 /** Parses an id of LTI 1.3, such as a client id: 1 to 255 ASCII characters. */
 export function parseLtiId(text: string): string {
   if (/^[\x20-\x7e]{1,255}$/.test(text)) return text;
-  throw new InvalidArgumentError('It must hold 1 to 255 ASCII characters.');
+  throw new InvalidArgumentError('It must have 1 to 255 ASCII characters.');
 }
 
 /** Adds an id of LTI 1.3 to those of the previous options, each once. */
@@ -108,7 +108,7 @@ export function parsePublicKey(text: string): string {
 /** Parses an integrator's identifier of a learner. */
 export function parseLearnerId(text: string): string {
   if (learnerIdPattern.test(text)) return text;
-  throw new InvalidArgumentError('It must hold 1 to 255 characters, and no control characters.');
+  throw new InvalidArgumentError('It must have 1 to 255 characters, and no control characters.');
 }
 
 /** Checks that a text is JSON, and returns it unchanged. */

@@ -9,7 +9,7 @@ import type { Organization } from './organization.ts';
 export const roles = ['author', 'admin'] as const;
 export type Role = (typeof roles)[number];
 
-/** Normalizes an e-mail address for storage and lookup. */
+/** Normalizes an email address for storage and lookup. */
 export const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email());
 
 /** A login account in an organization. */
@@ -71,7 +71,7 @@ export async function createUser(
   }
 }
 
-/** Returns the users of an organization, by e-mail address. */
+/** Returns the users of an organization, by email address. */
 export function listUsers(db: UserDb, organizationId: string): Promise<User[]> {
   return db.users.find({ organizationId }).sort({ email: 1 }).lean<User[]>().exec();
 }

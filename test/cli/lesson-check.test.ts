@@ -28,7 +28,10 @@ test('warns of an unknown widget and a missing media file, which do not prevent 
   expect(await json('lesson', 'check', lessonId)).toMatchObject({
     id: lessonId,
     playability: { valid: true, errors: [] },
-    warnings: [`No medium is known under ${mediaId}.`, 'No widget is registered for the type Globe.'],
+    warnings: [
+      `The lesson refers to an unknown media file, ${mediaId}.`,
+      'No widget is registered for the type Globe.',
+    ],
   });
 });
 

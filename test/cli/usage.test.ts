@@ -34,7 +34,7 @@ test.each([
   ['key create', '--expires 2999-01-31T12:00:00', 'with an offset'],
   ['key create', '--expires 2999-13-01T12:00:00Z', 'with an offset'],
   ['key revoke', 'secret', 'begins with lkp_'],
-  ['user create', '--org a --email ada', 'must be an e-mail address'],
+  ['user create', '--org a --email ada', 'must be an email address'],
   ['user create', '--org a --role owner', 'Allowed choices are'],
   ['lesson import', 'x --org a --force', '--force requires --publish'],
   ['lesson import', '--media-base-url ftp://a', 'http'],

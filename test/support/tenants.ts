@@ -49,7 +49,7 @@ export interface Tenant {
   issuer: string;
   /** The Authorization header of an API key. */
   authorization: string;
-  /** The session cookie of the user with the e-mail address. */
+  /** The session cookie of the user with the email address. */
   cookie: string;
   password: string;
 }
