@@ -53,7 +53,7 @@ const commonOptions = {
   minify: true,
   target: 'es2022',
   charset: 'utf8',
-  // The sanitizer's license asks that its notice stays with it.
+  // The sanitizer's license requires its notice to stay with it.
   legalComments: 'eof',
   logLevel: 'warning',
 } satisfies BuildOptions;

@@ -4,7 +4,7 @@ import { record, text } from './props.ts';
 import type { WidgetContext } from './widget.ts';
 import { message } from '../shared/i18n/message.ts';
 
-/** The captions of a medium in one language. */
+/** The captions of a video or audio file in one language. */
 export interface Captions {
   url: string;
   /** A BCP 47 tag. */

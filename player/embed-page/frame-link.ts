@@ -33,7 +33,7 @@ export type OuterMessage =
   | { type: 'unmount' }
   | ({ type: 'remount' } & Pick<FrameStart, 'state' | 'startAt'>);
 
-/** The inner frame, which has no origin and reaches this page only by messages. */
+/** The inner frame. Its origin is opaque, so it reaches this page only by messages. */
 export interface FrameLink {
   iframe: HTMLIFrameElement;
   /** Sends a message. Returns false if it cannot: before the frame has started, or a step while no lesson is mounted. */
@@ -46,7 +46,7 @@ export interface FrameLink {
   unmount(this: void, onLate: () => void): Promise<void>;
 }
 
-/** Allows scripts, links in new tabs, downloads and forms (for their events), but no origin and no navigation. */
+/** Allows scripts, links in new tabs, downloads and forms (for their events), but no navigation and no real origin. */
 const sandbox = 'allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox allow-downloads';
 /** Limits how often a widget can restart the frame. */
 const maxStarts = 20;
@@ -84,7 +84,7 @@ export function openFrame(
       if (message?.type === 'unmounted') unmounting.shift()?.();
       else if (message !== undefined) onMessage(message);
     };
-    // A frame without an origin cannot be a target. It can only contain Lectern's own pages.
+    // No target origin matches an opaque origin. The frame can only contain Lectern's own pages.
     isMounted = true;
     unmounting = [];
     iframe.contentWindow.postMessage({ type: 'init', ...start() }, '*', [channel.port2]);

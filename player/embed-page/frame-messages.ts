@@ -8,7 +8,7 @@ export type FrameMessage =
   | { type: 'ready'; stepId: string }
   | { type: 'step'; stepId: string; state: FrameState; completed: boolean }
   | { type: 'answer'; stepId: string; state: FrameState; item: FrameAnswer }
-  /** An unsubmitted answer; undefined if there is none any more. */
+  /** An unsubmitted answer; undefined once there is none. */
   | { type: 'draft'; stepId: string; widgetId: string; answer: unknown; answeredAt: string }
   | { type: 'variable'; stepId: string; state: FrameState; name: string }
   | { type: 'restart'; stepId: string }

@@ -52,7 +52,7 @@ export function followHeight(element: HTMLElement, request: (height: number) => 
   for (const [type, ms] of Object.entries(holdMs)) {
     const onAction = () => {
       heldUntil = Date.now() + ms;
-      // Growth after a learner's action is no echo.
+      // Growth after a learner's action is not an echo.
       if (requested) requested = { ...requested, echoes: 0 };
       if (height) set(height);
     };

@@ -8,8 +8,8 @@ import { followHeight } from './follow-height.ts';
 import type { Widget } from '../widget.ts';
 
 /**
- * Starts the inner frame: it plays the lesson that the outer page sends, and reports what happens. The frame has no
- * origin, so neither the player nor widgets reach a token, a cookie or the API.
+ * Starts the inner frame: it plays the lesson that the outer page sends, and reports what happens. The frame's origin
+ * is opaque, so neither the player nor widgets reach a token, a cookie or the API.
  */
 function listen(): void {
   addEventListener('message', function onInit({ source, data, ports }: MessageEvent<OuterMessage | null>) {

@@ -26,7 +26,7 @@ export interface BlockHost {
   /** Returns the earlier answers of a widget. */
   saved(widgetId: unknown): Pick<MountOptions, 'state' | 'tries'>;
   answer(block: Block, host: HTMLElement, value: unknown, result: AnswerResult | undefined): void;
-  /** @param value the answer that is not submitted yet; undefined if there is none any more */
+  /** @param value the answer that is not submitted yet; undefined once there is none */
   draft(block: Block, host: HTMLElement, value: unknown): void;
   setVariable(block: Block, name: string, value: unknown): void;
   report(code: LessonErrorCode, block: Block, cause: unknown): void;

@@ -69,7 +69,7 @@ export interface AnswerEvent extends LessonEvent {
 export interface DraftEvent {
   stepId: string;
   widgetId: string;
-  /** Undefined if there is no draft any more. */
+  /** Undefined once there is no draft. */
   answer: unknown;
   /** ISO 8601. */
   at: string;
