@@ -228,7 +228,7 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
   #faultOf(error: unknown, { _id }: Claimed): DeliveryFault {
     if (isDeliveryFault(error)) return error;
     const { name } = this.#format;
-    this.#deps.log.error({ err: error, [name]: _id }, `an error of Lectern kept a ${name} from being sent`);
+    this.#deps.log.error({ err: error, [name]: _id }, `an internal error kept a ${name} from being sent`);
     return this.#format.internalFault();
   }
 

@@ -30,7 +30,7 @@ export interface DeliveryWorker {
 /** An outbox with the queue that reduces its latency. */
 export interface Outbox<Row extends Delivery, Claimed extends Row, Receipt> {
   format: DeliveryFormat<Row, Claimed, Receipt>;
-  /** Of the queue whose jobs deliver rows at once; null for an outbox whose sweeps are frequent enough. */
+  /** The queue whose jobs deliver rows at once; null for an outbox whose sweeps are frequent enough. */
   queueName: string | null;
   sweepIntervalMs: number;
   /** Publishes to the outbox what is not in it yet; runs before each sweep. */

@@ -70,7 +70,7 @@ export async function buildArchive(
   checkFormat(job);
   const planned = timePhase(observer, 'plan');
   const version = await findPublishedVersion(db, job.organizationId, job.lessonId, job.versionId);
-  // A version that was published again since is another archive, with its own job.
+  // A version that was published again since then has another archive, with its own job.
   if (version === null || exportJobOf(version, job.profile).key !== job.key) {
     throw new LecternError('NOT_FOUND', 'Published version not found');
   }

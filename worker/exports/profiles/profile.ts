@@ -28,7 +28,7 @@ export interface ArchiveProfile {
   plan: (db: Database, version: LessonVersion, content: LessonContent) => Promise<ExportPlan>;
   /** Folders that archives have even if they are empty. */
   folders: readonly `${string}/`[];
-  /** Size of the extra files that is known before any media file, without lesson.json. */
+  /** The part of the extra files' size that is known before any media file, without lesson.json. */
   knownBytes: number;
   /** How many files `extraFiles` and `manifests` return together. */
   fileCount: number;

@@ -27,7 +27,7 @@ const fullDiskShare = 0.1;
 
 const hourMs = 3_600_000;
 
-/** Uses are forgotten after this time if no age is set: such old files get the time of their storage. */
+/** If no age is set, uses are forgotten after this time: older files count from the time of their storage. */
 const forgetAfterMs = 365 * 24 * hourMs;
 
 /** The largest difference between hosts' clocks. */
