@@ -150,7 +150,9 @@ export async function startApi(
   shutdown.add('http', () => {
     const closed = closeServer();
     // Downloads finish. Clients that wait for a build retry with another process.
-    stopping.abort(new LecternError('INTERNAL_ERROR', 'This process ends', { retryAfterSeconds }));
+    stopping.abort(
+      new LecternError('INTERNAL_ERROR', 'This process is shutting down', { retryAfterSeconds }),
+    );
     return closed;
   });
   shutdown.add('downloads', () => playerAssets.close().finally(() => downloader.close()));

@@ -10,7 +10,7 @@ const windowSeconds = 15 * 60;
 const accountsPerIp = 10;
 
 /**
- * Rate limit of log-ins against guessed passwords, counted in Redis for all API processes. Attempts for an account count
+ * Rate limit of logins against guessed passwords, counted in Redis for all API processes. Attempts for an account count
  * by IP address, so a stranger cannot lock the user out.
  */
 export class LogInThrottle {
@@ -62,14 +62,14 @@ export class LogInThrottle {
     if (account !== null) await this.#byAccount.delete(accountKey(email, ip));
   }
 
-  /** Resets the count of the account after a log-in. The IP address gets back this attempt only: others may share it. */
+  /** Resets the count of the account after a login. The IP address gets back this attempt only: others may share it. */
   async forgive(email: string, ip: string): Promise<void> {
     await Promise.all([this.#byAccount.delete(accountKey(email, ip)), this.#byIp.reward(ip, 1)]);
   }
 }
 
 /** The text of the 429. */
-export const tooManyLogIns = 'Too many log-in attempts; try again later';
+export const tooManyLogIns = 'Too many login attempts; try again later';
 
 function tooManyAttempts({ msBeforeNext }: RateLimiterRes): LecternError {
   return new LecternError('TOO_MANY_REQUESTS', tooManyLogIns, {

@@ -5,7 +5,7 @@ import { z } from 'zod';
 /** A session in Redis. Times are Unix milliseconds. */
 const sessionSchema = z.object({
   userId: z.string(),
-  /** Identifies the password of the log-in: the session ends when the user's password changes. */
+  /** Identifies the password of the login: the session ends when the user's password changes. */
   passwordChangedAt: z.number(),
   expiresAt: z.number(),
 });

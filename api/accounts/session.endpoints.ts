@@ -67,10 +67,10 @@ export const logIn = defineEndpoint(
     method: 'post',
     operationId: 'logIn',
     summary: 'Log in',
-    description: 'Begins a session. The operator makes users with `lectern user create`.',
+    description: 'Begins a session. The operator creates users with `lectern user create`.',
     body: jsonBody({
       maxBytes: 8 * 1024,
-      description: 'Unknown fields are refused.',
+      description: 'Unknown fields are rejected.',
       schema: logInSchema,
       parse: (body) => parseRequest(logInSchema, JSON.parse(body), 'INVALID_CONTENT'),
       examples: {
@@ -84,13 +84,10 @@ export const logIn = defineEndpoint(
         { session: { value: example.userSession } },
         { 'Set-Cookie': z.string().meta({ description: 'The cookie of the session, and its signature.' }) },
       ),
-      401: failure(
-        'There is no such user, the user is disabled, or the password is another one.',
-        wrongLogIn,
-      ),
+      401: failure('There is no such user, the user is disabled, or the password is wrong.', wrongLogIn),
       403: crossSiteWrite,
       429: failure(
-        'The limit of requests a minute is reached, or that of failed log-ins in 15 minutes.',
+        'The limit of requests a minute is reached, or that of failed logins in 15 minutes.',
         tooManyLogIns,
       ),
     },
@@ -118,7 +115,7 @@ export const getSession = defineEndpoint(
     method: 'get',
     security: [{ session: [] }],
     operationId: 'getSession',
-    summary: 'Tell who is logged in',
+    summary: 'Get the logged-in user',
     responses: {
       200: json('The session.', userSessionBody, { session: { value: example.userSession } }),
       401: failure('There is no session, or it has ended.', notAuthenticatedText),
@@ -140,7 +137,7 @@ export const logOut = defineEndpoint(
     summary: 'Log out',
     description: 'Ends the session everywhere and at once. Without a session nothing happens.',
     responses: {
-      204: empty('There is no session any more.', {
+      204: empty('The session has ended.', {
         'Set-Cookie': z.string().meta({ description: 'Removes the cookie and its signature.' }),
       }),
       403: crossSiteWrite,

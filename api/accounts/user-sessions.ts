@@ -23,7 +23,7 @@ type SessionContext = Pick<Context, 'cookies'>;
 
 /**
  * The sessions of users. A signed cookie contains the id, Redis stores the session, and it expires a fixed time after
- * the log-in. Requests without a validly signed cookie cause no lookup.
+ * the login. Requests without a validly signed cookie cause no lookup.
  */
 export class UserSessions {
   readonly #db: Database;

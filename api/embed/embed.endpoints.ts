@@ -112,7 +112,9 @@ export const getEmbedPage = defineEndpoint(
       'Without a token it waits for one from the embedding page. It ignores cookies.',
     responses: {
       200: pageOf('The page.'),
-      400: pageOf('A page: `bad_address`. The lesson id is no UUID, or the token is empty or given twice.'),
+      400: pageOf(
+        'A page: `bad_address`. The lesson id is not a UUID, or the token is empty or given twice.',
+      ),
       401: pageOf('A page: `token_expired`, `token_invalid` or `token_revoked`.', challenge),
       403: pageOf('A page: `wrong_lesson`. The token is for another lesson.'),
       404: pageOf('A page: `not_available`. There is nothing to play.'),

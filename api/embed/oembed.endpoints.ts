@@ -55,7 +55,7 @@ const oembedBody = z
   })
   .meta({ id: 'Oembed' });
 
-const notFound = 'url is not the address of an embed page';
+const notFound = 'url is not the URL of an embed page';
 const otherFormat = 'Only format=json is available';
 
 /**

@@ -59,7 +59,7 @@ export function lessonPage({
   return renderPage({ ...page, title, main });
 }
 
-/** Returns the page of a URL without a token: of a shared link, or of a frame that gets its token later. */
+/** Returns the page of a URL without a token: from a shared link, or for a frame that gets its token later. */
 export function waitingPage(page: Omit<PageParts, 'main' | 'title'>): Buffer {
   const { language } = page;
   const main = markup`<div data-lectern-waiting>${notice(language, 'waiting')}</div>

@@ -24,7 +24,7 @@ const failureBackoffMs = 10_000;
 /** How often a waiting request polls, in case it missed an event. */
 const pollIntervalMs = 1_500;
 
-/** How long a waiting request tolerates that Redis is down. It may be restarting, and the build goes on. */
+/** How long a waiting request tolerates an outage of Redis, which may be restarting while the build continues. */
 const redisTimeoutMs = 30_000;
 
 /**

@@ -88,7 +88,7 @@ export function createHttpServer(
 const statuses: Record<string, { status: number; message: string }> = {
   HPE_HEADER_OVERFLOW: {
     status: 431,
-    message: `The address and the headers of a request must be at most ${maxHeaderBytes} bytes`,
+    message: `The URL and headers of a request must be at most ${maxHeaderBytes} bytes`,
   },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, message: 'The chunk extensions of the body are too large' },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'The request took too long to arrive' },

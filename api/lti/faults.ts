@@ -40,7 +40,7 @@ export const faults = {
   ambiguous_platform: distrusted,
   platform_not_approved: distrusted,
   cookies_blocked: { error: 'FORBIDDEN', notice: 'newTab' },
-  // The launch: does it answer a login of this browser?
+  // The launch: does it belong to a login of this browser?
   platform_error: { error: 'FORBIDDEN', notice: 'platformRefused' },
   state_missing: malformed,
   token_missing: malformed,

@@ -59,7 +59,7 @@ export const register = defineEndpoint(
       431: {
         kind: 'written',
         description: 'The URL is too long.',
-        content: errorExamples('The address and the headers of a request must be at most 32768 bytes'),
+        content: errorExamples('The URL and headers of a request must be at most 32768 bytes'),
       },
       500: faultPage(ofError('INTERNAL_ERROR')),
       502: faultPage(ofError('BAD_GATEWAY')),

@@ -263,8 +263,8 @@ export const sendChoice = defineEndpoint(
       ...faultPages({ 404: ['choice_expired'] }),
       200: choicePage('A page that sends the response to the platform.', 'strict-origin'),
       422: choicePage(
-        'The page of lessons with a message about the choice; if the body is no form, a page that says what to do, with ' +
-          'its code: `malformed_request`.',
+        'The page of lessons with a message about the choice; if the body is not a form, a page that says what to do, ' +
+          'with its code: `malformed_request`.',
         'no-referrer',
         'same-origin',
       ),

@@ -8,7 +8,7 @@ import { RegistrationFault } from './registration-faults.ts';
 
 const lists = z.array(z.string()).optional().catch(undefined);
 
-/** The fields that Lectern reads of a platform (OpenID Connect Discovery, LTI Dynamic Registration 1.0). */
+/** The fields that Lectern reads from a platform (OpenID Connect Discovery, LTI Dynamic Registration 1.0). */
 const configurationSchema = z.object({
   issuer: z.string(),
   authorization_endpoint: z.string(),

@@ -37,7 +37,7 @@ export const registrationFaults = {
   address_refused: {
     error: 'BAD_REQUEST',
     title: 'Lectern cannot use the URLs of this platform',
-    text: `They must be https URLs with public addresses. The operator of Lectern can allow others with LECTERN_ALLOWED_PRIVATE_HOSTS. ${again}`,
+    text: `They must be https URLs with public IP addresses. The operator of Lectern can allow others with LECTERN_ALLOWED_PRIVATE_HOSTS. ${again}`,
   },
   configuration_unavailable: {
     error: 'BAD_GATEWAY',

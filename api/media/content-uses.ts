@@ -13,8 +13,8 @@ interface Uses {
 }
 
 /**
- * Caches which media and widgets the content of each version refers to. A medium or widget that the version's package
- * did not bring, and publishing did not pin, belongs to it only if its content refers to it.
+ * Caches which media and widgets the content of each version refers to. A media file or widget that the version's
+ * package lacked, and publishing did not pin, belongs to the version only if its content refers to it.
  */
 export class ContentUses {
   readonly #cache: LRUCache<string, Uses>;

@@ -70,7 +70,7 @@ export const getContentMediaFile = defineEndpoint(
       'It names no learner, and opens nothing but media and widgets of that version.',
     responses: {
       302: redirect,
-      400: failure('The id of the medium is not a UUID.', 'Invalid media ID'),
+      400: failure('The media id is not a UUID.', 'Invalid media ID'),
       404: mediumNotFound,
     },
   },

@@ -179,7 +179,7 @@ export class ExternalMedia {
     stop: AbortController,
   ): Promise<CachedMedium | null> {
     const { config, log } = this.#deps;
-    // This timeout is no outcome that builds share: they have more time and download the file themselves.
+    // Builds do not share this timeout: they have more time and download the file themselves.
     const tooLong = new Error('The download took too long');
     const timer = setTimeout(() => stop.abort(tooLong), this.#times.downloadMs);
     try {
@@ -193,7 +193,7 @@ export class ExternalMedia {
     } catch (error) {
       const failure = error === tooLong ? new DownloadError('timeout', tooLong.message) : error;
       if (!(failure instanceof DownloadError)) throw error;
-      log.warn({ reason: failure.reason, detail: failure.message }, 'an external medium is unavailable');
+      log.warn({ reason: failure.reason, detail: failure.message }, 'an external media file is unavailable');
       return null;
     } finally {
       clearTimeout(timer);

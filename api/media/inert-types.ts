@@ -23,8 +23,8 @@ export function isInert(mimeType: string): boolean {
 }
 
 /**
- * The Content-Security-Policy of every asset. An asset that is opened directly becomes a page without origin, scripts,
- * requests, forms and plugins. SVGs keep their styles.
+ * The Content-Security-Policy of every asset. An asset that is opened directly becomes a page with an opaque origin,
+ * and without scripts, requests, forms and plugins. SVGs keep their styles.
  */
 export const assetPolicy =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; form-action 'none'; sandbox";

@@ -35,7 +35,7 @@ export const getMediaFile = defineEndpoint(
     operationId: 'getMedium',
     summary: 'Find a media file',
     description:
-      "Redirects to the file of a medium (`media:<uuid>` in the lesson) of the token's version. External media come " +
+      "Redirects to a media file (`media:<uuid>` in the lesson) of the token's version. External media come " +
       'through Lectern, so learners contact no third party. Works as the `src` of an image, audio or video.',
     sample: [
       'curl -fL -o picture.png \\',

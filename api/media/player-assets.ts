@@ -33,10 +33,10 @@ export class PlayerAssets {
   }
 
   /**
-   * Returns a medium of a version, with the same bytes as in an export. Downloads an external one if the cache lacks
-   * it.
+   * Returns a media file of a version, with the same bytes as in an export. Downloads an external one if the cache
+   * lacks it.
    *
-   * @throws {LecternError} NOT_FOUND when the version has no such medium, or its file is unavailable.
+   * @throws {LecternError} NOT_FOUND when the version has no such media file, or it is unavailable.
    */
   async findMedium(version: LessonVersion, mediaId: string, signal: AbortSignal): Promise<Asset> {
     const medium = await this.#mediumOf(version, mediaId);
@@ -87,7 +87,7 @@ export class PlayerAssets {
     const found = await findMedia(this.#deps.db, { organizationId, versionId: _id }, [mediaId]);
     const medium = found.get(mediaId);
     if (medium === undefined) return null;
-    // A medium of another version belongs to this one only if its content refers to it.
+    // A media file of another version belongs to this one only if its content refers to it.
     return medium.own || (await this.#uses.refersToMedium(_id, mediaId)) ? medium : null;
   }
 

@@ -22,7 +22,7 @@ const reservedSeconds = 1800;
 export const mediaIdSchema = z
   .guid('Invalid media ID')
   .toLowerCase()
-  .meta({ description: 'Id of the medium: what follows `media:` in the lesson.' });
+  .meta({ description: 'Id of the media file: what follows `media:` in the lesson.' });
 export const widgetFile = /^(.+)\.(js|css)$/s;
 
 /**
@@ -72,7 +72,7 @@ export const redirect: WrittenResponse = {
 };
 
 export const mediumNotFound = failure(
-  'There is nothing to play, the version has no such medium, or its file is unavailable now.',
+  'There is nothing to play, the version has no such media file, or the file is unavailable now.',
   nothingToPlayText,
   mediaTexts.unknown,
   mediaTexts.unavailable,

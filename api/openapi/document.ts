@@ -55,9 +55,9 @@ are for people. Programs decide by the status, and for exports by \`code\`.
 resource is 404, as if it did not exist.
 - A known path returns 405 for another method, with the header \`Allow\` and a text such as "PUT is not allowed here".
 Credentials are checked first. An unknown path is 404 "Not found".
-- A request that is malformed for every endpoint is 400 ("The request is not valid HTTP", "The address of the request
+- A request that is malformed for every endpoint is 400 ("The request is not valid HTTP", "The URL of the request
 is not valid", "The Host header must be a host name or an IP address, with or without a port"), 408 ("The request took
-too long to arrive") or 431 ("The address and the headers of a request must be at most 32768 bytes").
+too long to arrive") or 431 ("The URL and headers of a request must be at most 32768 bytes").
 - 500 with \`Retry-After\` may be temporary: retry after that many seconds. Otherwise, report the \`X-Request-Id\` to the
 operator.
 

@@ -132,7 +132,7 @@ function failuresOf({
   );
 }
 
-/** Merges failures by status: texts add up; of descriptions, the last one counts. */
+/** Merges failures by status: their texts add up, and the last description counts. */
 function merge(...all: readonly Failures[]): Record<string, Failure> {
   const merged: Record<string, Failure> = {};
   for (const [status, given] of all.flatMap((failures) =>

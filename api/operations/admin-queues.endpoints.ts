@@ -28,7 +28,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Identifies the operator in the log-in throttle, where users have an email address. */
+/** Identifies the operator in the login throttle, where users have an email address. */
 const operator = '';
 
 interface Account {

@@ -34,8 +34,8 @@ export const isAlive = defineEndpoint(
     ...common,
     path: '/health/live',
     operationId: 'isAlive',
-    summary: 'Ask whether the process lives',
-    responses: { 200: json('It does.', alive, { alive: { value: { status: 'ok' } } }) },
+    summary: 'Check that the process is alive',
+    responses: { 200: json('The process is alive.', alive, { alive: { value: { status: 'ok' } } }) },
   },
   () => () => ({ status: 200, body: { status: 'ok' } }),
 );
@@ -46,11 +46,11 @@ export const isReady = defineEndpoint(
     ...common,
     path: '/health/ready',
     operationId: 'isReady',
-    summary: 'Ask whether it can do its work',
-    description: 'A result is kept for up to 3 seconds, so any number of callers may ask.',
+    summary: 'Check that the process is ready',
+    description: 'Results are cached for up to 3 seconds, so any number of clients may poll.',
     responses: {
-      200: json('It can.', readiness, { ready: { value: { status: 'ok', checks: ready } } }),
-      503: json('Something it depends on fails.', readiness, {
+      200: json('The process is ready.', readiness, { ready: { value: { status: 'ok', checks: ready } } }),
+      503: json('A dependency fails, or the process is shutting down.', readiness, {
         redisIsAway: { value: { status: 'unavailable', checks: { ...ready, redis: 'failed' } } },
       }),
     },

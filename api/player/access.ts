@@ -13,7 +13,7 @@ import { otherLessonText, playerLessonId, verifyToken } from './authorize.ts';
 
 export const lessonParams = z.object({ lessonId: playerLessonId });
 
-const otherLesson = failure('The token is for another lesson than the path names.', otherLessonText);
+const otherLesson = failure('The token is for a different lesson than the one in the path.', otherLessonText);
 
 /**
  * Returns access with a learner's token in the query, for pages of every origin. The order of checks: the lesson id and
@@ -37,7 +37,7 @@ export function playerToken(
     preflight: true,
     failures: {
       401: failure(
-        'The token is expired, revoked, not signed by this service, or no token at all.',
+        'The token has expired, was revoked, is malformed, or was not signed by this service.',
         ...[
           'Token expired',
           'Invalid signature',

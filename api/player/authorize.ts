@@ -12,8 +12,8 @@ import { failure } from '../http/responses.ts';
 export const otherLessonText = 'Token does not grant access to this lesson';
 export const nothingToPlayText = 'Lesson not found or access denied';
 export const nothingToPlay = failure(
-  "The lesson does not exist, is deleted or another organization's, or nothing is published: no version, or the " +
-    'pinned one no more.',
+  "The lesson does not exist, is deleted or another organization's, or has no published version; or the pinned " +
+    'version is no longer published.',
   nothingToPlayText,
 );
 export const previewText = 'A preview token records nothing';

@@ -54,7 +54,7 @@ export const getPlayerData = defineEndpoint(
         playerData,
         {
           lesson: {
-            summary: 'As asked for without options',
+            summary: 'Without options',
             value: {
               lesson: example.playerLesson,
               userAttributes: example.userAttributes,
@@ -133,7 +133,7 @@ export const getPlayerSession = defineEndpoint(
           },
           inProgress: { summary: 'One question is answered', value: example.embedSession },
           launched: {
-            summary: 'Of an LTI launch',
+            summary: 'From an LTI launch',
             value: {
               ...example.ltiProgress,
               items: example.embedProgress.items,
@@ -213,7 +213,7 @@ export const writePlayerSession = defineEndpoint(
       ),
       400: failure('The lesson id is not a UUID, or the token is missing.'),
       403: failure(
-        'The token is for another lesson than the path names, or it is a preview token.',
+        'The token is for a different lesson than the one in the path, or it is a preview token.',
         otherLessonText,
         previewText,
       ),
@@ -238,7 +238,7 @@ export const writePlayerSession = defineEndpoint(
         'versionId must be the version that the token names',
         'currentStepIndex must be a whole number of 0 or more',
         'completed is accepted on the last step only',
-        'items[0].widgetId "Quiz-1" is no widget of the version',
+        'items[0].widgetId "Quiz-1" is not a widget of the version',
       ),
       429: busy,
     },

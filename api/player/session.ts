@@ -49,7 +49,7 @@ export interface WriteOutcome {
 }
 
 export interface WriteDependencies extends SessionDependencies {
-  /** Hears of records whose scores a platform expects. */
+  /** Receives the records whose scores a platform expects. */
   outboxSignal: { send(learner: LtiLearner): void };
   subscriptions: Pick<Subscriptions, 'progressOf'>;
 }

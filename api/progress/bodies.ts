@@ -6,10 +6,10 @@ const index = z.int().min(0);
 const points = z.number().min(0).nullable();
 const outOf100 = z.number().min(0).max(100).nullable();
 
-const status = z.enum(progressStatuses).meta({ description: 'It never regresses.' });
+const status = z.enum(progressStatuses).meta({ description: 'The status never goes back.' });
 const times = {
   startedAt: time.nullable().meta({ description: 'The first activity; null while not started.' }),
-  completedAt: time.nullable().meta({ description: 'When the lesson was completed first; it stays.' }),
+  completedAt: time.nullable().meta({ description: 'When the lesson was first completed; never changes.' }),
   lastActivityAt: time.meta({ description: 'The latest activity.' }),
 };
 const position = {

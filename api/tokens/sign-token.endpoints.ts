@@ -21,7 +21,7 @@ import { failure, json } from '../http/responses.ts';
 const signedToken = z
   .strictObject({
     token: z.jwt().meta({ description: 'A JWT, for the `token` parameter of the player endpoints.' }),
-    expiresAt: z.iso.datetime().meta({ description: 'When it ends.' }),
+    expiresAt: z.iso.datetime().meta({ description: 'When the token expires.' }),
   })
   .meta({ id: 'SignedToken' });
 
@@ -38,9 +38,9 @@ export const signToken = defineEndpoint(
     tag: 'Tokens',
     summary: 'Sign an embed token',
     description:
-      'Makes a JWT with which one learner loads one lesson. Its claims are `lessonId`, `versionId` (when given), ' +
+      'Creates a JWT with which one learner loads one lesson. Its claims are `lessonId`, `versionId` (when given), ' +
       '`learnerId`, `organizationId`, `userAttributes`, `iat`, `exp` and `iss` ("lectern"). A lesson without a ' +
-      'published version can be signed; loading it is 404 until one is published.',
+      'published version can be signed; loading it returns 404 until one is published.',
     body: jsonBody({
       maxBytes: 64 * 1024,
       description: 'Unknown fields are ignored. The error names the first invalid field.',

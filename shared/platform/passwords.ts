@@ -86,7 +86,7 @@ function derive(
   signal?: AbortSignal,
 ): Promise<Buffer> {
   if (hashing.pendingCount >= maxWaiting) {
-    throw new LecternError('TOO_MANY_REQUESTS', 'Too many log-in attempts; try again later', {
+    throw new LecternError('TOO_MANY_REQUESTS', 'Too many login attempts; try again later', {
       retryAfterSeconds: 10,
     });
   }

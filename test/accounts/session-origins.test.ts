@@ -37,7 +37,7 @@ describe('a log-in or log-out', () => {
     ['from a page without an origin', { origin: 'null', 'sec-fetch-site': 'cross-site' }, false],
     ['from another site that sends no Origin', { 'sec-fetch-site': 'cross-site' }, false],
   ])('%s (CSRF check): %o, passes: %s', async (_whose, headers, letThrough) => {
-    const refused = { error: 'Requests from other sites are refused' };
+    const refused = { error: 'Requests from other sites are not allowed' };
     const out = await ask(`${api.url}/api/session`, { method: 'DELETE', headers });
     expect(out.status).toBe(letThrough ? 204 : 403);
     if (!letThrough) expect(jsonOf(out)).toStrictEqual(refused);

@@ -28,7 +28,7 @@ async function statusesOf(answers: Promise<Answer>[]): Promise<number[]> {
 function expectThrottled(answer: Answer): void {
   expect({ status: answer.status, body: jsonOf(answer) }).toStrictEqual({
     status: 429,
-    body: { error: 'Too many log-in attempts; try again later' },
+    body: { error: 'Too many login attempts; try again later' },
   });
   const seconds = Number(answer.headers.get('retry-after'));
   expect(seconds).toBeGreaterThan(14 * 60);

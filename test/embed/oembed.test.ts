@@ -80,7 +80,7 @@ test('any other URL gets 404', async () => {
     `${api.url}/docs`,
     `javascript:alert(1)//embed/${lessonId}`,
   ]) {
-    expectError(await oembed({ url }), 404, 'url is not the address of an embed page');
+    expectError(await oembed({ url }), 404, 'url is not the URL of an embed page');
   }
 });
 

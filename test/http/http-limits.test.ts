@@ -55,7 +55,7 @@ test.each([
   ['a header', `GET / HTTP/1.1\r\nHost: a\r\nX-Large: ${'a'.repeat(33 * 1024)}\r\n\r\n`],
 ])('%s of more than 32 KB gets 431 with an error message', async (_what, request) => {
   const raw = await sendRaw(await serve(echoLength), request);
-  expectRejection(raw, 431, 'The address and the headers of a request must be at most 32768 bytes');
+  expectRejection(raw, 431, 'The URL and headers of a request must be at most 32768 bytes');
 });
 
 test.each(['the worst', ''])('the API ignores the unknown expectation "%s"', async (expectation) => {

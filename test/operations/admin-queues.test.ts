@@ -136,7 +136,7 @@ test.each<[string, Record<string, string>]>([
     expect({ method, status: answer.status, body: jsonOf(answer) }).toEqual({
       method,
       status: 403,
-      body: { error: 'Requests from other sites are refused' },
+      body: { error: 'Requests from other sites are not allowed' },
     });
   }
   expect(await queue.jobs.isPaused()).toBe(false);

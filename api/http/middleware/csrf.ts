@@ -9,7 +9,7 @@ import { failure } from '../responses.ts';
  * Lectern therefore rejects writes that come from another site.
  */
 
-export const crossSiteWriteText = 'Requests from other sites are refused';
+export const crossSiteWriteText = 'Requests from other sites are not allowed';
 export const crossSiteWrite = failure(
   'The request comes from a page of another site that the operator has not allowed.',
   crossSiteWriteText,

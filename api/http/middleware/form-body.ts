@@ -13,8 +13,8 @@ const formType = 'application/x-www-form-urlencoded';
 /**
  * Reads the fields of a form that a browser posts. A rejected body is drained, as with JSON.
  *
- * @throws {LecternError} INVALID_CONTENT if the body is no urlencoded form in UTF-8 or repeats a field; the errors of
- * {@link readBytes}.
+ * @throws {LecternError} INVALID_CONTENT if the body is not a urlencoded form in UTF-8, or repeats a
+ * field; the errors of {@link readBytes}.
  */
 export async function readForm(
   ctx: Pick<Context, 'req' | 'res' | 'request'>,

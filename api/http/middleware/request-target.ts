@@ -13,7 +13,7 @@ export function pathOf(ctx: Pick<Context, 'path'>): string | null {
 
 /** Rejects requests whose target is no URL, so that `ctx.path` does not throw in later middleware. */
 export const readablePath: Middleware = async (ctx, next) => {
-  if (pathOf(ctx) === null) throw new LecternError('BAD_REQUEST', 'The address of the request is not valid');
+  if (pathOf(ctx) === null) throw new LecternError('BAD_REQUEST', 'The URL of the request is not valid');
   await next();
 };
 

@@ -20,9 +20,9 @@ export function warnOfProxies({ trustProxy }: Pick<Config, 'trustProxy'>, log: L
       log.warn(
         { header, from: clientIp(ctx) },
         `A request has the header ${header}, but TRUST_PROXY is 0: clients behind a proxy share its IP address, so ` +
-          'one of them can use up the limit of requests and of log-ins for all, and lock the queue board. Set ' +
-          'TRUST_PROXY to the number of proxies before the API. If there is none, a client made the header up: ' +
-          'leave TRUST_PROXY at 0.',
+          'one of them can use up the request and login limits of all, and lock the queue board. Set ' +
+          'TRUST_PROXY to the number of proxies in front of the API. If there is none, a client sent the header ' +
+          'itself: leave TRUST_PROXY at 0.',
       );
     }
     await next();

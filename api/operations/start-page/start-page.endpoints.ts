@@ -40,10 +40,10 @@ export const getStartPage = defineEndpoint(
     path: '/',
     access: limitedAccess,
     operationId: 'getStartPage',
-    summary: 'Ask what this is, and for its state',
+    summary: 'Get the start page and the state',
     description:
-      'A page for people; with `Accept: application/json` the same for programs. The state is kept for up to 3 ' +
-      'seconds. It is always 200: load balancers ask `/health/ready`.',
+      'A page for people; with `Accept: application/json`, JSON for programs. The state is cached for up to 3 ' +
+      'seconds. The status is always 200: point load balancers at `/health/ready`.',
     responses: {
       200: {
         kind: 'json',
