@@ -11,24 +11,24 @@ import { assetsUsedByMedia } from '../models/medium.ts';
 import { assetsUsedByWidgets } from '../models/widget-release.ts';
 import type { Digest, Store } from '../storage/store.ts';
 
-/** How often a file is looked at that is being removed, which takes milliseconds. */
+/** The poll interval while another process removes the file, which takes milliseconds. */
 const lookMilliseconds = 50;
 
-/** Files that are looked up at once. */
+/** Orphan candidates per query. */
 const lookupBatch = 500;
 
-/** A removal that did not begin within so long after its mark is given up: others rely on the file again. */
+/** A removal must begin within this time of taking its lease: after that, other processes may use the file again. */
 const removeMilliseconds = 10_000;
 
 /*
- * Files have the names of their digests, so one that is stored may have been there: for an import that fails, or for
- * one that has yet to say that it needs the file. Whoever stores one therefore notes it, and one that was noted a day
- * ago goes where nothing refers to it. Of a note and a removal MongoDB puts one first: a file that was noted again is
- * not marked as leaving, and one that is leaving is stored after it is gone.
+ * A file's name is its digest, so several imports may store the same file: one that fails, and one that has not yet
+ * recorded its reference. Each store operation therefore makes the file an orphan candidate. A day later, a sweep
+ * removes candidates without a reference. MongoDB serializes both steps: a renewed candidate gets no deletion lease,
+ * and an import waits while a leased file is removed.
  */
 
 /**
- * Stores an upload or a file of a widget. Something has to refer to it within a day, else a sweep removes it.
+ * Stores an upload or a file of a widget. Unless something refers to it within a day, a sweep removes it.
  *
  * @param announce as for {@link Store.assets}.
  */
@@ -44,7 +44,7 @@ export function storeAsset(
   });
 }
 
-/** Has a sweep look, in a day, whether something refers to these files. */
+/** Makes files orphan candidates: in a day, a sweep removes those without a reference. */
 export async function addOrphanCandidates(db: Database, sha256s: Iterable<string>): Promise<void> {
   for (const sha256 of new Set(sha256s)) {
     while (!(await addOrphanCandidate(db, sha256))) await delay(lookMilliseconds);
@@ -52,10 +52,10 @@ export async function addOrphanCandidates(db: Database, sha256s: Iterable<string
 }
 
 /**
- * Removes the files that were noted so long ago and that nothing refers to; any number of processes may do so at once.
+ * Removes orphan candidates older than `olderThanSeconds` that nothing refers to. Any number of processes may call it.
  *
- * @param signal ends it before its time.
- * @returns how many were removed.
+ * @param signal ends it early.
+ * @returns the number of removed files.
  */
 export async function removeUnusedAssets(
   db: Database,
@@ -82,7 +82,7 @@ export async function removeUnusedAssets(
 async function removeUnused(db: Database, store: Store, sha256: string, before: Date): Promise<boolean> {
   const marked = performance.now();
   if (!(await leaseForDeletion(db, sha256, before))) return false;
-  // Who noted it before it was marked may refer to it by now.
+  // An import that stored it before this lease may have recorded its reference since.
   const unused = !(await usedAmong(db, [sha256])).has(sha256);
   if (unused && performance.now() - marked > removeMilliseconds) return false;
   if (unused) await store.assets.delete(sha256);

@@ -8,7 +8,7 @@ import { createIncompleteBuilds, noIncompleteBuilds } from './incomplete-builds.
 import type { IncompleteBuilds } from './incomplete-builds.ts';
 import { BestEffortRedis } from '../platform/best-effort-redis.ts';
 
-/** The facts about files that processes with a common store exchange through Redis. Losing them does no harm. */
+/** The state of files that processes with a common store share through Redis. Losing it does no harm. */
 export interface Coordination {
   downloads: DownloadLeases;
   usage: FileUsage;

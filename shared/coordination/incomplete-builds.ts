@@ -8,7 +8,7 @@ import type { BestEffortRedis } from '../platform/best-effort-redis.ts';
  */
 const longestWaitMs = 3_600_000;
 
-/** A row of incomplete builds is forgotten after this long without another one. */
+/** Redis forgets consecutive incomplete builds after this long without another one. */
 const memoryMs = 48 * 3_600_000;
 
 /** The last build of an export that lacked files. */

@@ -74,7 +74,7 @@ export const profileParameters = parameterNames.flatMap((name) => {
   const values = selected.flatMap(({ query }) => query[name] ?? []);
   if (values.length === 0) return [];
   const quoted = values.map((value) => `"${value}"`).join(' or ');
-  const fault = name === 'format' ? 'Unknown export format' : `${name} must be ${quoted}, or be left out`;
+  const fault = name === 'format' ? 'Unknown export format' : `${name} must be ${quoted} or omitted`;
   const descriptions = selected.map(({ query, description }) => `\`${query[name]}\`: ${description}`);
   return {
     name,

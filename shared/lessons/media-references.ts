@@ -52,7 +52,7 @@ export function rewriteMediaReferences<T>(content: T, replacementOf: (id: string
  * import does. Restoring the output of {@link rewriteMediaReferences} returns its restored input, for any content,
  * provided that `extensionOf` knows the written extensions.
  *
- * @param extensionOf returns the extension of a medium's file, without the dot, if it is known. It decides where a
+ * @param extensionOf returns the extension of a media file, without the dot, if it is known. It decides where a
  *   path ends when a letter or digit follows. Otherwise up to 8 of them count as the extension.
  */
 export function restoreMediaReferences<T>(

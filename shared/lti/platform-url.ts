@@ -10,16 +10,16 @@ const maxCharacters = 4096;
  */
 export function platformUrlFault(text: string, allowedPrivateHosts: readonly string[]): string | null {
   const url = parseUrl(text);
-  if (url === null || text.length > maxCharacters) return 'must be an https address';
+  if (url === null || text.length > maxCharacters) return 'must be an https URL';
   if (url.username !== '' || url.password !== '') return 'must not hold a name or a password';
   if (url.hash !== '') return 'must not have a fragment (#)';
   if (allowedPrivateHosts.includes(hostOf(url)) && /^https?:$/.test(url.protocol)) return null;
   if (url.protocol !== 'https:') {
-    return 'must be an https address (http is for hosts that LECTERN_ALLOWED_PRIVATE_HOSTS names)';
+    return 'must be an https URL (LECTERN_ALLOWED_PRIVATE_HOSTS can allow http)';
   }
   const literal = literalAddress(url);
   if (literal === null || isPublicAddress(literal)) return null;
-  return 'must be a public address, or one that LECTERN_ALLOWED_PRIVATE_HOSTS names';
+  return 'must have a public IP address, or a host that LECTERN_ALLOWED_PRIVATE_HOSTS names';
 }
 
 /**

@@ -41,9 +41,9 @@ export interface MediaCacheDependencies {
 }
 
 /**
- * Finds the external media of a build, or one medium for a learner, in the store's cache, or downloads them. A cached
- * file is revalidated with its ETag or Last-Modified. Media with the same URL and type share one download, also with
- * concurrent builds of the organization in other processes.
+ * Finds the external media of a build, or one media file for a learner, in the store's cache, or downloads them. A
+ * cached file is revalidated with its ETag or Last-Modified. Media with the same URL and type share one download, also
+ * with concurrent builds of the organization in other processes.
  */
 export class MediaCache {
   readonly #db: Database;
@@ -158,7 +158,8 @@ export class MediaCache {
 }
 
 /**
- * Checks a cached file against a medium's declared type, because another medium may have declared another type.
+ * Checks a cached file against the declared type of a media file, because another media entry may have declared another
+ * type.
  *
  * @returns the record with this type; null if the file contradicts it or is gone.
  */

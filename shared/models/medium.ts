@@ -5,7 +5,7 @@ import type { Digest } from '../storage/store.ts';
 import { existingVersions } from './lesson-version.ts';
 import type { LessonVersionDb } from './lesson-version.ts';
 
-/** The credit for a medium. */
+/** The credit for a media file. */
 export interface Attribution {
   text: string;
   url: string;
@@ -23,7 +23,7 @@ export const digestSchema = new Schema<Digest>(
 );
 
 /**
- * A medium of one version of a lesson. Each version has its own rows, so that replacing a picture under its id in a
+ * A media file of one version of a lesson. Each version has its own rows, so that replacing a picture under its id in a
  * later version does not change published ones. Ids are unique per organization.
  */
 export interface Medium {
@@ -33,15 +33,15 @@ export interface Medium {
   mimeType: string;
   /** The extension of its file name in an archive, without the dot. */
   extension: string;
-  /** The uploaded file; null for an external medium. */
+  /** The uploaded file; null for an external media file. */
   asset: Digest | null;
-  /** The URL of an external medium; null for an uploaded one. */
+  /** The URL of an external media file; null for an uploaded one. */
   sourceUrl: string | null;
   attributions: readonly Attribution[];
   createdAt: Date;
 }
 
-/** A stored medium. Releases with one attribution per medium wrote `attribution`. */
+/** A stored media file. Releases with one attribution per file wrote `attribution`. */
 export interface StoredMedium extends Omit<Medium, 'attributions'> {
   attributions?: Attribution[];
   attribution?: Attribution | null;
@@ -85,7 +85,7 @@ export async function insertMedia(db: MediumDb, media: Omit<Medium, 'createdAt'>
   await db.media.insertMany(rows);
 }
 
-/** A found medium with few fields, because a version may use 100,000. */
+/** A found media file with few fields, because a version may use 100,000. */
 export interface FoundMedium extends Pick<
   Medium,
   'mimeType' | 'extension' | 'asset' | 'sourceUrl' | 'attributions'
@@ -98,7 +98,7 @@ export interface FoundMedium extends Pick<
 const lookupBatch = 1000;
 
 /**
- * Returns the media of a version by id: its own, and for other ids the newest medium of the organization. Unknown ids
+ * Returns the media of a version by id: its own, and for other ids the organization's newest media file. Unknown ids
  * are missing.
  */
 export async function findMedia(

@@ -11,15 +11,15 @@ const maxSegments = 32;
 export function entryNameFault(name: string): string | undefined {
   if (name === '') return 'the path is empty';
   if (name.length > maxLength) return `the path is longer than ${maxLength} characters`;
-  if (name.includes('\0')) return 'the path has a NUL character in it';
-  if (/[\p{Cc}\p{Cs}\u2028\u2029]/u.test(name)) return 'the path has control characters in it';
+  if (name.includes('\0')) return 'the path contains a NUL character';
+  if (/[\p{Cc}\p{Cs}\u2028\u2029]/u.test(name)) return 'the path contains control characters';
   if (name.includes('\uFFFD')) return 'the path is not valid UTF-8';
-  if (name.includes('\\')) return 'the path has a backslash in it';
+  if (name.includes('\\')) return 'the path contains a backslash';
   if (name.startsWith('/')) return 'the path is absolute';
   if (/^[A-Za-z]:/.test(name)) return 'the path begins with a drive letter';
   const segments = name.split('/');
   if (segments.includes('..')) return 'the path leads out of its folder (..)';
-  if (segments.includes('.') || segments.includes('')) return 'the path has an empty part in it';
+  if (segments.includes('.') || segments.includes('')) return 'the path contains an empty part';
   if (segments.length > maxSegments) return `the path is deeper than ${maxSegments} folders`;
   return undefined;
 }

@@ -12,7 +12,7 @@ export interface PackageFile {
   open(): Promise<Readable>;
 }
 
-/** A medium with either a file or a source. */
+/** A media entry with either a file or a source. */
 export interface PackageMedium {
   /** A lower-case UUID. */
   id: string;
@@ -20,7 +20,7 @@ export interface PackageMedium {
   /** Lower case, without the dot. */
   extension: string;
   file?: PackageFile;
-  /** The http or https URL of an external medium. */
+  /** The http or https URL of an external media file. */
   sourceUrl?: string;
   /** The digest in the manifest, in lower-case hex; not verified. */
   sha256?: string;

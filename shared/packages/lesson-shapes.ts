@@ -8,7 +8,7 @@ const identifier = z
   .string()
   .min(1, 'must not be empty')
   .max(255, 'must be at most 255 characters')
-  .regex(/^[^\p{Cc}\p{Cs}\u2028\u2029]*$/u, 'must not have control characters in it');
+  .regex(/^[^\p{Cc}\p{Cs}\u2028\u2029]*$/u, 'must not contain control characters');
 
 const languageTag = /^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$/;
 

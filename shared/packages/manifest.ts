@@ -92,7 +92,7 @@ export type PackageManifest = z.output<typeof manifestSchema>;
 
 export interface FailedMedium {
   id: string;
-  /** Null for an unknown medium. */
+  /** Null for an unknown media id. */
   sourceUrl: string | null;
   /** The path of the missing file: adding the file completes the archive. */
   localPath: string;

@@ -10,7 +10,7 @@ import type { FaultList } from './package-error.ts';
 import type { PackageSource } from './package-source.ts';
 import { httpUrl } from './text-shapes.ts';
 
-/** For one medium; they are stored in one document. */
+/** Attributions of one media file, which are stored in one document. */
 const maxAttributions = 100;
 
 interface Context {
@@ -37,7 +37,7 @@ interface Entry {
  * Returns the media that manifest.json lists, and the media that the export failed to download: from their file if it
  * was added later, else from their source. Leaves out failed media with neither.
  *
- * @param mediaBaseUrl makes every medium external, at this URL, under the name of its file
+ * @param mediaBaseUrl makes all media external, at this URL, under the name of its file
  */
 export function packageMedia(
   manifest: PackageManifest,
@@ -141,7 +141,7 @@ function below(baseUrl: string, path: string): string {
   return url.href;
 }
 
-/** Returns the attributions by medium, in the order of the manifest. */
+/** Returns the attributions by media id, in the order of the manifest. */
 function attributionsOf(manifest: PackageManifest): Map<string, Attribution[]> {
   const byMedium = new Map<string, Attribution[]>();
   for (const { mediaId, text, url, portfolioUrl } of manifest.attributions) {

@@ -24,7 +24,7 @@ export type { LessonPackage, PackageFile, PackageMedium, PackageWidget } from '.
 export interface ReadPackageOptions {
   /** Override the default limits. */
   limits?: Partial<PackageLimits>;
-  /** Makes every medium external, at this http or https URL, under the package's own file name. */
+  /** Makes all media external, at this http or https URL, under the package's own file name. */
   mediaBaseUrl?: string;
 }
 

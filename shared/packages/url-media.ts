@@ -33,8 +33,8 @@ const typePatterns: Record<MediaKind, RegExp> = {
 
 /**
  * Turns the http and https URLs that core widgets load, in media props and in HTML texts, into external media of the
- * package. Otherwise learners' browsers would contact a third party, and archives would lack the files. The id of such a
- * medium depends on its lesson and URL, so it is the same in each import.
+ * package. Otherwise learners' browsers would contact a third party, and archives would lack the files. The id of such
+ * a file depends on its lesson and URL, so it is the same in each import.
  *
  * Changes the content in place. Keeps links and the props of custom widgets.
  *

@@ -71,6 +71,6 @@ function rejectBomb(label: string, files: ZipEntry[], archiveSize: number): void
   const total = files.reduce((sum, { size }) => sum + size, 0);
   if (total <= minBombBytes || total <= maxRatio * archiveSize) return;
   throw new PackageError([
-    `${label}: would grow from ${archiveSize} to ${total} bytes, more than ${maxRatio} times its size`,
+    `${label}: would expand from ${archiveSize} to ${total} bytes, more than ${maxRatio} times its size`,
   ]);
 }

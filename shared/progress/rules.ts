@@ -143,7 +143,7 @@ function mergedItems(
   for (const [index, written] of write.items.entries()) {
     const found = find(written.widgetId);
     if (found === undefined) {
-      throw invalid(`items[${index}].widgetId ${quote(written.widgetId)} is no widget of the version`);
+      throw invalid(`items[${index}].widgetId ${quote(written.widgetId)} is not a widget of the version`);
     }
     merged.set(widgetKey(found.stepId, written.widgetId), storedItem(found, written, now));
   }

@@ -14,7 +14,7 @@ const points = z
 const uuid = z.guid('must be a UUID').toLowerCase();
 const state = z.looseObject({}, 'must be an object or null').nullable().optional();
 const attemptFault = 'must be a whole number of 1 or more';
-const flag = z.literal(true, 'must be true or left out').optional();
+const flag = z.literal(true, 'must be true or omitted').optional();
 
 const itemSchema = z
   .strictObject(
@@ -23,11 +23,11 @@ const itemSchema = z
         .string('must be a string')
         .min(1, 'must not be empty')
         .max(255, 'must be at most 255 characters')
-        .meta({ description: 'Id of a block of the version; that of the current step goes first.' }),
+        .meta({ description: 'Id of a block of the version; a block of the current step takes precedence.' }),
       answer: z
         .unknown()
         .refine((answer) => answer !== undefined, 'is missing')
-        .meta({ description: 'Any JSON value. It replaces the answer before.' }),
+        .meta({ description: 'Any JSON value. It replaces the previous answer.' }),
       score: points.optional().meta({
         description:
           'With maxScore: the share gained of the points that the lesson declares for a custom widget. Core widgets ' +
@@ -63,16 +63,16 @@ export const progressWriteSchema = z.strictObject(
       .meta({
         description:
           'The attempt that the write belongs to, as it was read; with `restart` the one that it begins. A write of an ' +
-          'earlier attempt changes nothing. Left out, it is the current one.',
+          'earlier attempt changes nothing. Defaults to the current attempt.',
       }),
     writeId: uuid.optional().meta({
-      description: 'An idempotency key, with which a write without a response can be sent again.',
+      description: 'An idempotency key: if a write gets no response, retry it with the same key.',
     }),
     currentSectionIndex: index.meta({ description: 'Zero-based, inside the version.' }),
     currentStepIndex: index.meta({ description: 'Zero-based, inside the section.' }),
-    progressData: state.meta({ description: 'State for resuming. Left out keeps it, null clears it.' }),
+    progressData: state.meta({ description: 'State for resuming. Omit it to keep it; null clears it.' }),
     variableState: state.meta({
-      description: 'Values of the lesson variables. Left out keeps them, null clears them.',
+      description: 'Values of the lesson variables. Omit them to keep them; null clears them.',
     }),
     items: z
       .array(itemSchema, 'must be an array')

@@ -25,7 +25,7 @@ export const signTokenSchema = z.object({
     .meta({
       description:
         'Your anonymous identifier of the learner: 1 to 255 characters, no control characters, no personally ' +
-        'identifying data. Progress is kept under it. `.` and `..` are hard to ask for: clients take them out of paths.',
+        'identifying data. Progress is kept under it. Avoid `.` and `..`: most clients resolve them in paths.',
     }),
   userAttributes: z
     .record(z.string(), z.unknown(), 'userAttributes must be an object')

@@ -106,9 +106,9 @@ describe('lectern platform', () => {
 
   test.each([
     ['--token-url', 'http://lms.example/token', 'must be an https'],
-    ['--jwks-url', 'https://10.0.0.1/jwks', 'must be a public address'],
+    ['--jwks-url', 'https://10.0.0.1/jwks', 'must have a public IP address'],
     ['--auth-url', 'https://a:b@lms.example/', 'must not hold'],
-    ['--auth-url', 'lms', 'must be an https address'],
+    ['--auth-url', 'lms', 'must be an https URL'],
   ])('%s %s is rejected: it %s', async (option, url, rule) => {
     expect(await errorOf(...addition({ urls: { [option]: url } }))).toContain(`lectern: ${option} ${rule}`);
   });

@@ -121,7 +121,7 @@ test.each([
     status: 400,
     code: 'BAD_REQUEST',
     error: 'Bad Request',
-    message: 'include must be "player", or be left out',
+    message: 'include must be "player" or omitted',
   });
 });
 

@@ -95,9 +95,9 @@ describe('a folder is rejected', () => {
   test.each<[Record<string, string>, string]>([
     [{ 'media/x': 'a', 'media/X': 'b' }, 'media/x: duplicate of media/X'],
     [{ 'media/\u00e9': 'a', 'media/e\u0301': 'b' }, 'duplicate of'],
-    [{ 'media/a\\b': 'a' }, 'media/a\\b: the path has a backslash in it'],
+    [{ 'media/a\\b': 'a' }, 'media/a\\b: the path contains a backslash'],
     [{ 'C:x': 'a' }, 'C:x: the path begins with a drive letter'],
-    [{ 'media/a\nb': 'a' }, '"media/a\\nb": the path has control characters in it'],
+    [{ 'media/a\nb': 'a' }, '"media/a\\nb": the path contains control characters'],
   ])('with the files %j', async (files, fault) => {
     const message = await failure(await writePackage(buildFiles(files)));
     expect(message).toContain(fault);

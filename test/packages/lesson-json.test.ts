@@ -46,7 +46,7 @@ const section = 'sections[0]';
 const step = `${section}.steps[0]`;
 const block = `${step}.content.content[0]`;
 const variable = 'lesson.variable_definitions[0]';
-const noControls = 'must not have control characters in it';
+const noControls = 'must not contain control characters';
 const emptyTitle = 'must have 1 to 500 characters, and is empty';
 const noLetters = 'must have letters a-z or digits in it';
 

@@ -95,7 +95,7 @@ describe('a manifest is rejected with', () => {
     [{ localPath: './lesson.json' }, '.localPath: ./lesson.json is not in media/'],
     [
       { localPath: './media/\u001b[2J\u009b.jpg' },
-      '.localPath: "./media/\\u001b[2J\\u009b.jpg": the path has control characters in it',
+      '.localPath: "./media/\\u001b[2J\\u009b.jpg": the path contains control characters',
     ],
   ])('the media entry $1', async (changes, fault, files) => {
     expect(await manifestFailure(manifestOf([{ ...jpg, ...changes }]), files)).toBe(`files.media[0]${fault}`);

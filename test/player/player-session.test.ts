@@ -103,7 +103,7 @@ describe('a write', () => {
     ['Request body has an unknown field "learnerId"', { learnerId: 'other' }],
     ['currentSectionIndex must be between 0 and 1, not 2', { currentSectionIndex: 2 }],
     ['items[0].score must be at most maxScore', answer('dial', 7, { score: 5, maxScore: 4 })],
-    ['items[0].widgetId "x" is no widget of the version', answer('x', 1)],
+    ['items[0].widgetId "x" is not a widget of the version', answer('x', 1)],
   ])('gets 422 with %s, and nothing is stored', async (error, fields) => {
     const player = newPlayer();
     expectError(await player.tell(fields), 422, error);

@@ -124,7 +124,7 @@ describe('a write', () => {
     [
       'an unknown widget',
       { items: [buildItem('quiz', 1), buildItem('gone', 1)] },
-      'items[1].widgetId "gone" is no widget of the version',
+      'items[1].widgetId "gone" is not a widget of the version',
     ],
   ])('is rejected for %s', (_title, write, message) => {
     expect(() => apply(buildState(), write)).toThrow(

@@ -91,7 +91,7 @@ describe.skipIf(s3Server === null)(`a faulty ${s3Name}`, () => {
     proxy.gone();
     await expect(draft.publish(key, digest.sha256)).rejects.toMatchObject({
       code: 'INTERNAL_ERROR',
-      message: expect.stringMatching(/does not answer \(ECONN\w+\): see that it runs/) as string,
+      message: expect.stringMatching(/does not answer \(ECONN\w+\): check that it runs/) as string,
       retryAfterSeconds: 10,
     });
     await draft.discard();

@@ -197,11 +197,15 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
     const { accessKey: accessKeyId, secretKey: secretAccessKey } = strangersKey;
     const down = { endpoint: 'http://127.0.0.1:1' };
     test.each([
-      ['a missing bucket', { bucket: 'missing' }, /is not there: create the bucket missing/],
-      ['a wrong secret', { secretAccessKey: 'wrong' }, /refuses the signature: correct S3_SECRET_ACCESS_KEY/],
-      ['an unknown key', { accessKeyId: 'unknown' }, /knows no access key unknown: correct S3_ACCESS_KEY_ID/],
+      ['a missing bucket', { bucket: 'missing' }, /does not exist: create the bucket missing/],
+      ['a wrong secret', { secretAccessKey: 'wrong' }, /rejects the signature: correct S3_SECRET_ACCESS_KEY/],
+      [
+        'an unknown key',
+        { accessKeyId: 'unknown' },
+        /does not know the access key unknown: correct S3_ACCESS_KEY_ID/,
+      ],
       ['a key without permissions', { accessKeyId, secretAccessKey }, /denies access: its key has to list/],
-      ['no service', down, /does not answer \(ECONNREFUSED\): see that it runs, and/],
+      ['no service', down, /does not answer \(ECONNREFUSED\): check that it runs, and/],
     ] satisfies [string, Partial<S3Settings>, RegExp][])(
       'reports %s with advice',
       async (_, changes, text) => {

@@ -170,9 +170,15 @@ function nextPageUrl({ headers }: PlatformResponse, base: string): string | null
 }
 
 function noLineItem(): ScoreFault {
-  return new ScoreFault('no_line_item', 'The platform has no line item for this link, and lets none be made');
+  return new ScoreFault(
+    'no_line_item',
+    'The platform has no line item for this link, and does not let Lectern create one',
+  );
 }
 
 function unreadable({ status, text: body }: PlatformResponse): ScoreFault {
-  return new ScoreFault('unreadable_answer', 'The platform answered with no line item', { status, body });
+  return new ScoreFault('unreadable_answer', 'The response of the platform is not a line item', {
+    status,
+    body,
+  });
 }

@@ -94,7 +94,9 @@ async function receive<T>(
   }
   const named = concreteType(answer.header('content-type'));
   if (named !== null && contradicts(mimeType, named)) {
-    throw new DownloadError('bad_type', `${host} sends ${named}, declared is ${mimeType}`, { status });
+    throw new DownloadError('bad_type', `${host} sends ${named} instead of the declared ${mimeType}`, {
+      status,
+    });
   }
   const coding = answer.header('content-encoding')?.trim().toLowerCase() ?? 'identity';
   const gzip = gzipNames.has(coding);
@@ -102,7 +104,9 @@ async function receive<T>(
     throw new DownloadError('bad_type', `${host} sends the file encoded (${coding})`, { status });
   }
   if (length !== null && length > maxBytes) {
-    throw new DownloadError('too_large', `${host} has ${length} bytes, allowed are ${maxBytes}`, { status });
+    throw new DownloadError('too_large', `${host} has ${length} bytes; at most ${maxBytes} are allowed`, {
+      status,
+    });
   }
   watch.resume();
   const body = new Body(answer.body, { host, maxBytes, length, gzip, mimeType, onBytes }, watch);
@@ -137,7 +141,7 @@ function nextUrl(answer: OutboundResponse, base: URL): URL {
   const text = location === null ? null : Buffer.from(location, 'latin1').toString();
   const url = text === null ? null : parseUrl(text, base);
   if (url === null) {
-    throw new DownloadError('server_error', `${hostOf(base)} redirected to nowhere`, {
+    throw new DownloadError('server_error', `${hostOf(base)} redirected without a valid Location`, {
       status: answer.status,
     });
   }

@@ -89,7 +89,10 @@ export class Body implements AsyncIterable<Uint8Array> {
     const { host, mimeType } = this.#rules;
     const found = await inspect(mimeType, head);
     if (found.contradiction !== null) {
-      throw new DownloadError('bad_type', `${host} sent ${found.contradiction}, declared is ${mimeType}`);
+      throw new DownloadError(
+        'bad_type',
+        `${host} sent ${found.contradiction} instead of the declared ${mimeType}`,
+      );
     }
     this.mimeType = found.mimeType;
   }

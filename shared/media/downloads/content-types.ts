@@ -120,7 +120,7 @@ async function signatureOf(head: Uint8Array, wanted: string): Promise<string | n
 }
 
 /**
- * Returns whether XML is an error document instead of the declared medium. `head` may hold only the beginning of an
+ * Returns whether XML is an error document instead of the declared media file. `head` may hold only the beginning of an
  * SVG.
  */
 function showsXmlError(head: Uint8Array, wanted: string): boolean {

@@ -58,7 +58,7 @@ export class IdleTimeout {
     if (this.#waitedMs < idleMs) return;
     if (this.#bytes < (minBytesPerSecond * this.#waitedMs) / 1000) {
       const seconds = Math.round(this.#waitedMs / 1000);
-      const message = `${host} sent ${this.#bytes} bytes in ${seconds} s, required are ${minBytesPerSecond} a second`;
+      const message = `${host} sent only ${this.#bytes} bytes in ${seconds} s; the minimum is ${minBytesPerSecond} bytes per second`;
       this.#controller.abort(new SlowDownload(message));
     }
     this.#bytes = 0;

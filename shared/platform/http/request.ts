@@ -72,5 +72,5 @@ export function release({ body, length }: Pick<OutboundResponse, 'body' | 'lengt
 function explain(host: string, code: string): OutboundError {
   if (code === notPublicCode) return new OutboundError('blocked_address', `${host} is not a public address`);
   if (code === 'ETIMEDOUT') return new OutboundError('timeout', `${host} did not answer`);
-  return new OutboundError('network', `${host} could not be asked (${code})`);
+  return new OutboundError('network', `The request to ${host} failed (${code})`);
 }

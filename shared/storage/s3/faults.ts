@@ -83,18 +83,18 @@ function explain(error: unknown, { bucket, region, accessKeyId }: S3Settings): s
     // A response without a body reports a missing bucket as NotFound; for an object that is no fault.
     case 'NoSuchBucket':
     case 'NotFound':
-      return `is not there: create the bucket ${bucket}, or correct S3_BUCKET.`;
+      return `does not exist: create the bucket ${bucket}, or correct S3_BUCKET.`;
     case 'InvalidAccessKeyId':
     case 'XAdminUserNotFound':
-      return `knows no access key ${accessKeyId ?? ''}: correct S3_ACCESS_KEY_ID.`;
+      return `does not know the access key ${accessKeyId ?? ''}: correct S3_ACCESS_KEY_ID.`;
     case 'SignatureDoesNotMatch':
-      return 'refuses the signature: correct S3_SECRET_ACCESS_KEY.';
+      return 'rejects the signature: correct S3_SECRET_ACCESS_KEY.';
     case 'AuthorizationHeaderMalformed':
     case 'PermanentRedirect':
     case 'IllegalLocationConstraintException':
       return `is not in the region ${region}: correct S3_REGION (${messageOf(error)}).`;
     case 'RequestTimeTooSkewed':
-      return 'refuses requests because the clock of this machine is wrong: set it.';
+      return 'rejects requests because the clock of this machine is wrong: set it.';
     case 'CredentialsProviderError':
       return 'needs keys: set S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY, or give this machine a role.';
   }
@@ -104,7 +104,7 @@ function explain(error: unknown, { bucket, region, accessKeyId }: S3Settings): s
   if (status === undefined && isTransient(error)) {
     const code = codeOf(error);
     const reason = typeof code === 'string' ? code : messageOf(error);
-    return `does not answer (${reason}): see that it runs, and that S3_ENDPOINT is right.`;
+    return `does not answer (${reason}): check that it runs, and that S3_ENDPOINT is correct.`;
   }
   const answer = status === undefined ? '' : ` with ${status}`;
   return `failed${answer}: ${name}${messageOf(error) === name ? '' : `, ${messageOf(error)}`}`;

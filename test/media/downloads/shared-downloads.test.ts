@@ -56,7 +56,7 @@ test('a build does not wait for a download that waits for another organizationâ€
 test('a file that exceeds one limit is downloaded for a higher one', async () => {
   const build = await startBuild('tenant');
   origin.script('/large.png', file(Buffer.alloc(500, 'b')));
-  await expect(build.get('/large.png', 200)).rejects.toThrow(/allowed are 200/);
+  await expect(build.get('/large.png', 200)).rejects.toThrow(/at most 200 are allowed/);
   expect((await build.get('/large.png')).size).toBe(500);
 });
 
