@@ -115,7 +115,7 @@ function addChangeCommands(group: Command): void {
 
 function addRotateCommand(group: Command): void {
   contextCommand(
-    ofOne(group.command('rotate'), 'make another secret; the old one signs, too, during an overlap').option(
+    ofOne(group.command('rotate'), 'create a new secret; the old one also signs during an overlap').option(
       '--overlap-hours <hours>',
       'how long the old secret signs',
       parseCount,
@@ -165,7 +165,7 @@ function addDeliveryCommands(group: Command): void {
   contextCommand(
     ofOne(group.command('replay'), 'send the deliveries of a period again')
       .requiredOption('--since <time>', 'such as 2026-11-21T09:00:00Z', parseTime)
-      .option('--until <time>', 'now when left out', parseTime)
+      .option('--until <time>', 'by default now', parseTime)
       .option('--status <status>', deliveryStatuses.join(', '), parseStatus),
     async (
       { db },
@@ -196,7 +196,7 @@ interface ChangeOptions extends OrganizationOption {
 function ofOne(command: Command, description: string): Command {
   return command
     .description(description)
-    .argument('<webhook-id>', 'as webhook list shows it', parseUuid)
+    .argument('<webhook-id>', 'the webhook; see webhook list', parseUuid)
     .requiredOption('--org <slug>', 'the organization');
 }
 

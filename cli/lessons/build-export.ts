@@ -44,5 +44,8 @@ export async function buildWithProgress(
   }
   const archive = (await store.archives.open(job.key)) ?? (await store.archives.open(incompleteKey(job.key)));
   if (archive !== null) return archive;
-  throw new LecternError('INTERNAL_ERROR', 'The archive was evicted before it could be read. Try again.');
+  throw new LecternError(
+    'INTERNAL_ERROR',
+    'Another process evicted the archive before this command could read it. Run the command again.',
+  );
 }
