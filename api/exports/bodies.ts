@@ -73,7 +73,9 @@ export const exportManifestBody = z
     versionId: uuid,
     publishedAt: time,
     exportedAt: time.meta({ description: 'The time of the first archive with this content.' }),
-    formatVersion: z.string().meta({ description: 'Of the package format; a semantic version.' }),
+    formatVersion: z
+      .string()
+      .meta({ description: 'The version of the package format, as a semantic version.' }),
     files: z.strictObject({
       lesson: z.strictObject({ path: z.literal('./lesson.json'), ...signedUrl }),
       media: z.array(z.strictObject({ id: uuid, mimeType: z.string(), ...file })),

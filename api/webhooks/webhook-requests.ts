@@ -20,7 +20,7 @@ export const deliveryParams = webhookParams.extend({
 const eventsFault = `events must be a list of 1 to ${subscribableEvents.length} event types`;
 const bodyFault = 'Request body must be a JSON object';
 
-/** Returns the text of an unknown field, or of a body that is no object. */
+/** Returns the text of an unknown field, or of a body that is not an object. */
 function objectFault(issue: { code?: string; keys?: string[] }): string {
   return issue.code === 'unrecognized_keys'
     ? `Request body has an unknown field "${issue.keys?.[0] ?? ''}"`

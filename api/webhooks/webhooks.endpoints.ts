@@ -269,7 +269,7 @@ export const rotateWebhook = defineEndpoint(
     },
 );
 
-/** Clients may leave out a body whose fields all have defaults. */
+/** Clients may omit a body whose fields all have defaults. */
 function hasBody(ctx: Pick<Context, 'get'>): boolean {
   return ctx.get('Transfer-Encoding') !== '' || Number(ctx.get('Content-Length')) > 0;
 }

@@ -26,7 +26,7 @@ export class DeliveryFault<Reason extends string = string> extends Error {
   override readonly name: string = 'DeliveryFault';
   readonly reason: Reason;
   readonly kind: FaultKind;
-  /** Of the target's response; null without one. */
+  /** The status of the target's response; null without one. */
   readonly status: number | null;
   /** The beginning of the response; null without one. */
   readonly body: string | null;

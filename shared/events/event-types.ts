@@ -151,7 +151,7 @@ export type LecternEvent = {
     key: string;
     at: Date;
     organizationId: string;
-    /** For lists of deliveries; null if the event is of no lesson, or no learner. */
+    /** For lists of deliveries; null for events without a lesson or a learner. */
     lessonId: string | null;
     learnerId: string | null;
     data: EventData<Type>;

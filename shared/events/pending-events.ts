@@ -104,7 +104,7 @@ export async function removePublished<Document>(
       ],
     },
   }));
-  // Past Mongoose, which knows no expressions.
+  // Bypasses Mongoose, which does not support expressions.
   await model.collection.bulkWrite(operations as never, { ordered: false });
 }
 

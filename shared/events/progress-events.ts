@@ -3,7 +3,7 @@ import type { ProgressState } from '../progress/state.ts';
 import { indexPendingEvents, pendingEventFields } from './pending-events.ts';
 import type { PendingEvent, PendingEvents } from './pending-events.ts';
 
-/** The changes of a learner's record that are events by themselves. */
+/** The changes of a learner's record that each have their own event type. */
 export const progressChanges = ['started', 'scored', 'completed'] as const;
 export type ProgressChange = (typeof progressChanges)[number];
 
@@ -13,7 +13,7 @@ export type ProgressSnapshot = Pick<
   'revision' | 'attempt' | 'versionId' | 'status' | 'score' | 'maxScore' | 'completedAt'
 >;
 
-/** A write to a learner's record that integrators hear of. Its id is the revision. */
+/** A write to a learner's record that webhooks report to integrators. Its id is the revision. */
 export interface ProgressEvent extends PendingEvent, ProgressSnapshot {
   changes: ProgressChange[];
 }
@@ -35,7 +35,7 @@ export const progressEventFields = {
 
 export const indexProgressEvents = indexPendingEvents;
 
-/** Which changes an organization's endpoints subscribe to. */
+/** Which changes an organization's webhooks subscribe to. */
 export interface WantedProgress {
   changes: ReadonlySet<ProgressChange>;
   /** Every write, as `progress.updated`. */
@@ -52,7 +52,7 @@ export interface RecordedEvent {
 export const updateIntervalMs = 60_000;
 
 /**
- * Returns what a write adds to its record; null if no endpoint wants to hear of it.
+ * Returns what a write adds to its record; null if no webhook subscribes to it.
  *
  * @param before the state that the write changed.
  * @param announcedAt the time of the record's last `progress.updated`.

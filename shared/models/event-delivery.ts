@@ -14,7 +14,7 @@ import type { Delivery, DeliveryState, FailedAttempt } from '../deliveries/outbo
 import { isDuplicate, schemaOptions } from '../platform/mongo.ts';
 import { noLease } from '../platform/lease.ts';
 
-/** What an event is sent as, and where to. */
+/** The kinds of target that events are delivered to. */
 export const eventKinds = ['webhook'] as const;
 export type EventKind = (typeof eventKinds)[number];
 

@@ -215,7 +215,7 @@ function failureEvent(state: Expression, { at, reason, status }: FailedAttempt) 
   };
 }
 
-/** The link leads to another lesson by now, whose record has no score yet. */
+/** The link now leads to another lesson, whose record has no score yet. */
 const isUnwanted: Expression = { $eq: ['$wanted', null] };
 
 const perhapsTaken = ({ wanted }: ClaimedScore) => ({ perhapsTaken: wanted.finishedAt });

@@ -119,7 +119,7 @@ export function stateOf(record: ProgressRecord): ProgressState {
 /** What a write stores beside the state. */
 export interface SavedWrite {
   writeId: string | undefined;
-  /** For integrators who want to hear of it; null if none does. */
+  /** For the webhooks that subscribe to it; null if none does. */
   recorded?: RecordedEvent | null;
 }
 

@@ -80,7 +80,7 @@ function updateOf(
   const earliest = announced === undefined ? now : announced.at.getTime() + updateIntervalMs;
   const isNew = announced === undefined || announced.revision < revision;
   if (isNew && earliest > now) return { update: null, againAt: new Date(earliest) };
-  // Of a write since the record was read, only this knows.
+  // MongoDB evaluates this expression, so it also sees writes since the record was read.
   const afterChange = (at: number) => ({
     $cond: [{ $gt: ['$revision', revision] }, new Date(at), '$$REMOVE'],
   });

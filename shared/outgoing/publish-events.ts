@@ -39,7 +39,7 @@ export async function publishDueEvents(deps: PublishDependencies, signal: AbortS
   await publishSource(deps, webhookSource(db), signal);
 }
 
-/** Adds an event to the outbox that waits in no document. */
+/** Adds an event that waits in no document to the outbox. */
 export async function publishEvent(db: Database, event: LecternEvent): Promise<void> {
   await insertDeliveries(db, rowsOf(event, await activeWebhooks(db, [event.organizationId])));
 }

@@ -9,8 +9,8 @@ import { subscriptionCacheMs } from '../webhooks/manage.ts';
 const maxOrganizations = 10_000;
 
 /**
- * Returns which changes of learners' records an organization wants to hear of; null for none. Cached for half a second,
- * because each write of a learner asks.
+ * Returns which changes of learners' records an organization's webhooks subscribe to; null for none. Cached for half a
+ * second, because every write of a learner reads it.
  */
 export class Subscriptions {
   readonly #db: WebhookDb;

@@ -33,7 +33,7 @@ const itemSchema = z
           'With maxScore: the share gained of the points that the lesson declares for a custom widget. Core widgets ' +
           'are scored by the server.',
       }),
-      maxScore: points.optional().meta({ description: 'Points that could be gained. Goes with score.' }),
+      maxScore: points.optional().meta({ description: 'Points that could be gained. Requires score.' }),
     },
     { error: objectFault },
   )

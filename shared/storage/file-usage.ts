@@ -85,8 +85,8 @@ export interface FilePin {
 }
 
 /**
- * Tells the evictors of all processes which files are in use. While Redis is down it tells nothing; a file that is
- * evicted meanwhile is restored by the next process that needs it.
+ * Reports to the evictors of all processes which files are in use. While Redis is down, it reports nothing; a file that
+ * is evicted meanwhile is restored by the next process that needs it.
  */
 export interface FileUsage {
   /**

@@ -61,7 +61,7 @@ export async function createWebhook(
     throw new LecternError('CONFLICT', tooManyWebhooks);
   }
   const webhook = await insertWebhook(db, { _id: id, organizationId, ...settings, secret: sealed });
-  // Of concurrent requests, those beyond the limit undo their work.
+  // Concurrent requests beyond the limit undo their work.
   if ((await countWebhooks(db, organizationId)) > maxWebhooks) {
     await deleteWebhook(db, id, organizationId);
     throw new LecternError('CONFLICT', tooManyWebhooks);
@@ -105,7 +105,7 @@ export async function removeWebhook(db: Database, { id, organizationId }: Webhoo
 }
 
 /**
- * Gives a webhook another secret. Both sign until the previous one expires; one before that no longer does.
+ * Gives a webhook another secret. Both sign until the previous one expires; a secret before that one stops signing.
  *
  * @throws {LecternError} NOT_FOUND
  */

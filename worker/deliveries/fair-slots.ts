@@ -1,6 +1,6 @@
 /**
- * A limit of concurrent work that its owners share: a free slot goes to the waiting owner that holds the fewest, and one
- * owner holds half of all slots at most. So an owner whose work takes long delays the others little.
+ * A limit of concurrent work that its owners share: a free slot goes to the waiting owner that holds the fewest, and
+ * one owner holds half of all slots at most. So an owner with slow work barely delays the others.
  */
 export class FairSlots {
   readonly #max: number;

@@ -39,7 +39,7 @@ export async function postJson(
   const late = () =>
     new OutboundError('timeout', `${hostOf(url)} did not respond within ${timeoutMs / 1000} s`);
   try {
-    // The first check of a URL without https: a receiver's settings may have changed since it was stored.
+    // Checked again before each request: the settings may have changed since the URL was stored.
     if (url.protocol !== 'https:' && !privateHosts.includes(hostOf(url))) {
       throw new OutboundError('blocked_address', `${hostOf(url)} must be reached over https`);
     }

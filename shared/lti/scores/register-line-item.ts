@@ -11,7 +11,7 @@ import { gradeScopes } from '../claims.ts';
  * whose progress is recorded calls this, after saving the link. The score of an existing record is sent within a
  * minute, also if the platform rejected it before.
  *
- * @returns false, and does nothing, if the platform takes no scores for this link.
+ * @returns false, and does nothing, if the platform accepts no scores for this link.
  */
 export async function registerLineItem(
   db: Database,

@@ -16,7 +16,7 @@ import type { TokenPlatform } from '../service-token.ts';
  * Sends the score that a row wants, with the timestamp of its claim.
  *
  * @returns the platform's response; null, and sends nothing, while another worker looks for the line item.
- * @throws {ScoreFault} when the platform does not take it; the signal's reason.
+ * @throws {ScoreFault} when the platform does not accept it; the signal's reason.
  */
 export async function sendScore(
   service: GradeService & { db: Database },

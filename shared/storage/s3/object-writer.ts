@@ -2,7 +2,7 @@ import type { Bucket, UploadedPart } from './bucket.ts';
 
 export const mebibyte = 1024 ** 2;
 
-/** Of the 10,000 parts that S3 allows: an archive exceeds its files by its directory. */
+/** Fewer than the 10,000 that S3 allows, because an archive is larger than its files by its directory. */
 const usedParts = 9_000;
 
 /** The number of parts of the first size, and of each larger size. */
