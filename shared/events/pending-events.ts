@@ -17,7 +17,7 @@ export interface PendingEvent {
 export interface PendingEvents<Event extends PendingEvent> {
   /** The oldest first. */
   events?: Event[];
-  /** When a worker looks at the document next. */
+  /** When a worker next reads the document. */
   eventsDueAt?: Date;
 }
 

@@ -42,7 +42,7 @@ export interface WantedProgress {
   updates: boolean;
 }
 
-/** What a write adds to its record for events: an event, a time at which a worker looks at the record, or both. */
+/** What a write adds to its record for events: an event, a time at which a worker reads the record, or both. */
 export interface RecordedEvent {
   event: ProgressEvent | null;
   dueAt: Date;
