@@ -61,11 +61,9 @@ function createBlobStore(
       try {
         const digest = await writeSource(temporary.handle, source);
         await announce?.(digest);
-        const target = pathOf(digest.sha256);
-        const created = (await sizeOf(target)) !== digest.size;
         // Existing files are replaced too, which repairs damaged ones.
-        await publish(temporary, target, durable);
-        return { ...digest, created };
+        await publish(temporary, pathOf(digest.sha256), durable);
+        return digest;
       } finally {
         await temporary.remove();
       }

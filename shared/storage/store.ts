@@ -55,16 +55,12 @@ export interface PresignedUrlOptions {
 
 export interface BlobStore {
   /**
-   * Stores bytes under their SHA-256. `created` is false if they existed already. If the source fails, nothing is
-   * stored and its error is thrown.
+   * Stores bytes under their SHA-256. If the source fails, nothing is stored and its error is thrown.
    *
    * @param announce gets the digests before the blob exists, so that the caller can record it first. If it fails,
    * nothing is stored and its error is thrown.
    */
-  put(
-    source: AsyncIterable<Uint8Array>,
-    announce?: (digest: Digest) => Promise<void>,
-  ): Promise<Digest & { created: boolean }>;
+  put(source: AsyncIterable<Uint8Array>, announce?: (digest: Digest) => Promise<void>): Promise<Digest>;
   /** Returns null if there is no such blob, or if its size differs from the recorded one. */
   open(digest: Pick<Digest, 'sha256' | 'size'>): Promise<OpenFile | null>;
   /**

@@ -92,10 +92,10 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
       const { store, bucket } = await startS3Store(server);
       const draft = await store.archives.create();
       await draft.write([bytes]);
-      expect((await bucket.listUploads('')).length).toBe(1);
+      expect((await bucket.uploads.list('')).length).toBe(1);
       expect(await store.sweepTemporaries(3600)).toBe(0);
       expect(await store.sweepTemporaries(0)).toBe(1);
-      expect(await bucket.listUploads('')).toEqual([]);
+      expect(await bucket.uploads.list('')).toEqual([]);
       await expect(draft.publish(key, digest.sha256)).rejects.toThrow('NoSuchUpload');
       expect(await store.archives.open(key)).toBeNull();
     });

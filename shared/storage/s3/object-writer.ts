@@ -1,4 +1,5 @@
-import type { Bucket, UploadedPart } from './bucket.ts';
+import type { Bucket } from './bucket.ts';
+import type { UploadedPart } from './multipart-uploads.ts';
 
 export const mebibyte = 1024 ** 2;
 
@@ -99,7 +100,7 @@ export class ObjectWriter {
     while (this.#sending.size > 0) await Promise.race(this.#sending);
     this.#throwFailure();
     const parts = this.#sent.toSorted((a, b) => a.PartNumber - b.PartNumber);
-    await this.#bucket.completeUpload(this.#name, await this.#uploadId, parts);
+    await this.#bucket.uploads.complete(this.#name, await this.#uploadId, parts);
     const size = await this.#bucket.sizeOf(this.#name);
     if (size !== this.#size) throw new Error(`${this.#name} has ${size} bytes instead of ${this.#size}`);
   }
@@ -110,7 +111,7 @@ export class ObjectWriter {
     while (this.#sending.size > 0) await Promise.race(this.#sending);
     try {
       const uploadId = await this.#uploadId;
-      if (uploadId !== null) await this.#bucket.abortUpload(this.#name, uploadId);
+      if (uploadId !== null) await this.#bucket.uploads.abort(this.#name, uploadId);
     } catch {
       // The caller already reports a failure.
     }
@@ -125,12 +126,12 @@ export class ObjectWriter {
     this.#parts += 1;
     const number = this.#parts;
     if (this.#grows) this.#partBytes = growingPartBytes(number + 1, this.#firstBytes);
-    this.#uploadId ??= this.#bucket.startUpload(this.#name);
+    this.#uploadId ??= this.#bucket.uploads.start(this.#name);
     const uploadId = await this.#uploadId;
     while (this.#sending.size >= uploadConcurrency) await Promise.race(this.#sending);
     this.#throwFailure();
-    const sending = this.#bucket
-      .uploadPart(this.#name, uploadId, { number, bytes, signal: this.#over.signal })
+    const sending = this.#bucket.uploads
+      .sendPart(this.#name, uploadId, { number, bytes, signal: this.#over.signal })
       .then(
         (part) => {
           this.#sent.push(part);

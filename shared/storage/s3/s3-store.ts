@@ -82,10 +82,8 @@ function createBlobStore(
     put(source, announce) {
       return withSpool(spoolFolder, source, async ({ digest, chunks }) => {
         await announce?.(digest);
-        const name = nameOf(digest.sha256);
-        const created = (await bucket.sizeOf(name)) !== digest.size;
         // Existing blobs are replaced too, which repairs damaged ones.
-        const writer = new ObjectWriter(bucket, name, {
+        const writer = new ObjectWriter(bucket, nameOf(digest.sha256), {
           bytes: blobPartBytes(digest.size, partBytes),
           grow: false,
         });
@@ -96,7 +94,7 @@ function createBlobStore(
           await writer.abort();
           throw error;
         }
-        return { ...digest, created };
+        return digest;
       });
     },
     async has({ sha256, size }) {
@@ -204,6 +202,6 @@ async function check(bucket: Bucket): Promise<void> {
       'The store returned other bytes than were written. Check the S3 service and proxies in front of it.',
     );
   }
-  await bucket.listUploads(`${layoutVersion}/`);
+  await bucket.uploads.list(`${layoutVersion}/`);
   await bucket.delete(name);
 }

@@ -21,10 +21,10 @@ export async function sweepBucket(
   const isOld = (time: Date) => time.getTime() <= newest;
   let removed = 0;
 
-  for (const { name, uploadId, started } of await bucket.listUploads(`${layoutVersion}/`)) {
+  for (const { name, uploadId, started } of await bucket.uploads.list(`${layoutVersion}/`)) {
     signal?.throwIfAborted();
     if (!isOld(started)) continue;
-    await bucket.abortUpload(name, uploadId);
+    await bucket.uploads.abort(name, uploadId);
     removed += 1;
   }
   for (const { name, modified } of await all(bucket, `${layoutVersion}/checks/`, signal)) {
