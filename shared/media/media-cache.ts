@@ -2,6 +2,7 @@ import type { Downloader } from './downloads/downloader.ts';
 import { inspect, sniffBytes } from './downloads/content-types.ts';
 import { DownloadError, isTransient } from './downloads/failure.ts';
 import type { DownloadLeases } from './downloads/leases.ts';
+import type { RecentBytes } from './recent-bytes.ts';
 import type { Database } from '../models/database.ts';
 import { findRemoteFiles, saveRemoteFiles } from '../models/remote-file.ts';
 import type { DownloadedFile, RemoteFile } from '../models/remote-file.ts';
@@ -36,6 +37,8 @@ export interface MediaCacheDependencies {
   store: Store;
   downloader: Downloader;
   coordination: CacheCoordination;
+  /** Keeps downloaded small files for a caller that needs them at once. */
+  recent?: RecentBytes;
   /** Called for each available file: from the cache, or downloaded. */
   onLookup?: (result: 'hit' | 'miss') => void;
 }
@@ -50,6 +53,7 @@ export class MediaCache {
   readonly #store: Store;
   readonly #downloader: Downloader;
   readonly #coordination: CacheCoordination;
+  readonly #recent: RecentBytes | undefined;
   readonly #onLookup: (result: 'hit' | 'miss') => void;
   /** All requested files, by limit and type, then by URL. */
   readonly #requested = new Map<string, Map<string, Promise<CachedMedium>>>();
@@ -58,11 +62,12 @@ export class MediaCache {
   /** The time of the first request, by the clock of the leases. */
   #since: number | undefined;
 
-  constructor({ db, store, downloader, coordination, onLookup }: MediaCacheDependencies) {
+  constructor({ db, store, downloader, coordination, recent, onLookup }: MediaCacheDependencies) {
     this.#db = db;
     this.#store = store;
     this.#downloader = downloader;
     this.#coordination = coordination;
+    this.#recent = recent;
     this.#onLookup = onLookup ?? (() => undefined);
   }
 
@@ -137,7 +142,7 @@ export class MediaCache {
   async #download(request: RemoteRequest, known: RemoteFile | null): Promise<DownloadedFile> {
     const result = await this.#downloader.download(
       { ...request, ...(known && { validators: validatorsOf(known) }) },
-      (body) => this.#store.cache.put(body),
+      (body) => this.#put(body),
     );
     const downloaded = result.modified
       ? toDownloaded(request, result)
@@ -145,6 +150,16 @@ export class MediaCache {
     await this.#remember(downloaded);
     this.#onLookup(result.modified ? 'miss' : 'hit');
     return downloaded;
+  }
+
+  async #put(body: AsyncIterable<Uint8Array>): Promise<Digest> {
+    let kept: readonly Uint8Array[] | undefined;
+    const digest = await this.#store.cache.put(body, (_digest, small) => {
+      kept = small;
+      return Promise.resolve();
+    });
+    if (kept !== undefined) this.#recent?.keep(digest.sha256, kept);
+    return digest;
   }
 
   /** Returns the record of a URL if its file is in the cache, within the limit and of the declared type. */

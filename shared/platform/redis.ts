@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import type { RedisOptions } from 'ioredis';
 import { LecternError, messageOf } from './errors.ts';
 import { withoutCredentials } from './server-urls.ts';
 
@@ -47,9 +48,12 @@ async function assertDatabase(redis: Redis, url: string): Promise<void> {
   }
 }
 
-/** Opens such a connection for optional uses: if Redis is unavailable, it connects later. */
+/**
+ * Opens such a connection for optional uses: if Redis is unavailable, it connects later. Commands that are called while
+ * others are on their way share one write, because builds coordinate many files at once.
+ */
 export async function connectOptionalRedis(url: string): Promise<Redis> {
-  const redis = createFastRedis(url);
+  const redis = createFastRedis(url, { enableAutoPipelining: true });
   const isConnected = await redis.connect().then(
     () => true,
     () => false,
@@ -58,8 +62,9 @@ export async function connectOptionalRedis(url: string): Promise<Redis> {
   return redis;
 }
 
-function createFastRedis(url: string): Redis {
+function createFastRedis(url: string, options: Pick<RedisOptions, 'enableAutoPipelining'> = {}): Redis {
   const redis = new Redis(url, {
+    ...options,
     lazyConnect: true,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,

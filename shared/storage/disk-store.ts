@@ -59,8 +59,8 @@ function createBlobStore(
     async put(source, announce) {
       const temporary = await createTemporary(temporaries);
       try {
-        const digest = await writeSource(temporary.handle, source);
-        await announce?.(digest);
+        const { digest, small } = await writeSource(temporary.handle, source);
+        await announce?.(digest, small);
         // Existing files are replaced too, which repairs damaged ones.
         await publish(temporary, pathOf(digest.sha256), durable);
         return digest;

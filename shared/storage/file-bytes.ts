@@ -8,14 +8,22 @@ import type { Digest } from './store.ts';
 const readBytes = 512 * 1024;
 
 /** Bytes per write: each write is a task of the thread pool, which costs more than the bytes. */
-const writeBytes = 1024 ** 2;
+const writeBytes = 512 * 1024;
 
-/** Writes all bytes of a source to a new file; returns their digests. */
-export async function writeSource(handle: FileHandle, source: AsyncIterable<Uint8Array>): Promise<Digest> {
+/**
+ * Writes all bytes of a source to a new file. Returns their digests, and all chunks if the file is small enough for one
+ * write.
+ */
+export async function writeSource(
+  handle: FileHandle,
+  source: AsyncIterable<Uint8Array>,
+): Promise<{ digest: Digest; small: readonly Uint8Array[] | undefined }> {
   const hash = createHash('sha256');
   let checksum = 0;
   let size = 0;
+  let small: readonly Uint8Array[] | undefined = [];
   for await (const chunks of gather(source, writeBytes)) {
+    small = size === 0 ? chunks : undefined;
     for (const chunk of chunks) {
       hash.update(chunk);
       checksum = crc32(chunk, checksum);
@@ -23,7 +31,7 @@ export async function writeSource(handle: FileHandle, source: AsyncIterable<Uint
     }
     await writeFully(handle, chunks);
   }
-  return { sha256: hash.digest('hex'), crc32: checksum, size };
+  return { digest: { sha256: hash.digest('hex'), crc32: checksum, size }, small };
 }
 
 /** Groups the chunks of a source into batches of about `bytes`. */

@@ -53,14 +53,17 @@ export interface PresignedUrlOptions {
   contentType: string;
 }
 
+/** @param small all chunks of a small blob, which the caller may keep; undefined for a larger one. */
+export type AnnounceBlob = (digest: Digest, small: readonly Uint8Array[] | undefined) => Promise<void>;
+
 export interface BlobStore {
   /**
    * Stores bytes under their SHA-256. If the source fails, nothing is stored and its error is thrown.
    *
-   * @param announce gets the digests before the blob exists, so that the caller can record it first. If it fails,
-   * nothing is stored and its error is thrown.
+   * @param announce is called before the blob exists, so that the caller can record it first. If it fails, nothing is
+   * stored and its error is thrown.
    */
-  put(source: AsyncIterable<Uint8Array>, announce?: (digest: Digest) => Promise<void>): Promise<Digest>;
+  put(source: AsyncIterable<Uint8Array>, announce?: AnnounceBlob): Promise<Digest>;
   /** Returns null if there is no such blob, or if its size differs from the recorded one. */
   open(digest: Pick<Digest, 'sha256' | 'size'>): Promise<OpenFile | null>;
   /**

@@ -16,10 +16,10 @@ function trackBlobs(cache: BlobStore, uses: FileUsage): BlobStore {
       // An upload may take longer than a touch lasts.
       const pin = uses.pin();
       try {
-        return await cache.put(source, async (digest) => {
+        return await cache.put(source, async (digest, small) => {
           await uses.touch([`cache:${digest.sha256}`]);
           pin.add(`cache:${digest.sha256}`);
-          await announce?.(digest);
+          await announce?.(digest, small);
         });
       } finally {
         pin.release();

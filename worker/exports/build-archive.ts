@@ -13,11 +13,11 @@ import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { EvictableFile } from '../../shared/storage/file-usage.ts';
 import type { Coordination } from '../../shared/coordination/coordination.ts';
-import type { OpenFile, Store } from '../../shared/storage/store.ts';
+import type { Store } from '../../shared/storage/store.ts';
 import { ArchiveWriter, DamagedEntry } from './archive-writer.ts';
 import { timePhase } from './build-observer.ts';
 import type { BuildObserver } from './build-observer.ts';
-import { isFailure, openResolved } from './file-outcomes.ts';
+import { isFailure } from './file-outcomes.ts';
 import type { FileFailure, Outcomes, ResolvedFile } from './file-outcomes.ts';
 import { emptyFolder, jsonFile, storeGeneratedFile } from './generated-files.ts';
 import type { GeneratedFile } from './generated-files.ts';
@@ -28,7 +28,7 @@ import type { ArchiveProfile } from './profiles/profile.ts';
 import { readAhead } from './read-ahead.ts';
 import { contentDigest, recordArchive } from './record.ts';
 import { resolveFiles } from './resolve-files.ts';
-import type { FileResolution } from './resolve-files.ts';
+import type { FileResolution, ReadableFile } from './resolve-files.ts';
 
 /** How many files are opened ahead of their turn. Opening one takes as long as reading a picture. */
 const filesAhead = 4;
@@ -143,7 +143,7 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
       total: files.paths.length + profile.fileCount,
       onProgress: input.onProgress,
     });
-    await addResolvedFiles(store, entries, { files, plan, profile, signal });
+    await addResolvedFiles(entries, { files, plan, profile, signal });
 
     const complete =
       plan.widgets.every(({ widget }) => widget !== null) && ![...files.outcomes.values()].some(isFailure);
@@ -211,7 +211,7 @@ class EntryWriter {
   }
 
   /** Adds a file of the store. The caller reports it to {@link advance}. */
-  async addStored(path: string, resolved: ResolvedFile, file: OpenFile): Promise<void> {
+  async addStored(path: string, resolved: ResolvedFile, file: ReadableFile): Promise<void> {
     try {
       await this.#add(path, resolved, file.chunks());
     } catch (error) {
@@ -259,12 +259,11 @@ class EntryWriter {
 
 /** Adds media and widgets in archive order, as they arrive. */
 async function addResolvedFiles(
-  store: Store,
   entries: EntryWriter,
   { files, plan, profile, signal }: Pick<ArchiveInput, 'files' | 'plan' | 'profile' | 'signal'>,
 ): Promise<void> {
   const rereadPaths = profile.rereadPaths(plan);
-  const opened = readAhead(openings(store, files), filesAhead, async ({ file }) => file?.close());
+  const opened = readAhead(openings(files), filesAhead, async ({ file }) => file?.close());
   for await (const { path, outcome, file } of opened) {
     // A slow store may open a file after the build was stopped.
     if (signal.aborted) await file?.close();
@@ -286,23 +285,25 @@ interface OpenedFile {
   path: string;
   outcome: ResolvedFile | FileFailure;
   /** Undefined for a missing file. */
-  file?: OpenFile;
+  file?: ReadableFile;
 }
 
 /**
  * Yields a function for each file, in archive order, that opens it, so that few files are open at once. A file that
  * cannot be opened abandons the resolution at once: reading ahead waits for the files it has begun to open.
  */
-function* openings(
-  store: Store,
-  { paths, outcomeOf, abandon }: FileResolution,
-): Generator<() => Promise<OpenedFile>> {
+function* openings({
+  paths,
+  outcomeOf,
+  open,
+  abandon,
+}: FileResolution): Generator<() => Promise<OpenedFile>> {
   for (const path of paths) {
     yield async () => {
       const outcome = await outcomeOf(path);
       if (isFailure(outcome)) return { path, outcome };
       try {
-        return { path, outcome, file: await openResolved(store, outcome) };
+        return { path, outcome, file: await open(outcome) };
       } catch (error) {
         abandon(error);
         throw error;

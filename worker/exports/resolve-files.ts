@@ -1,14 +1,16 @@
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { MediaCache } from '../../shared/media/media-cache.ts';
+import { RecentBytes } from '../../shared/media/recent-bytes.ts';
 import type { MediaCacheDependencies } from '../../shared/media/media-cache.ts';
 import type { ExportRecord } from '../../shared/models/export-record.ts';
 import type { EvictableFile } from '../../shared/storage/file-usage.ts';
-import type { Digest, Store } from '../../shared/storage/store.ts';
+import { bytesOf } from '../../shared/storage/digest.ts';
+import type { Digest, OpenFile, Store } from '../../shared/storage/store.ts';
 import { checkWidgetFile, maxWidgetBytes, widgetMimeTypes } from '../../shared/widgets/check-widget-file.ts';
 import type { WidgetFileKind } from '../../shared/widgets/check-widget-file.ts';
 import type { BuildObserver, MediaLookup } from './build-observer.ts';
-import { FileUnavailable, PendingOutcomes, toFileFailure } from './file-outcomes.ts';
+import { FileUnavailable, openResolved, PendingOutcomes, toFileFailure } from './file-outcomes.ts';
 import type { FileFailure, Outcomes, ResolvedFile } from './file-outcomes.ts';
 import { widgetFiles } from './plan.ts';
 import type { ExportPlan, PlannedMediaFile } from './plan.ts';
@@ -23,6 +25,9 @@ const prepareBatchSize = 1000;
 /** How many files are recorded at once as their organization's. */
 const ownershipBatchSize = 500;
 
+/** An open file of the store, or its bytes in memory. */
+export type ReadableFile = Pick<OpenFile, 'chunks' | 'close'>;
+
 /** The files of an archive, while they are looked up and downloaded. */
 export interface FileResolution {
   /** The paths of all files below the archive's top-level folder, in archive order. */
@@ -31,6 +36,8 @@ export interface FileResolution {
   outcomeOf: (path: string) => Promise<ResolvedFile | FileFailure>;
   /** The outcomes so far, by path. */
   outcomes: Outcomes;
+  /** Opens a file for the archive. @throws when it has left the store since it was resolved. */
+  open: (file: ResolvedFile) => Promise<ReadableFile>;
   /** Lets the evictor remove a file that the build no longer needs. */
   unpin: (file: ResolvedFile) => void;
   /** Resolves when no lookup or download is running any more. */
@@ -92,7 +99,8 @@ export async function resolveFiles(
   const ending = AbortSignal.any([signal, stop.signal]);
   const onLookup = (result: MediaLookup) => deps.observer?.lookedUp(result);
   const hosts = new SlowHosts(ending, config.export.buildSeconds * 1000);
-  const cache = new MediaCache({ ...deps, onLookup });
+  const recent = new RecentBytes();
+  const cache = new MediaCache({ ...deps, recent, onLookup });
   // Pins each file until it is in the archive, so that no evictor removes it.
   const pins = usage.pin();
   const recorded = new Map(record?.entries.map((entry) => [entry.path, entry]));
@@ -159,6 +167,10 @@ export async function resolveFiles(
     paths: [...stored, ...external].map(({ path }) => path).sort(),
     outcomeOf: (path) => outcomes.get(path),
     outcomes: outcomes.known,
+    open: async (file) => {
+      const chunks = file.area === 'cache' ? recent.take(file.sha256) : undefined;
+      return chunks === undefined ? openResolved(store, file) : inMemory(chunks);
+    },
     unpin: ({ area, sha256 }) => {
       if (area === 'cache') pins.unpin(`cache:${sha256}`);
     },
@@ -227,6 +239,10 @@ async function forEachConcurrently<T>(
     }
   };
   await Promise.all(Array.from({ length: count }, work));
+}
+
+function inMemory(chunks: readonly Uint8Array[]): ReadableFile {
+  return { chunks: () => bytesOf(...chunks), close: () => Promise.resolve() };
 }
 
 function cachedFiles(record: ExportRecord | null): EvictableFile[] {

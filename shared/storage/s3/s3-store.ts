@@ -80,8 +80,8 @@ function createBlobStore(
   const nameOf = (sha256: string) => `${folder}${sha256.slice(0, 2)}/${sha256}`;
   return {
     put(source, announce) {
-      return withSpool(spoolFolder, source, async ({ digest, chunks }) => {
-        await announce?.(digest);
+      return withSpool(spoolFolder, source, async ({ digest, small, chunks }) => {
+        await announce?.(digest, small);
         // Existing blobs are replaced too, which repairs damaged ones.
         const writer = new ObjectWriter(bucket, nameOf(digest.sha256), {
           bytes: blobPartBytes(digest.size, partBytes),

@@ -6,6 +6,8 @@ import type { Digest } from '../store.ts';
 
 export interface Spooled {
   digest: Digest;
+  /** All chunks of a small file. */
+  small: readonly Uint8Array[] | undefined;
   /** All bytes, from the beginning. */
   chunks: () => AsyncIterable<Uint8Array>;
 }
@@ -24,9 +26,13 @@ export async function withSpool<T>(
   const handle = await open(path, 'wx+');
   try {
     await unlink(path);
-    const digest = await writeSource(handle, source);
+    const { digest, small } = await writeSource(handle, source);
     const { size } = digest;
-    return await use({ digest, chunks: () => readChunks(handle, path, { start: 0, end: size, size }) });
+    return await use({
+      digest,
+      small,
+      chunks: () => readChunks(handle, path, { start: 0, end: size, size }),
+    });
   } finally {
     await handle.close();
   }
