@@ -1,5 +1,6 @@
 /*
- * `npm run bench -- export [rounds]`, `npm run bench -- fleet [scaling|hand-over]`, `npm run bench -- downloads [rounds]`,
+ * `npm run bench -- export [rounds] [loopback|latency|http2|stored]`, `npm run bench -- fleet [scaling|hand-over]`,
+ * `npm run bench -- downloads [rounds]`,
  * `npm run bench -- api [rounds] [seconds]`, `npm run bench -- player [rounds]`,
  * `npm run bench -- lti [rounds] [launches]`, `npm run bench -- webhooks [rounds] [folder of another checkout]`:
  * measurements against named baselines.

@@ -10,8 +10,13 @@ import { ZipArchive } from 'archiver';
 
 const run = promisify(execFile);
 
-/** Downloads every file with `curl --parallel --parallel-max 8`, then archives them with `zip -0`. */
-export async function curlThenZip(origin: string, names: string[], folder: string): Promise<void> {
+/** Downloads every file with `curl --parallel`, then archives them with `zip -0`. */
+export async function curlThenZip(
+  origin: string,
+  names: string[],
+  folder: string,
+  options: string[],
+): Promise<void> {
   const media = join(folder, 'media');
   await mkdir(media, { recursive: true });
   const config = names.map((name) => `url = "${origin}/${name}"\noutput = "${join(media, name)}"`).join('\n');
@@ -20,8 +25,7 @@ export async function curlThenZip(origin: string, names: string[], folder: strin
     '--silent',
     '--fail',
     '--parallel',
-    '--parallel-max',
-    '8',
+    ...options,
     '--config',
     join(folder, 'curl.config'),
   ]);

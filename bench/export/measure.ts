@@ -17,30 +17,80 @@ import { writeSamplePackage } from '../sample-package.ts';
 import { archiverStored, curlThenZip, plainLoop, zipStored } from './baselines.ts';
 
 /*
- * Measures the cost of exports against simple tools: a cold export (350 files, 64 MiB, from an origin on loopback)
- * against curl and zip, and a build from stored files against zip.
+ * Measures the cost of exports against simple tools, with 350 files of 64 MiB together: cold exports from three kinds of
+ * origin against curl and zip, and a build from stored files against zip.
+ *
+ * Arguments: the folder of the origin's certificate, the number of rounds, and the only part to measure, if any.
  */
 
-const rounds = Number(process.argv[3] ?? 9);
+const [certificate = '', roundsText = '9', onlyPart] = process.argv.slice(2);
+const rounds = Number(roundsText);
 const lesson = { files: 350, bytes: 64 * 1024 ** 2 };
 const sample = await mkdtemp(join(tmpdir(), 'lectern-sample-'));
 await writeSamplePackage(sample, lesson);
 const media = join(sample, 'media');
 const names = (await readdir(media)).sort();
 
-const origin = fork(join(import.meta.dirname, 'origin.ts'), [media]);
-const [{ port }] = (await once(origin, 'message')) as [{ port: number }];
-const originUrl = `http://127.0.0.1:${port}`;
+/** The latency of a distant origin. */
+const latencyMs = 40;
 
-const installation = await prepareInstallation({ LECTERN_ALLOWED_PRIVATE_HOSTS: `127.0.0.1:${port}` });
+/** curl as a baseline: what it is, and its options. */
+interface Curl {
+  name: string;
+  options: string[];
+}
+const eight: Curl = { name: 'curl --parallel-max 8, then zip -0', options: ['--parallel-max', '8'] };
+const multiplexed = (options: string[]): Curl => ({
+  name: ['curl --http2', ...options, 'then zip -0'].join(' '),
+  options: ['--http2', '--cacert', join(certificate, 'cert.pem'), ...options],
+});
+
+interface Scenario {
+  /** Its name as an argument. */
+  part: string;
+  title: string;
+  scheme: 'http' | 'https';
+  /** Arguments of the origin after the folder. */
+  origin: string[];
+  /** The first is the baseline. */
+  curls: Curl[];
+}
+const allScenarios: Scenario[] = [
+  { part: 'loopback', title: 'an origin on loopback', scheme: 'http', origin: [], curls: [eight] },
+  {
+    part: 'latency',
+    title: `an origin with ${latencyMs} ms latency`,
+    scheme: 'http',
+    origin: [`${latencyMs}`],
+    curls: [eight],
+  },
+  {
+    part: 'http2',
+    title: `an HTTP/2 origin with TLS and ${latencyMs} ms latency`,
+    scheme: 'https',
+    origin: [`${latencyMs}`, certificate],
+    curls: [multiplexed(['--parallel-max', '8']), multiplexed([])],
+  },
+];
+const scenarios = allScenarios.filter(({ part }) => onlyPart === undefined || onlyPart === part);
+
+const origins = await Promise.all(
+  scenarios.map(async ({ scheme, origin }) => {
+    const child = fork(join(import.meta.dirname, 'origin.ts'), [media, ...origin]);
+    const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+    return { child, host: `127.0.0.1:${port}`, url: `${scheme}://127.0.0.1:${port}` };
+  }),
+);
+
+const installation = await prepareInstallation({
+  LECTERN_ALLOWED_PRIVATE_HOSTS: origins.map(({ host }) => host).join(','),
+});
 const { folder, settings, config, servers, db, store, authorization, publish } = installation;
 const downloader = createDownloader(config.download);
 const redis = await connectOptionalRedis(servers.redisUrl);
 const coordination = createCoordination(redis, config);
 const processes = await startProcesses(config, servers, { workers: 1, settings });
 const { address } = processes;
-const external = await publish(sample, originUrl);
-const uploaded = await publish(sample);
 
 const output = join(folder, 'output');
 const emptyOutput = async () => {
@@ -50,8 +100,11 @@ const emptyOutput = async () => {
 const forgetArchives = () => rm(join(config.storeDir, 'v1', 'archives'), { recursive: true, force: true });
 const forgetDownloads = async () => {
   await forgetArchives();
-  await rm(join(config.storeDir, 'v1', 'cache'), { recursive: true, force: true });
-  await db.remoteFiles.deleteMany({});
+  // The folders stay, as in any installation that has downloaded files before.
+  for await (const page of store.cache.list()) {
+    for (const { sha256 } of page) await store.cache.delete(sha256);
+  }
+  await Promise.all([db.remoteFiles.deleteMany({}), db.exportRecords.deleteMany({})]);
 };
 const build = async (version: LessonVersion) => {
   const { failures } = await runExport(
@@ -77,50 +130,63 @@ console.log(
   `${lesson.files} files, ${lesson.bytes / 1024 ** 2} MiB, Node ${process.version}, medians of ${rounds} rounds`,
 );
 
-const curlAndZip = 'curl --parallel --parallel-max 8, then zip -0 (baseline)';
-report(
-  'Cold export, from an origin on loopback',
-  await medianTimes(
-    [
-      { name: curlAndZip, prepare: emptyOutput, run: () => curlThenZip(originUrl, names, output) },
-      { name: 'Lectern, built in one process', prepare: forgetDownloads, run: () => build(external) },
-      {
-        name: 'Lectern, API + queue + worker, to the last byte',
-        prepare: forgetDownloads,
-        run: () => request(external),
-      },
-    ],
-    rounds,
-  ),
-  curlAndZip,
-);
+for (const [index, { title, curls }] of scenarios.entries()) {
+  const origin = origins[index]?.url ?? '';
+  const version = await publish(sample, origin);
+  const [baseline] = curls;
+  report(
+    `Cold export, from ${title}`,
+    await medianTimes(
+      [
+        ...curls.map(({ name, options }) => ({
+          name,
+          prepare: emptyOutput,
+          run: () => curlThenZip(origin, names, output, options),
+        })),
+        { name: 'Lectern, built in one process', prepare: forgetDownloads, run: () => build(version) },
+        {
+          name: 'Lectern, API + queue + worker, to the last byte',
+          prepare: forgetDownloads,
+          run: () => request(version),
+        },
+      ],
+      rounds,
+    ),
+    baseline?.name ?? '',
+  );
+}
 
-const zip = 'zip -0 (baseline; no SHA-256, no sync)';
-report(
-  'Build from stored files',
-  await medianTimes(
-    [
-      { name: zip, prepare: emptyOutput, run: () => zipStored(media, join(output, 'zip.zip')) },
-      { name: 'Lectern', prepare: forgetArchives, run: () => build(uploaded) },
-      {
-        name: 'plainest loop: read, CRC-32, SHA-256, write, sync',
-        prepare: emptyOutput,
-        run: () => plainLoop(media, join(output, 'loop')),
-      },
-      {
-        name: 'archiver 8, store mode (no SHA-256, no sync)',
-        prepare: emptyOutput,
-        run: () => archiverStored(media, join(output, 'archiver.zip')),
-      },
-    ],
-    rounds,
-  ),
-  zip,
-);
+if (onlyPart === undefined || onlyPart === 'stored') await measureStored();
+
+async function measureStored(): Promise<void> {
+  const uploaded = await publish(sample);
+  const zip = 'zip -0 (baseline; no SHA-256, no sync)';
+  report(
+    'Build from stored files',
+    await medianTimes(
+      [
+        { name: zip, prepare: emptyOutput, run: () => zipStored(media, join(output, 'zip.zip')) },
+        { name: 'Lectern', prepare: forgetArchives, run: () => build(uploaded) },
+        {
+          name: 'plainest loop: read, CRC-32, SHA-256, write, sync',
+          prepare: emptyOutput,
+          run: () => plainLoop(media, join(output, 'loop')),
+        },
+        {
+          name: 'archiver 8, store mode (no SHA-256, no sync)',
+          prepare: emptyOutput,
+          run: () => archiverStored(media, join(output, 'archiver.zip')),
+        },
+      ],
+      rounds,
+    ),
+    zip,
+  );
+}
 
 await processes.stop();
 downloader.close();
 redis.disconnect();
-origin.disconnect();
+for (const { child } of origins) child.disconnect();
 await installation.remove();
 await rm(sample, { recursive: true });
