@@ -100,8 +100,14 @@ async function sendRequest(
   try {
     // A new connection for each request: after a POST on a connection that the platform had closed, it would be unclear
     // what arrived.
-    const agent = connections.agentFor(url, true);
-    const response = await send(url, { ...request, agent, headers, unpack: true, signal });
+    const response = await send(url, {
+      ...request,
+      connections,
+      fresh: true,
+      headers,
+      unpack: true,
+      signal,
+    });
     try {
       const text = await readText(response, hostOf(url), signal);
       return { status: response.status, headers: { get: (name) => response.header(name) }, text };

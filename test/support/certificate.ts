@@ -1,3 +1,4 @@
+// cspell:ignore addext keyout noenc paramgen pkeyopt -- options of openssl
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

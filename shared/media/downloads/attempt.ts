@@ -1,3 +1,4 @@
+import { setImmediate as turnEnd } from 'node:timers/promises';
 import { hostOf } from '../../platform/http/ssrf-guard.ts';
 import type { Connections } from '../../platform/http/connections.ts';
 import { release } from '../../platform/http/request.ts';
@@ -5,6 +6,7 @@ import type { OutboundResponse } from '../../platform/http/request.ts';
 import { Body } from './body.ts';
 import { concreteType, contradicts } from './content-types.ts';
 import { DownloadError, reasonOfStatus } from './failure.ts';
+import type { FailureReason } from './failure.ts';
 import { get } from './request.ts';
 import { parseRetryAfter } from '../../platform/backoff.ts';
 import type { DownloadSlots } from './slots.ts';
@@ -15,6 +17,10 @@ import { parseUrl } from '../../platform/parse-url.ts';
 const maxRedirects = 5;
 const redirects = new Set([301, 302, 303, 307, 308]);
 const gzipNames = new Set(['gzip', 'x-gzip']);
+
+/** What a host sends to too many requests, and how it fails under them. */
+const overloadStatuses = new Set([429, 500, 502, 503, 504]);
+const overloadReasons = new Set<FailureReason>(['timeout', 'network', 'truncated']);
 
 export interface AttemptContext {
   connections: Connections;
@@ -42,7 +48,7 @@ export async function attempt<T>(
     // A validator is valid only for the server that issued it.
     const own = here.origin === first.origin;
     const owner = { host: hostOf(here), organizationId: request.organizationId };
-    const outcome = await slots.run(owner, request.signal, async () => {
+    const outcome = await slots.run(owner, request.signal, async (host) => {
       const started = performance.now();
       const watch = new IdleTimeout(request.signal, {
         ...limits,
@@ -52,6 +58,8 @@ export async function attempt<T>(
       try {
         const headers = own ? conditions(request) : {};
         const answer = await get(here, { connections, fresh: isRetry }, headers, watch.signal);
+        if (overloadStatuses.has(answer.status)) host.overloaded();
+        else host.responded();
         try {
           if (redirects.has(answer.status)) return nextUrl(answer, here);
           if (answer.status === 304 && Object.keys(headers).length > 0) return { modified: false } as const;
@@ -59,7 +67,12 @@ export async function attempt<T>(
           return { modified: true, ...stored, ...(own && validatorsOf(answer)) } as const;
         } finally {
           release(answer);
+          // undici reuses a connection one turn of the event loop after its response.
+          await turnEnd();
         }
+      } catch (error) {
+        if (error instanceof DownloadError && overloadReasons.has(error.reason)) host.overloaded();
+        throw error;
       } finally {
         watch.close();
         budget.leftMs = Math.max(0, budget.leftMs - (performance.now() - started));

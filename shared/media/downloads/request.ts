@@ -17,7 +17,7 @@ export async function get(
   signal: AbortSignal,
 ): Promise<OutboundResponse> {
   try {
-    return await send(url, { agent: connections.agentFor(url, fresh), headers, signal });
+    return await send(url, { connections, fresh, headers, signal });
   } catch (error) {
     if (error instanceof OutboundError) throw new DownloadError(error.reason, error.message);
     throw error;

@@ -1,16 +1,13 @@
 import { onAbort } from '../../platform/abort-listeners.ts';
+import { HostLimits } from './host-limits.ts';
+import type { SlotOwner } from './host-limits.ts';
 
 export interface SlotLimits {
+  /** The most requests to one host; each organization's own limit grows and shrinks below it ({@link HostLimits}). */
   perHost: number;
   /** For all hosts together. */
   perOrganization?: number;
   total?: number;
-}
-
-/** The host and organization whose limits a request counts towards. */
-export interface SlotOwner {
-  host: string;
-  organizationId: string;
 }
 
 interface Waiting extends SlotOwner {
@@ -34,6 +31,14 @@ class SlotCounts {
   }
 }
 
+/** Reports how the host responded to a request, which adapts the number of further requests. */
+export interface HostReport {
+  /** The host sent a response, after a time since the task began. */
+  responded(): void;
+  /** The host rejected the request because of its load, or failed. */
+  overloaded(): void;
+}
+
 /**
  * Fair slots for requests to foreign hosts. A request takes one of its host, one of its organization and one of all at
  * once, and holds none while it waits. The last free slot of a host, and of all, stays open to an organization that
@@ -42,6 +47,7 @@ class SlotCounts {
  */
 export class DownloadSlots {
   readonly #limits: Required<SlotLimits>;
+  readonly #hostLimits: HostLimits;
   readonly #taken = new SlotCounts();
   readonly #takenOfHosts = new Map<string, SlotCounts>();
   /** By organization, then by host, in order of arrival. */
@@ -49,6 +55,7 @@ export class DownloadSlots {
 
   constructor({ perHost, perOrganization = Infinity, total = Infinity }: SlotLimits) {
     this.#limits = { perHost, perOrganization, total };
+    this.#hostLimits = new HostLimits(perHost);
   }
 
   /** The number of hosts with running or waiting requests. */
@@ -61,11 +68,19 @@ export class DownloadSlots {
    * Runs a task once it has its slots. An abort ends the wait with the signal's reason; a running task must handle the
    * signal itself.
    */
-  async run<T>(owner: SlotOwner, signal: AbortSignal, task: () => Promise<T>): Promise<T> {
+  async run<T>(owner: SlotOwner, signal: AbortSignal, task: (report: HostReport) => Promise<T>): Promise<T> {
     signal.throwIfAborted();
     await this.#take(owner, signal);
+    const began = performance.now();
+    const report: HostReport = {
+      responded: () => {
+        const concurrent = this.#takenOfHosts.get(owner.host)?.of(owner.organizationId) ?? 0;
+        this.#hostLimits.succeeded(owner, { responseMs: performance.now() - began, concurrent });
+      },
+      overloaded: () => this.#hostLimits.failed(owner, began),
+    };
     try {
-      return await task();
+      return await task(report);
     } finally {
       this.#count(owner, -1);
       this.#startWaiting();
@@ -113,9 +128,10 @@ export class DownloadSlots {
     for (const [host, waiting] of hosts) {
       const taken = this.#takenOfHosts.get(host);
       const [first] = waiting;
-      if (first !== undefined && (!taken || isOpen(taken, this.#limits.perHost, organizationId))) {
-        return first;
-      }
+      if (first === undefined) continue;
+      if (taken === undefined) return first;
+      const hasSlot = isOpen(taken, this.#limits.perHost, organizationId);
+      if (hasSlot && taken.of(organizationId) < this.#hostLimits.of(first)) return first;
     }
     return null;
   }

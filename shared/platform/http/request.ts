@@ -1,6 +1,8 @@
-import type { Agent } from 'node:http';
 import type { Readable } from 'node:stream';
-import fetch, { type RequestInit, type Response } from 'node-fetch';
+import { pipeline } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Dispatcher } from 'undici';
+import type { Connections } from './connections.ts';
 import { hostOf, notPublicCode } from './ssrf-guard.ts';
 import { faultCode, OutboundError } from './failure.ts';
 
@@ -18,8 +20,9 @@ export interface OutboundResponse {
 }
 
 export interface OutboundRequest {
-  /** From `Connections`, which checks that the host is allowed. */
-  agent: Agent;
+  connections: Connections;
+  /** Uses a new connection, which ends with the response. */
+  fresh: boolean;
   headers: Record<string, string>;
   method?: 'GET' | 'POST' | 'PUT';
   body?: string;
@@ -31,29 +34,54 @@ export interface OutboundRequest {
 /** Sends a request; follows no redirects. @throws {OutboundError} or the reason of the signal. */
 export async function send(
   url: URL,
-  { headers, unpack = false, ...init }: OutboundRequest,
+  { connections, fresh, headers, unpack = false, method = 'GET', body, signal }: OutboundRequest,
 ): Promise<OutboundResponse> {
-  let response: Response;
+  signal.throwIfAborted();
+  const dispatcher = fresh ? connections.newFor(url) : await connections.keptFor(url, signal);
+  let response: Dispatcher.ResponseData;
   try {
-    const request: RequestInit = {
-      ...init,
-      redirect: 'manual',
-      compress: unpack,
-      headers: { 'User-Agent': 'Lectern', 'Accept-Encoding': 'identity', ...headers },
-    };
-    response = await fetch(url, request);
+    const request = dispatcher.request({
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method,
+      headers: { accept: '*/*', 'user-agent': 'Lectern', 'accept-encoding': 'identity', ...headers },
+      ...(body !== undefined && { body }),
+      signal,
+    });
+    if (fresh) connections.closeAfterResponse(dispatcher);
+    response = await request;
   } catch (error) {
-    if (init.signal.aborted) throw init.signal.reason;
+    if (signal.aborted) throw signal.reason;
     throw explain(hostOf(url), faultCode(error));
+  } finally {
+    if (!fresh) connections.firstRequestEnded(url);
   }
-  const length = response.headers.get('content-length');
-  return {
-    status: response.status,
-    header: (name) => response.headers.get(name),
-    length: length === null ? null : Number(length),
-    // The types of node-fetch are wider than its code: over HTTP, the body is always a Readable.
-    body: response.body as Readable,
+  // Readers get the errors of a body; without a reader, they would end the process.
+  response.body.on('error', () => undefined);
+  const header = (name: string) => {
+    const value = response.headers[name.toLowerCase()];
+    return Array.isArray(value) ? value.join(', ') : (value ?? null);
   };
+  const length = header('content-length');
+  return {
+    status: response.statusCode,
+    header,
+    length: length === null ? null : Number(length),
+    body: unpack ? unpacked(response.body, header('content-encoding')) : response.body,
+  };
+}
+
+const decoders = new Map<string | undefined, () => NodeJS.ReadWriteStream & Readable>([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+]);
+
+function unpacked(body: Readable, encoding: string | null): Readable {
+  const createDecoder = decoders.get(encoding?.trim().toLowerCase());
+  // The reader gets a decoder's failure; pipeline only requires the callback.
+  return createDecoder === undefined ? body : pipeline(body, createDecoder(), () => undefined);
 }
 
 /** Discards the rest of a response. Keeps its connection if draining is cheap, else closes it. */
@@ -69,8 +97,10 @@ export function release({ body, length }: Pick<OutboundResponse, 'body' | 'lengt
   body.once('close', () => clearTimeout(timer));
 }
 
+const timeoutCodes = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
+
 function explain(host: string, code: string): OutboundError {
   if (code === notPublicCode) return new OutboundError('blocked_address', `${host} is not a public address`);
-  if (code === 'ETIMEDOUT') return new OutboundError('timeout', `${host} did not answer`);
+  if (timeoutCodes.has(code)) return new OutboundError('timeout', `${host} did not answer`);
   return new OutboundError('network', `The request to ${host} failed (${code})`);
 }

@@ -1,5 +1,6 @@
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import type { buildConnector } from 'undici';
 
 /*
  * SSRF guard (server-side request forgery): authors and platforms choose URLs that Lectern requests. The guard keeps
@@ -35,8 +36,12 @@ export function literalAddress(url: URL): string | null {
   return isIP(address) === 0 ? null : address;
 }
 
-/** The `code` of the error with which {@link publicOnly} rejects a host name. */
+/** The `code` of the error with which {@link publicOnly} and {@link guardConnector} reject a host. */
 export const notPublicCode = 'ERR_ADDRESS_NOT_PUBLIC';
+
+function notPublic(message: string): Error {
+  return Object.assign(new Error(message), { code: notPublicCode });
+}
 
 /**
  * Returns a DNS lookup that rejects a name if any of its addresses is not public. It runs for each connection, which uses
@@ -55,8 +60,29 @@ export function publicOnly(lookup: LookupFunction): LookupFunction {
         callback(error, found, family);
         return;
       }
-      const message = 'The name has an address that is not public';
-      callback(Object.assign(new Error(message), { code: notPublicCode }), []);
+      callback(notPublic('The name has an address that is not public'), []);
+    });
+  };
+}
+
+/**
+ * Returns a connector that connects to public addresses only. It checks an IP address before it connects, because no
+ * lookup follows, and the connected address before a request is sent.
+ */
+export function guardConnector(connect: buildConnector.connector): buildConnector.connector {
+  return (target, callback) => {
+    if (isIP(target.hostname) !== 0 && !isPublicAddress(target.hostname)) {
+      callback(notPublic('The address is not public'), null);
+      return;
+    }
+    connect(target, (...result) => {
+      const [error, socket] = result;
+      if (error !== null || isPublicAddress(socket.remoteAddress ?? '')) {
+        callback(...result);
+        return;
+      }
+      socket.destroy();
+      callback(notPublic('The connected address is not public'), null);
     });
   };
 }

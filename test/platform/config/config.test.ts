@@ -43,8 +43,8 @@ describe('defaults', () => {
       },
       download: {
         maxBytes: 512 * 1024 ** 2,
-        concurrency: 8,
-        concurrencyPerHost: 6,
+        concurrency: 16,
+        concurrencyPerHost: 16,
         timeoutSeconds: 60,
         minBytesPerSecond: 16_384,
         deadlineSeconds: 2048,
