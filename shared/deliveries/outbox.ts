@@ -69,7 +69,7 @@ export const deliveryFields = {
 export const attemptTimeoutMs = 45_000;
 
 /** Longer than an attempt: a worker that still holds a row then has crashed, and another one may claim it. */
-const leaseMs = 60_000;
+export const leaseMs = 60_000;
 
 const maxTargets = 10_000;
 
@@ -182,21 +182,22 @@ export async function dismissDeliveries<Row extends Delivery>(
 export interface DueTarget {
   target: string;
   dueSince: Date;
-  /** Its organization. */
-  organizationId: string;
+  /** Whose slots it uses. */
+  owner: string;
 }
 
 /**
  * Returns the targets that have rows whose next attempt is due, and since when, the longest wait first. Rows that are
- * being sent count. With an index on state, target and nextTryAt, MongoDB reads one entry for each target.
+ * being sent count. With an index on state, target, nextTryAt and owner, MongoDB reads one entry for each target.
  *
  * @param target the field that identifies the target.
- * @param which selects rows; the index must begin with its fields.
+ * @param options.owner the field of the owner; by default, each target is its own.
+ * @param options.which selects rows; the index must begin with its fields.
  */
 export function findDueTargets<Row extends Delivery>(
   rows: Model<Row>,
   target: string,
-  which: QueryFilter<Row> = {},
+  { owner = target, which = {} }: { owner?: string; which?: QueryFilter<Row> } = {},
 ): Promise<DueTarget[]> {
   return rows
     .aggregate<DueTarget>([
@@ -206,13 +207,13 @@ export function findDueTargets<Row extends Delivery>(
         $group: {
           _id: `$${target}`,
           dueSince: { $first: '$nextTryAt' },
-          organizationId: { $first: '$organizationId' },
+          owner: { $first: `$${owner}` },
         },
       },
       { $match: { $expr: { $lte: ['$dueSince', '$$NOW'] } } },
       { $sort: { dueSince: 1 } },
       { $limit: maxTargets },
-      { $project: { _id: 0, target: '$_id', dueSince: 1, organizationId: 1 } },
+      { $project: { _id: 0, target: '$_id', dueSince: 1, owner: 1 } },
     ])
     .exec();
 }

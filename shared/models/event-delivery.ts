@@ -6,11 +6,13 @@ import {
   deliveryFields,
   endAttempt,
   failedAttempt,
+  findDueTargets,
   later,
+  leaseMs,
   literal,
   noFailures,
 } from '../deliveries/outbox.ts';
-import type { Delivery, DeliveryState, FailedAttempt } from '../deliveries/outbox.ts';
+import type { Delivery, DeliveryState, DueTarget, FailedAttempt } from '../deliveries/outbox.ts';
 import { isDuplicate, schemaOptions } from '../platform/mongo.ts';
 import { noLease } from '../platform/lease.ts';
 
@@ -82,7 +84,8 @@ export const eventDeliverySchema = new Schema<EventDelivery>(
   },
   schemaOptions,
 );
-eventDeliverySchema.index({ kind: 1, state: 1, targetId: 1, nextTryAt: 1 });
+// The organization is in it so that finding due targets reads no documents.
+eventDeliverySchema.index({ kind: 1, state: 1, targetId: 1, nextTryAt: 1, organizationId: 1 });
 eventDeliverySchema.index({ targetId: 1, createdAt: -1, _id: 1 });
 eventDeliverySchema.index({ organizationId: 1, state: 1, createdAt: -1 });
 eventDeliverySchema.index({ organizationId: 1, createdAt: -1, _id: 1 });
@@ -133,11 +136,20 @@ export function claimEventDelivery(
   kind: EventKind,
   which: { id: string } | { target: string },
 ): Promise<ClaimedDelivery | null> {
-  return claimDelivery<EventDelivery, ClaimedDelivery>(db.eventDeliveries, {
-    kind,
-    ...('id' in which ? { _id: which.id } : { targetId: which.target }),
-  });
+  return claimDelivery<EventDelivery, ClaimedDelivery>(
+    db.eventDeliveries,
+    { kind, ...('id' in which ? { _id: which.id } : { targetId: which.target }) },
+    dueAfterLease,
+  );
 }
+
+/** Returns the targets of a kind with rows that are due; see {@link findDueTargets}. */
+export function findDueEventTargets(db: EventDeliveryDb, kind: EventKind): Promise<DueTarget[]> {
+  return findDueTargets(db.eventDeliveries, 'targetId', { owner: 'organizationId', which: { kind } });
+}
+
+/** Other claims then need not skip the row. */
+const dueAfterLease = { nextTryAt: later(leaseMs) };
 
 /** How an attempt ended: delivered, nowhere to deliver to, tried again later, or not tried again. */
 export type AttemptEnd =

@@ -74,12 +74,12 @@ export async function insertWebhook(
 }
 
 /** Returns the webhooks of organizations, the oldest first. */
-export function listWebhooks(db: WebhookDb, organizationIds: readonly string[]): Promise<Webhook[]> {
-  return db.webhooks
+export async function listWebhooks(db: WebhookDb, organizationIds: readonly string[]): Promise<Webhook[]> {
+  const found = await db.webhooks
     .find({ organizationId: { $in: [...organizationIds] } })
-    .sort({ organizationId: 1, createdAt: 1, _id: 1 })
     .lean<Webhook[]>()
     .exec();
+  return found.toSorted((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
 }
 
 export function countWebhooks(db: WebhookDb, organizationId: string): Promise<number> {

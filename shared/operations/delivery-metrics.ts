@@ -1,8 +1,7 @@
 import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
-import { findDueTargets } from '../deliveries/outbox.ts';
 import type { Database } from '../models/database.ts';
-import { eventKinds } from '../models/event-delivery.ts';
+import { eventKinds, findDueEventTargets } from '../models/event-delivery.ts';
 import { countWebhookStates } from '../models/webhook.ts';
 
 const webhookStates = ['active', 'active_failing', 'owner', 'gone', 'failing'] as const;
@@ -39,7 +38,7 @@ export function registerDeliveryMetrics(registry: Registry, db: Database): void 
     async collect() {
       this.reset();
       for (const kind of eventKinds) {
-        const due = await findDueTargets(db.eventDeliveries, 'targetId', { kind }).catch(() => null);
+        const due = await findDueEventTargets(db, kind).catch(() => null);
         if (due === null) continue;
         const [first] = due;
         this.set({ kind }, first === undefined ? 0 : (Date.now() - first.dueSince.getTime()) / 1000);

@@ -55,8 +55,7 @@ export function scoreFormat(
     name: 'score',
     findTarget: (id) => findPlatformOfScore(db, id),
     maxConcurrent: 8,
-    findDueTargets: async () =>
-      (await findDueTargets(db.ltiScores, 'platformId')).map(({ target }) => ({ target, owner: target })),
+    findDueTargets: () => findDueTargets(db.ltiScores, 'platformId'),
     claim: (which) => claimScore(db, 'id' in which ? which : { platformId: which.target }),
     async send(row, signal) {
       const receipt = await sendScore({ ...service, db }, row, signal);

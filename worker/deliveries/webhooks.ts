@@ -1,11 +1,11 @@
 import { DeliveryFault } from '../../shared/deliveries/delivery-fault.ts';
 import type { FaultKind } from '../../shared/deliveries/delivery-fault.ts';
-import { findDueTargets } from '../../shared/deliveries/outbox.ts';
 import type { FailedAttempt } from '../../shared/deliveries/outbox.ts';
 import type { Database } from '../../shared/models/database.ts';
 import {
   claimEventDelivery,
   endEventAttempt,
+  findDueEventTargets,
   findTargetOfDelivery,
   releaseEventDelivery,
 } from '../../shared/models/event-delivery.ts';
@@ -103,10 +103,7 @@ export function webhookFormat(
     // They wait for receivers most of the time.
     maxConcurrent: 64,
     findTarget: (id) => findTargetOfDelivery(db, id),
-    async findDueTargets() {
-      const due = await findDueTargets(db.eventDeliveries, 'targetId', { kind: 'webhook' });
-      return due.map(({ target, organizationId }) => ({ target, owner: organizationId }));
-    },
+    findDueTargets: () => findDueEventTargets(db, 'webhook'),
     claim: (which) => claimEventDelivery(db, 'webhook', which),
     async send(row, signal) {
       return { outcome: 'sent', receipt: await deliver(deps, row, signal) };
