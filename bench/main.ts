@@ -1,9 +1,11 @@
 /*
- * `npm run bench -- export [rounds] [loopback|latency|http2|stored]`, `npm run bench -- fleet [scaling|hand-over]`,
- * `npm run bench -- downloads [rounds]`,
- * `npm run bench -- api [rounds] [seconds]`, `npm run bench -- player [rounds]`,
- * `npm run bench -- lti [rounds] [launches]`, `npm run bench -- webhooks [rounds] [folder of another checkout]`:
- * measurements against named baselines.
+ * Measurements against named baselines, as `npm run bench -- NAME [options]`:
+ *
+ *     export [rounds] [loopback|latency|http2|stored]    downloads [rounds]
+ *     fleet [scaling|hand-over]                          api [rounds] [seconds]
+ *     player [rounds]                                    lti [rounds] [launches]
+ *     growth [rounds] [seconds] [records,...]            learners [learners] [minutes] [pause]
+ *     webhooks [rounds] [folder of another checkout]     start [rounds]
  */
 
 const benches = new Map<string | undefined, () => Promise<unknown>>([
@@ -12,6 +14,9 @@ const benches = new Map<string | undefined, () => Promise<unknown>>([
   ['downloads', () => import('./downloads/main.ts')],
   ['api', () => import('./api/main.ts')],
   ['player', () => import('./player/main.ts')],
+  ['growth', () => import('./growth/main.ts')],
+  ['learners', () => import('./growth/learners.ts')],
+  ['start', () => import('./start/main.ts')],
   ['lti', () => import('./lti/main.ts')],
   ['webhooks', () => import('./webhooks/main.ts')],
 ]);

@@ -13,6 +13,7 @@ export interface LoadResult {
   /** Responses with 2xx. */
   perSecond: number;
   /** Milliseconds. */
+  p50: number;
   p99: number;
   /** Other responses, and failed connections. */
   failures: number;
@@ -23,6 +24,7 @@ process.on('message', ({ url, requests, connections, seconds }: Load) => {
   void autocannon({ url, requests, connections, duration: seconds }).then((result) => {
     const answer: LoadResult = {
       perSecond: result['2xx'] / result.duration,
+      p50: result.latency.p50,
       p99: result.latency.p99,
       failures: result.non2xx + result.errors,
     };
