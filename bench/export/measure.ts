@@ -7,8 +7,9 @@ import { promisify } from 'node:util';
 import { startProcesses } from '../../cli/installation/processes.ts';
 import { createDownloader } from '../../shared/media/downloads/downloader.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
+import { createExportQueue } from '../../shared/exports/queues.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { connectOptionalRedis } from '../../shared/platform/redis.ts';
+import { connectOptionalRedis, connectRedis } from '../../shared/platform/redis.ts';
 import { createCoordination } from '../../shared/coordination/coordination.ts';
 import { runExport } from '../../worker/exports/job.ts';
 import { prepareInstallation } from '../installation.ts';
@@ -89,6 +90,8 @@ const { folder, settings, config, servers, db, store, authorization, publish } =
 const downloader = createDownloader(config.download);
 const redis = await connectOptionalRedis(servers.redisUrl);
 const coordination = createCoordination(redis, config);
+const queueRedis = await connectRedis(servers.redisUrl);
+const queue = createExportQueue(queueRedis, config);
 const processes = await startProcesses(config, servers, { workers: 1, settings });
 const { address } = processes;
 
@@ -105,6 +108,8 @@ const forgetDownloads = async () => {
     for (const { sha256 } of page) await store.cache.delete(sha256);
   }
   await Promise.all([db.remoteFiles.deleteMany({}), db.exportRecords.deleteMany({})]);
+  // A request waits two seconds before it repeats a job that has ended and whose archive is gone.
+  await queue.clean(0, 0, 'completed');
 };
 const build = async (version: LessonVersion) => {
   const { failures } = await runExport(
@@ -187,6 +192,7 @@ async function measureStored(): Promise<void> {
 await processes.stop();
 downloader.close();
 redis.disconnect();
+queueRedis.disconnect();
 for (const { child } of origins) child.disconnect();
 await installation.remove();
 await rm(sample, { recursive: true });
