@@ -14,6 +14,7 @@ import type { Store } from '../shared/storage/store.ts';
 import type { PlayerReleases } from './player/player-releases.ts';
 import type { PlayerAssets } from './media/player-assets.ts';
 import type { ArchiveRequestDependencies } from './exports/archive-requests.ts';
+import type { CompressionBudget } from './http/compression-budget.ts';
 import type { LargeTexts } from './http/large-texts.ts';
 import type { LtiDependencies } from './lti/dependencies.ts';
 import type { OutboxSignal } from './lti/outbox-signal.ts';
@@ -24,10 +25,12 @@ import { LecternError } from '../shared/platform/errors.ts';
 import type { RequestState } from './http/context.ts';
 import { clientSignal, logRequests, requestId } from './http/middleware/request-context.ts';
 import { apiErrors } from './http/error-format.ts';
+import { compressResponses } from './http/middleware/compress-responses.ts';
 import { readablePath, requirePlainHost } from './http/middleware/request-target.ts';
 import { securityHeaders } from './http/middleware/response-headers.ts';
 import { warnOfProxies } from './http/middleware/unexpected-proxy.ts';
 import { adminQueues } from './operations/admin-queues.endpoints.ts';
+import { getChunk } from './media/content-chunks.endpoints.ts';
 import { getEmbedPage } from './embed/embed.endpoints.ts';
 import { getOembed } from './embed/oembed.endpoints.ts';
 import { getKeySet } from './lti/lti-keys.endpoints.ts';
@@ -87,6 +90,7 @@ export interface AppDependencies {
   rateLimits: RateLimits;
   learnerQueues: LearnerQueues;
   largeTexts: LargeTexts;
+  compression: CompressionBudget;
   metrics: ApiMetrics;
   readiness: ReadinessProbe;
   /** Aborted at shutdown; its reason is the error that waiting clients get. */
@@ -113,6 +117,7 @@ export const endpoints: readonly Endpoint<AppDependencies>[] = [
   getWidgetFile,
   getContentMediaFile,
   getContentWidgetFile,
+  getChunk,
   getAsset,
   getEmbedPage,
   getOembed,
@@ -154,6 +159,7 @@ export function createApp(deps: AppDependencies, inspect?: InspectReply): Koa<Re
   app.use(logRequests(deps.log, deps.metrics));
   app.use(warnOfProxies(deps.config, deps.log));
   app.use(clientSignal(deps.stopping));
+  app.use(compressResponses(deps.compression));
   app.use(securityHeaders(deps.config));
   app.use(apiErrors().render(deps));
   app.use(readablePath);

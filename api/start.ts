@@ -34,6 +34,7 @@ import type { InspectReply } from './http/endpoint.ts';
 import { createHttpServer, prepareGracefulClose, serverLimits } from './http/http-server.ts';
 import { JobSubscriptions } from './exports/job-subscriptions.ts';
 import { WaitLimiter } from './exports/wait-limiter.ts';
+import { CompressionBudget } from './http/compression-budget.ts';
 import { LargeTexts } from './http/large-texts.ts';
 import { LaunchMetrics } from './lti/dependencies.ts';
 import { createPlatformKeys } from './lti/platform-keys.ts';
@@ -131,6 +132,7 @@ export async function startApi(
     rateLimits: createRateLimits(config),
     learnerQueues: new LearnerQueues(),
     largeTexts: new LargeTexts(),
+    compression: new CompressionBudget(),
     metrics,
     readiness,
     log,

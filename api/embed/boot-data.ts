@@ -1,9 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Catalog } from '../../shared/i18n/message.ts';
-import { withStatus } from '../../shared/lessons/player-lesson.ts';
-import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { LaunchToken, PlayerToken } from '../../shared/tokens/player-tokens.ts';
-import type { PreparedLesson } from '../../shared/player/prepared-lessons.ts';
+import type { GzipText } from '../../shared/platform/gzip-text.ts';
+import { scriptText } from '../../shared/platform/html.ts';
 import { printJson } from '../../shared/platform/raw-json.ts';
 import { isHttpUrl } from '../../shared/platform/parse-url.ts';
 import { learnerName } from '../player/session.ts';
@@ -23,17 +22,20 @@ export const failureCodes = [
 export type FailureCode = (typeof failureCodes)[number];
 
 /**
- * JSON inside an embed page, from which its script starts: the first step needs no further request. It consists of
- * pieces of UTF-8, because Lectern copies a lesson and never parses it.
+ * A piece of the JSON inside an embed page, from which its script starts: the first step needs no further request. It
+ * has pieces because Lectern never parses the lesson or compresses it again.
  */
-export type BootData = Buffer[];
+export type BootText = Buffer | GzipText;
 
 /** The boot data of a page that shows no lesson. */
 export type NoticeBoot =
   | { page: 'waiting'; lessonId: string; allowedOrigins: null }
   | { page: 'failure'; lessonId: string | null; code: FailureCode; allowedOrigins: null };
 
-/** The boot data of a page that plays a lesson, without `session` and `lesson`. URLs are absolute or paths. */
+/**
+ * The boot data of a page that plays a lesson, without `session`, `lesson` (the `LessonSkeleton`) and `steps` (the
+ * content of the chunk in view). URLs are absolute or paths.
+ */
 export interface LessonBoot {
   page: 'lesson';
   lessonId: string;
@@ -47,6 +49,10 @@ export interface LessonBoot {
   learner: string;
   /** The folder of media and widgets. */
   content: { base: string; expiresAt: Date };
+  /** The folder of the chunks. */
+  chunksUrl: string;
+  /** The index of the chunk in `steps`. */
+  chunk: number;
   /** Types of custom widgets in the version that have a stylesheet; null if unknown. */
   styledWidgets: string[] | null;
   /** Saves progress, with the token. */
@@ -73,20 +79,19 @@ export interface LaunchBoot {
   returnUrl: string | null;
 }
 
-export function noticeBoot(boot: NoticeBoot): BootData {
-  return [scriptJson(Buffer.from(JSON.stringify(boot)))];
+export function noticeBoot(boot: NoticeBoot): Buffer[] {
+  return [Buffer.from(scriptText(JSON.stringify(boot)))];
 }
 
 /** @param session members of the session; some may be raw JSON. */
 export function lessonBoot(
   boot: LessonBoot,
   session: Record<string, unknown>,
-  { lesson }: Pick<PreparedLesson, 'lesson'>,
-  { status }: Pick<LessonVersion, 'status'>,
-): BootData {
+  { skeleton, steps }: { skeleton: GzipText; steps: GzipText },
+): BootText[] {
   const members = JSON.stringify(boot).slice(0, -1);
-  const opening = Buffer.from(`${members},"session":${printJson(session)},"lesson":`);
-  return [scriptJson(opening), ...withStatus(lesson, status).map(scriptJson), Buffer.from('}')];
+  const opening = scriptText(`${members},"session":${printJson(session)},"lesson":`);
+  return [Buffer.from(opening), skeleton, Buffer.from(',"steps":'), steps, Buffer.from('}')];
 }
 
 /** Returns why Lectern records nothing for a token's bearer; null if it records. */
@@ -112,25 +117,4 @@ export function courseUrl({ returnUrl }: Pick<LaunchToken, 'returnUrl'>): string
 export function learnerKey(token: PlayerToken): string {
   if (token.kind === 'preview' || untrackedBecause(token) !== null) return randomUUID();
   return createHash('sha256').update(learnerName(token)).digest('base64url');
-}
-
-const lessThan = '<'.charCodeAt(0);
-const escaped = Buffer.from('\\u003c');
-
-/**
- * Escapes JSON for a script element: nothing in it ends the element or begins a comment. JSON has `<` only within
- * strings, so the value stays the same.
- */
-function scriptJson(json: Buffer): Buffer {
-  let found = 0;
-  for (let from = 0; from < json.length; from += 1) if (json[from] === lessThan) found += 1;
-  if (found === 0) return json;
-  const result = Buffer.allocUnsafe(json.length + found * (escaped.length - 1));
-  let to = 0;
-  for (let from = 0; from < json.length; from += 1) {
-    const byte = json[from] ?? 0;
-    if (byte === lessThan) to += escaped.copy(result, to);
-    else result[to++] = byte;
-  }
-  return result;
 }

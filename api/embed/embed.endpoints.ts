@@ -7,16 +7,18 @@ import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { ErrorCode } from '../../shared/platform/errors.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
-import type { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
+import type { LessonFacts, PreparedLessons } from '../../shared/player/prepared-lessons.ts';
+import type { GzipText } from '../../shared/platform/gzip-text.ts';
 import { readExpiredLaunch, TokenError } from '../../shared/tokens/player-tokens.ts';
 import type { LaunchToken, PlayerToken, TokenFault } from '../../shared/tokens/player-tokens.ts';
-import { widgetTypes } from '../../shared/progress/outline.ts';
+import { chunkOfStep } from '../../shared/lessons/lesson-skeleton.ts';
+import { positionsOf, widgetTypes } from '../../shared/progress/outline.ts';
 import { findStyledTypes } from '../../shared/widgets/version-widgets.ts';
 import type { RequestContext } from '../http/context.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import type { Access } from '../http/endpoint.ts';
 import type { ErrorFormat } from '../http/error-format.ts';
-import { challenge, limited, noStore, retryAfter } from '../http/headers.ts';
+import { challenge, encoded, limited, noStore, retryAfter } from '../http/headers.ts';
 import type { Headers } from '../http/headers.ts';
 import { pageLanguage } from '../http/page-language.ts';
 import { respondToErrors } from '../http/middleware/errors.ts';
@@ -24,11 +26,13 @@ import { limitByIp } from '../http/middleware/rate-limit.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import { parseRequest } from '../http/parse-request.ts';
 import { publicUrlOf, publicPath } from '../http/public-url.ts';
+import type { CompressionBudget } from '../http/compression-budget.ts';
+import { sendTexts } from '../http/send-texts.ts';
 import type { WrittenResponse } from '../http/responses.ts';
 import { findTokenVersion, playerLessonId, playerQuerySchema, verifyToken } from '../player/authorize.ts';
-import { contentUrl } from '../player/content-url.ts';
+import { chunksUrl, contentUrl } from '../player/content-url.ts';
 import type { PlayerReleases } from '../player/player-releases.ts';
-import { enterSession, readSession } from '../player/session.ts';
+import { enterSession, factsOf, readSession } from '../player/session.ts';
 import type { SessionLimits } from '../player/session.ts';
 import {
   failureCodes,
@@ -50,6 +54,7 @@ type EmbedDependencies = SessionLimits & {
   secrets: Secrets;
   db: Database;
   lessons: PreparedLessons;
+  compression: CompressionBudget;
   player: Pick<PlayerReleases, 'name'>;
 };
 
@@ -111,7 +116,7 @@ export const getEmbedPage = defineEndpoint(
       `why in the learner's language, with a code for support (${failureCodes.join(', ')}). ` +
       'Without a token it waits for one from the embedding page. It ignores cookies.',
     responses: {
-      200: pageOf('The page.'),
+      200: pageOf('The page.', encoded),
       400: pageOf(
         'A page: `bad_address`. The lesson id is not a UUID, or the token is empty or given twice.',
       ),
@@ -126,7 +131,7 @@ export const getEmbedPage = defineEndpoint(
   (deps: EmbedDependencies) =>
     async ({ ctx }) => {
       const lessonId = lessonIdOf(ctx);
-      if (lessonId !== null && ctx.query.token === undefined) sendWaiting(deps, ctx, lessonId);
+      if (lessonId !== null && ctx.query.token === undefined) await sendWaiting(deps, ctx, lessonId);
       else await sendLesson(deps, ctx);
       return written;
     },
@@ -144,15 +149,15 @@ async function sendLesson(deps: EmbedDependencies, ctx: Context): Promise<void> 
   const version = await findTokenVersion(db, token);
   const { _id: versionId, lessonId } = version;
   const resources = await enterSession(deps, token, ctx.res);
-  const [prepared, session] = await Promise.all([
-    lessons.get(versionId),
+  const [facts, session] = await Promise.all([
+    factsOf(lessons, versionId),
     readSession({ db, lessons }, token, versionId, resources),
   ]);
-  if (prepared === undefined) throw new Error(`version ${versionId} has no content`);
-  const { title, language, outline, playabilityErrors } = prepared.facts;
+  const { title, language, outline, playabilityErrors } = facts;
   if (playabilityErrors.length > 0) {
     throw new LecternError('INVALID_CONTENT', 'Lesson has validation errors that prevent playback');
   }
+  const { chunk, ...texts } = await pageTexts(lessons, versionId, facts, session);
   const styledWidgets = await findStyledTypes(db, version, widgetTypes(outline));
   const lessonLanguage = language ?? 'en';
   const textLanguage = platformLanguage(token) ?? lessonLanguage;
@@ -170,6 +175,8 @@ async function sendLesson(deps: EmbedDependencies, ctx: Context): Promise<void> 
       token: { expiresAt: new Date(token.expiresAt * 1000) },
       learner: learnerKey(token),
       content: { base: content.url, expiresAt: content.expiresAt },
+      chunksUrl: chunksUrl(deps, token, { lessonId, versionId }),
+      chunk,
       styledWidgets,
       sessionUrl: `${api}/session`,
       contentUrl: `${api}/content`,
@@ -180,16 +187,38 @@ async function sendLesson(deps: EmbedDependencies, ctx: Context): Promise<void> 
       launch: launchBoot(token),
     },
     session,
-    prepared,
-    version,
+    texts,
   );
-  send(ctx, lessonPage({ language: textLanguage, title, titleLanguage: lessonLanguage, urls, boot }));
+  await send(
+    deps,
+    ctx,
+    lessonPage({ language: textLanguage, title, titleLanguage: lessonLanguage, urls, boot }),
+  );
 }
 
-function sendWaiting(deps: EmbedDependencies, ctx: Context, lessonId: string): void {
+/** Returns the texts of the page, with the index of the chunk where the learner continues. */
+async function pageTexts(
+  lessons: PreparedLessons,
+  versionId: string,
+  { outline, chunks }: Pick<LessonFacts, 'outline' | 'chunks'>,
+  { currentSectionIndex, currentStepIndex }: { currentSectionIndex: number; currentStepIndex: number },
+) {
+  const step = positionsOf(outline).findIndex(
+    ({ sectionIndex, stepIndex }) => sectionIndex === currentSectionIndex && stepIndex === currentStepIndex,
+  );
+  const chunk = chunkOfStep(chunks, step) ?? 0;
+  const [skeleton, steps] = await Promise.all([
+    lessons.skeleton(versionId),
+    lessons.chunk(versionId, chunks[chunk]?.id ?? ''),
+  ]);
+  if (skeleton === undefined || steps === undefined) throw new Error(`version ${versionId} has no content`);
+  return { chunk, skeleton, steps };
+}
+
+function sendWaiting(deps: EmbedDependencies, ctx: Context, lessonId: string): Promise<void> {
   const urls = pageUrls(deps, ctx, lessonId);
   const boot = noticeBoot({ page: 'waiting', lessonId, allowedOrigins: null });
-  send(ctx, waitingPage({ language: pageLanguage(ctx), urls, boot }));
+  return send(deps, ctx, waitingPage({ language: pageLanguage(ctx), urls, boot }));
 }
 
 function sendFailure(deps: EmbedDependencies, ctx: RequestContext, failure: LecternError): void {
@@ -200,7 +229,8 @@ function sendFailure(deps: EmbedDependencies, ctx: RequestContext, failure: Lect
   const language = pageLanguage(ctx, launch?.locale);
   const page = { language, urls: pageUrls(deps, ctx, lessonId), boot };
   ctx.type = 'html';
-  ctx.body = failurePage(code, ctx.state.requestId, launch && courseUrl(launch), page);
+  const texts = failurePage(code, ctx.state.requestId, launch && courseUrl(launch), page);
+  ctx.body = Buffer.concat(texts);
 }
 
 /** Returns the launch of the request's token, even an expired one, for the link back to the course. */
@@ -208,10 +238,14 @@ function launchOf({ secrets }: Pick<EmbedDependencies, 'secrets'>, { query }: Co
   return typeof query.token === 'string' ? readExpiredLaunch(secrets.signing, query.token) : null;
 }
 
-function send(ctx: Context, page: Buffer): void {
+async function send(
+  { compression }: Pick<EmbedDependencies, 'compression'>,
+  ctx: Context,
+  page: (Buffer | GzipText)[],
+): Promise<void> {
   ctx.status = 200;
   ctx.type = 'html';
-  ctx.body = page;
+  await sendTexts(ctx, page, compression);
 }
 
 /** Returns the organization's origins, and those of a launch's platform; null for any. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { message } from '../../shared/i18n/message.ts';
 import { textDirection } from '../../shared/lessons/text-direction.ts';
 import { Html, markup } from '../../shared/platform/html.ts';
-import type { BootData, FailureCode } from './boot-data.ts';
+import type { BootText, FailureCode } from './boot-data.ts';
 
 /** Styles of the notices in place of a lesson. The player has its own stylesheet. */
 export const pageStyle = `
@@ -38,12 +38,12 @@ export interface PageUrls {
   oembed: string | null;
 }
 
-interface PageParts {
+interface PageParts<Text = Buffer> {
   language: string;
   title: string;
   main: Html;
   urls: PageUrls;
-  boot: BootData;
+  boot: readonly Text[];
 }
 
 /** Returns the page that plays a lesson, as it looks before its script runs. @param titleLanguage the lesson's */
@@ -51,7 +51,7 @@ export function lessonPage({
   title,
   titleLanguage,
   ...page
-}: Omit<PageParts, 'main'> & { titleLanguage: string }): Buffer {
+}: Omit<PageParts<BootText>, 'main'> & { titleLanguage: string }): BootText[] {
   const { language } = page;
   const main = markup`<h1 lang="${titleLanguage}" dir="${textDirection(titleLanguage)}">${title}</h1>
 <p class="loading" role="status">${message(language, 'lesson.loading')}</p>
@@ -60,7 +60,7 @@ export function lessonPage({
 }
 
 /** Returns the page of a URL without a token: from a shared link, or for a frame that gets its token later. */
-export function waitingPage(page: Omit<PageParts, 'main' | 'title'>): Buffer {
+export function waitingPage(page: Omit<PageParts, 'main' | 'title'>): Buffer[] {
   const { language } = page;
   const main = markup`<div data-lectern-waiting>${notice(language, 'waiting')}</div>
 <p role="status" data-lectern-delayed="${message(language, 'embed.delayed')}"></p>`;
@@ -78,7 +78,7 @@ export function failurePage(
   requestId: string,
   returnUrl: string | null,
   page: Omit<PageParts, 'main' | 'title'>,
-): Buffer {
+): Buffer[] {
   const { language } = page;
   const back = markup`<p><a href="${returnUrl ?? ''}" target="_top" data-lectern-back>${message(language, 'notice.back')}</a></p>`;
   const main = markup`${notice(language, code)}
@@ -98,7 +98,13 @@ function notice(language: string, name: FailureCode | 'waiting'): Html {
 <p>${message(language, `embed.${name}.text`)}</p>`;
 }
 
-function renderPage({ language, title, main, urls: { player, oembed }, boot }: PageParts): Buffer {
+function renderPage<Text extends Buffer | BootText>({
+  language,
+  title,
+  main,
+  urls: { player, oembed },
+  boot,
+}: PageParts<Text>): (Buffer | Text)[] {
   const description = markup`<link rel="alternate" type="application/json+oembed" href="${oembed ?? ''}">`;
   const { source } = markup`<!doctype html>
 <html lang="${language}" dir="${textDirection(language)}">
@@ -122,5 +128,5 @@ ${main}
 </html>
 `;
   const [before = '', after = ''] = source.split(boundary);
-  return Buffer.concat([Buffer.from(before), ...boot, Buffer.from(after)]);
+  return [Buffer.from(before), ...boot, Buffer.from(after)];
 }

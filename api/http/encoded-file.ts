@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Context } from 'koa';
 import { etagOf, matchesIfNoneMatch } from './etags.ts';
+import { minCompressedBytes } from './send-texts.ts';
 
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
@@ -26,7 +27,8 @@ export class EncodedFile {
   /** Sends the file, or 304 if the client has it. @param type such as "text/javascript". */
   async send(ctx: Context, type: string): Promise<void> {
     // The order is Lectern's: Brotli is smallest, but browsers list gzip first.
-    const encoding = encodings.find((one) => ctx.acceptsEncodings(one) !== false) ?? 'identity';
+    const accepted = encodings.find((one) => ctx.acceptsEncodings(one) !== false) ?? 'identity';
+    const encoding = this.#bytes.length < minCompressedBytes ? 'identity' : accepted;
     const { bytes, etag } = await this.#encode(encoding);
     ctx.status = 200;
     ctx.vary('Accept-Encoding');

@@ -72,6 +72,24 @@ export const ltiProgress = {
   lastActivityAt: '2026-11-21T09:31:40.512Z',
 };
 
+export const chunkStep = {
+  id: stepId,
+  content: {
+    content: [
+      {
+        type: 'Image',
+        props: {
+          id: 'Image-63817838',
+          src: `media:${mediaId}`,
+          alt: 'A harbour at low tide',
+          caption: '',
+        },
+      },
+    ],
+    root: { props: {} },
+  },
+};
+
 export const playerLesson = {
   lesson: {
     status: 'published',
@@ -90,20 +108,7 @@ export const playerLesson = {
           id: stepId,
           title: 'A harbour that breathes',
           order_index: 0,
-          content: {
-            content: [
-              {
-                type: 'Image',
-                props: {
-                  id: 'Image-63817838',
-                  src: `media:${mediaId}`,
-                  alt: 'A harbour at low tide',
-                  caption: '',
-                },
-              },
-            ],
-            root: { props: {} },
-          },
+          content: chunkStep.content,
         },
       ],
     },

@@ -78,6 +78,23 @@ export const noStore: Headers = {
     .meta({ description: 'Clients and proxies must not store the response.', header: { id: 'NoStore' } }),
 };
 
+/** On responses that are compressed if the client accepts it. */
+export const encoded: Headers = {
+  Vary: z.string().meta({
+    description: 'Responses differ by encoding.',
+    examples: ['Accept-Encoding'],
+    header: { id: 'VaryEncoding' },
+  }),
+  'Content-Encoding': z
+    .string()
+    .optional()
+    .meta({
+      description: 'Missing for an uncompressed body.',
+      examples: ['gzip'],
+      header: { id: 'Encoding' },
+    }),
+};
+
 const allOrigins: Headers = {
   'Access-Control-Allow-Origin': z
     .literal('*')
@@ -119,9 +136,11 @@ const allowedOrigins: Headers = {
     .literal('true')
     .optional()
     .meta({ description: 'For pages of allowed origins.', header: { id: 'AllowCredentials' } }),
-  Vary: z
-    .literal('Origin')
-    .meta({ description: 'Responses differ by origin.', header: { id: 'VaryOrigin' } }),
+  Vary: z.string().meta({
+    description: 'Responses differ by origin, and some by encoding.',
+    examples: ['Origin', 'Origin, Accept-Encoding'],
+    header: { id: 'VaryOrigin' },
+  }),
 };
 
 /** On every response of endpoints that take a user's session. */

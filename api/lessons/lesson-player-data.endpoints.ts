@@ -12,6 +12,8 @@ import * as example from '../http/examples.ts';
 import { failure, json } from '../http/responses.ts';
 import { userPlayerData } from '../player/bodies.ts';
 import { playerDataOptions, sendPlayerData } from '../player/player-data.ts';
+import type { PlayerDataDependencies } from '../player/player-data.ts';
+import { factsOf } from '../player/session.ts';
 
 const notFound = 'Lesson or version not found';
 
@@ -64,20 +66,19 @@ export const getUserPlayerData = defineEndpoint(
       ),
     },
   },
-  ({ db, lessons }: { db: Database; lessons: PreparedLessons }) =>
+  (deps: PlayerDataDependencies & { db: Database; lessons: Pick<PreparedLessons, 'facts'> }) =>
     async ({ ctx, caller, params: { lessonId }, query: { versionId, ...options } }) => {
       const { organization, user } = caller;
       const version =
         versionId === undefined
-          ? await findPlayedVersion(db, organization._id, lessonId, null)
-          : await findLessonVersion(db, organization._id, lessonId, versionId);
+          ? await findPlayedVersion(deps.db, organization._id, lessonId, null)
+          : await findLessonVersion(deps.db, organization._id, lessonId, versionId);
       if (version === null) throw new LecternError('NOT_FOUND', notFound);
-      const prepared = await lessons.get(version._id);
-      if (prepared === undefined) throw new Error(`version ${version._id} has no content`);
+      const facts = await factsOf(deps.lessons, version._id);
       // Widgets read them like a learner's attributes.
       const { id: userId, email, role } = presentUser(user);
       const userAttributes = JSON.stringify({ userId, email, role });
-      sendPlayerData(ctx, version, prepared, { userAttributes, options });
+      await sendPlayerData(deps, ctx, version, { facts, userAttributes, options });
       return written;
     },
 );

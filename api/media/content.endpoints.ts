@@ -3,6 +3,7 @@ import type { Database } from '../../shared/models/database.ts';
 import { findSignedPreview, findSignedVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { isContentUrl } from '../../shared/media/content-urls.ts';
+import type { ContentKind } from '../../shared/media/content-urls.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import type { Access } from '../http/endpoint.ts';
@@ -36,8 +37,8 @@ export const invalidSignature = failure(
   invalidSignatureText,
 );
 
-/** Access by the version's signed URL, for the page that plays it, which has no token. */
-const access: Access<{ rateLimits: RateLimits }, null> = {
+/** Access by a signed URL of a version, for the page that plays it. */
+export const signedAccess: Access<{ rateLimits: RateLimits }, null> = {
   security: [],
   headers: { ...forPlayers(methods), ...noStoreHeader },
   preflight: true,
@@ -47,21 +48,22 @@ const access: Access<{ rateLimits: RateLimits }, null> = {
 };
 
 const as = (text: z.ZodType<string>, description: string) => text.meta({ description });
-const signedParams = z.strictObject({
+export const signedParams = z.strictObject({
   lessonId: as(z.guid(), 'The lesson.'),
   versionId: as(z.guid(), 'The version whose files it opens.'),
   expires: as(z.string().regex(/^[1-9]\d{0,10}$/), 'Expiry of the URL: Unix time in seconds.'),
   signature: as(z.string().regex(/^[\w-]+$/), 'The signature of the whole URL.'),
 });
 
-const common = { method: 'get', access, errors: apiErrors(), tag: 'Player' } as const;
-const path = '/content/v1/:lessonId/:versionId/:expires/:signature';
+const common = { method: 'get', access: signedAccess, errors: apiErrors(), tag: 'Player' } as const;
+/** The path of signed URLs of versions. */
+export const signedPath = '/content/v1/:lessonId/:versionId/:expires/:signature';
 
 /** GET /content/v1/…/media/{mediaId} */
 export const getContentMediaFile = defineEndpoint(
   {
     ...common,
-    path: `${path}/media/:mediaId`,
+    path: `${signedPath}/media/:mediaId`,
     laterParams: signedParams.extend(mediaParams.shape),
     operationId: 'getContentMedium',
     summary: 'Find a media file by signed URL',
@@ -77,12 +79,8 @@ export const getContentMediaFile = defineEndpoint(
   (deps: Dependencies) => {
     const files = versionFiles(deps);
     return async ({ ctx }) => {
-      await files.sendMedium(
-        ctx,
-        await findSigned(deps, ctx.params),
-        ctx.params.mediaId,
-        expiryOf(ctx.params),
-      );
+      const { version } = await findSigned(deps, ctx.params, 'files');
+      await files.sendMedium(ctx, version, ctx.params.mediaId, expiryOf(ctx.params));
       return written;
     };
   },
@@ -92,7 +90,7 @@ export const getContentMediaFile = defineEndpoint(
 export const getContentWidgetFile = defineEndpoint(
   {
     ...common,
-    path: `${path}/widgets/:file`,
+    path: `${signedPath}/widgets/:file`,
     laterParams: signedParams.extend(widgetParams.shape),
     operationId: 'getContentWidgetFile',
     summary: 'Find a widget file by signed URL',
@@ -106,7 +104,8 @@ export const getContentWidgetFile = defineEndpoint(
   (deps: Dependencies) => {
     const files = versionFiles(deps);
     return async ({ ctx }) => {
-      await files.sendWidget(ctx, await findSigned(deps, ctx.params), ctx.params.file, expiryOf(ctx.params));
+      const { version } = await findSigned(deps, ctx.params, 'files');
+      await files.sendWidget(ctx, version, ctx.params.file, expiryOf(ctx.params));
       return written;
     };
   },
@@ -121,21 +120,23 @@ function expiryOf({ expires }: Record<string, string | undefined>): Date {
 }
 
 /**
- * Returns the version of a signed URL.
+ * Returns the version of a signed URL, and whether the URL is of a preview.
  *
+ * @param kind what the URL must open.
  * @throws {LecternError} FORBIDDEN for an invalid or expired URL; NOT_FOUND for an unavailable version.
  */
-async function findSigned(
-  { db, secrets }: Dependencies,
+export async function findSigned(
+  { db, secrets }: Pick<Dependencies, 'db' | 'secrets'>,
   { lessonId = '', versionId = '', expires = '', signature = '' }: Record<string, string | undefined>,
-): Promise<LessonVersion> {
+  kind: Exclude<ContentKind, 'preview'>,
+): Promise<{ version: LessonVersion; isPreview: boolean }> {
   const given = { lessonId, versionId, expires, signature };
-  const preview = isContentUrl(secrets.asset, { ...given, preview: true });
-  if (!preview && !isContentUrl(secrets.asset, given)) {
+  const isPreview = isContentUrl(secrets.asset, 'preview', given);
+  if (!isPreview && !isContentUrl(secrets.asset, kind, given)) {
     throw new LecternError('FORBIDDEN', invalidSignatureText);
   }
-  const find = preview ? findSignedPreview : findSignedVersion;
+  const find = isPreview ? findSignedPreview : findSignedVersion;
   const version = await find(db, lessonId, versionId);
   if (version === null) throw new LecternError('NOT_FOUND', nothingToPlayText);
-  return version;
+  return { version, isPreview };
 }

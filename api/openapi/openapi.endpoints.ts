@@ -4,7 +4,7 @@ import type { Config } from '../../shared/platform/config.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
-import { etagOf, matchesIfNoneMatch } from '../http/etags.ts';
+import { EncodedFile } from '../http/encoded-file.ts';
 import { openAccess } from '../http/public-access.ts';
 import { publicPath } from '../http/public-url.ts';
 import { empty } from '../http/responses.ts';
@@ -14,14 +14,10 @@ import { apiPage, pagePolicy, readPageScript } from './page.ts';
 /** Short, because an upgrade changes the files. */
 const cacheControl = 'public, max-age=300';
 
-interface Page {
-  bytes: Buffer;
-  etag: string;
-}
-
 const cached = {
   ETag: z.string(),
   'Cache-Control': z.string().meta({ examples: [cacheControl] }),
+  Vary: z.string().meta({ examples: ['Accept-Encoding'] }),
 };
 const notModified = empty('You have it: the ETag is one of `If-None-Match`.', cached);
 const common = { method: 'get', access: openAccess, errors: apiErrors(), tag: 'Service' } as const;
@@ -52,10 +48,10 @@ export function openApiEndpoints(
       },
     },
     ({ config }: { config: Pick<Config, 'publicUrl'> }) => {
-      const document = once(() => toPage(JSON.stringify(apiDocument(config, endpoints()))));
-      return ({ ctx }) => {
+      const document = once(() => textFile(JSON.stringify(apiDocument(config, endpoints()))));
+      return async ({ ctx }) => {
         ctx.set('Access-Control-Allow-Origin', '*');
-        send(ctx, 'application/json', document());
+        await send(ctx, document(), 'application/json');
         return written;
       };
     },
@@ -81,17 +77,15 @@ const getApiPage = defineEndpoint(
     },
   },
   ({ config }: { config: Pick<Config, 'publicUrl'> }) => {
-    const page = toPage(apiPage(publicPath(config)));
-    return ({ ctx }) => {
+    const page = textFile(apiPage(publicPath(config)));
+    return async ({ ctx }) => {
       ctx.set('Content-Security-Policy', pagePolicy);
       ctx.set('Referrer-Policy', 'no-referrer');
-      send(ctx, 'text/html', page);
+      await send(ctx, page, 'text/html');
       return written;
     };
   },
 );
-
-const scriptHeaders = { ...cached, Vary: z.string().meta({ examples: ['Accept-Encoding'] }) };
 
 const getApiPageScript = defineEndpoint(
   {
@@ -103,37 +97,28 @@ const getApiPageScript = defineEndpoint(
       200: {
         kind: 'written',
         description: 'The script.',
-        headers: scriptHeaders,
+        headers: cached,
         content: { 'text/javascript': { schema: { type: 'string' } } },
       },
-      304: empty('You have it: the ETag is one of `If-None-Match`.', scriptHeaders),
+      304: notModified,
     },
   },
   () => {
     const script = once(readPageScript);
     return async ({ ctx }) => {
-      ctx.set('Cache-Control', cacheControl);
-      await script().send(ctx, 'text/javascript');
+      await send(ctx, script(), 'text/javascript');
       return written;
     };
   },
 );
 
-function send(ctx: Context, type: string, { bytes, etag }: Page): void {
+function send(ctx: Context, file: EncodedFile, type: string): Promise<void> {
   ctx.set('Cache-Control', cacheControl);
-  ctx.set('ETag', etag);
-  ctx.status = 200;
-  if (matchesIfNoneMatch(ctx, etag)) {
-    ctx.status = 304;
-    return;
-  }
-  ctx.type = type;
-  ctx.body = bytes;
+  return file.send(ctx, type);
 }
 
-function toPage(text: string): Page {
-  const bytes = Buffer.from(text);
-  return { bytes, etag: etagOf(bytes) };
+function textFile(text: string): EncodedFile {
+  return new EncodedFile(Buffer.from(text));
 }
 
 /** Returns a function that creates the value at its first call. */

@@ -1,6 +1,7 @@
 import type { SignedUrl } from '../../shared/media/asset-urls.ts';
-import { signContentUrl, signPreviewUrl } from '../../shared/media/content-urls.ts';
+import { signChunksUrl, signContentUrl, signPreviewUrl } from '../../shared/media/content-urls.ts';
 import type { ContentScope } from '../../shared/media/content-urls.ts';
+import { publicPath } from '../http/public-url.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import type { PlayerToken } from '../../shared/tokens/player-tokens.ts';
@@ -14,9 +15,23 @@ export interface ContentUrlDependencies {
 export function contentUrl(
   { config, secrets }: ContentUrlDependencies,
   { kind, expiresAt }: Pick<PlayerToken, 'kind' | 'expiresAt'>,
-  of: Omit<ContentScope, 'preview'>,
+  of: ContentScope,
 ): SignedUrl {
   return kind === 'preview'
     ? signPreviewUrl(secrets.asset, of, expiresAt, config.publicUrl)
     : signContentUrl(secrets.asset, of, { base: config.publicUrl });
+}
+
+/** Signs the path of a version's chunks for the embed page, which loads them from its own origin. */
+export function chunksUrl(
+  { config, secrets }: ContentUrlDependencies,
+  { kind, expiresAt }: Pick<PlayerToken, 'kind' | 'expiresAt'>,
+  of: ContentScope,
+): string {
+  const base = publicPath(config);
+  const { url } =
+    kind === 'preview'
+      ? signPreviewUrl(secrets.asset, of, expiresAt, base)
+      : signChunksUrl(secrets.asset, of, { base });
+  return `${url}chunks/`;
 }

@@ -1,9 +1,10 @@
-import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import { z } from 'zod';
-import { withStatus } from '../../shared/lessons/player-lesson.ts';
+import { playerLessonOpening } from '../../shared/lessons/player-lesson.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import type { PreparedLesson } from '../../shared/player/prepared-lessons.ts';
+import type { LessonFacts, PreparedLessons } from '../../shared/player/prepared-lessons.ts';
+import type { CompressionBudget } from '../http/compression-budget.ts';
+import { sendTexts } from '../http/send-texts.ts';
 
 /** A query parameter that is "true" or "false". */
 const flag = (name: string, fallback: boolean, description: string) =>
@@ -25,35 +26,28 @@ export const playerDataOptions = {
 
 export type PlayerDataOptions = z.output<z.ZodObject<typeof playerDataOptions>>;
 
-/** Up to this size, one buffer is sent faster than several, and the system's buffers hold it for slow readers. */
-const maxCopiedBytes = 1024 ** 2;
+export interface PlayerDataDependencies {
+  lessons: Pick<PreparedLessons, 'lesson'>;
+  compression: CompressionBudget;
+}
 
 /**
- * Sends player data (docs/player-api.md). It never parses the lesson, which may be large, and does not copy large
- * lessons: concurrent readers share the bytes, however slow they are.
+ * Sends player data (docs/player-api.md). It never parses the lesson, which may be large.
  *
  * @param userAttributes a JSON object, as text.
  */
-export function sendPlayerData(
+export async function sendPlayerData(
+  { lessons, compression }: PlayerDataDependencies,
   ctx: Context,
-  version: Pick<LessonVersion, 'status'>,
-  prepared: PreparedLesson,
-  { userAttributes, options }: { userAttributes: string; options: PlayerDataOptions },
-): void {
-  const pieces = piecesOf(version, prepared, userAttributes, options);
-  const bytes = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
-  ctx.type = 'application/json';
-  ctx.body = bytes > maxCopiedBytes ? Readable.from(pieces, { objectMode: false }) : Buffer.concat(pieces);
-  ctx.length = bytes;
-}
-
-/** Returns the body as JSON in UTF-8, in pieces. */
-function piecesOf(
-  { status }: Pick<LessonVersion, 'status'>,
-  { lesson, facts }: PreparedLesson,
-  userAttributes: string,
-  options: PlayerDataOptions,
-): Buffer[] {
+  { _id: versionId, status }: Pick<LessonVersion, '_id' | 'status'>,
+  {
+    facts,
+    userAttributes,
+    options,
+  }: { facts: LessonFacts; userAttributes: string; options: PlayerDataOptions },
+): Promise<void> {
+  const lesson = await lessons.lesson(versionId);
+  if (lesson === undefined) throw new Error(`version ${versionId} has no content`);
   const { title, totalSections, totalSteps, estimatedDuration, playabilityErrors: errors } = facts;
   const metadata = { title, status, totalSections, totalSteps, estimatedDuration };
   const rest = [
@@ -63,5 +57,7 @@ function piecesOf(
       ? [`"playability":${JSON.stringify({ valid: errors.length === 0, errors })}`]
       : []),
   ];
-  return [Buffer.from('{"lesson":'), ...withStatus(lesson, status), Buffer.from(`,${rest.join(',')}}`)];
+  ctx.type = 'application/json';
+  const opening = Buffer.from(`{"lesson":${playerLessonOpening(status)}`);
+  await sendTexts(ctx, [opening, lesson, Buffer.from(`,${rest.join(',')}}`)], compression);
 }

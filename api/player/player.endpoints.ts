@@ -10,7 +10,7 @@ import { failure, json, time, uuid } from '../http/responses.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
-import { anyOrigin, limited, noStore } from '../http/headers.ts';
+import { anyOrigin, encoded, limited, noStore } from '../http/headers.ts';
 import { jsonTextOf, readJsonBytes } from '../http/middleware/json-body.ts';
 import { tooLargeText } from '../http/middleware/request-bytes.ts';
 import { lessonParams, playerToken } from './access.ts';
@@ -27,7 +27,8 @@ import { playerData, session, staleSession } from './bodies.ts';
 import { contentUrl } from './content-url.ts';
 import type { ContentUrlDependencies } from './content-url.ts';
 import { playerDataOptions, sendPlayerData } from './player-data.ts';
-import { enterSession, readSession, writeSession } from './session.ts';
+import type { PlayerDataDependencies } from './player-data.ts';
+import { enterSession, factsOf, readSession, writeSession } from './session.ts';
 import type { SessionLimits, SessionResources, WriteDependencies } from './session.ts';
 
 const unplayable = 'Lesson has validation errors that prevent playback';
@@ -70,7 +71,7 @@ export const getPlayerData = defineEndpoint(
             },
           },
         },
-        noStore,
+        { ...noStore, ...encoded },
       ),
       400: failure(
         'The lesson id is not a UUID, the token is missing, or an option is neither true nor false.',
@@ -79,16 +80,15 @@ export const getPlayerData = defineEndpoint(
       422: failure('The lesson cannot be played, and `validate_playability` is not false.', unplayable),
     },
   },
-  ({ db, lessons }: { db: Database; lessons: PreparedLessons }) =>
+  (deps: PlayerDataDependencies & { db: Database; lessons: Pick<PreparedLessons, 'facts'> }) =>
     async ({ ctx, caller: token, query }) => {
-      const version = await findTokenVersion(db, token);
-      const prepared = await lessons.get(version._id);
-      if (prepared === undefined) throw new Error(`version ${version._id} has no content`);
-      if (query.validate_playability && prepared.facts.playabilityErrors.length > 0) {
+      const version = await findTokenVersion(deps.db, token);
+      const facts = await factsOf(deps.lessons, version._id);
+      if (query.validate_playability && facts.playabilityErrors.length > 0) {
         throw new LecternError('INVALID_CONTENT', unplayable);
       }
       const userAttributes = token.kind === 'embed' ? token.userAttributes : '{}';
-      sendPlayerData(ctx, version, prepared, { userAttributes, options: query });
+      await sendPlayerData(deps, ctx, version, { facts, userAttributes, options: query });
       return written;
     },
 );

@@ -248,10 +248,14 @@ async function outlineOf(lessons: PreparedLessons, versionId: string): Promise<L
   return (await factsOf(lessons, versionId)).outline;
 }
 
-async function factsOf(lessons: PreparedLessons, versionId: string): Promise<LessonFacts> {
-  const prepared = await lessons.get(versionId);
-  if (prepared === undefined) throw new Error(`version ${versionId} has no content`);
-  return prepared.facts;
+/** @throws {Error} if the version has no content. */
+export async function factsOf(
+  lessons: Pick<PreparedLessons, 'facts'>,
+  versionId: string,
+): Promise<LessonFacts> {
+  const facts = await lessons.facts(versionId);
+  if (facts === undefined) throw new Error(`version ${versionId} has no content`);
+  return facts;
 }
 
 /** Presents the record in a version; unparsed if it was written in that version. */

@@ -1,4 +1,5 @@
 import type { Catalog } from '../../shared/i18n/message.ts';
+import type { ChunkStep, LessonSkeleton } from '../../shared/lessons/lesson-skeleton.ts';
 import type { SessionRecord } from './session-record.ts';
 
 /** The data in the page of a lesson. It comes from Lectern itself, so the script trusts its shape. */
@@ -15,7 +16,12 @@ export interface LessonBoot {
   /** A key for the learner in this lesson, which does not reveal who they are. */
   learner: string;
   session: SessionRecord & Learner;
-  lesson: unknown;
+  lesson: LessonSkeleton;
+  /** The folder of the lesson's chunks. */
+  chunksUrl: string;
+  /** The index of the chunk in `steps`, where the learner continues. */
+  chunk: number;
+  steps: ChunkStep[];
   content: { base: string; expiresAt: string };
   /** Types of custom widgets that have a stylesheet; null or undefined if unknown. */
   styledWidgets?: string[] | null;

@@ -1,3 +1,4 @@
+import type { ChunkStep, LessonSkeleton } from '../../shared/lessons/lesson-skeleton.ts';
 import { element } from '../dom.ts';
 import { readFrameMessage } from './frame-messages.ts';
 import type { FrameMessage } from './frame-messages.ts';
@@ -10,7 +11,9 @@ export type FrameProgress = Pick<
 >;
 
 export interface FrameStart {
-  lesson: unknown;
+  lesson: LessonSkeleton;
+  /** The chunk in the page. */
+  first: { chunk: number; steps: ChunkStep[] };
   versionId: string;
   language: string;
   /** Absolute URL of the folder with media and widgets. */
@@ -30,6 +33,8 @@ export type OuterMessage =
   | { type: 'content'; base: string }
   | { type: 'visibleHeight'; height: number }
   | { type: 'goTo'; stepId: string }
+  | { type: 'chunk'; chunk: number; steps: ChunkStep[] }
+  | { type: 'chunkFailed'; chunk: number; isGone: boolean }
   | { type: 'unmount' }
   | ({ type: 'remount' } & Pick<FrameStart, 'state' | 'startAt'>);
 

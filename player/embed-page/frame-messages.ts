@@ -15,6 +15,8 @@ export type FrameMessage =
   /** The lesson is unmounted. Its widgets' unsubmitted answers came before. */
   | { type: 'unmounted' }
   | { type: 'error'; code: string; message: string }
+  /** The frame needs the steps of a chunk. */
+  | { type: 'loadChunk'; chunk: number }
   | { type: 'resize'; height: number };
 
 /** The state for resuming, besides position and answers. */
@@ -51,6 +53,10 @@ export function readFrameMessage(data: unknown): FrameMessage | undefined {
   }
   if (type === 'error') return { type, code: clipped(message.code), message: clipped(message.message) };
   if (type === 'unmounted') return { type };
+  if (type === 'loadChunk') {
+    const { chunk } = message;
+    return typeof chunk === 'number' && Number.isSafeInteger(chunk) ? { type, chunk } : undefined;
+  }
   if (!isText(stepId)) return undefined;
   if (type === 'ready' || type === 'restart') return { type, stepId };
   if (type === 'draft') {

@@ -1,5 +1,6 @@
 import { addMessages } from '../../shared/i18n/message.ts';
 import type { LessonBoot } from './boot.ts';
+import { chunkLoader } from './chunk-loader.ts';
 import { openFrame, progressForFrame } from './frame-link.ts';
 import { openHost, sendHeightToPlatform } from './host-link.ts';
 import { launchLines } from './launch-lines.ts';
@@ -30,6 +31,8 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   addMessages(pageLanguage, boot.messages);
   const { versionId, language, launch } = boot;
   const positions = stepPositions(boot.lesson);
+  positions.addSteps(boot.steps);
+  const loadChunk = chunkLoader(boot);
   const tab = newId();
   const store = queueStore(openStorage('localStorage'), boot.learner, tab);
   const client = sessionClient(boot, () => tokens.token());
@@ -108,6 +111,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     { src: boot.frameUrl, title: boot.title },
     () => ({
       lesson: boot.lesson,
+      first: { chunk: boot.chunk, steps: boot.steps },
       versionId,
       language,
       content,
@@ -119,6 +123,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     (message) => {
       if (message.type === 'resize') frame.iframe.style.blockSize = `${message.height}px`;
       else if (message.type === 'error') host.send(message);
+      else if (message.type === 'loadChunk') void sendChunk(message.chunk);
       else {
         if (message.type === 'ready') onReady();
         // The player focuses the step, but not every browser scrolls the page around a frame for that.
@@ -127,6 +132,16 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
       }
     },
   );
+
+  async function sendChunk(chunk: number): Promise<void> {
+    const steps = await loadChunk(chunk);
+    if (typeof steps === 'string') {
+      frame.post({ type: 'chunkFailed', chunk, isGone: steps === 'gone' });
+    } else {
+      positions.addSteps(steps);
+      frame.post({ type: 'chunk', chunk, steps });
+    }
+  }
 
   function stateNow(): SessionRecord {
     const { record, writes } = saver.queue();

@@ -1,51 +1,42 @@
+import type { ChunkStep, LessonSkeleton } from '../../shared/lessons/lesson-skeleton.ts';
 import type { StepPosition, SessionRecord } from './session-record.ts';
 
-/** The steps of a lesson in playing order, and their widgets. */
+/** The steps of a lesson in playing order, and the widgets of those that are loaded. */
 export interface StepPositions {
   /** Returns undefined for an unknown step. */
   positionOf(stepId: unknown): StepPosition | undefined;
   /** Returns the learner's position in a record; the first step if the lesson has no such position. */
   positionInRecord(record: SessionRecord): StepPosition;
   isLast(position: StepPosition): boolean;
+  /** Remembers the widgets of loaded steps. */
+  addSteps(steps: readonly ChunkStep[]): void;
+  /** Returns false for a step that has never been loaded: its widgets cannot have reported anything. */
   hasWidget(position: StepPosition, widgetId: string): boolean;
   totalSteps: number;
 }
 
-interface Ordered {
-  order_index: number;
-}
-
-interface Section extends Ordered {
-  steps: (Ordered & { id: string; content: unknown })[];
-}
-
-/** @param lesson from player-data, which Lectern has checked at import */
-export function stepPositions(lesson: unknown): StepPositions {
-  const steps = inOrder((lesson as { sections: Section[] }).sections).flatMap((section, sectionIndex) =>
-    inOrder(section.steps).map(({ id, content }, stepIndex) => ({
-      position: { sectionIndex, stepIndex, stepId: id },
-      content,
-    })),
+export function stepPositions({ sections }: Pick<LessonSkeleton, 'sections'>): StepPositions {
+  const steps = sections.flatMap((section, sectionIndex) =>
+    section.steps.map(({ id }, stepIndex) => ({ sectionIndex, stepIndex, stepId: id })),
   );
-  const byId = new Map(steps.map((step) => [step.position.stepId, step]));
-  const first: StepPosition = steps[0]?.position ?? { sectionIndex: 0, stepIndex: 0, stepId: '' };
+  const byId = new Map(steps.map((step) => [step.stepId, step]));
+  const first: StepPosition = steps[0] ?? { sectionIndex: 0, stepIndex: 0, stepId: '' };
   const widgets = new Map<string, ReadonlySet<string>>();
   return {
     totalSteps: steps.length,
-    positionOf: (stepId) => (typeof stepId === 'string' ? byId.get(stepId)?.position : undefined),
+    positionOf: (stepId) => (typeof stepId === 'string' ? byId.get(stepId) : undefined),
     positionInRecord({ stepId, currentSectionIndex, currentStepIndex }) {
       const atIndexes = steps.find(
-        ({ position }) =>
-          position.sectionIndex === currentSectionIndex && position.stepIndex === currentStepIndex,
+        ({ sectionIndex, stepIndex }) =>
+          sectionIndex === currentSectionIndex && stepIndex === currentStepIndex,
       );
-      return (byId.get(stepId ?? '') ?? atIndexes)?.position ?? first;
+      return byId.get(stepId ?? '') ?? atIndexes ?? first;
     },
-    isLast: ({ stepId }) => stepId === steps.at(-1)?.position.stepId,
-    hasWidget({ stepId }, widgetId) {
-      const known = widgets.get(stepId) ?? blockIds(byId.get(stepId)?.content);
-      widgets.set(stepId, known);
-      return known.has(widgetId);
+    isLast: ({ stepId }) => stepId === steps.at(-1)?.stepId,
+    addSteps(loaded) {
+      for (const { id, content } of loaded) widgets.set(id, blockIds(content));
     },
+    hasWidget: ({ stepId }, widgetId) => widgets.get(stepId)?.has(widgetId) ?? false,
   };
 }
 
@@ -60,8 +51,4 @@ function blockIds(content: unknown): ReadonlySet<string> {
     open.push(...(Object.values(next) as unknown[]).filter((value) => value !== undefined));
   }
   return found;
-}
-
-function inOrder<T extends Ordered>(items: readonly T[]): T[] {
-  return items.toSorted((a, b) => a.order_index - b.order_index);
 }

@@ -3,7 +3,9 @@ import type { FrameStart, OuterMessage } from '../embed-page/frame-link.ts';
 import { element } from '../dom.ts';
 import { addStylesheet } from '../lesson/archive.ts';
 import { mountLesson } from '../lesson/mount-lesson.ts';
-import type { LessonEvent, LessonHandle } from '../lesson/options.ts';
+import type { LessonEvent, LessonHandle, LessonOptions } from '../lesson/options.ts';
+import { readSkeleton } from '../lesson/read-skeleton.ts';
+import { chunkedSteps } from '../lesson/step-source.ts';
 import { followHeight } from './follow-height.ts';
 import type { Widget } from '../widget.ts';
 
@@ -24,14 +26,16 @@ function listen(): void {
 function play(start: FrameStart, port: MessagePort): void {
   const root = element('main');
   setVisibleHeight(start.visibleHeight);
+  const { chunk, steps: firstSteps } = start.first;
+  const steps = chunkedSteps(start.lesson, (needed) => send({ type: 'loadChunk', chunk: needed }));
+  steps.receive(chunk, firstSteps);
   let { content } = start;
   let handle = mount(start);
 
   function mount({ state, startAt }: Pick<FrameStart, 'state' | 'startAt'>): LessonHandle {
     const { lesson, versionId, language } = start;
-    return mountLesson({
+    const options: LessonOptions = {
       element: root,
-      lesson,
       versionId,
       language,
       state,
@@ -46,7 +50,8 @@ function play(start: FrameStart, port: MessagePort): void {
       onVariableChange: (event) => send({ type: 'variable', ...stateOf(event), name: event.name }),
       onRestart: ({ stepId }) => send({ type: 'restart', stepId }),
       onError: ({ code, message }) => send({ type: 'error', code, message }),
-    });
+    };
+    return mountLesson(options, () => readSkeleton(lesson, steps));
   }
 
   function send(message: FrameMessage): void {
@@ -60,6 +65,12 @@ function play(start: FrameStart, port: MessagePort): void {
         return;
       case 'visibleHeight':
         setVisibleHeight(data.height);
+        return;
+      case 'chunk':
+        steps.receive(data.chunk, data.steps);
+        return;
+      case 'chunkFailed':
+        steps.fail(data.chunk, data.isGone);
         return;
       case 'goTo':
         handle.goTo(data.stepId);

@@ -2,7 +2,7 @@ import { element } from '../dom.ts';
 import { confirmDialog } from './confirm-dialog.ts';
 import { pointsOf, questionsOf } from './lesson-progress.ts';
 import type { LessonProgress } from './lesson-progress.ts';
-import { stepTitle } from './outline-view.ts';
+import { stepTitle } from './step-list.ts';
 import type { PlayedLesson } from './read-lesson.ts';
 import { message } from '../../shared/i18n/message.ts';
 

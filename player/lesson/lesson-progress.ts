@@ -133,7 +133,7 @@ export function answerItem(
   result: AnswerResult | undefined,
   now: Date,
 ): AnswerItem {
-  const widget = lesson.widgets.get(widgetKey(stepId, widgetId));
+  const widget = lesson.widgetOf(stepId, widgetId);
   if (widget === undefined) throw new Error('Answers are kept for blocks that have an id');
   const value = jsonCopy(answer);
   const claimed = result === undefined ? { score: null, maxScore: null } : checkedResult(result);
@@ -225,7 +225,7 @@ function savedStep(lesson: PlayedLesson, saved: Record<string, unknown>): Played
 function readItem(lesson: PlayedLesson, entry: unknown): AnswerItem | undefined {
   const { widgetId, stepId, answer, score, maxScore, answeredAt, widgetType } = record(entry);
   if (typeof widgetId !== 'string' || typeof stepId !== 'string' || answer === undefined) return undefined;
-  const widget = lesson.widgets.get(widgetKey(stepId, widgetId));
+  const widget = lesson.widgetOf(stepId, widgetId);
   const stored = { score: points(score), maxScore: points(maxScore) };
   const counted =
     widget && score === undefined ? scoreAnswer(widget, JSON.stringify(answer), stored) : stored;

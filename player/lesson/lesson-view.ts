@@ -4,9 +4,12 @@ import type { EndActions } from './end-view.ts';
 import type { LessonProgress } from './lesson-progress.ts';
 import { currentStep } from './lesson-progress.ts';
 import { outlinePanel } from './outline-panel.ts';
-import { outlineView, stepPosition, stepTitle } from './outline-view.ts';
+import { outlineView } from './outline-view.ts';
+import { stepPosition, stepTitle } from './step-list.ts';
 import { progressBar } from './progress-bar.ts';
-import type { PlayedLesson } from './read-lesson.ts';
+import type { PlayedLesson, PlayedStep } from './read-lesson.ts';
+import { activeElement } from './focus.ts';
+import { showLoading } from './step-loading.ts';
 import { showStep } from './step-view.ts';
 import type { StepHost, StepView } from './step-view.ts';
 import { message } from '../../shared/i18n/message.ts';
@@ -101,6 +104,26 @@ export function lessonView(
     for (const target of [header, heading]) target.scrollIntoView({ block: 'nearest', behavior: 'instant' });
   }
 
+  /** Shows the blocks of the current step, as soon as they are loaded. */
+  function showContent(current: PlayedStep): void {
+    const content = lesson.contentOf(current);
+    if (content !== undefined) {
+      step = showStep(stage, current, content, stepHost);
+      return;
+    }
+    step = showLoading(stage, {
+      language,
+      load: () => lesson.load(current.index),
+      onFailed: (cause) => stepHost.report('step_not_loaded', current, null, cause),
+      onLoaded() {
+        const hasFocus = stage.contains(activeElement(stage));
+        step?.destroy();
+        showContent(current);
+        if (hasFocus) focus();
+      },
+    });
+  }
+
   function flush(): void {
     step?.flush();
   }
@@ -134,7 +157,7 @@ export function lessonView(
         end = endView(lesson, progress, language, actions);
         stage.append(end);
       } else {
-        step = showStep(stage, current, stepHost);
+        showContent(current);
       }
       if (!isChange) return;
       status.textContent = atEnd ? '' : position.textContent;

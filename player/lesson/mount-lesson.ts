@@ -6,6 +6,7 @@ import { notice } from '../figure.ts';
 import type { LessonErrorCode, LessonHandle, LessonOptions } from './options.ts';
 import { callSafely, playLesson } from './play-lesson.ts';
 import { readLesson } from './read-lesson.ts';
+import type { PlayedLesson } from './read-lesson.ts';
 import { widgetLoader } from './widget-loader.ts';
 import type { WidgetSource } from './widget-loader.ts';
 import { message } from '../../shared/i18n/message.ts';
@@ -13,8 +14,13 @@ import { message } from '../../shared/i18n/message.ts';
 /**
  * Plays a lesson in an element of the page. It never throws because of the lesson: an invalid lesson shows a notice in
  * its place and calls `onError`.
+ *
+ * @param read for the embed page, which has a lesson of another form
  */
-export function mountLesson(options: LessonOptions): LessonHandle {
+export function mountLesson(
+  options: LessonOptions,
+  read: (lesson: unknown) => PlayedLesson = readLesson,
+): LessonHandle {
   const root = element('div', { class: 'lectern-lesson' });
   const abort = new AbortController();
   let handle: LessonHandle | undefined;
@@ -42,7 +48,7 @@ export function mountLesson(options: LessonOptions): LessonHandle {
   function play(value: unknown, archive: Archive | undefined): void {
     let lesson;
     try {
-      lesson = readLesson(value);
+      lesson = read(value);
     } catch (error) {
       return fail('invalid_lesson', error);
     }

@@ -85,6 +85,8 @@ export type LessonErrorCode =
   | 'invalid_lesson'
   /** The lesson could not be fetched from `base`: nothing is played. */
   | 'lesson_not_loaded'
+  /** The step could not be loaded, in the embed page: the page retries. */
+  | 'step_not_loaded'
   | 'unknown_widget'
   | 'widget_not_loaded'
   /** The widget did not load within `widgetTimeout`; it is shown if it arrives later. */

@@ -1,9 +1,13 @@
 import { element, icon } from '../dom.ts';
 import type { LessonProgress } from './lesson-progress.ts';
+import { moveFocusByKeys } from './outline-keys.ts';
+import { outlineSearch } from './outline-search.ts';
 import type { PlayedLesson, PlayedSection, PlayedStep } from './read-lesson.ts';
+import { stepList } from './step-list.ts';
+import type { StepList } from './step-list.ts';
 import { message } from '../../shared/i18n/message.ts';
 
-/** In longer lessons, only the learner's current section is unfolded. */
+/** In longer lessons, only the learner's current section is unfolded, and a field searches the steps. */
 const maxUnfoldedSteps = 30;
 
 /** The list of sections and steps. */
@@ -13,10 +17,10 @@ export interface OutlineView {
   show(progress: LessonProgress): void;
 }
 
-interface Entry {
-  step: PlayedStep;
-  button: HTMLButtonElement;
-  seen: HTMLElement;
+interface Fold {
+  section: PlayedSection;
+  details: HTMLDetailsElement;
+  count: HTMLElement;
 }
 
 /** @param go called with the index of the step that the learner selects */
@@ -25,78 +29,89 @@ export function outlineView(
   language: string,
   go: (index: number) => void,
 ): OutlineView {
-  const entries: Entry[] = [];
-  const folds: { section: PlayedSection; fold: HTMLDetailsElement; count: HTMLElement }[] = [];
+  const lists = new Map<PlayedSection, StepList>();
+  const folds: Fold[] = [];
+  const isLong = lesson.steps.length > maxUnfoldedSteps;
+  let unfolded: Fold | undefined;
+  let shown: { progress: LessonProgress; seenSteps: ReadonlySet<string> } | undefined;
 
-  function stepList({ steps }: PlayedSection): HTMLElement {
-    const list = element('ol', { class: 'lectern-outline-steps' });
-    for (const step of steps) {
-      const seen = element('span', { class: 'lectern-hidden-text' });
-      const button = element(
-        'button',
-        { class: 'lectern-outline-step', type: 'button' },
-        element('span', { class: 'lectern-mark' }, icon('right')),
-        element('span', {}, stepTitle(step, lesson, language), seen),
-      );
-      button.addEventListener('click', () => go(step.index));
-      entries.push({ step, button, seen });
-      list.append(element('li', {}, button));
-    }
-    return list;
+  function listOf(steps: readonly PlayedStep[]): StepList {
+    const made = stepList(steps, lesson, language, go);
+    if (shown) made.mark(shown.progress, shown.seenSteps);
+    return made;
   }
 
+  /** Fills a section while it is unfolded: a book would need thousands of nodes otherwise. */
+  function fill({ section, details }: Fold): void {
+    if (lists.has(section)) return;
+    const made = listOf(section.steps);
+    lists.set(section, made);
+    details.append(made.list);
+  }
+
+  function empty({ section }: Fold): void {
+    lists.get(section)?.list.remove();
+    lists.delete(section);
+  }
+
+  /** Unfolds the section of the current step, and folds the one that this function unfolded before. */
+  function unfold(fold: Fold): void {
+    fill(fold);
+    if (fold.details.open) return;
+    fold.details.open = true;
+    if (unfolded && isLong) unfolded.details.open = false;
+    unfolded = fold;
+  }
+
+  const contents = element('div', {});
   const nav = element('nav', {
     class: 'lectern-outline',
     'aria-label': message(language, 'lesson.contents'),
   });
+  const search = isLong ? outlineSearch(lesson, language, contents, listOf) : undefined;
+  if (search) nav.append(search.root);
+  nav.append(contents);
+  moveFocusByKeys(nav);
+
   for (const section of lesson.sections) {
     if (section.steps.length === 0) continue;
-    const list = stepList(section);
     if (!section.title) {
-      nav.append(list);
+      const made = listOf(section.steps);
+      lists.set(section, made);
+      contents.append(made.list);
       continue;
     }
     const count = element('span', { class: 'lectern-outline-count' });
-    const fold = element(
+    const details = element(
       'details',
-      { class: 'lectern-outline-section', open: lesson.steps.length <= maxUnfoldedSteps },
+      { class: 'lectern-outline-section', open: !isLong },
       element('summary', {}, icon('unfold'), element('span', {}, section.title), count),
-      list,
     );
-    folds.push({ section, fold, count });
-    nav.append(fold);
+    const fold = { section, details, count };
+    folds.push(fold);
+    if (!isLong) fill(fold);
+    details.addEventListener('toggle', () => {
+      if (details.open) fill(fold);
+      else if (isLong) empty(fold);
+    });
+    contents.append(details);
   }
 
   return {
     nav,
-    show({ index, atEnd, visited }) {
-      const seenSteps = new Set(visited);
-      for (const { step, button, seen } of entries) {
-        const isCurrent = step.index === index && !atEnd;
-        const isSeen = seenSteps.has(step.id) && !isCurrent;
-        if (isCurrent) button.setAttribute('aria-current', 'step');
-        else button.removeAttribute('aria-current');
-        button.classList.toggle('lectern-is-seen', isSeen);
-        seen.textContent = isSeen ? `, ${message(language, 'lesson.seen')}` : '';
-      }
-      for (const { section, fold, count } of folds) {
+    show(progress) {
+      const seenSteps = new Set(progress.visited);
+      shown = { progress, seenSteps };
+      for (const fold of folds) {
+        const { section, count } = fold;
         const seen = section.steps.filter(({ id }) => seenSteps.has(id)).length;
         count.textContent = message(language, 'lesson.sectionProgress', {
           seen,
           steps: section.steps.length,
         });
-        if (section.steps.some((step) => step.index === index)) fold.open = true;
+        if (section.steps.some((step) => step.index === progress.index)) unfold(fold);
       }
+      for (const { mark } of [...lists.values(), ...(search?.results() ?? [])]) mark(progress, seenSteps);
     },
   };
-}
-
-/** Returns a step's title or, if it has none, its position. */
-export function stepTitle(step: PlayedStep, lesson: PlayedLesson, language: string): string {
-  return step.title || stepPosition(step.index, lesson, language);
-}
-
-/** Returns a text such as "Step 3 of 9". */
-export function stepPosition(index: number, lesson: PlayedLesson, language: string): string {
-  return message(language, 'lesson.step', { step: index + 1, steps: lesson.steps.length });
 }

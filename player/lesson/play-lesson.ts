@@ -15,6 +15,9 @@ import type { PlayedLesson, PlayedStep } from './read-lesson.ts';
 import type { StepHost } from './step-view.ts';
 import type { WidgetLoader } from './widget-loader.ts';
 
+/** How many steps ahead of the learner are loaded. */
+const stepsAhead = 2;
+
 /** The lesson to play and its surroundings, beside the integrator's options. */
 export interface PlaySetup {
   lesson: PlayedLesson;
@@ -117,12 +120,21 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
     setVariable(step, { props }, name, value) {
       if (Object.hasOwn(progress.variables, name)) setVariable(step, props.id, name, value);
     },
-    report(code, step, { type, props }, cause) {
-      reportFor(step, { widgetId: props.id, widgetType: type }, code, cause);
+    report(code, step, block, cause) {
+      reportFor(step, { widgetId: block?.props.id, widgetType: block?.type }, code, cause);
     },
   };
 
   const view = lessonView(root, lesson, stepHost, { goToIndex, next, back, restart });
+
+  /** Shows the current step, and loads the following ones before the learner needs them. */
+  function show(isChange: boolean): void {
+    view.show(progress, isChange);
+    for (let ahead = 1; ahead <= stepsAhead; ahead += 1) {
+      // It is loaded again when the learner reaches it.
+      lesson.load(progress.index + ahead).catch(() => undefined);
+    }
+  }
 
   function leave(): void {
     isLeaving = true;
@@ -135,7 +147,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
     leave();
     if (isDestroyed) return undefined;
     act(action);
-    view.show(progress, true);
+    show(true);
     const changed = event();
     notify(options.onStepChange, jsonCopy(changed));
     return changed;
@@ -176,7 +188,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
     changeStep({ kind: 'go', index: 0 });
   }
 
-  view.show(progress, false);
+  show(false);
   queueMicrotask(() => {
     isReady = true;
     notify(options.onReady, event());

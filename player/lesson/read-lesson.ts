@@ -1,7 +1,7 @@
 import { assertJsonDepth } from '../../shared/lessons/json-values.ts';
 import type { Block, LessonContent, Section, Step } from '../../shared/lessons/lesson-content.ts';
 import { orderedSections } from '../../shared/lessons/totals.ts';
-import { outlineOf, widgetKey } from '../../shared/progress/outline.ts';
+import { outlineOf, widgetKey, widgetsByKey } from '../../shared/progress/outline.ts';
 import type { LessonOutline, OutlineWidget } from '../../shared/progress/outline.ts';
 import { record } from '../props.ts';
 
@@ -18,10 +18,14 @@ export interface PlayedLesson {
   sections: PlayedSection[];
   /** The steps of all sections, one after the other. */
   steps: PlayedStep[];
-  /** The input of the scoring rules. */
+  /** The input of the scoring rules; the questions only while not all steps are loaded. */
   outline: LessonOutline;
-  /** The widgets of the outline by {@link widgetKey}. */
-  widgets: ReadonlyMap<string, OutlineWidget>;
+  /** Returns a widget of the lesson; undefined if the lesson has none with this id, or its step is not loaded. */
+  widgetOf(this: void, stepId: string, widgetId: string): OutlineWidget | undefined;
+  /** Returns the content of a step; undefined if it is not loaded. */
+  contentOf(this: void, step: PlayedStep): StepContent | undefined;
+  /** Loads the step at an index; at once if it is loaded or there is none. Rejects if that fails. */
+  load(this: void, index: number): Promise<void>;
 }
 
 export interface PlayedSection {
@@ -37,8 +41,9 @@ export interface PlayedStep {
   stepIndex: number;
   /** The position among all steps, from zero. */
   index: number;
-  content: Step['content'];
 }
+
+export type StepContent = Step['content'];
 
 /**
  * Reads a lesson from player data or lesson.json. It skips missing and invalid parts, so that the rest can be played.
@@ -52,42 +57,49 @@ export function readLesson(value: unknown): PlayedLesson {
   const { lesson, sections } = Array.isArray(given.sections) ? given : record(given.lesson);
   if (!Array.isArray(sections)) throw new Error('A lesson is an object with "lesson" and "sections"');
   const content = readContent(record(lesson), sections);
-  const played = playedSections(content);
+  const ordered = orderedSections(content);
+  const { sections: played, steps } = playedSections(ordered);
   const outline = outlineOf(content);
+  const widgets = widgetsByKey(outline);
+  const contents = ordered.flatMap((section) => section.steps.map((step) => step.content));
   return {
     id: content.lesson.id,
     title: content.lesson.title,
     language: string(record(lesson).language) || undefined,
-    variables: Object.fromEntries(
-      content.lesson.variable_definitions.map(({ name, initialValue = null }) => [name, initialValue]),
-    ),
+    variables: initialValues(content.lesson.variable_definitions),
     overrides: content.lesson.widget_settings.overrides,
     sections: played,
-    steps: played.flatMap(({ steps }) => steps),
+    steps,
     outline,
-    widgets: new Map(
-      outline.sections.flatMap(({ steps }) =>
-        steps.flatMap((step) =>
-          step.widgets.map((widget) => [widgetKey(step.id, widget.widgetId), widget] as const),
-        ),
-      ),
-    ),
+    widgetOf: (stepId, widgetId) => widgets.get(widgetKey(stepId, widgetId)),
+    contentOf: ({ index }) => contents[index],
+    load: () => Promise.resolve(),
   };
 }
 
-function playedSections(content: LessonContent): PlayedSection[] {
+/** Returns sections that are in playing order, and their steps, with their positions. */
+export function playedSections(
+  sections: readonly { title: string; steps: readonly Pick<Step, 'id' | 'title'>[] }[],
+): Pick<PlayedLesson, 'sections' | 'steps'> {
   let index = 0;
-  return orderedSections(content).map((section, sectionIndex) => ({
-    title: section.title,
-    steps: section.steps.map((step, stepIndex) => ({
+  const played = sections.map(({ title, steps }, sectionIndex) => ({
+    title,
+    steps: steps.map((step, stepIndex) => ({
       id: step.id,
       title: step.title,
       sectionIndex,
       stepIndex,
       index: index++,
-      content: step.content,
     })),
   }));
+  return { sections: played, steps: played.flatMap(({ steps }) => steps) };
+}
+
+/** Returns the values that a lesson's variables begin with, by name. */
+export function initialValues(
+  definitions: LessonContent['lesson']['variable_definitions'],
+): Record<string, unknown> {
+  return Object.fromEntries(definitions.map(({ name, initialValue = null }) => [name, initialValue]));
 }
 
 function readContent(meta: Record<string, unknown>, sections: unknown[]): LessonContent {
@@ -122,18 +134,23 @@ function readSection(entry: unknown, position: number): Section {
 /** Reads a step. A step without an id gets one made of its position, so that ids differ. */
 function readStep(entry: unknown, position: number, section: number): Step {
   const { id, title, order_index, content } = record(entry);
-  const { content: blocks, root, zones } = record(content);
   return {
     id: string(id) || `${section}.${position}`,
     title: string(title),
     order_index: order(order_index, position),
-    content: {
-      content: list(blocks).map(readBlock),
-      root: record(root),
-      zones: Object.fromEntries(
-        Object.entries(record(zones)).map(([name, zone]) => [name, list(zone).map(readBlock)]),
-      ),
-    },
+    content: readStepContent(content),
+  };
+}
+
+/** Reads the content of a step. It skips missing and invalid parts. */
+export function readStepContent(given: unknown): StepContent {
+  const { content, root, zones } = record(given);
+  return {
+    content: list(content).map(readBlock),
+    root: record(root),
+    zones: Object.fromEntries(
+      Object.entries(record(zones)).map(([name, zone]) => [name, list(zone).map(readBlock)]),
+    ),
   };
 }
 

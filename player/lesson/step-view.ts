@@ -4,7 +4,7 @@ import { showBlocks } from './block-view.ts';
 import { reportEditedField } from './focus.ts';
 import type { BlockHost } from './mounted-widget.ts';
 import type { LessonErrorCode } from './options.ts';
-import type { PlayedStep } from './read-lesson.ts';
+import type { PlayedStep, StepContent } from './read-lesson.ts';
 import { stepLayout } from './step-layout.ts';
 
 /** The lesson around a step. */
@@ -18,7 +18,7 @@ export interface StepHost extends Omit<
   /** @returns false if the draft is not kept: the step then reports it as an answer before the page is closed */
   draft(step: PlayedStep, block: Block, value: unknown): boolean;
   setVariable(step: PlayedStep, block: Block, name: string, value: unknown): void;
-  report(code: LessonErrorCode, step: PlayedStep, block: Block, cause: unknown): void;
+  report(code: LessonErrorCode, step: PlayedStep, block: Block | null, cause: unknown): void;
 }
 
 /** The blocks of a step on the page. */
@@ -29,8 +29,13 @@ export interface StepView {
 }
 
 /** Shows the blocks of a step, and updates them when answers or variables change. */
-export function showStep(parent: HTMLElement, step: PlayedStep, stepHost: StepHost): StepView {
-  const { blocks, followers } = stepLayout(step.content);
+export function showStep(
+  parent: HTMLElement,
+  step: PlayedStep,
+  content: StepContent,
+  stepHost: StepHost,
+): StepView {
+  const { blocks, followers } = stepLayout(content);
   const body = element('div', { class: 'lectern-step-body lectern-stack' });
   // Appended before it is filled, for widgets that measure their size.
   parent.append(body);

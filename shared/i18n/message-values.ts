@@ -3,6 +3,7 @@
 /** The values of the messages that take any. */
 export interface MessageValues {
   'lesson.answered': { answered: number; total: number };
+  'lesson.found': { count: number };
   'lesson.sectionProgress': { seen: number; steps: number };
   'lesson.seenSteps': { seen: number; steps: number };
   'lesson.step': { step: number; steps: number };

@@ -3,8 +3,8 @@ import { orderedSections, totalsOf } from './totals.ts';
 
 /**
  * Returns the lesson of player data (docs/player.md): sections and steps in playing order, media references as
- * `media:<uuid>`, and none of lesson.json's further fields. {@link withStatus} adds the status, which belongs to the
- * version and not to its content.
+ * `media:<uuid>`, and none of lesson.json's further fields. The status is missing: it belongs to the version and not to
+ * its content.
  */
 export function playerLesson(content: LessonContent) {
   const { id, title, variable_definitions, widget_settings } = content.lesson;
@@ -36,13 +36,16 @@ function playerStep({ id, title, order_index, content }: Step) {
   return { id, title, order_index, content: { content: blocks, root, ...(zones && { zones }) } };
 }
 
+const opening = '{"lesson":{';
+
 /**
- * Adds the status to a player lesson without parsing its JSON, which may be large.
- *
- * @param json a {@link playerLesson} as JSON.stringify writes it
- * @returns the pieces of the text, in their order
+ * Returns the JSON of a {@link playerLesson} without its first characters, which {@link playerLessonOpening} returns
+ * with the status: responses join both, and never parse the lesson, which may be large.
  */
-export function withStatus(json: Buffer, status: string): Buffer[] {
-  const opening = '{"lesson":{';
-  return [Buffer.from(`${opening}"status":${JSON.stringify(status)},`), json.subarray(opening.length)];
+export function playerLessonText(content: LessonContent): string {
+  return JSON.stringify(playerLesson(content)).slice(opening.length);
+}
+
+export function playerLessonOpening(status: string): string {
+  return `${opening}"status":${JSON.stringify(status)},`;
 }

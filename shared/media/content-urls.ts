@@ -9,17 +9,21 @@ import type { SignedUrl } from './asset-urls.ts';
  * /content/v1/{lessonId}/{versionId}/{expires, Unix time}/{signature, base64url}/
  * ```
  *
- * `media/{mediaId}`, `widgets/{type}.js` and `widgets/{type}.css` follow. The signature is the HMAC-SHA-256 of the parts
- * before it and of the kind: only a preview URL opens a draft.
+ * `media/{mediaId}`, `widgets/{type}.js` and `widgets/{type}.css` follow, or `chunks/{chunkId}` with the steps of the
+ * lesson. The signature is the HMAC-SHA-256 of the parts before it and of the kind: only a preview URL opens a draft.
  */
 
-/** The version whose files a URL opens. */
+/** The version that a URL belongs to. */
 export interface ContentScope {
   lessonId: string;
   versionId: string;
-  /** Whether the URL belongs to a preview and therefore opens a draft too; false by default. */
-  preview?: boolean;
 }
+
+/**
+ * What a URL opens: `files` the media and widgets of a published version, `chunks` its steps, and `preview` all of these
+ * for a draft, too.
+ */
+export type ContentKind = 'files' | 'chunks' | 'preview';
 
 const halfHourSeconds = 1800;
 
@@ -28,6 +32,12 @@ const halfHourSeconds = 1800;
  * (player/embed-page/renewal.ts).
  */
 const minSeconds = 3600;
+
+/**
+ * The period in which the steps of a version have the same URL, so that browsers find them in their caches. Its end does
+ * not matter to revocation: whoever has the URL got it in a page of the lesson.
+ */
+const chunkPeriodSeconds = 30 * 24 * 3600;
 
 /**
  * Returns a URL that is valid for 60 to 90 minutes. The expiry is rounded to the half hour, so that all learners of a
@@ -42,7 +52,18 @@ export function signContentUrl(
 ): SignedUrl {
   const { base, now = Date.now() } = options;
   const expires = (Math.floor(now / 1000 / halfHourSeconds) + 1) * halfHourSeconds + minSeconds;
-  return signUntil(secret, of, expires, base);
+  return signUntil(secret, 'files', of, { expires, base });
+}
+
+/** Returns a URL that opens a published version's steps for 30 to 60 days. @param options.base precedes the path. */
+export function signChunksUrl(
+  secret: string,
+  of: ContentScope,
+  options: { base?: string | undefined; now?: number } = {},
+): SignedUrl {
+  const { base, now = Date.now() } = options;
+  const expires = (Math.floor(now / 1000 / chunkPeriodSeconds) + 2) * chunkPeriodSeconds;
+  return signUntil(secret, 'chunks', of, { expires, base });
 }
 
 /**
@@ -53,15 +74,20 @@ export function signContentUrl(
  */
 export function signPreviewUrl(
   secret: string,
-  of: Omit<ContentScope, 'preview'>,
+  of: ContentScope,
   expiresAt: number,
   base?: string,
 ): SignedUrl {
-  return signUntil(secret, { ...of, preview: true }, expiresAt, base);
+  return signUntil(secret, 'preview', of, { expires: expiresAt, base });
 }
 
-function signUntil(secret: string, of: ContentScope, expires: number, base = ''): SignedUrl {
-  const signature = signatureOf(secret, of, `${expires}`);
+function signUntil(
+  secret: string,
+  kind: ContentKind,
+  of: ContentScope,
+  { expires, base = '' }: { expires: number; base?: string | undefined },
+): SignedUrl {
+  const signature = signatureOf(secret, kind, of, `${expires}`);
   return {
     url: `${base}/content/v1/${of.lessonId}/${of.versionId}/${expires}/${signature}/`,
     expiresAt: new Date(expires * 1000),
@@ -71,11 +97,12 @@ function signUntil(secret: string, of: ContentScope, expires: number, base = '')
 /** Returns whether these parts of a URL were signed with this secret and have not expired. */
 export function isContentUrl(
   secret: string,
+  kind: ContentKind,
   { expires, signature, ...of }: ContentScope & { expires: string; signature: string },
   now = Date.now(),
 ): boolean {
   if (!/^[1-9]\d{0,10}$/.test(expires)) return false;
-  const expected = Buffer.from(signatureOf(secret, of, expires));
+  const expected = Buffer.from(signatureOf(secret, kind, of, expires));
   const given = Buffer.from(signature);
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return false;
   return Number(expires) * 1000 > now;
@@ -86,13 +113,18 @@ export function redactContentSignature(path: string): string {
   return path.replace(/^(\/content\/v1(?:\/[^/]*){3}\/)[^/]+/, '$1-');
 }
 
+const signedKinds: Record<ContentKind, string> = {
+  files: 'lectern-content-v1',
+  chunks: 'lectern-chunks-v1',
+  preview: 'lectern-preview-v1',
+};
+
 function signatureOf(
   secret: string,
-  { lessonId, versionId, preview = false }: ContentScope,
+  kind: ContentKind,
+  { lessonId, versionId }: ContentScope,
   expires: string,
 ): string {
-  const signed = [preview ? 'lectern-preview-v1' : 'lectern-content-v1', lessonId, versionId, expires].join(
-    '\n',
-  );
+  const signed = [signedKinds[kind], lessonId, versionId, expires].join('\n');
   return createHmac('sha256', secret).update(signed).digest('base64url');
 }

@@ -1,19 +1,23 @@
 import { Schema } from 'mongoose';
 import type { Model, Types } from 'mongoose';
 import { codeOf } from '../platform/errors.ts';
+import { GzipText } from '../platform/gzip-text.ts';
 import { schemaOptions, upsertSafely } from '../platform/mongo.ts';
-import { fromGzipParts, toGzipParts } from './gzip-parts.ts';
+import { fileOf, fromGzipParts, partsOf } from './gzip-parts.ts';
 
-/** The texts prepared once from a version's content: the lesson for players, and facts for requests. */
-export const preparedKinds = ['lesson', 'facts'] as const;
-export type PreparedKind = (typeof preparedKinds)[number];
+/**
+ * The texts prepared once from a version's content: the lesson for players, its skeleton and chunks for the embed page,
+ * and facts for requests.
+ */
+export type PreparedKind = 'lesson' | 'skeleton' | 'facts' | ChunkKind;
+export type ChunkKind = `chunk-${string}`;
 
 /** A part of a prepared text, compressed JSON. */
 export interface PreparedPart {
   versionId: string;
   /** The format of the preparation; another number prepares it again. */
   format: number;
-  kind: PreparedKind;
+  kind: string;
   part: number;
   /** The number of parts; a writer that died left fewer. */
   parts: number;
@@ -29,7 +33,7 @@ export const preparedPartSchema = new Schema<PreparedPart>(
   {
     versionId: { type: String, required: true },
     format: { type: Number, required: true },
-    kind: { type: String, required: true, enum: preparedKinds },
+    kind: { type: String, required: true },
     part: { type: Number, required: true },
     parts: { type: Number, required: true },
     data: { type: Buffer, required: true },
@@ -38,50 +42,66 @@ export const preparedPartSchema = new Schema<PreparedPart>(
 );
 preparedPartSchema.index({ versionId: 1, format: 1, kind: 1, part: 1 }, { unique: true });
 
-/**
- * Returns the JSON texts of a version, in UTF-8; null while they are missing or incomplete, or if parts do not fit
- * together. Another release of Node may compress the same text to other bytes.
- */
+/** Returns a text of a version; null while it is missing or incomplete, or if parts do not fit together. */
 export async function findPrepared(
   db: PreparedLessonDb,
   versionId: string,
   format: number,
-): Promise<Record<PreparedKind, Buffer> | null> {
-  const found = await db.preparedParts
-    .find({ versionId, format })
-    .sort({ kind: 1, part: 1 })
-    .lean<PreparedPart[]>()
-    .exec();
-  const partsOf = (kind: PreparedKind) => found.filter((part) => part.kind === kind);
-  const isWhole = preparedKinds.every((kind) => partsOf(kind).length === (partsOf(kind)[0]?.parts ?? 1));
-  if (!isWhole) return null;
+  kind: PreparedKind,
+): Promise<GzipText | null> {
+  return textOf(await partsIn(db, { versionId, format, kind }));
+}
+
+/**
+ * Returns a chunk of a version. Its id depends on nothing but its bytes, so it may be of another format: pages that
+ * were open during an upgrade load theirs.
+ */
+export async function findChunk(
+  db: PreparedLessonDb,
+  versionId: string,
+  kind: ChunkKind,
+): Promise<GzipText | null> {
+  const found = await partsIn(db, { versionId, kind });
+  return textOf(found.filter(({ format }) => format === found[0]?.format));
+}
+
+function partsIn(
+  db: PreparedLessonDb,
+  filter: Pick<PreparedPart, 'versionId' | 'kind'> & { format?: number },
+): Promise<PreparedPart[]> {
+  return db.preparedParts.find(filter).sort({ format: 1, kind: 1, part: 1 }).lean<PreparedPart[]>().exec();
+}
+
+async function textOf(parts: PreparedPart[]): Promise<GzipText | null> {
+  if (parts.length === 0 || parts.length !== parts[0]?.parts) return null;
   try {
-    const [lesson, facts] = await Promise.all(preparedKinds.map((kind) => fromGzipParts(partsOf(kind))));
-    return lesson !== undefined && facts !== undefined ? { lesson, facts } : null;
+    await fromGzipParts(parts);
+    return new GzipText(fileOf(parts));
   } catch (error) {
     if (String(codeOf(error)).startsWith('Z_')) return null;
     throw error;
   }
 }
 
-/** Stores or replaces the texts of a version. Repeating it is harmless, because the texts are the same. */
+/**
+ * Stores or replaces a text of a version. Another release of Node may compress it to other bytes, so parts of two
+ * writers may not fit together; a reader then prepares the version again.
+ */
 export async function savePrepared(
   db: PreparedLessonDb,
   versionId: string,
   format: number,
-  texts: Record<PreparedKind, string>,
+  { kind, text }: { kind: PreparedKind; text: GzipText },
 ): Promise<void> {
-  for (const kind of preparedKinds) {
-    const parts = await toGzipParts(texts[kind]);
-    for (const [part, data] of parts.entries()) {
-      await upsertSafely(() =>
-        db.preparedParts.updateOne(
-          { versionId, format, kind, part },
-          { $set: { parts: parts.length, data } },
-          { upsert: true },
-        ),
-      );
-    }
-    await db.preparedParts.deleteMany({ versionId, format, kind, part: { $gte: parts.length } });
+  const parts = partsOf(text.file);
+  for (const [part, data] of parts.entries()) {
+    await upsertSafely(() =>
+      db.preparedParts.updateOne(
+        { versionId, format, kind, part },
+        { $set: { parts: parts.length, data } },
+        { upsert: true },
+      ),
+    );
   }
+  await db.preparedParts.deleteMany({ versionId, format, kind, part: { $gte: parts.length } });
 }

@@ -22,3 +22,11 @@ export function markup(
   });
   return new Html(String.raw({ raw: pieces }, ...texts));
 }
+
+/**
+ * Escapes JSON for a script element: nothing in it ends the element or begins a comment. JSON has `<` only within
+ * strings, so the value stays the same.
+ */
+export function scriptText(json: string): string {
+  return json.replaceAll('<', '\\u003c');
+}

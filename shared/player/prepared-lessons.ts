@@ -1,17 +1,21 @@
 import { LRUCache } from 'lru-cache';
 import type { LessonContent } from '../lessons/lesson-content.ts';
+import type { LessonChunk } from '../lessons/lesson-skeleton.ts';
 import { playabilityErrors } from '../lessons/playability.ts';
 import type { PlayabilityError } from '../lessons/playability.ts';
-import { playerLesson } from '../lessons/player-lesson.ts';
+import { playerLessonText } from '../lessons/player-lesson.ts';
 import { estimatedDuration, totalsOf } from '../lessons/totals.ts';
 import type { Database } from '../models/database.ts';
 import { findContent } from '../models/lesson-content.ts';
-import { findPrepared, savePrepared } from '../models/prepared-lesson.ts';
+import { findChunk, findPrepared, savePrepared } from '../models/prepared-lesson.ts';
+import type { ChunkKind, PreparedKind } from '../models/prepared-lesson.ts';
+import { GzipText } from '../platform/gzip-text.ts';
 import { outlineOf } from '../progress/outline.ts';
 import type { LessonOutline } from '../progress/outline.ts';
+import { divideLesson } from './lesson-chunks.ts';
 
 /** The format of prepared lessons. Increment it with each change. */
-const preparedFormat = 3;
+const preparedFormat = 4;
 
 /** Bytes of memory that parsed facts take for each byte of their text, roughly. */
 const factsFactor = 4;
@@ -27,54 +31,120 @@ export interface LessonFacts {
   estimatedDuration: number;
   playabilityErrors: PlayabilityError[];
   outline: LessonOutline;
-}
-
-/** A version's content, prepared for players. Immutable, like the content. */
-export interface PreparedLesson {
-  /** The JSON of `playerLesson`, in UTF-8. */
-  lesson: Buffer;
-  facts: LessonFacts;
+  /** The chunks of steps, in playing order. */
+  chunks: LessonChunk[];
 }
 
 /**
- * The prepared lessons of published versions. Each is made at its first load and stored in MongoDB. The memory of the
- * process holds the ones that are loaded often.
+ * The lessons of versions, prepared for players and immutable, like the content. Each is prepared at its first load and
+ * stored in MongoDB. The memory of the process holds the texts that are loaded often, compressed.
  */
 export class PreparedLessons {
-  readonly #cache: LRUCache<string, PreparedLesson>;
+  readonly #db: Database;
+  readonly #facts: LRUCache<string, { facts: LessonFacts; bytes: number }>;
+  readonly #texts: LRUCache<string, GzipText, { versionId: string; kind: TextKind }>;
+  /** The preparations that are running, by version. */
+  readonly #running = new Map<string, Promise<boolean>>();
 
   /** @param maxBytes size of the cache in memory. */
   constructor(db: Database, maxBytes: number) {
-    this.#cache = new LRUCache<string, PreparedLesson>({
-      maxSize: maxBytes,
-      sizeCalculation: ({ lesson, facts }) => lesson.byteLength + factsSize(facts),
+    this.#db = db;
+    this.#facts = new LRUCache<string, { facts: LessonFacts; bytes: number }>({
+      maxSize: maxBytes / 2,
+      sizeCalculation: ({ bytes }) => factsFactor * bytes,
       // Concurrent requests for a version share one call.
-      fetchMethod: (versionId) => prepare(db, versionId),
+      fetchMethod: (versionId) => this.#readFacts(versionId),
       // Requests get their lesson even if others evict it while it is read.
+      ignoreFetchAbort: true,
+    });
+    this.#texts = new LRUCache<string, GzipText, { versionId: string; kind: TextKind }>({
+      maxSize: maxBytes / 2,
+      sizeCalculation: ({ file }) => file.length,
+      fetchMethod: (_key, _stale, { context: { versionId, kind } }) => this.#read(versionId, kind),
       ignoreFetchAbort: true,
     });
   }
 
-  /** Returns the lesson of a version; undefined if the version has no content. */
-  get(versionId: string): Promise<PreparedLesson | undefined> {
-    return this.#cache.fetch(versionId);
+  /** Returns the facts about a version; undefined if the version has no content. */
+  async facts(versionId: string): Promise<LessonFacts | undefined> {
+    return (await this.#facts.fetch(versionId))?.facts;
+  }
+
+  /** Returns the {@link playerLessonText} of a version; undefined if the version has no content. */
+  lesson(versionId: string): Promise<GzipText | undefined> {
+    return this.#text(versionId, 'lesson');
+  }
+
+  /** Returns the JSON of a version's `LessonSkeleton`, without `<`; undefined if the version has no content. */
+  skeleton(versionId: string): Promise<GzipText | undefined> {
+    return this.#text(versionId, 'skeleton');
+  }
+
+  /** Returns the text of a chunk, without `<`; undefined if the version has no such chunk. */
+  chunk(versionId: string, id: string): Promise<GzipText | undefined> {
+    return this.#text(versionId, `chunk-${id}`);
+  }
+
+  #text(versionId: string, kind: TextKind): Promise<GzipText | undefined> {
+    return this.#texts.fetch(`${versionId}/${kind}`, { context: { versionId, kind } });
+  }
+
+  async #readFacts(versionId: string): Promise<{ facts: LessonFacts; bytes: number } | undefined> {
+    const text = await this.#read(versionId, 'facts');
+    if (text === undefined) return undefined;
+    const facts = JSON.parse((await text.expand()).toString('utf8')) as LessonFacts;
+    return { facts, bytes: text.bytes };
+  }
+
+  /** Reads a text, and prepares the version if the text is missing. */
+  async #read(versionId: string, kind: PreparedKind): Promise<GzipText | undefined> {
+    const kept = await find(this.#db, versionId, kind);
+    if (kept !== null) return kept;
+    // A client must not cause work with ids that it made up.
+    if (isChunk(kind) && !(await this.#hasChunk(versionId, kind))) return undefined;
+    const isPrepared = await this.#prepare(versionId);
+    return isPrepared ? ((await find(this.#db, versionId, kind)) ?? undefined) : undefined;
+  }
+
+  async #hasChunk(versionId: string, kind: ChunkKind): Promise<boolean> {
+    const { chunks = [] } = (await this.facts(versionId)) ?? {};
+    return chunks.some(({ id }) => kind === `chunk-${id}`);
+  }
+
+  #prepare(versionId: string): Promise<boolean> {
+    const running =
+      this.#running.get(versionId) ??
+      prepare(this.#db, versionId).finally(() => this.#running.delete(versionId));
+    this.#running.set(versionId, running);
+    return running;
   }
 }
 
-async function prepare(db: Database, versionId: string): Promise<PreparedLesson | undefined> {
-  const kept = await findPrepared(db, versionId, preparedFormat);
-  if (kept !== null) {
-    return { lesson: kept.lesson, facts: JSON.parse(kept.facts.toString('utf8')) as LessonFacts };
-  }
+type TextKind = Exclude<PreparedKind, 'facts'>;
+
+function find(db: Database, versionId: string, kind: PreparedKind): Promise<GzipText | null> {
+  return isChunk(kind) ? findChunk(db, versionId, kind) : findPrepared(db, versionId, preparedFormat, kind);
+}
+
+function isChunk(kind: PreparedKind): kind is ChunkKind {
+  return kind.startsWith('chunk-');
+}
+
+/** Prepares a version and stores its texts. Returns false if the version has no content. */
+async function prepare(db: Database, versionId: string): Promise<boolean> {
   const content = await findContent(db, versionId);
-  if (content === null) return undefined;
-  const facts = factsOf(content);
-  const lesson = JSON.stringify(playerLesson(content));
-  await savePrepared(db, versionId, preparedFormat, { lesson, facts: JSON.stringify(facts) });
-  return { lesson: Buffer.from(lesson), facts };
+  if (content === null) return false;
+  const { skeleton, chunks } = divideLesson(content);
+  const save = async (kind: PreparedKind, text: string) =>
+    savePrepared(db, versionId, preparedFormat, { kind, text: await GzipText.of(text) });
+  for (const { id, text } of chunks) await save(`chunk-${id}`, text);
+  await save('lesson', playerLessonText(content));
+  await save('skeleton', skeleton);
+  await save('facts', JSON.stringify(factsOf(content, chunks)));
+  return true;
 }
 
-function factsOf(content: LessonContent): LessonFacts {
+function factsOf(content: LessonContent, chunks: readonly LessonChunk[]): LessonFacts {
   return {
     title: content.lesson.title,
     language: content.lesson.language ?? null,
@@ -82,9 +152,6 @@ function factsOf(content: LessonContent): LessonFacts {
     estimatedDuration: estimatedDuration(content),
     playabilityErrors: playabilityErrors(content),
     outline: outlineOf(content),
+    chunks: chunks.map(({ id, steps }) => ({ id, steps })),
   };
-}
-
-function factsSize(facts: LessonFacts): number {
-  return factsFactor * JSON.stringify(facts).length;
 }

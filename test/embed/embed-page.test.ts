@@ -27,6 +27,41 @@ beforeAll(async () => {
   release = await playerRelease();
 });
 
+interface PlayerLesson {
+  lesson: Record<string, unknown>;
+  sections: { title: string; steps: { id: string; title: string; content: { content: object[] } }[] }[];
+}
+
+/** Returns the parts of a lesson of player data in a page: all but the steps' content, and the steps of its first chunk. */
+function divided({ lesson: { status, ...lesson }, sections }: PlayerLesson) {
+  expect(status).toBe('published');
+  const steps = sections.flatMap((one) => one.steps);
+  const questions = (blocks: object[]) => {
+    const found = (blocks as { type: string; props: { id: string; points: number } }[]).filter(
+      ({ type }) => type === 'MultipleChoice',
+    );
+    if (found.length === 0) return {};
+    return {
+      questions: found.map(({ type, props: { id, points } }) => ({ widgetId: id, widgetType: type, points })),
+    };
+  };
+  return {
+    lesson: {
+      lesson,
+      sections: sections.map((one) => ({
+        title: one.title,
+        steps: one.steps.map(({ id, title, content }) => ({ id, title, ...questions(content.content) })),
+      })),
+      chunks: [{ id: expect.stringMatching(/^[\w-]{43}$/) as string, steps: steps.length }],
+    },
+    steps: steps.map(({ id, content }) => ({ id, content })),
+  };
+}
+
+function chunksPath({ lessonId, _id }: LessonVersion, base = ''): RegExp {
+  return new RegExp(`^${base}/content/v1/${lessonId}/${_id}/\\d+/[\\w-]{43}/chunks/$`);
+}
+
 describe('the page of a lesson', () => {
   test('has everything that its script needs before the first step, equal to the player endpoints', async () => {
     const token = buildLearnerToken(version, { userAttributes: '{"10":1,"2":{}}' });
@@ -58,7 +93,9 @@ describe('the page of a lesson', () => {
       untracked: null,
       messages: messagesWith('fr', ['notice.']),
       session,
-      lesson: (data as { lesson: unknown }).lesson,
+      chunk: 0,
+      chunksUrl: expect.stringMatching(chunksPath(version)) as string,
+      ...divided((data as { lesson: PlayerLesson }).lesson),
     });
   });
 
@@ -68,7 +105,7 @@ describe('the page of a lesson', () => {
     expect(answer.status).toBe(200);
     expect(answer.body.toString()).not.toContain(token.split('.')[2]);
     expect(answer.headers.get('set-cookie')).toBeNull();
-    expect(answer.headers.get('vary')).toBeNull();
+    expect(answer.headers.get('vary')).toBe('Accept-Encoding');
   });
 
   test("is in the lesson's language, and says that it is loading, or needs JavaScript", async () => {
@@ -150,8 +187,9 @@ describe('the page of a lesson', () => {
   test('with a path in the public URL all URLs of the page begin with it', async () => {
     const named = await api.startApi({ PUBLIC_URL: 'https://lessons.example/lectern/' });
     const answer = await ask(named + embedPath(version));
-    const { sessionUrl, contentUrl, frameUrl, content } = bootOf(answer);
+    const { sessionUrl, contentUrl, chunksUrl, frameUrl, content } = bootOf(answer);
     for (const url of [sessionUrl, contentUrl, frameUrl]) expect(url).toMatch(/^\/lectern\/(api|player)\//);
+    expect(chunksUrl).toMatch(chunksPath(version, '/lectern'));
     expect((content as { base: string }).base).toMatch('https://lessons.example/lectern/content/v1/');
     const page = answer.body.toString();
     expect(page).toContain(`src="/lectern/player/${release.name}/embed-page.js"`);
@@ -177,7 +215,8 @@ describe('the page of a lesson', () => {
     const boot = bootOf(answer);
     const data = await ask(`${api.url}/api/public/lessons/${lesson.lessonId}/player-data?token=${token}`);
     expect(boot.title).toBe(hostile);
-    expect(boot.lesson).toStrictEqual((jsonOf(data) as { lesson: unknown }).lesson);
+    const { lesson: loaded } = jsonOf(data) as { lesson: PlayerLesson };
+    expect(boot).toMatchObject(divided(loaded));
     expect(boot.session).toMatchObject({ userAttributes: { [hostile]: hostile } });
   });
 

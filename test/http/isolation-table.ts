@@ -1,4 +1,4 @@
-import { signContentUrl } from '../../shared/media/content-urls.ts';
+import { signChunksUrl, signContentUrl } from '../../shared/media/content-urls.ts';
 import { testAssetSecret } from '../support/harness.ts';
 import type { AskOptions } from '../support/answers.ts';
 import { launchTokenOf, tokenOf, writeOf } from '../support/tenants.ts';
@@ -53,6 +53,8 @@ export function requestOf(
   if (caller === 'pinned') search.set('token', tokenOf(tenant, ids, ids.claimedVersionId));
   if (caller === 'launch') search.set('token', launchTokenOf(tenant, ids));
   const headers = {
+    // The length of a compressed body depends on random ids in it.
+    'accept-encoding': 'identity',
     ...(caller === 'bearer' && { authorization: tenant.authorization }),
     ...(caller === 'session' && { cookie: tenant.cookie }),
     ...(json !== undefined && { 'content-type': 'application/json' }),
@@ -68,8 +70,8 @@ const publicLesson = ({ lessonId }: Ids) => `/api/public/lessons/${lessonId}`;
 const lesson = ({ lessonId }: Ids) => `/api/lessons/${lessonId}`;
 
 /** Returns the URL that a tenant got for its own version, with other ids substituted. */
-function contentOf({ lessonId, versionId }: Ids, { ids }: Tenant): string {
-  const { url } = signContentUrl(testAssetSecret, ids);
+function contentOf({ lessonId, versionId }: Ids, { ids }: Tenant, sign = signContentUrl): string {
+  const { url } = sign(testAssetSecret, ids);
   return url.replace(ids.lessonId, lessonId).replace(ids.versionId, versionId);
 }
 
@@ -158,6 +160,11 @@ export const endpoints: Record<string, Endpoint> = {
     callers: ['anyone'],
     ids: ['lessonId', 'versionId', 'widgetType'],
     ask: (ids, tenant) => ({ path: `${contentOf(ids, tenant)}widgets/${ids.widgetType}.js` }),
+  },
+  'GET /content/v1/:lessonId/:versionId/:expires/:signature/chunks/:chunkId': {
+    callers: ['anyone'],
+    ids: ['lessonId', 'versionId', 'chunkId'],
+    ask: (ids, tenant) => ({ path: `${contentOf(ids, tenant, signChunksUrl)}chunks/${ids.chunkId}` }),
   },
   'POST /api/session': {
     callers: ['anyone'],

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { readAssetUrl, signAssetUrl } from '../../shared/media/asset-urls.ts';
 import type { Asset } from '../../shared/media/asset-urls.ts';
-import { isContentUrl, redactContentSignature, signContentUrl } from '../../shared/media/content-urls.ts';
+import {
+  isContentUrl,
+  redactContentSignature,
+  signChunksUrl,
+  signContentUrl,
+  signPreviewUrl,
+} from '../../shared/media/content-urls.ts';
 
 const secret = 'a secret for these tests, which is long enough';
 const hourMs = 3_600_000;
@@ -118,8 +124,8 @@ describe('URLs of a version', () => {
       expect(lifetimeMs).toBeGreaterThan(hourMs);
       expect(lifetimeMs).toBeLessThanOrEqual(1.5 * hourMs);
       const parts = partsOf(signed.url);
-      expect(isContentUrl(secret, parts, signed.expiresAt.getTime() - 1)).toBe(true);
-      expect(isContentUrl(secret, parts, signed.expiresAt.getTime())).toBe(false);
+      expect(isContentUrl(secret, 'files', parts, signed.expiresAt.getTime() - 1)).toBe(true);
+      expect(isContentUrl(secret, 'files', parts, signed.expiresAt.getTime())).toBe(false);
     }
     expect(partsOf(signContentUrl(secret, scope, { now: noon + hourMs / 2 }).url)).not.toEqual(valid);
   });
@@ -140,11 +146,35 @@ describe('URLs of a version', () => {
     ['half a signature', { signature: valid.signature.slice(0, 20) }],
     ['another signature', { signature: 'A'.repeat(43) }],
     ['swapped ids', { lessonId: scope.versionId, versionId: scope.lessonId }],
-    ['the kind of a preview', { preview: true }],
   ])('are rejected with %s', (_what, changes) => {
-    expect(isContentUrl(secret, valid, noon)).toBe(true);
-    expect(isContentUrl(secret, { ...valid, ...changes }, noon)).toBe(false);
-    expect(isContentUrl(`${secret}!`, valid, noon)).toBe(false);
+    expect(isContentUrl(secret, 'files', valid, noon)).toBe(true);
+    expect(isContentUrl(secret, 'files', { ...valid, ...changes }, noon)).toBe(false);
+    expect(isContentUrl(`${secret}!`, 'files', valid, noon)).toBe(false);
+  });
+
+  test("of files, of steps and of previews do not open each other's", () => {
+    const urls = {
+      files: signContentUrl(secret, scope, { now: noon }),
+      chunks: signChunksUrl(secret, scope, { now: noon }),
+      preview: signPreviewUrl(secret, scope, noon / 1000 + 60),
+    };
+    for (const [kind, { url }] of Object.entries(urls)) {
+      const opened = (['files', 'chunks', 'preview'] as const).filter((one) =>
+        isContentUrl(secret, one, partsOf(url), noon),
+      );
+      expect(opened).toEqual([kind]);
+    }
+  });
+
+  test('of steps stay equal for 30 days, and are valid for 30 to 60', () => {
+    const dayMs = 24 * hourMs;
+    const { url, expiresAt } = signChunksUrl(secret, scope, { now: noon });
+    const left = (expiresAt.getTime() - noon) / dayMs;
+    expect(left).toBeGreaterThan(30);
+    expect(left).toBeLessThanOrEqual(60);
+    const change = expiresAt.getTime() - 30 * dayMs;
+    expect(signChunksUrl(secret, scope, { now: change - 1 }).url).toBe(url);
+    expect(signChunksUrl(secret, scope, { now: change }).url).not.toBe(url);
   });
 
   test('are logged without their signature', () => {

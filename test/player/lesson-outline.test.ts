@@ -98,3 +98,59 @@ describe('the outline', () => {
     expect(await page.getByText('Step 3 of 3').first().isVisible()).toBe(true);
   });
 });
+
+describe('the outline of a lesson with 1,000 steps', () => {
+  const titles = Array.from({ length: 1000 }, (_, index) => `Step no. ${index}`);
+  const sections = Object.fromEntries(
+    Array.from({ length: 50 }, (_, index) => [
+      `Chapitre ${index}: Été`,
+      Object.fromEntries(titles.slice(20 * index, 20 * index + 20).map((title) => [title, [text('t', 'x')]])),
+    ]),
+  );
+  const field = () => outline().getByRole('searchbox', { name: 'Search the steps' });
+  const openBook = async () => {
+    await page.setViewportSize(wide);
+    await view.start({ lesson: lessonOf(sections) });
+  };
+
+  it('has nodes for the current section only, wherever the learner goes', async () => {
+    await openBook();
+    for (const step of [0, 500, 999]) {
+      await page.evaluate(`handle.goTo("step no. ${step}")`);
+      await expect.poll(() => outline().locator('.lectern-outline-step').count()).toBe(20);
+      expect(await outline().locator('[aria-current=step]').textContent()).toBe(`Step no. ${step}`);
+    }
+  });
+
+  it('finds steps by words of their titles and sections, without case and accents', async () => {
+    await openBook();
+    await field().fill('CHAPITRE 38 ete 77');
+    await outline().getByText('10 steps found').waitFor();
+    await outline().getByRole('button', { name: 'Step no. 770' }).click();
+    expect(await focused()).toBe('Step no. 770');
+    await field().fill('nowhere');
+    await outline().getByText('0 steps found').waitFor();
+    await field().press('Escape');
+    expect(await field().inputValue()).toBe('');
+    expect(await entry('Step no. 770').isVisible()).toBe(true);
+  });
+
+  it('is usable by keyboard: the arrows, Home and End move through entries, Enter selects', async () => {
+    await openBook();
+    await field().focus();
+    for (const key of [
+      'ArrowDown',
+      'ArrowDown',
+      'ArrowDown',
+      'ArrowUp',
+      'End',
+      'Enter',
+      'ArrowDown',
+      'Enter',
+    ]) {
+      await page.keyboard.press(key);
+      await page.evaluate('new Promise(requestAnimationFrame)');
+    }
+    expect(await focused()).toBe('Step no. 980');
+  });
+});

@@ -3,6 +3,7 @@ import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { createPlatform } from '../../shared/models/lti-platform.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import { hashPassword } from '../../shared/platform/passwords.ts';
+import { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
 import { bytesOf } from '../../shared/storage/digest.ts';
 import { releaseWidget } from '../../shared/widgets/releases.ts';
 import {
@@ -30,6 +31,7 @@ export interface Ids {
   platformId: string;
   contextId: string;
   mediaId: string;
+  chunkId: string;
   widgetType: string;
   widgetId: string;
   writeId: string;
@@ -72,6 +74,7 @@ export function unknownIds({ cursor }: Pick<Ids, 'cursor'>): Ids {
     platformId: randomUUID(),
     contextId: `context-${randomUUID()}`,
     mediaId: randomUUID(),
+    chunkId: randomBytes(32).toString('base64url'),
     widgetType: `Dial${randomBytes(4).toString('hex')}`,
     widgetId: `question-${randomUUID()}`,
     writeId: randomUUID(),
@@ -93,6 +96,7 @@ export async function buildTenant(harness: Harness, api: string): Promise<Tenant
   const password = `a password that is ${randomUUID()}`;
   const { user } = await buildUser(harness, { organization, passwordHash: await hashPassword(password) });
   const issuer = await buildPlatform(harness, organization);
+  const { chunks = [] } = (await new PreparedLessons(harness.db, 1024 ** 2).facts(version._id)) ?? {};
   const tenant: Tenant = {
     organization,
     version,
@@ -103,6 +107,7 @@ export async function buildTenant(harness: Harness, api: string): Promise<Tenant
       claimedLessonId: lesson.lessonId,
       claimedVersionId: lesson.versionId,
       mediaId: version.mediaId,
+      chunkId: chunks[0]?.id ?? '',
       widgetType,
       widgetId,
       cursor: await cursorOf(api, headers),

@@ -1,0 +1,43 @@
+import compress from 'koa-compress';
+import type { Context, Middleware } from 'koa';
+import type { CompressionBudget } from '../compression-budget.ts';
+import { minCompressedBytes } from '../send-texts.ts';
+
+/** Between the fastest levels and the default ones, where the size still falls faster than the time rises. */
+const gzip = { level: 5 };
+
+/**
+ * Compresses responses that no handler has compressed, with zstd, Brotli or gzip, within a budget of CPU time. Streams
+ * and files compress themselves, or not at all.
+ */
+export function compressResponses(budget: CompressionBudget): Middleware {
+  const compressBody = compress({
+    gzip,
+    deflate: false,
+    // Called for types that compress well. koa-compress also detects zstd, which Node has since 22.15.
+    threshold: (_type, bytes) => (budget.reserve(bytes) ? minCompressedBytes : Infinity),
+  });
+  return async (ctx, next) => {
+    await next();
+    if (mayCompress(ctx)) await compressBody(ctx, () => Promise.resolve());
+  };
+}
+
+function mayCompress(ctx: Context): boolean {
+  const isText = typeof ctx.body === 'string' || Buffer.isBuffer(ctx.body);
+  return (
+    isText &&
+    ctx.length >= minCompressedBytes &&
+    !ctx.res.hasHeader('Content-Encoding') &&
+    !hasAmbientCredentials(ctx)
+  );
+}
+
+/**
+ * Returns whether the browser may have added credentials by itself. Then a page of an attacker could send requests in a
+ * user's name, and learn secrets in the responses from their sizes (BREACH). Tokens and bearer credentials are unknown
+ * to such a page.
+ */
+function hasAmbientCredentials(ctx: Context): boolean {
+  return ctx.get('Cookie') !== '' || /^Basic /i.test(ctx.get('Authorization'));
+}

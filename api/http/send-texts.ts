@@ -1,0 +1,59 @@
+import { Readable } from 'node:stream';
+import type { Context } from 'koa';
+import { bytesOf, joinGzip } from '../../shared/platform/gzip-text.ts';
+import type { GzipText } from '../../shared/platform/gzip-text.ts';
+import type { CompressionBudget } from './compression-budget.ts';
+
+/** Smaller responses are not compressed: they fit into a packet or two. */
+export const minCompressedBytes = 1024;
+
+/** Up to this size, one buffer is sent faster than several, and the system's buffers hold it for slow readers. */
+const maxCopiedBytes = 1024 ** 2;
+
+/**
+ * Sends a body of several texts, one after the other, with gzip if the client accepts it. Constant texts are already
+ * compressed. Clients that read slowly share their bytes.
+ */
+export async function sendTexts(
+  ctx: Context,
+  texts: readonly (Buffer | GzipText)[],
+  budget: CompressionBudget,
+): Promise<void> {
+  ctx.vary('Accept-Encoding');
+  const total = bytesOf(texts);
+  if (encodingOf(ctx, texts) === 'gzip') {
+    const pieces = await joinGzip(texts, budget.reserve(bufferBytes(texts)));
+    ctx.set('Content-Encoding', 'gzip');
+    sendPieces(ctx, pieces, bytesOf(pieces));
+  } else if (total > maxCopiedBytes) {
+    sendPieces(ctx, expandAll(texts), total);
+  } else {
+    const expanded = await Promise.all(
+      texts.map((text) => (Buffer.isBuffer(text) ? Promise.resolve(text) : text.expand())),
+    );
+    sendPieces(ctx, expanded, total);
+  }
+}
+
+/** Returns the encoding in which {@link sendTexts} sends texts. */
+export function encodingOf(ctx: Context, texts: readonly (Buffer | GzipText)[]): 'gzip' | 'identity' {
+  if (bytesOf(texts) < minCompressedBytes) return 'identity';
+  return ctx.acceptsEncodings('gzip', 'identity') === 'gzip' ? 'gzip' : 'identity';
+}
+
+function bufferBytes(texts: readonly (Buffer | GzipText)[]): number {
+  return bytesOf(texts.filter((text) => Buffer.isBuffer(text)));
+}
+
+function sendPieces(ctx: Context, pieces: Buffer[] | AsyncIterable<Buffer>, bytes: number): void {
+  const isCopied = Array.isArray(pieces) && bytes <= maxCopiedBytes;
+  ctx.body = isCopied ? Buffer.concat(pieces) : Readable.from(pieces, { objectMode: false });
+  ctx.length = bytes;
+}
+
+async function* expandAll(texts: readonly (Buffer | GzipText)[]): AsyncGenerator<Buffer> {
+  for (const text of texts) {
+    if (Buffer.isBuffer(text)) yield text;
+    else for await (const chunk of text.stream()) yield chunk as Buffer;
+  }
+}

@@ -1,0 +1,110 @@
+import type { Context } from 'koa';
+import { z } from 'zod';
+import { LecternError } from '../../shared/platform/errors.ts';
+import type { Database } from '../../shared/models/database.ts';
+import type { Secrets } from '../../shared/platform/secrets.ts';
+import type { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
+import type { CompressionBudget } from '../http/compression-budget.ts';
+import { defineEndpoint, written } from '../http/endpoint.ts';
+import { apiErrors } from '../http/error-format.ts';
+import { matchesIfNoneMatch } from '../http/etags.ts';
+import * as example from '../http/examples.ts';
+import { encoded } from '../http/headers.ts';
+import type { Headers } from '../http/headers.ts';
+import { encodingOf, sendTexts } from '../http/send-texts.ts';
+import { empty, failure, jsonObject } from '../http/responses.ts';
+import { findSigned, signedAccess, signedParams, signedPath } from './content.endpoints.ts';
+import { nothingToPlayText } from '../player/authorize.ts';
+
+/**
+ * How long a shared cache keeps a chunk. It ends the chunk soon after the version was unpublished; a browser keeps it as
+ * long as its URL is valid, because its learner has received it already.
+ */
+const sharedCacheSeconds = 3600;
+
+const notFound = 'Chunk not found';
+
+const chunkBody = z
+  .array(
+    z.strictObject({
+      id: z.string(),
+      content: z.looseObject({ content: z.array(jsonObject), root: jsonObject }),
+    }),
+  )
+  .meta({ id: 'LessonChunk' });
+
+const chunkHeaders: Headers = {
+  ...encoded,
+  ETag: z.string().meta({ examples: ['"u2ZGAN-yfl3P0LLlO2hGPdyzS_B1N0ZVjYYyHe8AEhc"'] }),
+  'Cache-Control': z.string().meta({
+    description:
+      'A browser keeps the chunk until the URL expires, a shared cache for an hour; previews are not kept.',
+    examples: ['public, max-age=2592000, s-maxage=3600, immutable'],
+  }),
+};
+
+/** GET /content/v1/…/chunks/{chunkId}: steps of a lesson, for the embed page. */
+export const getChunk = defineEndpoint(
+  {
+    method: 'get',
+    path: `${signedPath}/chunks/:chunkId`,
+    access: signedAccess,
+    errors: apiErrors(),
+    laterParams: signedParams.extend({
+      chunkId: z
+        .string()
+        .regex(/^[\w-]{43}$/)
+        .meta({ description: 'The SHA-256 of the chunk, in base64url.' }),
+    }),
+    operationId: 'getLessonChunk',
+    tag: 'Embedding',
+    summary: 'Load steps of a lesson',
+    description:
+      'Consecutive steps of a version, which the embed page loads before the learner reaches them. The page contains ' +
+      'the URL. Players of your own use `player-data`, which has the whole lesson.',
+    responses: {
+      200: {
+        kind: 'written',
+        description: 'The steps.',
+        headers: chunkHeaders,
+        content: {
+          'application/json': { schema: chunkBody, examples: { text: { value: [example.chunkStep] } } },
+        },
+      },
+      304: empty('You have it: the ETag is one of `If-None-Match`.', chunkHeaders),
+      404: failure(
+        'There is nothing to play, or the version has no such chunk.',
+        nothingToPlayText,
+        notFound,
+      ),
+    },
+  },
+  (deps: {
+    db: Database;
+    secrets: Pick<Secrets, 'asset'>;
+    lessons: Pick<PreparedLessons, 'chunk'>;
+    compression: CompressionBudget;
+  }) =>
+    async ({ ctx }) => {
+      const { chunkId = '', expires } = ctx.params;
+      const { version, isPreview } = await findSigned(deps, ctx.params, 'chunks');
+      const chunk = await deps.lessons.chunk(version._id, chunkId);
+      if (chunk === undefined) throw new LecternError('NOT_FOUND', notFound);
+      if (!isPreview) setCacheControl(ctx, Number(expires));
+      const etag = `"${chunkId}${encodingOf(ctx, [chunk]) === 'gzip' ? '-gzip' : ''}"`;
+      ctx.set('ETag', etag);
+      ctx.type = 'application/json';
+      if (matchesIfNoneMatch(ctx, etag)) {
+        ctx.vary('Accept-Encoding');
+        ctx.status = 304;
+      } else await sendTexts(ctx, [chunk], deps.compression);
+      return written;
+    },
+);
+
+/** @param expires Unix time of the URL's expiry, in seconds. */
+function setCacheControl(ctx: Context, expires: number): void {
+  const seconds = Math.max(0, Math.floor(expires - Date.now() / 1000));
+  const shared = Math.min(seconds, sharedCacheSeconds);
+  ctx.set('Cache-Control', `public, max-age=${seconds}, s-maxage=${shared}, immutable`);
+}
