@@ -16,7 +16,7 @@ const only = (from, allowed) => ({
 const layers = {
   api: [
     ['openapi', 'operations', 'exports', 'lessons', 'lti'],
-    ['embed', 'media', 'webhooks'],
+    ['embed', 'media', 'webhooks', 'xapi', 'deliveries'],
     ['player'],
     ['progress', 'tokens'],
     ['accounts'],
@@ -26,6 +26,7 @@ const layers = {
   shared: [
     ['operations'],
     ['exports', 'lti', 'publishing', 'coordination', 'outgoing'],
+    ['xapi'],
     ['webhooks'],
     ['packages', 'player'],
     ['widgets'],

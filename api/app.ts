@@ -66,6 +66,8 @@ import type { Endpoint, InspectReply } from './http/endpoint.ts';
 import { getUserPlayerData } from './lessons/lesson-player-data.endpoints.ts';
 import { listLessons, listVersions } from './lessons/lessons.endpoints.ts';
 import { getLtiProgress, getProgress } from './progress/progress.endpoints.ts';
+import { deliveryEndpoints } from './deliveries/deliveries.endpoints.ts';
+import { xapiEndpoints } from './xapi/xapi-destinations.endpoints.ts';
 import { webhookEndpoints } from './webhooks/webhooks.endpoints.ts';
 import { signToken } from './tokens/sign-token.endpoints.ts';
 
@@ -143,6 +145,8 @@ export const endpoints: readonly Endpoint<AppDependencies>[] = [
   exportStatus,
   cancelExport,
   ...webhookEndpoints,
+  ...xapiEndpoints,
+  ...deliveryEndpoints,
 ];
 
 /** Returns the HTTP application. @param inspect checks every JSON response of the handlers. */

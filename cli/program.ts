@@ -55,6 +55,16 @@ const groups = [
     load: async () => (await import('./commands/webhook.ts')).addWebhookCommands,
   },
   {
+    name: 'xapi',
+    description: 'learning record stores that get statements about learners (xAPI)',
+    load: async () => (await import('./commands/xapi.ts')).addXapiCommands,
+  },
+  {
+    name: 'deliveries',
+    description: 'everything that Lectern sends for an organization: events, statements, grades',
+    load: async () => (await import('./commands/deliveries.ts')).addDeliveriesCommands,
+  },
+  {
     name: 'widget',
     description: "an organization's own widgets",
     load: async () => (await import('./commands/widget.ts')).addWidgetCommands,

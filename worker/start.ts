@@ -24,6 +24,7 @@ import { createDeliveryWorker } from './deliveries/delivery-worker.ts';
 import { observeScoreAttempts, scoreOutbox } from './deliveries/scores.ts';
 import { observeDeliveries } from './deliveries/delivery-metrics.ts';
 import { webhookOutbox } from './deliveries/webhooks.ts';
+import { xapiOutbox } from './deliveries/xapi.ts';
 import { startSweeping } from './maintenance/sweep.ts';
 import { createExportWorker, drainMs } from './exports/export-worker.ts';
 
@@ -80,9 +81,17 @@ export async function startWorker(
     ...{ redis, config, log },
     observeAttempt: observeScoreAttempts(metrics.registry),
   });
-  const webhooks = createDeliveryWorker(servers.redisUrl, webhookOutbox({ db, secrets, config, log }), {
+  const senders = { db, secrets, config, log };
+  const observeAttempts = observeDeliveries(metrics.registry);
+  // Without a public URL, ids in statements name a host that does not exist.
+  const publicUrl = config.publicUrl ?? 'http://lectern.invalid';
+  const webhooks = createDeliveryWorker(servers.redisUrl, webhookOutbox({ ...senders, publicUrl }), {
     ...{ redis, config, log },
-    observeAttempt: observeDeliveries(metrics.registry)('webhook'),
+    observeAttempt: observeAttempts('webhook'),
+  });
+  const statements = createDeliveryWorker(servers.redisUrl, xapiOutbox(senders), {
+    ...{ redis, config, log },
+    observeAttempt: observeAttempts('xapi'),
   });
   const watchdog = watchWorker(worker, { config, log, shutdown });
 
@@ -91,7 +100,10 @@ export async function startWorker(
   shutdown.add('watchdog', () => Promise.resolve(watchdog?.stop()));
   // They take no more work, and finish what they do.
   shutdown.add('worker', () =>
-    Promise.all([worker.close(), ...[scores, webhooks].map((outbox) => outbox.close(drainMs(config)))]),
+    Promise.all([
+      worker.close(),
+      ...[scores, webhooks, statements].map((outbox) => outbox.close(drainMs(config))),
+    ]),
   );
   shutdown.add('sweeping', () => sweeping.stop());
   shutdown.add('downloads', () => Promise.resolve(downloader.close()));
@@ -110,5 +122,6 @@ export async function startWorker(
   worker.start();
   scores.start();
   webhooks.start();
+  statements.start();
   return operations?.port;
 }

@@ -79,6 +79,8 @@ const tags = [
   { name: 'LTI', description: 'For learning platforms: launch lessons and register.' },
   { name: 'Users', description: "For your organization's users: log in and out." },
   { name: 'Webhooks', description: 'For your server: get events as they occur.' },
+  { name: 'xAPI', description: 'For your server: have statements sent to a learning record store.' },
+  { name: 'Deliveries', description: 'For your server: everything that Lectern sends, in one list.' },
   { name: 'Service', description: 'For operators and tools.' },
 ];
 

@@ -6,6 +6,7 @@ import { messageOf } from '../../shared/platform/errors.ts';
 import { coreWidgetTypes } from '../../shared/lessons/core-widgets.ts';
 import { missingIndexes, openDatabase } from '../../shared/models/database.ts';
 import { countWebhookStates } from '../../shared/models/webhook.ts';
+import { countDestinations } from '../../shared/models/xapi-destination.ts';
 import { pingMongo } from '../../shared/platform/mongo.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { playerRelease } from '../../shared/player/player-release.ts';
@@ -124,6 +125,7 @@ async function checkServers(config: Config): Promise<Check[]> {
     }),
     await check('workers', () => checkWorkers(redisUrl, config)),
     await check('webhooks', () => checkWebhooks(mongodbUri)),
+    await check('xAPI', () => checkDestinations(mongodbUri)),
   ];
   await servers.release();
   return checks;
@@ -139,6 +141,20 @@ async function checkWebhooks(mongodbUri: string): Promise<Finding> {
     if (active + failing + disabled === 0) return { version: null, message: 'none is active' };
     const hint = failing + disabled === 0 ? '' : '. See: lectern webhook list --org SLUG';
     const message = `${active} work, ${failing} fail, ${disabled} were disabled because they failed${hint}`;
+    return { version: null, message };
+  } finally {
+    await db.connection.close();
+  }
+}
+
+/** Reports xAPI destinations whose LRS rejects Lectern. */
+async function checkDestinations(mongodbUri: string): Promise<Finding> {
+  const db = await openDatabase(mongodbUri);
+  try {
+    const { active, paused, rejected } = await countDestinations(db);
+    if (active + paused + rejected === 0) return { version: null, message: 'no destination' };
+    const hint = rejected === 0 ? '' : '. See: lectern xapi list --org SLUG';
+    const message = `${active} active, ${paused} paused by their owners, ${rejected} rejected by their LRS${hint}`;
     return { version: null, message };
   } finally {
     await db.connection.close();

@@ -19,6 +19,15 @@ export async function readNewPassword(): Promise<string> {
   return password;
 }
 
+/** Reads a password of another system in the same way, once. @throws {LecternError} INVALID_CONTENT for an empty one. */
+export async function readForeignPassword(): Promise<string> {
+  const password = process.stdin.isTTY
+    ? await withHiddenInput((terminal) => ask(terminal, 'Password: '))
+    : await readLine();
+  if (password === '') throw new LecternError('INVALID_CONTENT', 'No password was given.');
+  return password;
+}
+
 async function readLine(): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -34,14 +43,20 @@ async function readLine(): Promise<string> {
     .replace(/\r?\n$/, '');
 }
 
-async function askTwice(): Promise<string> {
+function askTwice(): Promise<string> {
+  return withHiddenInput(async (terminal) => {
+    const password = await ask(terminal, 'Password: ');
+    if ((await ask(terminal, 'Password again: ')) === password) return password;
+    throw new LecternError('INVALID_CONTENT', 'The two passwords differ.');
+  });
+}
+
+async function withHiddenInput(read: (terminal: Interface) => Promise<string>): Promise<string> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   // From here on, the terminal shows no input, including input typed ahead.
   const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true });
   try {
-    const password = await ask(terminal, 'Password: ');
-    if ((await ask(terminal, 'Password again: ')) === password) return password;
-    throw new LecternError('INVALID_CONTENT', 'The two passwords differ.');
+    return await read(terminal);
   } finally {
     terminal.close();
   }

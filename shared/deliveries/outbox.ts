@@ -116,6 +116,29 @@ export function claimDelivery<Row extends Delivery, Claimed extends Row>(
 }
 
 /**
+ * Leases those of the given rows that are due and that no other worker has; returns them.
+ *
+ * @param changes the format's own changes.
+ */
+export async function leaseDeliveries<Row extends Delivery, Claimed extends Row>(
+  rows: Model<Row>,
+  ids: readonly string[],
+  changes: object = {},
+): Promise<Claimed[]> {
+  if (ids.length === 0) return [];
+  const leaseId = randomUUID();
+  await rows.updateMany(
+    { _id: { $in: [...ids] }, state: 'waiting', $expr: isDue } as QueryFilter<Row>,
+    [{ $set: { ...newLease(leaseId, leaseMs), ...changes } }],
+    { updatePipeline: true },
+  );
+  return rows
+    .find({ _id: { $in: [...ids] }, leaseId } as QueryFilter<Row>)
+    .lean<Claimed[]>()
+    .exec();
+}
+
+/**
  * Records the end of an attempt, and releases the lease.
  *
  * @returns the row as it is now; null when the lease was lost, and nothing changed.

@@ -1,5 +1,5 @@
 import { Schema } from 'mongoose';
-import type { ProgressState } from '../progress/state.ts';
+import type { ProgressState, StoredItem } from '../progress/state.ts';
 import { indexPendingEvents, pendingEventFields } from './pending-events.ts';
 import type { PendingEvent, PendingEvents } from './pending-events.ts';
 
@@ -16,6 +16,24 @@ export type ProgressSnapshot = Pick<
 /** A write to a learner's record that webhooks report to integrators. Its id is the revision. */
 export interface ProgressEvent extends PendingEvent, ProgressSnapshot {
   changes: ProgressChange[];
+  /** Only if an xAPI destination wants them. */
+  details?: WriteDetails;
+}
+
+/** What xAPI statements say about a write. */
+export interface WriteDetails {
+  /** Whether it begins an attempt. */
+  began: boolean;
+  finished: boolean;
+  hasMoved: boolean;
+  stepId: string | null;
+  answers: RecordedAnswer[];
+}
+
+/** An answer of a write. */
+export interface RecordedAnswer extends Pick<StoredItem, 'stepId' | 'widgetId' | 'score' | 'maxScore'> {
+  /** JSON text; null if it is long. */
+  answer: string | null;
 }
 
 /** The fields of progress records for events. */
@@ -40,6 +58,8 @@ export interface WantedProgress {
   changes: ReadonlySet<ProgressChange>;
   /** Every write, as `progress.updated`. */
   updates: boolean;
+  /** What xAPI statements say about each write. */
+  details: boolean;
 }
 
 /** What a write adds to its record for events: an event, a time at which a worker reads the record, or both. */
@@ -65,8 +85,10 @@ export function recordedEvent(
 ): RecordedEvent | null {
   const at = next.lastActivityAt;
   const changes = changesOf(before, next).filter((change) => wanted.changes.has(change));
-  if (changes.length > 0) {
-    return { event: { id: String(next.revision), at, changes, ...snapshotOf(next) }, dueAt: at };
+  const details = wanted.details ? detailsOf(before, next) : null;
+  if (changes.length > 0 || details !== null) {
+    const event = { id: String(next.revision), at, changes, ...snapshotOf(next) };
+    return { event: details === null ? event : { ...event, details }, dueAt: at };
   }
   if (!wanted.updates) return null;
   const earliest = announcedAt === null ? 0 : announcedAt.getTime() + updateIntervalMs;
@@ -84,9 +106,32 @@ function changesOf(before: ProgressState, next: ProgressState): ProgressChange[]
   if (next.score !== null && (next.score !== before.score || next.maxScore !== before.maxScore)) {
     changes.push('scored');
   }
-  // A restart and another finish complete the lesson again.
-  if (next.finished !== null && next.finished.at.getTime() !== before.finished?.at.getTime()) {
-    changes.push('completed');
-  }
+  if (hasFinished(before, next)) changes.push('completed');
   return changes;
+}
+
+/** A restart and another finish complete the lesson again. */
+function hasFinished(before: ProgressState, next: ProgressState): boolean {
+  return next.finished !== null && next.finished.at.getTime() !== before.finished?.at.getTime();
+}
+
+/** Longer answers are left out of statements. */
+const maxAnswerCharacters = 4096;
+const maxAnswers = 50;
+
+/** Returns null for a write that changes nothing that statements report. */
+function detailsOf(before: ProgressState, next: ProgressState): WriteDetails | null {
+  const began = (before.startedAt === null && next.startedAt !== null) || before.attempt !== next.attempt;
+  const answeredAt = next.lastActivityAt.toISOString();
+  const answers = (next.items ?? [])
+    .filter((item) => item.answeredAt === answeredAt)
+    .slice(0, maxAnswers)
+    .map(({ stepId, widgetId, score, maxScore, answer }) => ({
+      ...{ stepId, widgetId, score, maxScore },
+      answer: answer.length > maxAnswerCharacters ? null : answer,
+    }));
+  const finished = hasFinished(before, next);
+  const hasMoved = before.stepId !== next.stepId;
+  if (!began && !finished && !hasMoved && answers.length === 0) return null;
+  return { began, finished, hasMoved, stepId: next.stepId, answers };
 }

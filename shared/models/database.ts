@@ -26,6 +26,7 @@ import { tokenRevocationSchema } from './token-revocation.ts';
 import { userSchema } from './user.ts';
 import { webhookSchema } from './webhook.ts';
 import { widgetReleaseSchema } from './widget-release.ts';
+import { xapiDestinationSchema } from './xapi-destination.ts';
 
 /** All collections by name; their models and indexes follow from this map. */
 const schemas = {
@@ -55,6 +56,7 @@ const schemas = {
   playerReleases: playerReleaseSchema,
   preparedParts: preparedPartSchema,
   webhooks: webhookSchema,
+  xapiDestinations: xapiDestinationSchema,
 };
 
 type DocumentOf<S> = S extends Schema<infer Document> ? Document : never;

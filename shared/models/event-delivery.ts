@@ -12,12 +12,12 @@ import {
   literal,
   noFailures,
 } from '../deliveries/outbox.ts';
-import type { Delivery, DeliveryState, DueTarget, FailedAttempt } from '../deliveries/outbox.ts';
+import type { Delivery, DueTarget, FailedAttempt } from '../deliveries/outbox.ts';
 import { isDuplicate, schemaOptions } from '../platform/mongo.ts';
 import { noLease } from '../platform/lease.ts';
 
 /** The kinds of target that events are delivered to. */
-export const eventKinds = ['webhook'] as const;
+export const eventKinds = ['webhook', 'xapi'] as const;
 export type EventKind = (typeof eventKinds)[number];
 
 /** One try to send an event, as its owner sees it. */
@@ -89,6 +89,8 @@ eventDeliverySchema.index({ kind: 1, state: 1, targetId: 1, nextTryAt: 1, organi
 eventDeliverySchema.index({ targetId: 1, createdAt: -1, _id: 1 });
 eventDeliverySchema.index({ organizationId: 1, state: 1, createdAt: -1 });
 eventDeliverySchema.index({ organizationId: 1, createdAt: -1, _id: 1 });
+eventDeliverySchema.index({ organizationId: 1, lessonId: 1, createdAt: -1, _id: 1 });
+eventDeliverySchema.index({ organizationId: 1, learnerId: 1, createdAt: -1, _id: 1 });
 eventDeliverySchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 
 const maxAttempts = 20;
@@ -254,6 +256,7 @@ export function listDeliveries(
     .find({
       ...filterOf(selection),
       ...(after !== null && {
+        createdAt: { $lte: after.createdAt },
         $or: [
           { createdAt: { $lt: after.createdAt } },
           { createdAt: after.createdAt, _id: { $gt: after._id } },
@@ -261,9 +264,19 @@ export function listDeliveries(
       }),
     })
     .sort({ createdAt: -1, _id: 1 })
+    .hint(listIndexOf(selection))
     .limit(limit)
     .lean<EventDelivery[]>()
     .exec();
+}
+
+/** MongoDB may otherwise read the rows of an organization to find a few. */
+function listIndexOf({ targetId, learnerId, lessonId }: DeliverySelection): Record<string, 1 | -1> {
+  const newest = { createdAt: -1, _id: 1 } as const;
+  if (targetId !== undefined) return { targetId: 1, ...newest };
+  if (learnerId !== undefined) return { organizationId: 1, learnerId: 1, ...newest };
+  if (lessonId !== undefined) return { organizationId: 1, lessonId: 1, ...newest };
+  return { organizationId: 1, ...newest };
 }
 
 /** Returns a row of a target; null if there is none. */
@@ -317,32 +330,4 @@ export async function dismissEventDeliveries(
 /** Deletes all rows of a target that is gone. */
 export async function deleteDeliveriesTo(db: EventDeliveryDb, targetId: string): Promise<void> {
   await db.eventDeliveries.deleteMany({ targetId });
-}
-
-/** Returns the number of an organization's rows in a state, up to a limit. */
-export function countDeliveries(
-  db: EventDeliveryDb,
-  organizationId: string,
-  state: DeliveryState,
-  limit: number,
-): Promise<number> {
-  return db.eventDeliveries.countDocuments({ organizationId, state }, { limit }).exec();
-}
-
-/** Deletes the oldest rows of an organization in a state, but for the newest `kept`; at most `limit` of them. */
-export async function trimDeliveries(
-  db: EventDeliveryDb,
-  organizationId: string,
-  state: DeliveryState,
-  { kept, limit }: { kept: number; limit: number },
-): Promise<void> {
-  const surplus = await db.eventDeliveries
-    .find({ organizationId, state }, { _id: 1 })
-    .sort({ createdAt: -1 })
-    .skip(kept)
-    .limit(limit)
-    .lean<Pick<EventDelivery, '_id'>[]>()
-    .exec();
-  if (surplus.length === 0) return;
-  await db.eventDeliveries.deleteMany({ _id: { $in: surplus.map(({ _id }) => _id) }, state });
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
 import { deliveryFields, deliveryStates, findDueTargets, noFailures } from '../deliveries/outbox.ts';
-import type { Delivery } from '../deliveries/outbox.ts';
+import type { Delivery, DeliveryState } from '../deliveries/outbox.ts';
 import { indexPendingEvents, pendingEventFields } from '../events/pending-events.ts';
 import type { PendingEvent, PendingEvents } from '../events/pending-events.ts';
 import { noLease } from '../platform/lease.ts';
@@ -183,7 +183,15 @@ export async function countScores(
 }
 
 /** Selects rows of the outbox: all, or those of an organization, a platform or a state. */
-export type ScoreSelection = Partial<Pick<LtiScore, 'organizationId' | 'platformId' | 'state'>>;
+export interface ScoreSelection {
+  organizationId?: string | undefined;
+  platformId?: string | undefined;
+  state?: DeliveryState | undefined;
+  lessonId?: string | undefined;
+  ltiUserId?: string | undefined;
+  /** Whether the platform ever accepted a score. */
+  isSent?: boolean | undefined;
+}
 
 /**
  * Returns rows of the outbox, newest first.
@@ -195,7 +203,7 @@ export function listScores(
   selection: ScoreSelection,
   { before, limit }: { before?: Pick<LtiScore, '_id' | 'createdAt'> | undefined; limit: number },
 ): Promise<LtiScore[]> {
-  const { organizationId, platformId, state } = selection;
+  const { organizationId, platformId, state, lessonId, ltiUserId, isSent } = selection;
   const ofOrganization = organizationId === undefined ? {} : { organizationId: 1 as const };
   const prefix = platformId === undefined ? ofOrganization : { platformId: 1 as const };
   return (
@@ -204,6 +212,9 @@ export function listScores(
         ...(organizationId !== undefined && { organizationId }),
         ...(platformId !== undefined && { platformId }),
         state: state ?? { $in: [...deliveryStates] },
+        ...(lessonId !== undefined && { lessonId }),
+        ...(ltiUserId !== undefined && { ltiUserId }),
+        ...(isSent !== undefined && { sent: isSent ? { $ne: null } : null }),
         ...(before !== undefined && {
           createdAt: { $lte: before.createdAt },
           $or: [

@@ -1,6 +1,7 @@
 import type { Model } from 'mongoose';
 import type { LecternEvent } from '../events/event-types.ts';
 import type { PendingEvent, PendingEvents, PublishedEvents } from '../events/pending-events.ts';
+import type { RecordedWrite } from './statement-rows.ts';
 import type { Webhook } from '../models/webhook.ts';
 
 /** A document of an organization with pending events. */
@@ -12,6 +13,8 @@ export interface PendingDocument extends PendingEvents<PendingEvent> {
 /** The events of a document, and what to remove from it once the outbox has them. */
 export interface ReadEvents {
   events: LecternEvent[];
+  /** Writes of learners, for xAPI statements. */
+  writes?: RecordedWrite[];
   published: PublishedEvents;
 }
 

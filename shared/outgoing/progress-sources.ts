@@ -8,6 +8,7 @@ import type { LtiProgress } from '../models/lti-progress.ts';
 import type { Webhook } from '../models/webhook.ts';
 import { scaledTo100 } from '../progress/score.ts';
 import type { EventSource, ReadEvents } from './event-source.ts';
+import type { RecordedWrite } from './statement-rows.ts';
 
 const recordFields: Record<string, 1> = {
   ...{ lessonId: 1, announced: 1, lastActivityAt: 1 },
@@ -23,7 +24,7 @@ export function embedSource(db: Database): EventSource<EmbedProgress> {
     model: db.embedProgress,
     fields: { ...recordFields, learnerId: 1 },
     read: (record, webhooks) =>
-      readRecord(record, webhooks, record.learnerId, (snapshot) => {
+      readRecord(record, webhooks, { learnerId: record.learnerId, platformId: null }, (snapshot) => {
         const { organizationId, lessonId, learnerId } = record;
         return { source: 'embed', organizationId, lessonId, learnerId, ...presentSnapshot(snapshot) };
       }),
@@ -36,13 +37,18 @@ export function ltiSource(db: Database): EventSource<LtiProgress> {
     model: db.ltiProgress,
     fields: { ...recordFields, ltiUserId: 1, platformId: 1, contextId: 1 },
     read: (record, webhooks) =>
-      readRecord(record, webhooks, record.ltiUserId, (snapshot) => {
-        const { organizationId, lessonId, ltiUserId, platformId, contextId } = record;
-        const scaled = scaledTo100(snapshot.score, snapshot.maxScore);
-        const learner = { ltiUserId, platformId, contextId };
-        const result = presentSnapshot({ ...snapshot, ...scaled });
-        return { source: 'lti', organizationId, lessonId, ...learner, ...result };
-      }),
+      readRecord(
+        record,
+        webhooks,
+        { learnerId: record.ltiUserId, platformId: record.platformId },
+        (snapshot) => {
+          const { organizationId, lessonId, ltiUserId, platformId, contextId } = record;
+          const scaled = scaledTo100(snapshot.score, snapshot.maxScore);
+          const learner = { ltiUserId, platformId, contextId };
+          const result = presentSnapshot({ ...snapshot, ...scaled });
+          return { source: 'lti', organizationId, lessonId, ...learner, ...result };
+        },
+      ),
   };
 }
 
@@ -50,7 +56,7 @@ export function ltiSource(db: Database): EventSource<LtiProgress> {
 function readRecord(
   record: AnyRecord & ProgressEventFields,
   webhooks: readonly Webhook[],
-  learnerId: string,
+  { learnerId, platformId }: Pick<RecordedWrite, 'learnerId' | 'platformId'>,
   present: (snapshot: ProgressSnapshot) => ProgressData,
 ): ReadEvents {
   const { _id, organizationId, lessonId, events: pending = [] } = record;
@@ -64,11 +70,14 @@ function readRecord(
   const events = pending.flatMap((event) =>
     event.changes.map((change) => toEvent(`progress.${change}`, event.at, event)),
   );
+  const writes = pending.map((event) => ({
+    ...{ recordId: _id, organizationId, lessonId, learnerId, platformId, event },
+  }));
   const published: PublishedEvents = { _id, ids: pending.map(({ id }) => id) };
-  if (!webhooks.some(({ types }) => types.includes('progress.updated'))) return { events, published };
+  if (!webhooks.some(({ types }) => types.includes('progress.updated'))) return { events, writes, published };
   const { update, ...next } = updateOf(record);
   if (update !== null) events.push(toEvent('progress.updated', record.lastActivityAt, update));
-  return { events, published: { ...published, ...next } };
+  return { events, writes, published: { ...published, ...next } };
 }
 
 /** Returns the state to announce, null if none is due, and when to look at the record again. */

@@ -1,13 +1,17 @@
 import type { LecternEvent } from '../events/event-types.ts';
 import { findPending, postponePending, removePublished } from '../events/pending-events.ts';
 import type { Database } from '../models/database.ts';
-import { countDeliveries, insertDeliveries, trimDeliveries } from '../models/event-delivery.ts';
+import { countDeliveries, trimDeliveries } from '../models/delivery-limits.ts';
+import { insertDeliveries } from '../models/event-delivery.ts';
+import { listDestinations } from '../models/xapi-destination.ts';
 import { listWebhooks } from '../models/webhook.ts';
 import type { Webhook } from '../models/webhook.ts';
 import type { Logger } from '../platform/log.ts';
 import { webhookDelivery } from '../webhooks/manage.ts';
 import type { EventSource, PendingDocument } from './event-source.ts';
 import { gradeSource, publicationSource, webhookSource } from './event-sources.ts';
+import { statementRows } from './statement-rows.ts';
+import type { StatementDependencies } from './statement-rows.ts';
 import { embedSource, ltiSource } from './progress-sources.ts';
 
 /** Documents per query, and per source in one sweep. */
@@ -24,8 +28,7 @@ const trimmedAtOnce = 20_000;
 const postponedMs = 60_000;
 const countCacheMs = 10_000;
 
-export interface PublishDependencies {
-  db: Database;
+export interface PublishDependencies extends StatementDependencies {
   log: Logger;
 }
 
@@ -76,10 +79,12 @@ async function publishBatch<Document extends PendingDocument>(
   const publications = found
     .filter((document) => !isFull(document))
     .map((document) => read(document, ofOrganization(webhooks, document.organizationId)));
-  await insertDeliveries(
-    db,
-    publications.flatMap(({ events }) => events.flatMap((event) => rowsOf(event, webhooks))),
-  );
+  const destinations = await listDestinations(db, organizationIds);
+  const writes = publications.flatMap((publication) => publication.writes ?? []);
+  await insertDeliveries(db, [
+    ...publications.flatMap(({ events }) => events.flatMap((event) => rowsOf(event, webhooks))),
+    ...(await statementRows(deps, destinations, writes)),
+  ]);
   // Last: after a crash in between, the same rows are inserted again, and none is added.
   await removePublished(
     model,

@@ -4,6 +4,8 @@ import type { WantedProgress } from '../events/progress-events.ts';
 import type { EventType } from '../events/event-types.ts';
 import { listWebhooks } from '../models/webhook.ts';
 import type { WebhookDb } from '../models/webhook.ts';
+import { listDestinations } from '../models/xapi-destination.ts';
+import type { XapiDestinationDb } from '../models/xapi-destination.ts';
 import { subscriptionCacheMs } from '../webhooks/manage.ts';
 
 const maxOrganizations = 10_000;
@@ -13,12 +15,12 @@ const maxOrganizations = 10_000;
  * second, because every write of a learner reads it.
  */
 export class Subscriptions {
-  readonly #db: WebhookDb;
+  readonly #db: WebhookDb & XapiDestinationDb;
   readonly #cache = new LRUCache<string, { readAt: number; wanted: Promise<WantedProgress | null> }>({
     max: maxOrganizations,
   });
 
-  constructor(db: WebhookDb) {
+  constructor(db: WebhookDb & XapiDestinationDb) {
     this.#db = db;
   }
 
@@ -36,12 +38,17 @@ export class Subscriptions {
   }
 
   async #read(organizationId: string): Promise<WantedProgress | null> {
-    const webhooks = await listWebhooks(this.#db, [organizationId]);
+    const [webhooks, destinations] = await Promise.all([
+      listWebhooks(this.#db, [organizationId]),
+      listDestinations(this.#db, [organizationId]),
+    ]);
     const types = new Set<EventType>(
       webhooks.filter(({ disabled }) => disabled === null).flatMap((webhook) => webhook.types),
     );
     const changes = new Set(progressChanges.filter((change) => types.has(`progress.${change}`)));
     const updates = types.has('progress.updated');
-    return changes.size > 0 || updates ? { changes, updates } : null;
+    // A paused destination gets its statements later.
+    const details = destinations.length > 0;
+    return changes.size > 0 || updates || details ? { changes, updates, details } : null;
   }
 }

@@ -24,7 +24,7 @@ export const maxWebhooks = 20;
  * reported as done: from then on, every process records events for it.
  */
 export const subscriptionCacheMs = 500;
-const spreadMs = subscriptionCacheMs + 250;
+export const spreadMs = subscriptionCacheMs + 250;
 
 export const webhookNotFound = 'Webhook not found';
 export const tooManyWebhooks = `An organization may have at most ${maxWebhooks} webhooks`;

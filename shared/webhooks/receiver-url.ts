@@ -19,16 +19,16 @@ export function privateHostsOf(url: URL, { download, isLocal }: ReceiverConfig):
   return isLocal && isLoopback(url) ? [...allowedPrivateHosts, hostOf(url)] : allowedPrivateHosts;
 }
 
-/** Returns why a receiver cannot have this URL; null if it can. */
-export function receiverUrlFault(text: string, config: ReceiverConfig): string | null {
+/** Returns why a receiver cannot have this URL; null if it can. @param field the name of the URL in the message. */
+export function receiverUrlFault(text: string, config: ReceiverConfig, field = 'url'): string | null {
   const url = parseUrl(text);
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    return 'url must be an https URL';
+    return `${field} must be an https URL`;
   }
-  if (text.length > maxUrlLength) return `url must be at most ${maxUrlLength} characters`;
-  if (url.username !== '' || url.password !== '') return 'url must have no user name and no password';
+  if (text.length > maxUrlLength) return `${field} must be at most ${maxUrlLength} characters`;
+  if (url.username !== '' || url.password !== '') return `${field} must have no user name and no password`;
   if (url.protocol === 'http:' && !privateHostsOf(url, config).includes(hostOf(url))) {
-    return 'url must begin with https://';
+    return `${field} must begin with https://`;
   }
   return null;
 }

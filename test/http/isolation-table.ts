@@ -84,6 +84,24 @@ function ofExport(method: string, name: string): Record<string, Endpoint> {
   return { [`${method} ${path}`]: { callers: ['bearer'], ids: ['lessonId', 'versionId'], ask } };
 }
 
+function ofDelivery(name: string): Record<string, Endpoint> {
+  const ask: Endpoint['ask'] = ({ deliveryId }) => ({
+    method: 'POST',
+    path: `/api/deliveries/${deliveryId}/${name}`,
+  });
+  const path = `POST /api/deliveries/:deliveryId/${name}`;
+  return { [path]: { callers: ['bearer'], ids: ['deliveryId'], ask } };
+}
+
+function ofDestination(method: string, json?: object): Record<string, Endpoint> {
+  const ask: Endpoint['ask'] = ({ destinationId }) => ({
+    ...{ method, path: `/api/xapi-destinations/${destinationId}` },
+    ...(json !== undefined && { json }),
+  });
+  const name = `${method} /api/xapi-destinations/:destinationId`;
+  return { [name]: { callers: ['bearer'], ids: ['destinationId'], ask } };
+}
+
 function ofWebhook(method: string, name: string, json?: object): Record<string, Endpoint> {
   const ask: Endpoint['ask'] = ({ webhookId }) => ({
     ...{ method, path: `/api/webhooks/${webhookId}${name}` },
@@ -171,6 +189,11 @@ export const endpoints: Record<string, Endpoint> = {
     ids: ['email'],
     ask: ({ email }, { password }) => ({ method: 'POST', path: '/api/session', json: { email, password } }),
   },
+  'GET /api/deliveries': {
+    callers: ['bearer'],
+    ids: ['lessonId', 'learnerId'],
+    ask: ({ lessonId, learnerId }) => ({ path: '/api/deliveries', query: { lessonId, learnerId } }),
+  },
   'GET /api/lessons': {
     callers: ['bearer', 'session'],
     ids: ['cursor'],
@@ -186,6 +209,10 @@ export const endpoints: Record<string, Endpoint> = {
     ids: ['lessonId', 'versionId'],
     ask: (ids) => ({ path: `${lesson(ids)}/player-data`, query: { versionId: ids.versionId } }),
   },
+  ...ofDelivery('resend'),
+  ...ofDelivery('dismiss'),
+  ...ofDestination('GET'),
+  ...ofDestination('PATCH', { passingScore: 0.5 }),
   ...ofWebhook('GET', ''),
   ...ofWebhook('PATCH', '', { description: 'Changed' }),
   ...ofWebhook('GET', '/deliveries'),
@@ -213,6 +240,10 @@ export const withoutIds: Record<string, string> = {
   'GET /favicon.ico': 'it is the same for all callers',
   'GET /health/live': 'it describes the process',
   'GET /health/ready': 'it describes the process',
+  'GET /api/xapi-destinations': 'the credentials name the organization',
+  'POST /api/xapi-destinations': 'as above',
+  'DELETE /api/xapi-destinations/:destinationId':
+    'it would end the other tests; test/xapi/xapi.test.ts deletes the destination of another organization',
   'GET /api/webhooks': 'the credentials name the organization',
   'POST /api/webhooks': 'as above',
   'DELETE /api/webhooks/:webhookId':

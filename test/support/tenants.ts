@@ -15,6 +15,7 @@ import {
 } from './factories.ts';
 import { testPepper } from './harness.ts';
 import type { Harness } from './harness.ts';
+import { createDestination } from '../../shared/xapi/destinations.ts';
 import { createWebhook, testWebhook } from '../../shared/webhooks/manage.ts';
 import { ask, jsonOf } from './answers.ts';
 import { addLesson } from '../lessons/lessons.ts';
@@ -39,6 +40,7 @@ export interface Ids {
   email: string;
   webhookId: string;
   deliveryId: string;
+  destinationId: string;
 }
 export type IdName = keyof Ids;
 
@@ -83,6 +85,7 @@ export function unknownIds({ cursor }: Pick<Ids, 'cursor'>): Ids {
     email: `${randomUUID()}@example.com`,
     webhookId: randomUUID(),
     deliveryId: `evt_${randomUUID()}`,
+    destinationId: randomUUID(),
   };
 }
 
@@ -129,7 +132,12 @@ async function buildWebhook({ db }: Harness, { _id: organizationId }: Organizati
   const settings = { url: 'https://receiver.invalid', types: ['lesson.published' as const], description: '' };
   const { webhook } = await createWebhook(db, testPepper, organizationId, settings);
   const webhookId = webhook._id;
-  return { webhookId, deliveryId: await testWebhook(db, { id: webhookId, organizationId }) };
+  const destination = await createDestination(db, testPepper, organizationId, {
+    ...{ endpoint: 'https://lrs.invalid', username: 'lectern', password: 'secret', version: '1.0.3' },
+    ...{ verbs: ['completed'], pseudonyms: false, passingScore: null },
+  });
+  const destinationId = destination._id;
+  return { webhookId, destinationId, deliveryId: await testWebhook(db, { id: webhookId, organizationId }) };
 }
 
 /** Registers an unreachable learning platform; returns its issuer. */

@@ -74,6 +74,8 @@ export interface WebhookDependencies {
   db: Database;
   secrets: Pick<Secrets, 'keyPepper'>;
   config: ReceiverConfig;
+  /** Lectern's own, for ids in statements; without a slash at the end. */
+  publicUrl: string;
   log: Logger;
 }
 
@@ -85,7 +87,7 @@ export function webhookOutbox(
     format: webhookFormat(deps),
     queueName: null,
     sweepIntervalMs: 1_000,
-    publishDue: (signal) => publishDueEvents(deps, signal),
+    publishDue: (signal) => publishDueEvents({ ...deps, pepper: deps.secrets.keyPepper }, signal),
   };
 }
 

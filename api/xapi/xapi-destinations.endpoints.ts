@@ -1,0 +1,302 @@
+import { z } from 'zod';
+import type { Database } from '../../shared/models/database.ts';
+import { listDestinations, xapiVerbs, xapiVersions } from '../../shared/models/xapi-destination.ts';
+import type { XapiDestination } from '../../shared/models/xapi-destination.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import type { Secrets } from '../../shared/platform/secrets.ts';
+import { maxUrlLength, receiverUrlFault } from '../../shared/webhooks/receiver-url.ts';
+import {
+  changeDestination,
+  createDestination,
+  destinationNotFound,
+  maxDestinations,
+  removeDestination,
+  requireDestination,
+  tooManyDestinations,
+} from '../../shared/xapi/destinations.ts';
+import { credentials } from '../accounts/access.ts';
+import { defineEndpoint } from '../http/endpoint.ts';
+import { apiErrors } from '../http/error-format.ts';
+import { jsonBody } from '../http/middleware/json-body.ts';
+import { parseRequest } from '../http/parse-request.ts';
+import { empty, failure, json, time, uuid } from '../http/responses.ts';
+
+const access = { list: credentials(), one: credentials() };
+const common = { errors: apiErrors(), invalid: 'INVALID_CONTENT', tag: 'xAPI' } as const;
+const notFound = failure(
+  'There is no such destination, or it belongs to another organization.',
+  destinationNotFound,
+);
+
+const destinationBody = z
+  .strictObject({
+    id: uuid,
+    endpoint: z.string(),
+    username: z.string(),
+    version: z.enum(xapiVersions),
+    verbs: z.array(z.enum(xapiVerbs)),
+    pseudonyms: z.boolean(),
+    passingScore: z.number().nullable(),
+    status: z.enum(['active', 'paused']),
+    pausedReason: z.string().optional().meta({
+      description:
+        'Only of a paused destination: `owner`, or the status with which the LRS rejected Lectern.',
+    }),
+    createdAt: time,
+  })
+  .meta({ id: 'XapiDestination' });
+
+const exampleSettings = {
+  endpoint: 'https://lrs.example.com/xapi/',
+  username: 'lectern',
+  version: '1.0.3' as const,
+  verbs: [...xapiVerbs],
+  pseudonyms: false,
+  passingScore: 0.8,
+};
+const exampleDestination = {
+  id: '3c0a7e52-6a3e-4c0e-9f0e-8a54f0b9d1c7',
+  ...exampleSettings,
+  status: 'active' as const,
+  createdAt: '2026-11-21T09:14:31.027Z',
+};
+
+const text = (name: string, max: number) =>
+  z
+    .string(`${name} is required`)
+    .min(1, `${name} is required`)
+    .max(max, `${name} must be at most ${max} characters`);
+const verbsFault = `verbs must be a list of 1 to ${xapiVerbs.length} verbs`;
+const scoreFault = 'passingScore must be a number from 0 to 1, or null';
+const bodyFault = 'Request body must be a JSON object';
+
+function objectFault(issue: { code?: string; keys?: string[] }): string {
+  return issue.code === 'unrecognized_keys'
+    ? `Request body has an unknown field "${issue.keys?.[0] ?? ''}"`
+    : bodyFault;
+}
+
+const fields = {
+  endpoint: text('endpoint', maxUrlLength).meta({
+    description: 'The URL of the xAPI of the LRS, before `statements`. https, and its host must be public.',
+  }),
+  username: text('username', 255).meta({ description: 'For HTTP Basic authentication.' }),
+  password: text('password', 1024).meta({ description: 'No response shows it.' }),
+  version: z.enum(xapiVersions, 'version must be 1.0.3 or 2.0.0').meta({
+    description: 'The xAPI version of the LRS.',
+  }),
+  verbs: z
+    .array(
+      z.enum(xapiVerbs, { error: ({ input }) => `verbs has no verb ${JSON.stringify(input)}` }),
+      verbsFault,
+    )
+    .min(1, verbsFault)
+    .max(xapiVerbs.length, verbsFault)
+    .transform((verbs) => [...new Set(verbs)])
+    .meta({ description: 'The verbs of the statements that it gets.' }),
+  pseudonyms: z.boolean('pseudonyms must be true or false').meta({
+    description: 'Names learners by salted hashes instead of their ids.',
+  }),
+  passingScore: z.number(scoreFault).min(0, scoreFault).max(1, scoreFault).nullable().meta({
+    description:
+      'The share of points from which a finished lesson is `passed`; null sends neither passed nor failed.',
+  }),
+};
+
+const createSchema = z.strictObject(
+  {
+    ...fields,
+    version: fields.version.default('1.0.3'),
+    verbs: fields.verbs.default([...xapiVerbs]),
+    pseudonyms: fields.pseudonyms.default(false),
+    passingScore: fields.passingScore.default(null),
+  },
+  { error: objectFault },
+);
+const changeSchema = z.strictObject(
+  {
+    endpoint: fields.endpoint.optional(),
+    username: fields.username.optional(),
+    password: fields.password.optional(),
+    version: fields.version.optional(),
+    verbs: fields.verbs.optional(),
+    pseudonyms: fields.pseudonyms.optional(),
+    passingScore: fields.passingScore.optional(),
+    status: z
+      .enum(['active', 'paused'], 'status must be active or paused')
+      .optional()
+      .meta({ description: '`active` resumes a paused destination, and sends what has waited.' }),
+  },
+  { error: objectFault },
+);
+
+const params = z.object({
+  destinationId: z
+    .guid('Invalid destination ID format')
+    .toLowerCase()
+    .meta({ description: 'Id of the destination.' }),
+});
+
+function bodyOf<Schema extends z.ZodType>(schema: Schema, value: object) {
+  return jsonBody({
+    maxBytes: 64 * 1024,
+    description: 'Unknown fields are rejected.',
+    schema,
+    parse: (given): z.output<Schema> => parseRequest(schema, JSON.parse(given), 'INVALID_CONTENT'),
+    faults: ['endpoint must be an https URL', 'endpoint must begin with https://', bodyFault],
+    examples: { example: { value } },
+  });
+}
+
+interface DestinationDependencies {
+  db: Database;
+  config: Pick<Config, 'download' | 'isLocal'>;
+  secrets: Pick<Secrets, 'keyPepper'>;
+}
+
+function assertEndpoint(url: string | undefined, config: DestinationDependencies['config']): void {
+  const fault = url === undefined ? null : receiverUrlFault(url, config, 'endpoint');
+  if (fault !== null) throw new LecternError('INVALID_CONTENT', fault);
+}
+
+function present(destination: XapiDestination): z.input<typeof destinationBody> {
+  const { _id, endpoint, username, version, verbs, salt, passingScore, paused, createdAt } = destination;
+  return {
+    id: _id,
+    ...{ endpoint, username, version, verbs, pseudonyms: salt !== null, passingScore },
+    status: paused === null ? 'active' : 'paused',
+    ...(paused !== null && { pausedReason: paused.reason }),
+    createdAt: createdAt.toISOString(),
+  };
+}
+
+const described = json('The destination.', destinationBody, { active: { value: exampleDestination } });
+
+/** POST /api/xapi-destinations */
+export const createXapiDestination = defineEndpoint(
+  {
+    ...common,
+    method: 'post',
+    path: '/api/xapi-destinations',
+    access: access.list,
+    operationId: 'createXapiDestination',
+    summary: 'Create an xAPI destination',
+    description:
+      `Sends statements about the organization's learners to a learning record store (LRS), from the response on. An ` +
+      `organization has at most ${maxDestinations} destinations.`,
+    body: bodyOf(createSchema, { ...exampleSettings, password: 'a password of the LRS' }),
+    responses: {
+      201: described,
+      409: failure('The organization has too many destinations.', tooManyDestinations),
+    },
+  },
+  ({ db, config, secrets }: DestinationDependencies) =>
+    async ({ caller, readBody }) => {
+      const settings = await readBody();
+      assertEndpoint(settings.endpoint, config);
+      const { _id } = caller.organization;
+      return { status: 201, body: present(await createDestination(db, secrets.keyPepper, _id, settings)) };
+    },
+);
+
+/** GET /api/xapi-destinations */
+export const listXapiDestinations = defineEndpoint(
+  {
+    ...common,
+    method: 'get',
+    path: '/api/xapi-destinations',
+    access: access.list,
+    operationId: 'listXapiDestinations',
+    summary: 'List xAPI destinations',
+    responses: {
+      200: json(
+        'The destinations, the oldest first.',
+        z.strictObject({ destinations: z.array(destinationBody) }).meta({ id: 'XapiDestinationList' }),
+        { one: { value: { destinations: [exampleDestination] } } },
+      ),
+    },
+  },
+  ({ db }: { db: Database }) =>
+    async ({ caller }) => {
+      const destinations = await listDestinations(db, [caller.organization._id]);
+      return { status: 200, body: { destinations: destinations.map(present) } };
+    },
+);
+
+const ofOne = {
+  ...common,
+  path: '/api/xapi-destinations/:destinationId',
+  access: access.one,
+  params,
+} as const;
+
+/** GET /api/xapi-destinations/{destinationId} */
+export const getXapiDestination = defineEndpoint(
+  {
+    ...ofOne,
+    method: 'get',
+    operationId: 'getXapiDestination',
+    summary: 'Read an xAPI destination',
+    responses: { 200: described, 404: notFound },
+  },
+  ({ db }: { db: Database }) =>
+    async ({ caller, params: { destinationId: id } }) => {
+      const found = await requireDestination(db, { id, organizationId: caller.organization._id });
+      return { status: 200, body: present(found) };
+    },
+);
+
+/** PATCH /api/xapi-destinations/{destinationId} */
+export const changeXapiDestination = defineEndpoint(
+  {
+    ...ofOne,
+    method: 'patch',
+    operationId: 'changeXapiDestination',
+    summary: 'Change an xAPI destination',
+    description: 'Changes the given fields. While a destination is paused, its statements wait.',
+    body: bodyOf(changeSchema, { status: 'active' }),
+    responses: { 200: described, 404: notFound },
+  },
+  ({ db, config, secrets }: DestinationDependencies) =>
+    async ({ caller, params: { destinationId: id }, readBody }) => {
+      const { status, ...given } = await readBody();
+      assertEndpoint(given.endpoint, config);
+      const settings = Object.fromEntries(
+        Object.entries(given).filter(([, value]) => (value as unknown) !== undefined),
+      );
+      const changed = await changeDestination(
+        db,
+        secrets.keyPepper,
+        { id, organizationId: caller.organization._id },
+        { ...settings, ...(status !== undefined && { isActive: status === 'active' }) },
+      );
+      return { status: 200, body: present(changed) };
+    },
+);
+
+/** DELETE /api/xapi-destinations/{destinationId} */
+export const deleteXapiDestination = defineEndpoint(
+  {
+    ...ofOne,
+    method: 'delete',
+    operationId: 'deleteXapiDestination',
+    summary: 'Delete an xAPI destination',
+    description: 'Deletes it with its statements. Waiting ones are not sent.',
+    responses: { 204: empty('It is deleted.'), 404: notFound },
+  },
+  ({ db }: { db: Database }) =>
+    async ({ caller, params: { destinationId: id } }) => {
+      await removeDestination(db, { id, organizationId: caller.organization._id });
+      return { status: 204 };
+    },
+);
+
+/** In the order in which requests match them. */
+export const xapiEndpoints = [
+  getXapiDestination,
+  changeXapiDestination,
+  deleteXapiDestination,
+  createXapiDestination,
+  listXapiDestinations,
+] as const;

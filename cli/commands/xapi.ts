@@ -1,0 +1,121 @@
+import { InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
+import { listDestinations, xapiVerbs, xapiVersions } from '../../shared/models/xapi-destination.ts';
+import type { XapiDestination, XapiVerb, XapiVersion } from '../../shared/models/xapi-destination.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import { receiverUrlFault } from '../../shared/webhooks/receiver-url.ts';
+import { changeDestination, createDestination, removeDestination } from '../../shared/xapi/destinations.ts';
+import { contextCommand, requireOrganization } from '../installation/context.ts';
+import { parseUuid } from '../terminal/option-parsers.ts';
+import { table } from '../terminal/output.ts';
+import { readForeignPassword } from '../terminal/read-password.ts';
+
+interface CreateOptions {
+  org: string;
+  endpoint: string;
+  username: string;
+  xapiVersion: XapiVersion;
+  verb?: XapiVerb[];
+  pseudonyms?: boolean;
+  passingScore?: number;
+}
+
+/** `lectern xapi …` */
+export function addXapiCommands(xapi: Command): void {
+  contextCommand(
+    xapi
+      .command('create')
+      .description('send statements to a learning record store; reads its password from stdin')
+      .requiredOption('--org <slug>', 'the organization')
+      .requiredOption('--endpoint <url>', 'the URL of its xAPI, before "statements"')
+      .requiredOption('--username <name>', 'for HTTP Basic authentication')
+      .option('--xapi-version <version>', xapiVersions.join(' or '), parseVersion, '1.0.3')
+      .option('--verb <verb>', `repeatable: ${xapiVerbs.join(', ')}; all when left out`, collectVerbs)
+      .option('--pseudonyms', 'name learners by salted hashes')
+      .option('--passing-score <share>', 'from 0 to 1: send passed and failed', parseShare),
+    async ({ db, secrets, config }, options: CreateOptions) => {
+      const { _id } = await requireOrganization(db, options.org);
+      const { endpoint, username, xapiVersion: version, verb: verbs = [...xapiVerbs] } = options;
+      const fault = receiverUrlFault(endpoint, config, 'endpoint');
+      if (fault !== null) throw new LecternError('INVALID_CONTENT', `${fault}, not ${endpoint}`);
+      const password = await readForeignPassword();
+      const { pseudonyms = false, passingScore = null } = options;
+      const settings = { endpoint, username, password, version, verbs, pseudonyms, passingScore };
+      const { keyPepper } = await secrets();
+      const created = await createDestination(db, keyPepper, _id, settings);
+      return { json: present(created), text: `xAPI destination ${created._id}` };
+    },
+  );
+  contextCommand(
+    xapi
+      .command('list')
+      .description('list the xAPI destinations of an organization')
+      .requiredOption('--org <slug>', 'the organization'),
+    async ({ db }, { org }: { org: string }) => {
+      const { _id } = await requireOrganization(db, org);
+      const destinations = await listDestinations(db, [_id]);
+      const rows = destinations.map((one) => [one._id, stateOf(one), one.endpoint, one.verbs.join(' ')]);
+      const empty = `${org} has no xAPI destinations yet. Create one with: lectern xapi create`;
+      const text = rows.length === 0 ? empty : table(['ID', 'STATE', 'ENDPOINT', 'VERBS'], rows);
+      return { json: destinations.map(present), text };
+    },
+  );
+  for (const [name, description, isActive] of [
+    ['resume', 'resume a paused destination, and send what has waited', true],
+    ['pause', 'pause a destination: its statements wait', false],
+  ] as const) {
+    contextCommand(
+      ofOne(xapi.command(name), description),
+      async ({ db, secrets }, id: string, { org }: { org: string }) => {
+        const { _id: organizationId } = await requireOrganization(db, org);
+        const { keyPepper } = await secrets();
+        const changed = await changeDestination(db, keyPepper, { id, organizationId }, { isActive });
+        return { json: present(changed), text: `${id} is ${stateOf(changed)}` };
+      },
+    );
+  }
+  contextCommand(
+    ofOne(xapi.command('delete'), 'delete a destination with its statements'),
+    async ({ db }, id: string, { org }: { org: string }) => {
+      const { _id: organizationId } = await requireOrganization(db, org);
+      await removeDestination(db, { id, organizationId });
+      return { json: { id }, text: `Deleted ${id}` };
+    },
+  );
+}
+
+function ofOne(command: Command, description: string): Command {
+  return command
+    .description(description)
+    .argument('<destination-id>', 'as xapi list shows it', parseUuid)
+    .requiredOption('--org <slug>', 'the organization');
+}
+
+function present({ _id, endpoint, username, version, verbs, salt, passingScore, paused }: XapiDestination) {
+  return {
+    ...{ id: _id, endpoint, username, version, verbs, pseudonyms: salt !== null, passingScore },
+    ...{ status: paused === null ? 'active' : 'paused', pausedReason: paused?.reason ?? null },
+  };
+}
+
+function stateOf({ paused }: XapiDestination): string {
+  return paused === null ? 'active' : `paused (${paused.reason})`;
+}
+
+function parseVersion(text: string): XapiVersion {
+  const version = xapiVersions.find((one) => one === text);
+  if (version === undefined) throw new InvalidArgumentError(`It must be ${xapiVersions.join(' or ')}.`);
+  return version;
+}
+
+/** Adds a verb to those of the previous options, each once. */
+function collectVerbs(text: string, previous: XapiVerb[] = []): XapiVerb[] {
+  const verb = xapiVerbs.find((one) => one === text);
+  if (verb === undefined) throw new InvalidArgumentError(`It must be one of ${xapiVerbs.join(', ')}.`);
+  return [...new Set([...previous, verb])];
+}
+
+function parseShare(text: string): number {
+  if (/^(?:0(?:\.\d+)?|1(?:\.0+)?)$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a number from 0 to 1.');
+}

@@ -1,0 +1,131 @@
+import { Schema } from 'mongoose';
+import type { Model } from 'mongoose';
+import { schemaOptions, uuidField } from '../platform/mongo.ts';
+
+/** The verbs of the statements that Lectern sends. */
+export const xapiVerbs = [
+  'initialized',
+  'progressed',
+  'answered',
+  'completed',
+  'passed',
+  'failed',
+  'terminated',
+] as const;
+export type XapiVerb = (typeof xapiVerbs)[number];
+
+export const xapiVersions = ['1.0.3', '2.0.0'] as const;
+export type XapiVersion = (typeof xapiVersions)[number];
+
+/** A learning record store (LRS) that gets statements about an organization's learners. */
+export interface XapiDestination {
+  _id: string;
+  organizationId: string;
+  /** The URL of its xAPI, which ends with a slash. */
+  endpoint: string;
+  username: string;
+  /** The sealed password; see shared/xapi/destinations.ts. */
+  password: string;
+  version: XapiVersion;
+  verbs: XapiVerb[];
+  /** The sealed salt of pseudonyms; null if statements name learners by their ids. */
+  salt: string | null;
+  /** The share of points, from 0 to 1, from which a finished lesson is passed; null for neither passed nor failed. */
+  passingScore: number | null;
+  /** Null for an active destination; `owner`, or the status with which the LRS rejected Lectern. */
+  paused: { reason: string; at: Date } | null;
+  createdAt: Date;
+}
+
+/** The part of the database that these operations use. */
+export interface XapiDestinationDb {
+  xapiDestinations: Model<XapiDestination>;
+}
+
+export const xapiDestinationSchema = new Schema<XapiDestination>(
+  {
+    _id: uuidField,
+    organizationId: { type: String, required: true },
+    endpoint: { type: String, required: true },
+    username: { type: String, required: true },
+    password: { type: String, required: true },
+    version: { type: String, required: true, enum: xapiVersions },
+    verbs: { type: [{ type: String, enum: xapiVerbs }], required: true },
+    salt: { type: String, default: null },
+    passingScore: { type: Number, default: null },
+    paused: {
+      type: new Schema({ reason: String, at: Date }, { _id: false, strict: 'throw' }),
+      default: null,
+    },
+    createdAt: { type: Date, required: true, default: () => new Date() },
+  },
+  schemaOptions,
+);
+xapiDestinationSchema.index({ organizationId: 1, createdAt: 1 });
+
+/** Returns the destinations of organizations, the oldest first. */
+export async function listDestinations(
+  db: XapiDestinationDb,
+  organizationIds: readonly string[],
+): Promise<XapiDestination[]> {
+  const found = await db.xapiDestinations
+    .find({ organizationId: { $in: [...organizationIds] } })
+    .lean<XapiDestination[]>()
+    .exec();
+  return found.toSorted((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+}
+
+/** Returns a destination of an organization, or of any; null if there is none. */
+export function findDestination(
+  db: XapiDestinationDb,
+  id: string,
+  organizationId?: string,
+): Promise<XapiDestination | null> {
+  return db.xapiDestinations
+    .findOne({ _id: id, ...(organizationId !== undefined && { organizationId }) })
+    .lean<XapiDestination>()
+    .exec();
+}
+
+/** Changes a destination; returns it, or null if there is none. */
+export function updateDestination(
+  db: XapiDestinationDb,
+  { id, organizationId }: { id: string; organizationId: string },
+  changes: Partial<Omit<XapiDestination, '_id' | 'organizationId' | 'createdAt'>>,
+): Promise<XapiDestination | null> {
+  return db.xapiDestinations
+    .findOneAndUpdate({ _id: id, organizationId }, { $set: changes }, { returnDocument: 'after' })
+    .lean<XapiDestination>()
+    .exec();
+}
+
+/** Deletes a destination; returns false if there was none. */
+export async function deleteDestination(
+  db: XapiDestinationDb,
+  id: string,
+  organizationId: string,
+): Promise<boolean> {
+  const { deletedCount } = await db.xapiDestinations.deleteOne({ _id: id, organizationId });
+  return deletedCount === 1;
+}
+
+/** Pauses an active destination. Returns false if it is not active. */
+export async function pauseDestination(db: XapiDestinationDb, id: string, reason: string): Promise<boolean> {
+  const { modifiedCount } = await db.xapiDestinations.updateOne(
+    { _id: id, paused: null },
+    { $set: { paused: { reason, at: new Date() } } },
+  );
+  return modifiedCount === 1;
+}
+
+/** Returns how many destinations there are, and how many of them an LRS rejects. */
+export async function countDestinations(
+  db: XapiDestinationDb,
+): Promise<{ active: number; paused: number; rejected: number }> {
+  const [active, byOwner, all] = await Promise.all([
+    db.xapiDestinations.countDocuments({ paused: null }).exec(),
+    db.xapiDestinations.countDocuments({ 'paused.reason': 'owner' }).exec(),
+    db.xapiDestinations.countDocuments({}).exec(),
+  ]);
+  return { active, paused: byOwner, rejected: all - active - byOwner };
+}

@@ -1,0 +1,102 @@
+import { LRUCache } from 'lru-cache';
+import type { ProgressEvent } from '../events/progress-events.ts';
+import type { Database } from '../models/database.ts';
+import type { NewDelivery } from '../models/event-delivery.ts';
+import { findContent } from '../models/lesson-content.ts';
+import { findPlatform } from '../models/lti-platform.ts';
+import type { XapiDestination } from '../models/xapi-destination.ts';
+import { uuidV5 } from '../platform/uuid.ts';
+import { saltOf } from '../xapi/destinations.ts';
+import { versionTextOf } from '../xapi/interactions.ts';
+import type { VersionText } from '../xapi/interactions.ts';
+import { statementsOf } from '../xapi/statements.ts';
+
+/** A write of a learner that destinations get statements about. */
+export interface RecordedWrite {
+  recordId: string;
+  organizationId: string;
+  lessonId: string;
+  learnerId: string;
+  /** Of a user of an LTI platform; null for a learner of an integrator. */
+  platformId: string | null;
+  event: ProgressEvent;
+}
+
+export interface StatementDependencies {
+  db: Database;
+  /** Without a slash at the end. */
+  publicUrl: string;
+  pepper: string;
+}
+
+/** Versions whose texts a worker keeps. */
+const maxVersions = 50;
+const caches = new WeakMap<Database, LRUCache<string, VersionText>>();
+
+const unknownVersion: VersionText = { title: '', language: 'und', steps: [], interactions: new Map() };
+
+/** Returns the rows of the outbox for the statements about writes. */
+export async function statementRows(
+  deps: StatementDependencies,
+  destinations: readonly XapiDestination[],
+  writes: readonly RecordedWrite[],
+): Promise<NewDelivery[]> {
+  if (destinations.length === 0) return [];
+  const homePages = new Map<string, string>();
+  const rows: NewDelivery[] = [];
+  for (const write of writes.filter(({ event }) => event.details !== undefined)) {
+    const targets = destinations.filter(({ organizationId }) => organizationId === write.organizationId);
+    if (targets.length === 0) continue;
+    const { recordId, lessonId, learnerId, event } = write;
+    const subject = {
+      ...{ recordId, lessonId, learnerId, event, publicUrl: deps.publicUrl },
+      homePage: await homePageOf(deps, homePages, write.platformId),
+      text: await findVersionText(deps.db, event.versionId),
+    };
+    for (const destination of targets) {
+      const { verbs, passingScore } = destination;
+      const options = { verbs, passingScore, salt: saltOf(destination, deps.pepper) };
+      for (const { verb, statement } of statementsOf(subject, options)) {
+        rows.push(rowOf(destination, write, verb, statement));
+      }
+    }
+  }
+  return rows;
+}
+
+function rowOf(
+  { _id: targetId, organizationId }: XapiDestination,
+  { lessonId, learnerId, event }: RecordedWrite,
+  verb: string,
+  statement: { id: string },
+): NewDelivery {
+  return {
+    _id: `xst_${uuidV5(targetId, statement.id)}`,
+    kind: 'xapi',
+    ...{ organizationId, targetId, type: verb, lessonId, learnerId, eventAt: event.at },
+    body: JSON.stringify(statement),
+  };
+}
+
+async function homePageOf(
+  { db, publicUrl }: StatementDependencies,
+  known: Map<string, string>,
+  platformId: string | null,
+): Promise<string> {
+  if (platformId === null) return publicUrl;
+  const issuer = known.get(platformId) ?? (await findPlatform(db, platformId))?.issuer;
+  const homePage = issuer ?? `${publicUrl}/lti/platforms/${encodeURIComponent(platformId)}`;
+  known.set(platformId, homePage);
+  return homePage;
+}
+
+async function findVersionText(db: Database, versionId: string): Promise<VersionText> {
+  const cache = caches.get(db) ?? new LRUCache<string, VersionText>({ max: maxVersions });
+  caches.set(db, cache);
+  const cached = cache.get(versionId);
+  if (cached !== undefined) return cached;
+  const content = await findContent(db, versionId);
+  const text = content === null ? unknownVersion : versionTextOf(content);
+  cache.set(versionId, text);
+  return text;
+}

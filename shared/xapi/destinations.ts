@@ -1,0 +1,144 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Database } from '../models/database.ts';
+import { deleteDeliveriesTo, resendDeliveries } from '../models/event-delivery.ts';
+import { deleteDestination, findDestination, updateDestination } from '../models/xapi-destination.ts';
+import type { XapiDestination, XapiVerb, XapiVersion } from '../models/xapi-destination.ts';
+import { LecternError } from '../platform/errors.ts';
+import { seal, unseal } from '../platform/seal.ts';
+import { spreadMs } from '../webhooks/manage.ts';
+
+/** The limit per organization. */
+export const maxDestinations = 5;
+export const destinationNotFound = 'xAPI destination not found';
+export const tooManyDestinations = `An organization may have at most ${maxDestinations} xAPI destinations`;
+
+/** The settings of a destination that its owner decides. */
+export interface DestinationSettings {
+  endpoint: string;
+  username: string;
+  password: string;
+  version: XapiVersion;
+  verbs: XapiVerb[];
+  /** Whether statements name learners by pseudonyms. */
+  pseudonyms: boolean;
+  passingScore: number | null;
+}
+
+/** Names a destination of an organization. */
+export interface DestinationKey {
+  id: string;
+  organizationId: string;
+}
+
+/** Creates a destination. Resolves when it gets statements about every later write. @throws {LecternError} CONFLICT */
+export async function createDestination(
+  db: Database,
+  pepper: string,
+  organizationId: string,
+  { endpoint, username, password, pseudonyms, version, verbs, passingScore }: DestinationSettings,
+): Promise<XapiDestination> {
+  const id = randomUUID();
+  if ((await db.xapiDestinations.countDocuments({ organizationId }).exec()) >= maxDestinations) {
+    throw new LecternError('CONFLICT', tooManyDestinations);
+  }
+  const created = await db.xapiDestinations.create({
+    _id: id,
+    ...{ organizationId, endpoint: withSlash(endpoint), username, version, verbs, passingScore },
+    password: seal(password, sealScope(id), pepper),
+    salt: pseudonyms ? newSalt(id, pepper) : null,
+  });
+  await delay(spreadMs);
+  return created.toObject();
+}
+
+/**
+ * Changes a destination. An active one sends what has waited at once. Resolves when the change affects every later
+ * write.
+ *
+ * @throws {LecternError} NOT_FOUND
+ */
+export async function changeDestination(
+  db: Database,
+  pepper: string,
+  key: DestinationKey,
+  {
+    isActive,
+    endpoint,
+    password,
+    pseudonyms,
+    ...rest
+  }: Partial<DestinationSettings> & { isActive?: boolean },
+): Promise<XapiDestination> {
+  const { salt } = await requireDestination(db, key);
+  const changed = await updateDestination(db, key, {
+    ...rest,
+    ...(endpoint !== undefined && { endpoint: withSlash(endpoint) }),
+    ...(password !== undefined && { password: seal(password, sealScope(key.id), pepper) }),
+    // The same salt gives the same pseudonyms.
+    ...(pseudonyms !== undefined && { salt: pseudonyms ? (salt ?? newSalt(key.id, pepper)) : null }),
+    ...(isActive === true && { paused: null }),
+    ...(isActive === false && { paused: { reason: 'owner', at: new Date() } }),
+  });
+  if (changed === null) throw notFound();
+  if (changed.paused === null) {
+    const waiting = { organizationId: key.organizationId, targetId: key.id, status: 'pending' as const };
+    await resendDeliveries(db, waiting, { since: new Date(0), until: new Date() });
+  }
+  await delay(spreadMs);
+  return changed;
+}
+
+/** Returns a destination of an organization. @throws {LecternError} NOT_FOUND */
+export async function requireDestination(
+  db: Database,
+  { id, organizationId }: DestinationKey,
+): Promise<XapiDestination> {
+  const destination = await findDestination(db, id, organizationId);
+  if (destination === null) throw notFound();
+  return destination;
+}
+
+/** Deletes a destination with its statements. @throws {LecternError} NOT_FOUND */
+export async function removeDestination(db: Database, { id, organizationId }: DestinationKey): Promise<void> {
+  if (!(await deleteDestination(db, id, organizationId))) throw notFound();
+  await deleteDeliveriesTo(db, id);
+}
+
+/** Returns a destination's Authorization header. @throws {LecternError} INTERNAL_ERROR for another LECTERN_KEY_PEPPER. */
+export function authorizationOf({ _id, username, password }: XapiDestination, pepper: string): string {
+  const opened = open(password, _id, pepper);
+  return `Basic ${Buffer.from(`${username}:${opened}`).toString('base64')}`;
+}
+
+/** Returns the salt of a destination's pseudonyms; null without pseudonyms. @throws as {@link authorizationOf}. */
+export function saltOf({ _id, salt }: XapiDestination, pepper: string): string | null {
+  return salt === null ? null : open(salt, _id, pepper);
+}
+
+function open(sealed: string, id: string, pepper: string): string {
+  try {
+    return unseal(sealed, sealScope(id), pepper);
+  } catch (error) {
+    const message =
+      'The credentials of xAPI destinations were sealed with another LECTERN_KEY_PEPPER. Set it to its earlier value, ' +
+      'or set the credentials of each destination again.';
+    throw new LecternError('INTERNAL_ERROR', message, { cause: error });
+  }
+}
+
+function newSalt(id: string, pepper: string): string {
+  return seal(randomBytes(32).toString('base64'), sealScope(id), pepper);
+}
+
+function sealScope(id: string) {
+  return { purpose: 'lectern xapi', id };
+}
+
+function withSlash(endpoint: string): string {
+  return endpoint.replace(/\/*$/, '/');
+}
+
+function notFound(): LecternError {
+  return new LecternError('NOT_FOUND', destinationNotFound);
+}

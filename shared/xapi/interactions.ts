@@ -1,0 +1,70 @@
+import { stepBlocks, typeOf } from '../lessons/blocks.ts';
+import { recordOf } from '../lessons/json-values.ts';
+import type { LessonContent } from '../lessons/lesson-content.ts';
+import { playedProps } from '../lessons/block-props.ts';
+import { readQuestion } from '../lessons/multiple-choice.ts';
+import { orderedSections } from '../lessons/totals.ts';
+
+/** What statements say about a question: how it is answered, its text and its choices. */
+export interface Interaction {
+  type: 'choice' | 'long-fill-in' | 'other';
+  prompt: string;
+  choices: { id: string; text: string }[];
+}
+
+/** What statements say about a version. It is small, because workers keep some in memory. */
+export interface VersionText {
+  title: string;
+  /** A BCP 47 tag. */
+  language: string;
+  steps: { id: string; title: string }[];
+  /** By {@link interactionKey}. */
+  interactions: Map<string, Interaction>;
+}
+
+const maxTextCharacters = 200;
+const maxChoices = 50;
+
+export function interactionKey(stepId: string, widgetId: string): string {
+  return JSON.stringify([stepId, widgetId]);
+}
+
+export function versionTextOf(content: LessonContent): VersionText {
+  const { title, widget_settings: settings } = content.lesson;
+  const language = content.lesson.language ?? 'und';
+  const interactions = new Map<string, Interaction>();
+  const steps = orderedSections(content).flatMap((section) => section.steps);
+  for (const step of steps) {
+    for (const { block } of stepBlocks(step.content)) {
+      const type = typeOf(block);
+      const props = recordOf(recordOf(block).props);
+      if (type === undefined || typeof props.id !== 'string') continue;
+      const played = playedProps({ ...block, props: { ...props, id: props.id } }, settings.overrides);
+      interactions.set(interactionKey(step.id, props.id), interactionOf(type, played));
+    }
+  }
+  return {
+    title: plain(title),
+    language,
+    steps: steps.map(({ id, title: name }) => ({ id, title: plain(name) })),
+    interactions,
+  };
+}
+
+function interactionOf(type: string, props: Record<string, unknown>): Interaction {
+  const prompt = plain(props.prompt ?? props.question);
+  if (type === 'OpenResponse') return { type: 'long-fill-in', prompt, choices: [] };
+  if (type !== 'MultipleChoice') return { type: 'other', prompt, choices: [] };
+  const choices = readQuestion(props).choices.slice(0, maxChoices);
+  return { type: 'choice', prompt, choices: choices.map(({ id, html }) => ({ id, text: plain(html) })) };
+}
+
+/** Returns the text of HTML, shortened. */
+function plain(html: unknown): string {
+  if (typeof html !== 'string') return '';
+  const text = html
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  return [...text].slice(0, maxTextCharacters).join('');
+}

@@ -1,0 +1,186 @@
+import { createHmac } from 'node:crypto';
+import type { ProgressEvent, RecordedAnswer } from '../events/progress-events.ts';
+import type { XapiVerb } from '../models/xapi-destination.ts';
+import { uuidV5 } from '../platform/uuid.ts';
+import { interactionKey } from './interactions.ts';
+import type { Interaction, VersionText } from './interactions.ts';
+
+/* Statements that are valid in xAPI 1.0.3 and 2.0.0. */
+
+/** A write of a learner, with all that its statements say. */
+export interface StatementSubject {
+  /** The id of the learner's record. */
+  recordId: string;
+  lessonId: string;
+  learnerId: string;
+  /** Names the system that knows the learner: the LTI platform's issuer, or Lectern's public URL. */
+  homePage: string;
+  /** Of Lectern, without a slash at the end: ids of activities begin with it. */
+  publicUrl: string;
+  event: ProgressEvent;
+  text: VersionText;
+}
+
+/** How a destination wants its statements. */
+export interface StatementOptions {
+  verbs: readonly XapiVerb[];
+  /** Of pseudonyms; null for the learner's id. */
+  salt: string | null;
+  passingScore: number | null;
+}
+
+type Json = Record<string, unknown>;
+
+export interface Statement extends Json {
+  id: string;
+}
+
+const adl = 'http://adlnet.gov/expapi';
+const progressExtension = 'https://w3id.org/xapi/cmi5/result/extensions/progress';
+
+/** Returns the statements about a write, in the order in which things happened, with their verbs. */
+export function statementsOf(
+  subject: StatementSubject,
+  options: StatementOptions,
+): { verb: XapiVerb; statement: Statement }[] {
+  const { event, text } = subject;
+  const { details } = event;
+  if (details === undefined) return [];
+  const make = (
+    verb: XapiVerb,
+    about: { name?: string; object?: Json; parent?: Json; result?: Json } = {},
+  ) => ({
+    verb,
+    statement: statementOf(subject, options, verb, about),
+  });
+  const step = text.steps.findIndex(({ id }) => id === details.stepId);
+  const position = details.finished ? text.steps.length : step;
+  const percent = text.steps.length === 0 || step < 0 ? 0 : Math.round((100 * position) / text.steps.length);
+  const score = scoreOf(event.score, event.maxScore);
+  const result = { completion: true, ...(score !== null && { score }) };
+  const statements = [
+    ...(details.began ? [make('initialized')] : []),
+    ...details.answers.map((answer) => make('answered', answered(subject, answer))),
+    ...(details.hasMoved
+      ? [make('progressed', { result: { extensions: { [progressExtension]: percent } } })]
+      : []),
+    ...(details.finished ? [make('completed', { result })] : []),
+    ...(details.finished
+      ? judged(score, options).map(({ verb, success }) => make(verb, { result: { ...result, success } }))
+      : []),
+    ...(details.finished ? [make('terminated')] : []),
+  ];
+  return statements.filter(({ verb }) => options.verbs.includes(verb));
+}
+
+function judged(
+  score: Json | null,
+  { passingScore }: StatementOptions,
+): { verb: XapiVerb; success: boolean }[] {
+  if (passingScore === null || score === null) return [];
+  const success = Number(score.scaled) >= passingScore;
+  return [{ verb: success ? 'passed' : 'failed', success }];
+}
+
+function statementOf(
+  subject: StatementSubject,
+  { salt }: StatementOptions,
+  verb: XapiVerb,
+  { name = '', object, parent, result }: { name?: string; object?: Json; parent?: Json; result?: Json },
+): Statement {
+  const { recordId, learnerId, homePage, publicUrl, event, text } = subject;
+  const lesson = lessonUrl(subject);
+  const version = { objectType: 'Activity', id: `${lesson}/versions/${event.versionId}` };
+  const lessonActivity = {
+    objectType: 'Activity',
+    id: lesson,
+    definition: { type: `${adl}/activities/lesson`, ...nameOf(text.title, text.language) },
+  };
+  const pseudonym = (key: string) =>
+    createHmac('sha256', key)
+      .update(JSON.stringify([homePage, learnerId]))
+      .digest('hex');
+  return {
+    // The same write has the same ids, so that an LRS stores a repeated statement once.
+    id: uuidV5(recordId, JSON.stringify([event.revision, verb, name])),
+    actor: {
+      objectType: 'Agent',
+      account: { homePage, name: salt === null ? learnerId : pseudonym(salt) },
+    },
+    verb: { id: `${adl}/verbs/${verb}`, display: { en: verb } },
+    object: object ?? lessonActivity,
+    ...(result !== undefined && { result }),
+    context: {
+      registration: uuidV5(recordId, `attempt ${event.attempt}`),
+      platform: 'Lectern',
+      contextActivities: {
+        ...(parent !== undefined && { parent: [parent] }),
+        grouping: [...(object === undefined ? [] : [lessonActivity]), version],
+      },
+      extensions: { [`${publicUrl}/xapi/extensions/revision`]: event.revision },
+    },
+    timestamp: event.at.toISOString(),
+  };
+}
+
+function answered(subject: StatementSubject, answer: RecordedAnswer) {
+  const { text } = subject;
+  const { stepId, widgetId, score, maxScore } = answer;
+  const interaction = text.interactions.get(interactionKey(stepId, widgetId));
+  const stepUrl = `${lessonUrl(subject)}/steps/${encodeURIComponent(stepId)}`;
+  const step = text.steps.find(({ id }) => id === stepId);
+  const points = scoreOf(score, maxScore);
+  const response = responseOf(interaction, answer.answer);
+  const result = {
+    ...(response !== null && { response }),
+    ...(points !== null && { success: points.scaled === 1, score: points }),
+  };
+  return {
+    name: JSON.stringify([stepId, widgetId]),
+    object: {
+      objectType: 'Activity',
+      id: `${stepUrl}/widgets/${encodeURIComponent(widgetId)}`,
+      definition: definitionOf(interaction, text.language),
+    },
+    parent: {
+      objectType: 'Activity',
+      id: stepUrl,
+      definition: { type: `${adl}/activities/module`, ...nameOf(step?.title ?? '', text.language) },
+    },
+    ...(Object.keys(result).length > 0 && { result }),
+  };
+}
+
+function definitionOf(interaction: Interaction | undefined, language: string): Json {
+  const { type = 'other', prompt = '', choices = [] } = interaction ?? {};
+  return {
+    type: `${adl}/activities/cmi.interaction`,
+    interactionType: type,
+    ...nameOf(prompt, language),
+    ...(choices.length > 0 && {
+      choices: choices.map(({ id, text }) => ({ id, description: { [language]: text || id } })),
+    }),
+  };
+}
+
+/** Returns an answer as SCORM 2004 and xAPI write it; null if it is unknown. @param answer JSON text. */
+function responseOf(interaction: Interaction | undefined, answer: string | null): string | null {
+  if (answer === null) return null;
+  const value: unknown = JSON.parse(answer);
+  if (interaction?.type === 'choice' && Array.isArray(value)) return value.map(String).join('[,]');
+  return typeof value === 'string' ? value : answer;
+}
+
+function scoreOf(score: number | null, maxScore: number | null): Json | null {
+  if (score === null || maxScore === null || maxScore <= 0) return null;
+  const raw = Math.min(Math.max(score, 0), maxScore);
+  return { scaled: Math.round((raw / maxScore) * 10_000) / 10_000, raw, min: 0, max: maxScore };
+}
+
+function nameOf(name: string, language: string): Json {
+  return name === '' ? {} : { name: { [language]: name } };
+}
+
+function lessonUrl({ publicUrl, lessonId }: StatementSubject): string {
+  return `${publicUrl}/xapi/lessons/${lessonId}`;
+}

@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { beforeEach, expect, test } from 'vitest';
+import { Player, useLesson } from '../player/player-lessons.ts';
+import { ask, expectError, jsonOf } from '../support/answers.ts';
+import { buildLaunchToken, buildLearnerToken, buildOrganization } from '../support/factories.ts';
+import { useApi } from '../support/use.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { useLrs } from './lrs.ts';
+
+/* From a learner's write to a learning record store. */
+
+const lrs = useLrs();
+const api = useApi({ PUBLIC_URL: 'http://localhost' }, { worker: true });
+const version = useLesson(api);
+
+async function send(method: string, path = '', body?: object, headers = api.headers) {
+  return ask(`${api.url}/api/xapi-destinations${path}`, {
+    method,
+    headers: { ...headers, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+}
+
+/** Creates a destination at the LRS; asserts 201. */
+async function create(settings: object = {}): Promise<string> {
+  const credentials = { endpoint: lrs.url, username: 'lectern', password: lrs.password };
+  const answer = await send('POST', '', { ...credentials, ...settings });
+  expect(answer.status).toBe(201);
+  return (jsonOf(answer) as { id: string }).id;
+}
+
+beforeEach(async () => {
+  await api.db.xapiDestinations.deleteMany({});
+  await api.db.eventDeliveries.deleteMany({ kind: 'xapi' });
+  lrs.reset();
+});
+
+const lastStep = { currentSectionIndex: 1, currentStepIndex: 0 };
+const openLesson = (learnerId: string) =>
+  new Player(api.url, version, buildLearnerToken(version, { learnerId }));
+
+/** Starts, answers and completes the lesson. */
+async function playThrough(player: Player): Promise<void> {
+  await player.write({ revision: 0, progressData: {} });
+  await player.write({ revision: 1, ...lastStep, items: [{ widgetId: 'q3', answer: ['b'] }] });
+  await player.write({ revision: 2, ...lastStep, completed: true });
+}
+
+const played = ['initialized', 'answered', 'progressed', 'completed', 'failed', 'terminated'];
+
+test('a learner plays a lesson: statements are valid in both versions, and say what was answered', async () => {
+  await create({ passingScore: 0.8 });
+  const learnerId = randomUUID();
+  await playThrough(openLesson(learnerId));
+  await waitFor('the statements', () => lrs.statements.size === played.length);
+  expect([...lrs.faults()]).toEqual([]);
+  const statements = [...lrs.statements.values()].filter(({ actor }) => actor.account.name === learnerId);
+  const byVerb = new Map(statements.map((one) => [one.verb.display.en, one]));
+  expect([...byVerb.keys()].toSorted()).toEqual(played.toSorted());
+  const lessonId = `http://localhost/xapi/lessons/${version.lessonId}`;
+  expect(byVerb.get('answered')).toMatchObject({
+    actor: { account: { homePage: 'http://localhost', name: learnerId } },
+    object: {
+      id: `${lessonId}/steps/s3/widgets/q3`,
+      definition: {
+        ...{ interactionType: 'choice', name: { en: '?' } },
+        choices: [
+          { id: 'a', description: { en: 'a' } },
+          { id: 'b', description: { en: 'b' } },
+        ],
+      },
+    },
+    result: { response: 'b', success: true, score: { scaled: 1, raw: 1, min: 0, max: 1 } },
+    context: { contextActivities: { parent: [{ id: `${lessonId}/steps/s3` }] } },
+  });
+  expect(byVerb.get('failed')).toMatchObject({
+    object: { id: lessonId },
+    result: { completion: true, success: false, score: { scaled: 0.3333, raw: 1, max: 3 } },
+  });
+  expect(lrs.versions).toEqual(new Set(['1.0.3']));
+});
+
+test('a platform’s user is named by a pseudonym, and only the chosen verbs are sent', async () => {
+  await create({ version: '2.0.0', pseudonyms: true, verbs: ['completed', 'passed'], passingScore: 0.3 });
+  const ltiUserId = randomUUID();
+  await playThrough(new Player(api.url, version, buildLaunchToken(version, { ltiUserId })));
+  await waitFor('the statements', () => lrs.statements.size === 2);
+  const [first, second] = [...lrs.statements.values()];
+  expect([first?.verb.display.en, second?.verb.display.en].toSorted()).toEqual(['completed', 'passed']);
+  expect(first?.actor.account.name).toMatch(/^[0-9a-f]{64}$/);
+  expect(first?.actor).toEqual(second?.actor);
+  expect(lrs.versions).toEqual(new Set(['2.0.0']));
+});
+
+test('a statement that the LRS rejects is found by halving and parked; all others arrive once', async () => {
+  const id = await create();
+  lrs.reject = (statement) => statement.verb.display.en === 'progressed';
+  const learnerId = randomUUID();
+  await playThrough(openLesson(learnerId));
+  await waitFor('the others', () => lrs.statements.size === 4);
+  const failed = await waitFor('the bad one', () =>
+    api.db.eventDeliveries.findOne({ targetId: id, state: 'failed' }).lean(),
+  );
+  expect(failed).toMatchObject({ type: 'progressed', failure: { status: 400, body: 'a bad statement' } });
+  expect(lrs.repeated).toEqual([]);
+});
+
+test('a rejected password pauses the destination; with the right one, everything that has waited arrives', async () => {
+  const id = await create({ password: 'wrong' });
+  await playThrough(openLesson(randomUUID()));
+  await waitFor('the pause', async () => {
+    const read = jsonOf(await send('GET', `/${id}`)) as { status: string; pausedReason?: string };
+    return read.status === 'paused' && read.pausedReason === '401';
+  });
+  expect(lrs.statements.size).toBe(0);
+  const resumed = await send('PATCH', `/${id}`, { password: lrs.password, status: 'active' });
+  expect(resumed.status).toBe(200);
+  await waitFor('the statements', () => lrs.statements.size === 5);
+});
+
+test('the password is stored sealed and never shown, and other organizations cannot reach the destination', async () => {
+  const id = await create();
+  const shown = await send('GET', `/${id}`);
+  expect(jsonOf(shown)).not.toHaveProperty('password');
+  expect(JSON.stringify(await api.db.xapiDestinations.findById(id).lean())).not.toContain(lrs.password);
+  const stranger = await buildOrganization(api);
+  for (const method of ['GET', 'DELETE', 'PATCH']) {
+    const answer = await send(method, `/${id}`, method === 'PATCH' ? {} : undefined, stranger.headers);
+    expectError(answer, 404, 'xAPI destination not found');
+  }
+  expect((await send('DELETE', `/${id}`)).status).toBe(204);
+});
