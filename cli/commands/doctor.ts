@@ -124,9 +124,11 @@ async function checkServers(config: Config): Promise<Check[]> {
       }
     }),
     await check('workers', () => checkWorkers(redisUrl, config)),
-    await check('webhooks', () => checkWebhooks(mongodbUri)),
-    await check('xAPI', () => checkDestinations(mongodbUri)),
   ];
+  if (checks[0]?.ok === true) {
+    checks.push(await check('webhooks', () => checkWebhooks(mongodbUri)));
+    checks.push(await check('xAPI', () => checkDestinations(mongodbUri)));
+  }
   await servers.release();
   return checks;
 }

@@ -29,8 +29,8 @@ export function followHeight(element: HTMLElement, request: (height: number) => 
     clearTimeout(pauseTimer);
     const wanted = Math.ceil(next.wanted);
     if (wanted === requested?.height) return;
-    const isGrowth = requested !== undefined && wanted > requested.height;
-    const pausedUntil = isGrowth ? requested.at + pauseMsOf(requested) : 0;
+    const pausedUntil =
+      requested !== undefined && wanted > requested.height ? requested.at + pauseMsOf(requested) : 0;
     const pauseMs = Math.max(pausedUntil, heldUntil) - Date.now();
     if (pauseMs <= 0) send(wanted);
     else if (pauseMs < Infinity) pauseTimer = setTimeout(() => send(wanted), pauseMs);

@@ -106,6 +106,7 @@ test.each(hostileCases)('a well-formed request to %s, as %s, succeeds', async (n
   expect(status).toSatisfy((given: number) => (meant === undefined ? given < 400 : given === meant));
 });
 
+const names = new Set(hostileCases.map(([name]) => name));
 /** Each endpoint once: all credentials share the parsing of URLs, headers and bodies. */
 const cases = hostileCases.filter(([name], index) => hostileCases[index - 1]?.[0] !== name);
 
@@ -146,7 +147,10 @@ describe.each(cases)('%s, as %s,', (name, caller) => {
     // If a header occurs twice, the first value counts.
     await send(headers.map((header) => ({ headers: [header, ...own] })));
     // Node closes the connection on CONNECT because no listener is registered.
-    const methods = [...METHODS.filter((method) => method !== 'CONNECT'), 'BREW', 'get', '__proto__', ''];
+    // Another endpoint of the path, such as DELETE, is a case of its own and could remove what this case needs.
+    const [, path] = name.split(' ');
+    const known = METHODS.filter((method) => method !== 'CONNECT' && !names.has(`${method} ${path}`));
+    const methods = [...known, 'BREW', 'get', '__proto__', ''];
     await send(methods.map((method) => ({ method })));
   });
 });
@@ -261,7 +265,7 @@ describe('a body', () => {
     },
   );
 
-  const withoutBody = cases.filter(([name]) => !name.startsWith('POST'));
+  const withoutBody = cases.filter(([name]) => !/^(POST|PATCH) /.test(name));
   test('is ignored by endpoints that take none', async () => {
     for (const [name, caller] of withoutBody) {
       const request = lab.requestFor(name, caller);

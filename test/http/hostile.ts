@@ -24,15 +24,21 @@ export const hostileCases: [name: string, caller: Caller][] = [
   ...Object.entries(endpoints).flatMap(([name, { callers }]) =>
     callers.filter((caller) => caller !== 'pinned').map((caller): [string, Caller] => [name, caller]),
   ),
-  ...Object.keys(withoutIds).map((name): [string, Caller] => [
-    name,
-    name.endsWith(' /api/session') ? 'session' : 'anyone',
-  ]),
+  ...Object.keys(withoutIds).map((name): [string, Caller] => [name, callerOf(name)]),
 ];
+
+function callerOf(name: string): Caller {
+  if (name.endsWith(' /api/session')) return 'session';
+  return name.includes(' /api/') ? 'bearer' : 'anyone';
+}
 
 /** Statuses of cases where the request from {@link requestsOf} does not succeed. */
 export const meantStatuses: Record<string, number> = {
   'POST /api/session': 422,
+  'POST /api/webhooks': 422,
+  'DELETE /api/webhooks/:webhookId': 422,
+  'POST /api/xapi-destinations': 422,
+  'DELETE /api/xapi-destinations/:destinationId': 422,
   'POST /lti/launch': 403,
   'GET /lti/register/:token': 400,
   'GET /lti/select/:choiceId': 404,
@@ -91,7 +97,11 @@ async function requestsOf(address: string, tenant: Tenant): Promise<RequestOfCas
     if (endpoint === undefined) {
       const target = paths[path] ?? path;
       const cookie = method === 'DELETE' ? expendable : tenant.cookie;
-      return { method, target, headers: caller === 'session' ? [`cookie: ${cookie}`] : [], body: null };
+      const credentials: Partial<Record<Caller, string[]>> = {
+        bearer: [`authorization: ${tenant.authorization}`],
+        session: [`cookie: ${cookie}`],
+      };
+      return { method, target, headers: credentials[caller] ?? [], body: null };
     }
     const { path: target, options } = requestOf(endpoint, caller, tenant, tenant.ids);
     const headers = Object.entries(options.headers as Record<string, string>);
