@@ -90,6 +90,8 @@ export function outlineView(
     const fold = { section, details, count };
     folds.push(fold);
     if (!isLong) fill(fold);
+    // Before the section unfolds, because its toggle event comes later, and the next key may come earlier.
+    details.firstElementChild?.addEventListener('click', () => fill(fold));
     details.addEventListener('toggle', () => {
       if (details.open) fill(fold);
       else if (isLong) empty(fold);

@@ -138,19 +138,9 @@ describe('the outline of a lesson with 1,000 steps', () => {
   it('is usable by keyboard: the arrows, Home and End move through entries, Enter selects', async () => {
     await openBook();
     await field().focus();
-    for (const key of [
-      'ArrowDown',
-      'ArrowDown',
-      'ArrowDown',
-      'ArrowUp',
-      'End',
-      'Enter',
-      'ArrowDown',
-      'Enter',
-    ]) {
-      await page.keyboard.press(key);
-      await page.evaluate('new Promise(requestAnimationFrame)');
-    }
+    // As fast as a learner who knows the way: the page gets the keys while it still unfolds the section.
+    const keys = 'ArrowDown ArrowDown ArrowDown ArrowUp End Enter ArrowDown Enter'.split(' ');
+    await Promise.all(keys.map((key) => page.keyboard.press(key)));
     expect(await focused()).toBe('Step no. 980');
   });
 });
