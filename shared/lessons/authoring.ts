@@ -1,10 +1,11 @@
 import { playedProps, pointsFault } from './block-props.ts';
 import { lessonBlocks, typeOf } from './blocks.ts';
 import { commonProps, coreWidgetProps } from './core-widget-props.ts';
-import { isCoreWidget, scoringOf } from './core-widgets.ts';
+import { isCoreWidget } from './core-widgets.ts';
 import type { CoreWidgetType } from './core-widgets.ts';
 import { quote, recordOf } from './json-values.ts';
 import type { Block, LessonContent } from './lesson-content.ts';
+import { questionFaults } from './question-faults.ts';
 import { nearestName } from '../platform/nearest-name.ts';
 
 /** Further warnings would tell an author nothing new. */
@@ -56,7 +57,7 @@ function blockFaults(type: string, block: Block, overrides: Record<string, unkno
     const fault = pointsFault(played);
     return fault === undefined ? [] : [fault];
   }
-  return [...unknownProps(type, block.props), ...(scoringOf(type)?.faultsOf(played) ?? [])];
+  return [...unknownProps(type, block.props), ...(questionFaults[type]?.(played) ?? [])];
 }
 
 function unknownProps(type: CoreWidgetType, props: unknown): string[] {

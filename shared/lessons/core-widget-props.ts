@@ -5,13 +5,37 @@ import type { CoreWidgetType } from './core-widgets.ts';
  *
  * - `image`, `video`, `audio`: the URL of a media file of that kind
  * - `captions`: the URL of a WebVTT file, or a list of `{src}`
- * - `choices`, `feedback`: objects that contain HTML
+ * - `list`: a list of objects with these members
+ * - `object`: an object with these members
  */
 export type PropKind =
-  'plain' | 'html' | 'image' | 'video' | 'audio' | 'captions' | 'choices' | 'feedback' | 'blocks';
+  | 'plain'
+  | 'html'
+  | 'image'
+  | 'video'
+  | 'audio'
+  | 'captions'
+  | 'blocks'
+  | { list: PropKinds }
+  | { object: PropKinds };
+
+/** The kinds of members, by name. */
+export interface PropKinds {
+  readonly [name: string]: PropKind;
+}
+
+/** The props that all questions with points share. */
+const questionProps = {
+  prompt: 'html',
+  points: 'plain',
+  partialCredit: 'plain',
+  attempts: 'plain',
+  feedback: { object: { right: 'html', partly: 'html', wrong: 'html' } },
+  explanation: 'html',
+} as const;
 
 /** The props of each core widget. docs/widgets.md describes them. */
-export const coreWidgetProps: Record<CoreWidgetType, Readonly<Record<string, PropKind>>> = {
+export const coreWidgetProps: Record<CoreWidgetType, PropKinds> = {
   Heading: { text: 'plain', level: 'plain' },
   Text: { html: 'html' },
   Image: { src: 'image', alt: 'plain', caption: 'html', zoom: 'plain' },
@@ -20,15 +44,10 @@ export const coreWidgetProps: Record<CoreWidgetType, Readonly<Record<string, Pro
   Callout: { title: 'plain', body: 'blocks' },
   Columns: { columns: 'blocks' },
   MultipleChoice: {
-    prompt: 'html',
-    choices: 'choices',
+    ...questionProps,
+    choices: { list: { id: 'plain', html: 'html', feedback: 'html' } },
     correct: 'plain',
     multiple: 'plain',
-    points: 'plain',
-    partialCredit: 'plain',
-    attempts: 'plain',
-    feedback: 'feedback',
-    explanation: 'html',
   },
   OpenResponse: { prompt: 'html', sampleAnswer: 'html' },
 };

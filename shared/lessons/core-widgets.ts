@@ -1,5 +1,5 @@
-import { multipleChoiceScoring } from './multiple-choice.ts';
-import type { WidgetScoring } from './scoring.ts';
+import { multipleChoiceScoring } from './scoring/multiple-choice.ts';
+import type { WidgetScoring } from './scoring/scoring.ts';
 
 const unscored: WidgetScoring | null = null;
 

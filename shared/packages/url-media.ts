@@ -1,7 +1,7 @@
 import { lookup } from 'mime-types';
 import { lessonBlocks, memberPath } from '../lessons/blocks.ts';
 import { coreWidgetProps } from '../lessons/core-widget-props.ts';
-import type { PropKind } from '../lessons/core-widget-props.ts';
+import type { PropKind, PropKinds } from '../lessons/core-widget-props.ts';
 import { isCoreWidget } from '../lessons/core-widgets.ts';
 import { replaceMediaUrls } from '../lessons/html-media.ts';
 import type { MediaKind, ReplaceUrl } from '../lessons/html-media.ts';
@@ -79,6 +79,11 @@ class UrlMedia {
   addFrom(holder: Record<string, unknown>, name: string, kind: PropKind, path: string): void {
     const value = holder[name];
     const replace: ReplaceUrl = (url, mediaKind) => this.#referenceTo(url, mediaKind, path);
+    if (typeof kind === 'object') {
+      if ('list' in kind) this.#eachOf(value, path, (entry, at) => this.#addAll(entry, kind.list, at));
+      else if (isRecord(value)) this.#addAll(value, kind.object, path);
+      return;
+    }
     switch (kind) {
       case 'image':
       case 'video':
@@ -92,17 +97,15 @@ class UrlMedia {
       case 'html':
         if (typeof value === 'string') holder[name] = replaceMediaUrls(value, replace);
         return;
-      case 'choices':
-        this.#eachOf(value, path, (choice, at) => {
-          for (const text of ['html', 'feedback']) this.addFrom(choice, text, 'html', at);
-        });
-        return;
-      case 'feedback':
-        if (isRecord(value))
-          for (const text of ['right', 'partly', 'wrong']) this.addFrom(value, text, 'html', path);
-        return;
       case 'plain':
       case 'blocks':
+    }
+  }
+
+  /** Replaces the URLs in the members of an object; the path names the object, as authors find it. */
+  #addAll(holder: Record<string, unknown>, kinds: PropKinds, path: string): void {
+    for (const [name, kind] of Object.entries(kinds)) {
+      if (Object.hasOwn(holder, name)) this.addFrom(holder, name, kind, path);
     }
   }
 

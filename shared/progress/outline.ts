@@ -2,7 +2,7 @@ import { declaredPoints, playedProps } from '../lessons/block-props.ts';
 import { stepBlocks, typeOf } from '../lessons/blocks.ts';
 import { isCoreWidget, scoringOf } from '../lessons/core-widgets.ts';
 import type { Block, LessonContent, Step } from '../lessons/lesson-content.ts';
-import type { QuestionFacts } from '../lessons/scoring.ts';
+import type { QuestionFacts } from '../lessons/scoring/scoring.ts';
 import { orderedSections, totalsOf } from '../lessons/totals.ts';
 import type { ProgressState } from './state.ts';
 

@@ -2,7 +2,7 @@ import { stepBlocks, typeOf } from '../lessons/blocks.ts';
 import { recordOf } from '../lessons/json-values.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { playedProps } from '../lessons/block-props.ts';
-import { readQuestion } from '../lessons/multiple-choice.ts';
+import { readQuestion } from '../lessons/scoring/multiple-choice.ts';
 import { orderedSections } from '../lessons/totals.ts';
 
 /** What statements say about a question: how it is answered, its text and its choices. */

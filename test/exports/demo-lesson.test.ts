@@ -5,7 +5,7 @@ import { isCoreWidget } from '../../shared/lessons/core-widgets.ts';
 import { stepBlocks } from '../../shared/lessons/blocks.ts';
 import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
 import { mediaReferences } from '../../shared/lessons/media-references.ts';
-import { readQuestion } from '../../shared/lessons/multiple-choice.ts';
+import { readQuestion } from '../../shared/lessons/scoring/multiple-choice.ts';
 import { orderedSections } from '../../shared/lessons/totals.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
 import { ask, jsonOf } from '../support/answers.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readQuestion, scoreMultipleChoice } from '../../shared/lessons/multiple-choice.ts';
+import { readQuestion, scoreMultipleChoice } from '../../shared/lessons/scoring/multiple-choice.ts';
 
 const choices = ['a', 'b', 'c', 'd'].map((id) => ({ id, html: id.toUpperCase() }));
 const one = { choices, correct: ['b'] };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { coreWidgetProps } from '../../shared/lessons/core-widget-props.ts';
-import type { PropKind } from '../../shared/lessons/core-widget-props.ts';
+import type { PropKind, PropKinds } from '../../shared/lessons/core-widget-props.ts';
 import { coreWidgetTypes } from '../../shared/lessons/core-widgets.ts';
 import { useWidgetPage } from './player-lab.ts';
 import { demoSteps, openQuestion, question } from './samples.ts';
@@ -86,22 +86,31 @@ const partly = (members: Record<string, fc.Arbitrary<unknown>>) =>
 
 const nested = partly({ type: fc.constantFrom('Text', 5, null), props: partly({ html: markup }) });
 
-const valuesOf: Record<PropKind, fc.Arbitrary<unknown>> = {
+const values: Record<Extract<PropKind, string>, fc.Arbitrary<unknown>> = {
   plain: fc.oneof(markup, listOf(identifier)),
   html: markup,
   image: url,
   video: url,
   audio: url,
   captions: listOf(partly({ src: url, language: markup, label: markup })),
-  choices: listOf(partly({ id: identifier, html: markup, feedback: markup })),
-  feedback: partly({ right: markup, partly: markup, wrong: markup }),
   blocks: listOf(fc.oneof(nested, listOf(nested))),
 };
 
+function membersOf(kinds: PropKinds): fc.Arbitrary<unknown> {
+  return partly(
+    Object.fromEntries(
+      Object.entries(kinds).map(([name, kind]) => [name, name === 'id' ? identifier : valueOf(kind)]),
+    ),
+  );
+}
+
+function valueOf(kind: PropKind): fc.Arbitrary<unknown> {
+  if (typeof kind === 'string') return values[kind];
+  return 'list' in kind ? listOf(membersOf(kind.list)) : membersOf(kind.object);
+}
+
 it.each(coreWidgetTypes)('%s accepts any props and any saved answer', async (type) => {
-  const kinds = Object.entries(coreWidgetProps[type]);
-  const props = partly(Object.fromEntries(kinds.map(([name, kind]) => [name, valuesOf[kind]])));
-  const block = fc.tuple(props, fc.oneof(listOf(identifier), anything));
+  const block = fc.tuple(membersOf(coreWidgetProps[type]), fc.oneof(listOf(identifier), anything));
   await fc.assert(
     fc.asyncProperty(fc.array(block, { minLength: 40, maxLength: 40 }), async (cases) => {
       const states = Object.fromEntries(cases.map(([, state], index) => [`b${index}`, state]));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import type { Block, StepContent } from '../../shared/lessons/lesson-content.ts';
-import { scoreMultipleChoice } from '../../shared/lessons/multiple-choice.ts';
+import { scoreMultipleChoice } from '../../shared/lessons/scoring/multiple-choice.ts';
 import { outlineOf } from '../../shared/progress/outline.ts';
 import { buildLesson, buildSection, buildStep, lessonWithContent } from '../lessons/build-lesson.ts';
 import { buildQuestion, buildWidget, contentOf } from './build-progress.ts';

@@ -1,7 +1,7 @@
 import { element, icon, uniqueId } from '../../dom.ts';
 import { richText, safeHtml } from '../../html.ts';
 import type { WidgetContext } from '../../widget.ts';
-import type { Choice } from '../../../shared/lessons/multiple-choice.ts';
+import type { Choice } from '../../../shared/lessons/scoring/multiple-choice.ts';
 import { message } from '../../../shared/i18n/message.ts';
 
 /**

@@ -4,7 +4,7 @@ import type { Frame, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { stepBlocks } from '../../../shared/lessons/blocks.ts';
 import type { Block, LessonContent, Step } from '../../../shared/lessons/lesson-content.ts';
-import { readQuestion } from '../../../shared/lessons/multiple-choice.ts';
+import { readQuestion } from '../../../shared/lessons/scoring/multiple-choice.ts';
 import { orderedSections } from '../../../shared/lessons/totals.ts';
 import { packageRoot } from '../../../shared/platform/paths.ts';
 

@@ -1,9 +1,9 @@
-import type { Score } from '../../../shared/lessons/scoring.ts';
-import { element, icon } from '../../dom.ts';
-import { richText } from '../../html.ts';
-import { record } from '../../props.ts';
-import type { WidgetContext } from '../../widget.ts';
-import { message } from '../../../shared/i18n/message.ts';
+import type { Score } from '../../shared/lessons/scoring/scoring.ts';
+import { element, icon } from '../dom.ts';
+import { richText } from '../html.ts';
+import { record } from '../props.ts';
+import type { WidgetContext } from '../widget.ts';
+import { message } from '../../shared/i18n/message.ts';
 
 /** The result of an answer as a whole. */
 export type Outcome = 'right' | 'partly' | 'wrong';

@@ -1,0 +1,157 @@
+import type { RenderOptions } from '../define.ts';
+import { element, uniqueId } from '../dom.ts';
+import { richText } from '../html.ts';
+import { resultView, type Outcome } from './result-view.ts';
+import type { Score } from '../../shared/lessons/scoring/scoring.ts';
+import { message } from '../../shared/i18n/message.ts';
+
+/** The ids of the texts that name and describe the inputs of a question. */
+export interface QuestionLabels {
+  /** Of the prompt; of the hint if there is no prompt. */
+  labelledBy: string;
+  /** Of the hint; undefined if it is the label already. */
+  describedBy: string | undefined;
+}
+
+/** The part in which question types differ: the inputs between prompt and button. */
+export interface QuestionField<Answer> {
+  element: HTMLElement;
+  /** The text above the inputs, which says what to do. */
+  instruction: string;
+  /** The note for learners who have not answered yet. */
+  askFirst: string;
+  /** Returns the learner's answer; undefined while there is none. */
+  read(): Answer | undefined;
+  /** Shows a saved answer, which may have any value, or be of another version. */
+  restore(state: unknown): void;
+  /** Locks the inputs and marks them. */
+  show(answer: Answer, result: { score: Score | null; isClosed: boolean }): void;
+  /** Unlocks the inputs and removes the marks. */
+  open(): void;
+  /** Prepares the inputs for another try, and focuses one of them. */
+  retry(isScored: boolean): void;
+}
+
+/** A question on the page. */
+export interface QuestionView {
+  /** Checks the answer in the inputs, as the button does. */
+  check(this: void): void;
+}
+
+/**
+ * Shows a question: prompt, inputs, button and result. Checking an answer reports it with its score, marks the inputs,
+ * and shows the author's feedback. The last answer counts.
+ *
+ * Without a limit, the learner can always try again and sees the explanation with every answer. With a limit, the
+ * explanation and the right answer appear only when the question closes: after a right answer or the last try.
+ *
+ * @param scoreOf returns what an answer earns; null for a question that is not scored
+ * @param makeField returns undefined for props without anything to answer
+ */
+export function showQuestion<Answer>(
+  root: HTMLElement,
+  { props, state, tries, context }: RenderOptions,
+  scoreOf: (answer: Answer) => Score | null,
+  makeField: (labels: QuestionLabels, view: QuestionView) => QuestionField<Answer> | undefined,
+): void {
+  const { language } = context;
+  const limit = triesAllowed(props.attempts);
+  const hintId = uniqueId();
+  const promptId = uniqueId();
+
+  root.classList.add('lectern-question');
+  const prompt = richText(props.prompt, context);
+  if (prompt) {
+    prompt.id = promptId;
+    prompt.classList.add('lectern-prompt');
+    root.append(prompt);
+  }
+  const made = makeField(
+    { labelledBy: prompt ? promptId : hintId, describedBy: prompt ? hintId : undefined },
+    { check },
+  );
+  if (made === undefined) return;
+  const field = made;
+
+  const hint = element('p', { class: 'lectern-hint', id: hintId });
+  const button = element('button', { class: 'lectern-button', type: 'button' });
+  const result = resultView(props, context);
+  root.append(
+    hint,
+    field.element,
+    element('div', { class: 'lectern-actions' }, button, result.verdict),
+    result.explanation,
+  );
+
+  let shown: Score | null | undefined;
+  let used = 0;
+
+  function ask(): void {
+    shown = undefined;
+    hint.textContent = [field.instruction, result.triesLeft(limit - used)].join(' ').trim();
+    button.textContent = message(language, 'widget.checkAnswer');
+    button.classList.remove('lectern-is-quiet');
+    result.clear();
+    field.open();
+  }
+
+  function show(answer: Answer, score: Score | null): void {
+    shown = score;
+    const outcome = outcomeOf(score);
+    const isClosed = used >= limit || (outcome === 'right' && limit < Infinity);
+    const hadFocus = root.contains(document.activeElement);
+    field.show(answer, { score, isClosed });
+    hint.textContent = field.instruction;
+    hint.hidden = button.hidden = isClosed;
+    button.textContent = message(language, score ? 'widget.tryAgain' : 'widget.change');
+    button.classList.add('lectern-is-quiet');
+    result.show(outcome, score, isClosed ? undefined : limit - used);
+    result.explanation.hidden = !(isClosed || !score || limit === Infinity);
+    // The element with the focus is disabled or gone, so the keyboard would lose its position.
+    if (hadFocus) (isClosed ? result.verdict : button).focus();
+  }
+
+  function check(): void {
+    const answer = field.read();
+    if (answer === undefined) return result.showNote(field.askFirst);
+    used += 1;
+    const score = scoreOf(answer);
+    show(answer, score);
+    context.answer(answer, score ?? undefined);
+  }
+
+  function again(): void {
+    const isScored = shown !== null;
+    ask();
+    field.retry(isScored);
+  }
+
+  button.addEventListener('click', () => (shown === undefined ? check() : again()));
+
+  if (state !== undefined) field.restore(state);
+  const resumed = state === undefined ? undefined : field.read();
+  if (resumed === undefined) return ask();
+  used = Math.max(tries, 1);
+  show(resumed, scoreOf(resumed));
+}
+
+/** Makes Enter check the answer, as in a form; forms do not submit in the widgets' sandbox. */
+export function checkOnEnter(input: HTMLElement, view: QuestionView): void {
+  input.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' || event.isComposing) return;
+    // Otherwise the same key press would click the button that now has the focus.
+    event.preventDefault();
+    view.check();
+  });
+}
+
+/** Reads the limit of tries: a whole number of at least 1, otherwise none. */
+function triesAllowed(attempts: unknown): number {
+  return Number.isInteger(attempts) && (attempts as number) > 0 ? (attempts as number) : Infinity;
+}
+
+/** Returns undefined for a question that is not scored. */
+function outcomeOf(score: Score | null): Outcome | undefined {
+  if (!score) return undefined;
+  return score.score === score.maxScore ? 'right' : score.score > 0 ? 'partly' : 'wrong';
+}

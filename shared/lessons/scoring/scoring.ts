@@ -1,0 +1,57 @@
+/** The pure rules that score answers to core widgets, in the player and on the server, which decides. */
+
+/** What an answer earned, in points: `0 <= score <= maxScore`. */
+export interface Score {
+  score: number;
+  maxScore: number;
+}
+
+/** The parts of a question's props that scoring needs. The outline of a version keeps them. */
+export interface QuestionFacts {
+  /** What a right answer earns; 0 for a question that is not scored. */
+  points: number;
+}
+
+/** The scoring of a core widget. */
+export interface WidgetScoring {
+  /** Returns the part of a block's props that scoring needs; null for a block that is not scored. */
+  questionOf: (props: unknown) => QuestionFacts | null;
+  /**
+   * Returns what an answer earns; null for a question that is not scored. Answers come from learners' browsers: a value
+   * of any other shape earns nothing.
+   *
+   * @param question the facts, or the unchecked props
+   */
+  score: (question: unknown, answer: unknown) => Score | null;
+}
+
+/** Reads the prop `points`; values that are not a number of 0 or more count as 1. */
+export function readPoints(points: unknown): number {
+  return typeof points === 'number' && Number.isFinite(points) && points >= 0 ? points : 1;
+}
+
+/** Returns a share of the points, with four decimals, so that sums of shares compare and print as a reader expects. */
+export function earned(points: number, share: number): Score {
+  return { score: Math.round(points * share * 10_000) / 10_000, maxScore: points };
+}
+
+/**
+ * Returns the points of a question with parts that can each be right: each earns its share, unless the author wants all
+ * or nothing.
+ */
+export function earnedByParts(points: number, isRight: readonly boolean[], partialCredit: boolean): Score {
+  const right = isRight.filter(Boolean).length;
+  if (right === isRight.length) return earned(points, 1);
+  return earned(points, partialCredit ? right / isRight.length : 0);
+}
+
+/** Returns the id of a part of a question as text; undefined for other values. */
+export function partIdOf(value: unknown): string | undefined {
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** Returns a text; '' for other values. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
