@@ -56,7 +56,8 @@ addEventListener('message', ({ data, origin, source }) => {
 });
 
 const open = () => form.submit();
-if (storage === null || storage.contentDocument?.documentElement.dataset.ready === '') open();
+// A document that has just begun to load has no element yet.
+if (storage === null || storage.contentDocument?.documentElement?.dataset.ready === '') open();
 else storage.addEventListener('load', open, { once: true });
 `;
 
