@@ -55,6 +55,9 @@ test('a learner with too many concurrent requests gets 429 with Retry-After; oth
     async () => {
       begun = begun.filter((write) => answerTo(write) === '');
       while (begun.length < maxLearnerRequests) begun.push(beginBody(token, 100, '{'));
+      // A request that overtook them would take one of their slots and wait there.
+      const hold = () => begun.every(({ received }) => received !== '');
+      await waitFor('the server to read them or to reject them', hold, deadlineMs);
       const answer = await player.tell();
       return answer.status === 429 ? answer : undefined;
     },
