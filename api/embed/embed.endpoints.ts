@@ -14,6 +14,7 @@ import type { LaunchToken, PlayerToken, TokenFault } from '../../shared/tokens/p
 import { chunkOfStep } from '../../shared/lessons/lesson-skeleton.ts';
 import { positionsOf, widgetTypes } from '../../shared/progress/outline.ts';
 import { findStyledTypes } from '../../shared/widgets/version-widgets.ts';
+import { pathParam } from '../http/context.ts';
 import type { RequestContext } from '../http/context.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import type { Access } from '../http/endpoint.ts';
@@ -140,8 +141,7 @@ export const getEmbedPage = defineEndpoint(
 /** @throws {LecternError} the errors of player data, and INVALID_CONTENT for a lesson that is not playable. */
 async function sendLesson(deps: EmbedDependencies, ctx: Context): Promise<void> {
   const { config, db, lessons } = deps;
-  const lessonParam = (ctx.params as Record<string, string | undefined>).lessonId;
-  const requested = parseRequest(playerLessonId, lessonParam, 'BAD_REQUEST');
+  const requested = parseRequest(playerLessonId, pathParam(ctx, 'lessonId'), 'BAD_REQUEST');
   const query = parseRequest(playerQuerySchema, ctx.query, 'BAD_REQUEST');
   const token = await verifyToken(deps, requested, query.token);
   const allowedOrigins = await allowedOriginsOf(db, token);
@@ -274,7 +274,7 @@ function pageUrls(
 }
 
 function lessonIdOf(ctx: Context): string | null {
-  return playerLessonId.safeParse((ctx.params as Record<string, unknown>).lessonId).data ?? null;
+  return playerLessonId.safeParse(pathParam(ctx, 'lessonId')).data ?? null;
 }
 
 const tokenCodes: Partial<Record<TokenFault, FailureCode>> = {

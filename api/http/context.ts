@@ -37,3 +37,8 @@ export function requestValue<Value>(name: string): RequestValue<Value> {
     },
   };
 }
+
+/** Returns a parameter of the request's path; undefined if its route has no such parameter, or before routing. */
+export function pathParam(ctx: Context, name: string): string | undefined {
+  return (ctx.params as Record<string, string | undefined> | undefined)?.[name];
+}

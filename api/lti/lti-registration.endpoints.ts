@@ -1,3 +1,4 @@
+import { pathParam } from '../http/context.ts';
 import type { RequestContext } from '../http/context.ts';
 import { z } from 'zod';
 import type { LecternError } from '../../shared/platform/errors.ts';
@@ -77,9 +78,8 @@ export const register = defineEndpoint(
 async function registerPlatform(deps: LtiDependencies, ctx: RequestContext): Promise<void> {
   const query = registrationQuery.safeParse(ctx.query);
   if (!query.success) throw new RegistrationFault('registration_incomplete');
-  const { token = '' } = ctx.params as Record<string, string | undefined>;
   const platform = await registerTool(deps, {
-    invitation: token,
+    invitation: pathParam(ctx, 'token') ?? '',
     configurationUrl: query.data.openid_configuration,
     registrationToken: query.data.registration_token ?? null,
     publicUrl: publicUrlOf(ctx, deps.config),

@@ -12,13 +12,13 @@ import { assetsUsedByWidgets } from '../models/widget-release.ts';
 import type { Digest, Store } from '../storage/store.ts';
 
 /** The poll interval while another process removes the file, which takes milliseconds. */
-const lookMilliseconds = 50;
+const pollIntervalMs = 50;
 
 /** Orphan candidates per query. */
-const lookupBatch = 500;
+const batchSize = 500;
 
 /** A removal must begin within this time of taking its lease: after that, other processes may use the file again. */
-const removeMilliseconds = 10_000;
+const removalTimeoutMs = 10_000;
 
 /*
  * A file's name is its digest, so several imports may store the same file: one that fails, and one that has not yet
@@ -47,7 +47,7 @@ export function storeAsset(
 /** Makes files orphan candidates: in a day, a sweep removes those without a reference. */
 export async function addOrphanCandidates(db: Database, sha256s: Iterable<string>): Promise<void> {
   for (const sha256 of new Set(sha256s)) {
-    while (!(await addOrphanCandidate(db, sha256))) await delay(lookMilliseconds);
+    while (!(await addOrphanCandidate(db, sha256))) await delay(pollIntervalMs);
   }
 }
 
@@ -66,13 +66,13 @@ export async function removeUnusedAssets(
   const before = new Date(Date.now() - olderThanSeconds * 1000);
   let removed = 0;
   for (let after: OrphanCandidate | null = null; ;) {
-    const candidates = await listOrphanCandidates(db, { before, after, limit: lookupBatch });
+    const candidates = await listOrphanCandidates(db, { before, after, limit: batchSize });
     after = candidates.at(-1) ?? null;
     if (after === null) return removed;
-    const noted = candidates.map(({ _id }) => _id);
-    const used = await usedAmong(db, noted);
+    const sha256s = candidates.map(({ _id }) => _id);
+    const used = await usedAmong(db, sha256s);
     await removeOrphanCandidates(db, [...used], before);
-    for (const sha256 of noted) {
+    for (const sha256 of sha256s) {
       signal?.throwIfAborted();
       if (!used.has(sha256) && (await removeUnused(db, store, sha256, before))) removed += 1;
     }
@@ -84,7 +84,7 @@ async function removeUnused(db: Database, store: Store, sha256: string, before: 
   if (!(await leaseForDeletion(db, sha256, before))) return false;
   // An import that stored it before this lease may have recorded its reference since.
   const unused = !(await usedAmong(db, [sha256])).has(sha256);
-  if (unused && performance.now() - marked > removeMilliseconds) return false;
+  if (unused && performance.now() - marked > removalTimeoutMs) return false;
   if (unused) await store.assets.delete(sha256);
   await removeOrphanCandidates(db, [sha256], before);
   return unused;
