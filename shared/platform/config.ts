@@ -15,9 +15,9 @@ import {
   secret,
   serverAddress,
   signingSecrets,
-  url,
   warnOfUnknownSettings,
 } from './setting-forms.ts';
+import { storeFaults, storeSettings, toStore } from './store-settings.ts';
 
 const KiB = 1024;
 const MiB = 1024 ** 2;
@@ -59,32 +59,7 @@ const environmentSchema = z
       .default('lectern'),
     LECTERN_DATA_DIR: z.string().min(1).default('.lectern'),
     LECTERN_STORE_DIR: z.string().min(1).optional(),
-    STORE: choice(['disk', 's3'], 'disk'),
-    S3_ENDPOINT: url(['http:', 'https:']).optional(),
-    S3_BUCKET: z
-      .string()
-      .regex(
-        /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
-        'must be the name of a bucket: 3 to 63 of a-z, 0-9, . and -',
-      )
-      .optional(),
-    S3_REGION: z
-      .string()
-      .regex(/^[a-z0-9-]+$/, 'must be the name of a region, such as eu-central-1')
-      .default('us-east-1'),
-    S3_ACCESS_KEY_ID: z.string().min(1).optional(),
-    S3_SECRET_ACCESS_KEY: z.string().min(1).optional(),
-    S3_PREFIX: z
-      .string()
-      .regex(
-        /^[\w.-]+(\/[\w.-]+)*\/?$/,
-        'must be names of letters, digits, ".", "_" and "-", with / between them',
-      )
-      .default(''),
-    S3_FORCE_PATH_STYLE: flag.optional(),
-    S3_PRESIGNED_READS: flag.default(false),
-    STORE_MAX_BYTES: number(0, Number.MAX_SAFE_INTEGER).optional(),
-    STORE_MAX_AGE: integer(720, 0, 24 * 3650),
+    ...storeSettings,
     LECTERN_KEY_PEPPER: secret.optional(),
     LECTERN_SIGNING_SECRETS: signingSecrets.optional(),
     LECTERN_ASSET_SECRET: secret.optional(),
@@ -135,15 +110,9 @@ const environmentSchema = z
       if (env.ADMIN_USERNAME !== undefined) required('ADMIN_PASSWORD', 'must be set when ADMIN_USERNAME is');
       if (env.SENDFILE_HEADER !== undefined && env.TRUST_PROXY === 0)
         fault('SENDFILE_HEADER', 'needs TRUST_PROXY of 1 or more, because a proxy sends the files');
-      if (env.STORE !== 's3') return;
-      if (env.SENDFILE_HEADER !== undefined)
+      if (env.SENDFILE_HEADER !== undefined && env.STORE === 's3')
         fault('SENDFILE_HEADER', 'needs STORE=disk, because a proxy reads the files of that folder');
-      required('S3_BUCKET', 'is required with STORE=s3');
-      // Without keys, Amazon's client uses the role of the machine, which other services lack.
-      const withKey = env.S3_ENDPOINT !== undefined || env.S3_SECRET_ACCESS_KEY !== undefined;
-      const withSecret = env.S3_ENDPOINT !== undefined || env.S3_ACCESS_KEY_ID !== undefined;
-      if (withKey) required('S3_ACCESS_KEY_ID', 'is required with S3_ENDPOINT or S3_SECRET_ACCESS_KEY');
-      if (withSecret) required('S3_SECRET_ACCESS_KEY', 'is required with S3_ENDPOINT or S3_ACCESS_KEY_ID');
+      for (const [name, message] of storeFaults(env)) fault(name, message);
     },
     { when: always },
   )
@@ -166,41 +135,6 @@ const environmentSchema = z
   );
 
 type Environment = z.output<typeof environmentSchema>;
-
-/** The store's location: a folder, or a bucket of an S3-compatible service. */
-export type StoreSettings =
-  | { kind: 'disk' }
-  | {
-      kind: 's3';
-      /** Undefined for Amazon S3. */
-      endpoint: string | undefined;
-      bucket: string;
-      region: string;
-      /** Undefined for the role of the machine. */
-      accessKeyId: string | undefined;
-      secretAccessKey: string | undefined;
-      /** Begins all names in the bucket; empty, or ends with a slash. */
-      prefix: string;
-      /** Whether URLs contain the bucket in the path instead of the host name. */
-      forcePathStyle: boolean;
-      /** Whether Lectern redirects clients to presigned URLs of the bucket. */
-      presignedReads: boolean;
-    };
-
-function toStore(env: Environment): StoreSettings {
-  if (env.STORE === 'disk' || env.S3_BUCKET === undefined) return { kind: 'disk' };
-  return {
-    kind: 's3',
-    endpoint: env.S3_ENDPOINT,
-    bucket: env.S3_BUCKET,
-    region: env.S3_REGION,
-    accessKeyId: env.S3_ACCESS_KEY_ID,
-    secretAccessKey: env.S3_SECRET_ACCESS_KEY,
-    prefix: env.S3_PREFIX.replace(/([^/])$/, '$1/'),
-    forcePathStyle: env.S3_FORCE_PATH_STYLE ?? env.S3_ENDPOINT !== undefined,
-    presignedReads: env.S3_PRESIGNED_READS,
-  };
-}
 
 /** Returns the deadline of a download in seconds: ten minutes, or more for files that take longer at 2 Mbit/s. */
 function deadlineFor(maxBytes: number): number {

@@ -1,4 +1,4 @@
-import type { StoreSettings } from '../../platform/config.ts';
+import type { StoreSettings } from '../../platform/store-settings.ts';
 
 /** The settings of a store in a bucket. */
 export type S3Settings = Extract<StoreSettings, { kind: 's3' }>;
