@@ -79,6 +79,7 @@ function play(element: HTMLElement): void {
   }
 
   element.replaceChildren();
+  document.documentElement.style.setProperty('--lectern-min-height', '100svh');
   let handle = mount(host.state ?? progress.read(), takeStepFromUrl());
 }
 

@@ -21,17 +21,26 @@ export interface FrameStart {
   /** Types of custom widgets that have a stylesheet; null if unknown. */
   styledWidgets: string[] | null;
   state: FrameProgress;
-  /** Height of the visible part of the lesson, in CSS pixels. */
-  visibleHeight: number;
+  /** Null if the frame is as high as the window, and scrolls. */
+  visible: VisibleLesson | null;
   /** Id of the step to start at, instead of the one in the state. */
   startAt?: string | undefined;
+}
+
+/** What learners see of a frame that is as high as the lesson, in CSS pixels. */
+export interface VisibleLesson {
+  /** The height of the window. */
+  height: number;
+  /** The part of the frame above the visible part, and the part below it. */
+  top: number;
+  below: number;
 }
 
 /** Messages of the outer page to the inner frame. */
 export type OuterMessage =
   | ({ type: 'init' } & FrameStart)
   | { type: 'content'; base: string }
-  | { type: 'visibleHeight'; height: number }
+  | ({ type: 'visible' } & VisibleLesson)
   | { type: 'goTo'; stepId: string }
   | { type: 'chunk'; chunk: number; steps: ChunkStep[] }
   | { type: 'chunkFailed'; chunk: number; isGone: boolean }

@@ -11,9 +11,17 @@ export type HostRequest =
   | { type: 'setToken'; token: string }
   /** The host has no token yet, and retries. */
   | { type: 'tokenDelayed' }
-  /** The height of the host's window, in CSS pixels. */
-  | { type: 'viewport'; height: number }
+  | Viewport
   | { type: 'goTo'; stepId: string };
+
+/** What learners see of the host page, in CSS pixels. */
+export interface Viewport {
+  type: 'viewport';
+  /** The height of the window, or of its part below a fixed header. */
+  height: number;
+  /** The part of this frame that is on the screen, from the frame's top. Missing if the host does not know. */
+  part?: { top: number; bottom: number };
+}
 
 /** The connection to the host page. */
 export interface HostLink {
@@ -69,12 +77,18 @@ export function sendHeightToPlatform(height: number): void {
 
 /** Reads a request of the host; undefined for anything else. */
 export function readHostRequest(data: unknown): HostRequest | undefined {
-  const { source, v, type, token, stepId, height } = (data ?? {}) as JsonObject;
+  const { source, v, type, token, stepId, height, top, bottom } = (data ?? {}) as JsonObject;
   if (source !== 'lectern' || v !== 1) return undefined;
   if (type === 'hello' || type === 'tokenDelayed') return { type };
   if (type === 'setToken' && typeof token === 'string' && token !== '' && token.length <= maxTokenChars) {
     return { type, token };
   }
-  if (type === 'viewport' && typeof height === 'number' && height > 0) return { type, height };
+  if (type === 'viewport' && isPixels(height) && height > 0) {
+    return { type, height, ...(isPixels(top) && isPixels(bottom) && { part: { top, bottom } }) };
+  }
   return type === 'goTo' && typeof stepId === 'string' ? { type, stepId } : undefined;
+}
+
+function isPixels(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value);
 }

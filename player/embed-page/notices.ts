@@ -29,7 +29,6 @@ export function noticeBar(language: string, returnUrl: string | null): NoticeBar
   const alert = element('div', { role: 'alert' });
   const root = element('div', { class: 'lectern-embed-notices' }, status, alert);
   let shown = '';
-  const view = watchView(root);
 
   return {
     root,
@@ -39,9 +38,7 @@ export function noticeBar(language: string, returnUrl: string | null): NoticeBar
       shown = text;
       status.replaceChildren();
       alert.replaceChildren();
-      view.disconnect();
       if (text === '') return;
-      view.observe(document.body);
       const line = element('div', { class: 'lectern-embed-notice' }, element('p', {}, text));
       (action ? alert : status).append(line);
       const isFinal = notices.some((name) => finalNotices.includes(name));
@@ -54,17 +51,4 @@ export function noticeBar(language: string, returnUrl: string | null): NoticeBar
       if (document.hasFocus()) button.focus({ preventScroll: true });
     },
   };
-}
-
-/**
- * Keeps the line at the top of the visible part of the page while the body is observed. A frame as high as its content
- * begins far above that part, and gets no scroll events. But an observer reports once, when it starts, which part of
- * the frame is on the screen; so this one starts again after each report.
- */
-function watchView(root: HTMLElement): IntersectionObserver {
-  return new IntersectionObserver(([entry], watch) => {
-    root.style.insetBlockStart = `${Math.max(0, entry?.intersectionRect.top ?? 0)}px`;
-    watch.unobserve(document.body);
-    watch.observe(document.body);
-  });
 }

@@ -17,8 +17,8 @@ import { sessionClient } from './session-client.ts';
 import type { SessionRecord } from './session-record.ts';
 import { openTabs } from './tabs.ts';
 import { claimsOf, keepToken, tokenStore } from './token-keeper.ts';
-import { visibleHeight } from './visible-height.ts';
 import { unrecordedSaver } from './unrecorded-saver.ts';
+import { visiblePart } from './visible-part.ts';
 
 /** The time in which the frame must show the lesson. */
 const frameTimeoutMs = 20_000;
@@ -88,7 +88,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   const lines = launchLines(boot, pageLanguage);
   const host = openHost(boot.allowedOrigins, (request) => {
     if (request.type === 'setToken') takeToken(request.token);
-    else if (request.type === 'viewport') visible.set(request.height);
+    else if (request.type === 'viewport') visible?.set(request);
     else if (request.type === 'goTo' && !frame.post(request))
       linked = positions.positionOf(request.stepId) ?? linked;
   });
@@ -103,7 +103,8 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   let content = new URL(boot.content.base, location.href).href;
   /** The step of a deep link, until the lesson is shown. */
   let linked = positions.positionOf(new URLSearchParams(location.hash.slice(1)).get('step'));
-  const visible = visibleHeight(() => frame.post({ type: 'visibleHeight', height: visible.now() }));
+  /** Null in a window of its own: the frame fills it, and scrolls. */
+  const visible = parent === window ? null : visiblePart(showVisible);
   let isStuck = false;
   let isRejected = false;
 
@@ -116,12 +117,12 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
       language,
       content,
       styledWidgets: boot.styledWidgets ?? null,
-      visibleHeight: visible.now(),
+      visible: visible?.of(frame.iframe) ?? null,
       state: progressForFrame(stateNow()),
       startAt: linked?.stepId,
     }),
     (message) => {
-      if (message.type === 'resize') frame.iframe.style.blockSize = `${message.height}px`;
+      if (message.type === 'resize') setHeight(message.height);
       else if (message.type === 'error') host.send(message);
       else if (message.type === 'loadChunk') void sendChunk(message.chunk);
       else {
@@ -132,6 +133,19 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
       }
     },
   );
+
+  function setHeight(height: number): void {
+    if (visible) frame.iframe.style.blockSize = `${height}px`;
+    // On paper, the whole step counts.
+    else frame.iframe.style.setProperty('--lectern-content-height', `${height}px`);
+  }
+
+  function showVisible(): void {
+    if (!visible) return;
+    const { top, below, height } = visible.of(frame.iframe);
+    frame.post({ type: 'visible', top, below, height });
+    notices.root.style.insetBlockStart = `${visible.of(document.body).top}px`;
+  }
 
   async function sendChunk(chunk: number): Promise<void> {
     const steps = await loadChunk(chunk);
@@ -236,7 +250,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     return !hasOlderVersion();
   }
 
-  document.body.className = 'lectern-embed';
+  document.body.className = visible ? 'lectern-embed' : 'lectern-embed lectern-is-window';
   document.body.replaceChildren(notices.root);
   new ResizeObserver(([entry]) => {
     const isSized = frame.iframe.style.blockSize !== '';

@@ -1,5 +1,5 @@
 import type { FrameMessage, FrameState } from '../embed-page/frame-messages.ts';
-import type { FrameStart, OuterMessage } from '../embed-page/frame-link.ts';
+import type { FrameStart, OuterMessage, VisibleLesson } from '../embed-page/frame-link.ts';
 import { element } from '../dom.ts';
 import { addStylesheet } from '../lesson/archive.ts';
 import { mountLesson } from '../lesson/mount-lesson.ts';
@@ -25,7 +25,7 @@ function listen(): void {
 
 function play(start: FrameStart, port: MessagePort): void {
   const root = element('main');
-  setVisibleHeight(start.visibleHeight);
+  setVisible(start.visible);
   const { chunk, steps: firstSteps } = start.first;
   const steps = chunkedSteps(start.lesson, (needed) => send({ type: 'loadChunk', chunk: needed }));
   steps.receive(chunk, firstSteps);
@@ -63,8 +63,8 @@ function play(start: FrameStart, port: MessagePort): void {
       case 'content':
         content = data.base;
         return;
-      case 'visibleHeight':
-        setVisibleHeight(data.height);
+      case 'visible':
+        setVisible(data);
         return;
       case 'chunk':
         steps.receive(data.chunk, data.steps);
@@ -89,11 +89,17 @@ function play(start: FrameStart, port: MessagePort): void {
   };
   document.documentElement.lang = start.language;
   document.body.append(root);
-  followHeight(root, (height) => send({ type: 'resize', height }));
+  const sendHeight = (height: number) => send({ type: 'resize', height });
+  if (start.visible) followHeight(root, sendHeight);
+  else new ResizeObserver(() => sendHeight(root.offsetHeight)).observe(root);
 }
 
-function setVisibleHeight(height: number): void {
-  document.documentElement.style.setProperty('--lectern-visible-height', `${height}px`);
+function setVisible(visible: VisibleLesson | null): void {
+  const { style } = document.documentElement;
+  if (visible === null) return style.setProperty('--lectern-min-height', '100svh');
+  for (const name of ['top', 'below', 'height'] as const) {
+    style.setProperty(`--lectern-visible-${name}`, `${visible[name]}px`);
+  }
 }
 
 function stateOf({ stepId, progressData, variableState }: LessonEvent): {

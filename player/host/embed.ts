@@ -54,6 +54,8 @@ export interface EmbedOptions {
   title?: string;
   /** Minimum height of the frame in CSS pixels; 320 by default. */
   minHeight?: number;
+  /** Height of what covers the top of the window, such as a fixed header, in CSS pixels; 0 by default. */
+  topOffset?: number | ((this: void) => number);
   /** Id of the step to start at, instead of the learner's last one. */
   startAt?: string;
   onEvent?(this: void, event: EmbedEvent): void;
@@ -83,11 +85,12 @@ const script = document.currentScript instanceof HTMLScriptElement ? document.cu
  */
 export function mount(element: HTMLElement, options: EmbedOptions): Embed {
   const url = embedUrl(options);
-  const { title = 'Lesson', minHeight = 320 } = options;
+  const { title = 'Lesson', minHeight = 320, topOffset = 0 } = options;
   const iframe = document.createElement('iframe');
   /** Messages for the lesson's page, until its script runs. */
   const queued: object[] = [];
   let isListening = false;
+  let isViewSent = false;
   let isReady = false;
   /** The last requested step. Each page that loads before the lesson is ready gets it. */
   let requestedStep: string | undefined;
@@ -137,19 +140,38 @@ export function mount(element: HTMLElement, options: EmbedOptions): Embed {
   }
 
   function handle(event: EmbedEvent): void {
-    if (event.type === 'resize') iframe.style.height = `${Math.max(minHeight, event.height)}px`;
+    if (event.type === 'resize') {
+      iframe.style.height = `${Math.max(minHeight, event.height)}px`;
+      sendView();
+    }
     if (event.type === 'ready' && options.title === undefined) iframe.title = event.title;
     // The top of the new step may be far above the visible part.
-    if (event.type === 'step' && iframe.getBoundingClientRect().top < 0) iframe.scrollIntoView();
+    if (event.type === 'step' && iframe.getBoundingClientRect().top < offset()) {
+      iframe.style.scrollMarginTop = `${offset()}px`;
+      iframe.scrollIntoView();
+    }
     if (event.type === 'ready') isReady = true;
     if (event.type === 'token.expiring' && options.getToken && !isRenewing) void renew(options.getToken);
     element.dispatchEvent(new CustomEvent(`lectern:${event.type}`, { bubbles: true, detail: event }));
     options.onEvent?.(event);
   }
 
-  /** Reports the window's height, which the lesson cannot measure in a frame as high as itself. */
-  function sendHeight(): void {
-    if (isListening) post({ type: 'viewport', height: windowHeight() });
+  function offset(): number {
+    return typeof topOffset === 'number' ? topOffset : topOffset();
+  }
+
+  /** Reports what learners see of the frame. It cannot measure that, because it is as high as the lesson. */
+  function sendView(): void {
+    if (!isListening || isViewSent) return;
+    isViewSent = true;
+    // At most once for each frame that the browser paints.
+    requestAnimationFrame(() => {
+      isViewSent = false;
+      const { top, bottom } = visibleRange(iframe, offset());
+      const frameTop = iframe.getBoundingClientRect().top;
+      const height = windowHeight() - offset();
+      post({ type: 'viewport', height, top: top - frameTop, bottom: bottom - frameTop });
+    });
   }
 
   function onMessage({ source, origin, data }: MessageEvent<unknown>): void {
@@ -160,14 +182,16 @@ export function mount(element: HTMLElement, options: EmbedOptions): Embed {
     // After a reload, the lesson's page sends another hello.
     isListening = true;
     post({ type: 'hello' });
-    sendHeight();
+    sendView();
     if (isDelayed) post({ type: 'tokenDelayed' });
     if (!isReady && requestedStep !== undefined) post({ type: 'goTo', stepId: requestedStep });
     queued.splice(0).forEach(post);
   }
 
   addEventListener('message', onMessage);
-  addEventListener('resize', sendHeight);
+  addEventListener('resize', sendView);
+  // In the capture phase, for parts of the page that scroll.
+  addEventListener('scroll', sendView, { capture: true, passive: true });
   iframe.title = title;
   iframe.allow = 'fullscreen; autoplay';
   iframe.referrerPolicy = 'no-referrer';
@@ -185,10 +209,25 @@ export function mount(element: HTMLElement, options: EmbedOptions): Embed {
     destroy() {
       stopRenewing();
       removeEventListener('message', onMessage);
-      removeEventListener('resize', sendHeight);
+      removeEventListener('resize', sendView);
+      removeEventListener('scroll', sendView, { capture: true });
       iframe.remove();
     },
   };
+}
+
+/** Returns the part of the window in which an element may be seen, below a header of this height. CSS pixels. */
+function visibleRange(element: Element, headerHeight: number): { top: number; bottom: number } {
+  let [top, bottom] = [headerHeight, innerHeight];
+  for (let parent = element.parentElement; parent !== null; parent = parent.parentElement) {
+    // The page's own scroll bar belongs to the window.
+    if (parent === document.documentElement || parent === document.body) continue;
+    if (getComputedStyle(parent).overflowY === 'visible') continue;
+    const box = parent.getBoundingClientRect();
+    top = Math.max(top, box.top);
+    bottom = Math.min(bottom, box.bottom);
+  }
+  return { top, bottom };
 }
 
 /** @throws {Error} after {@link tokenTimeoutMs} */
@@ -218,18 +257,19 @@ function embedUrl({ src, base = script, lessonId, token, getToken, startAt }: Em
   return url;
 }
 
-/** Mounts a lesson in every `<div data-lectern-embed="lesson id" data-token="...">`; `data-src` and `data-title` work, too. */
+/** Mounts a lesson in every `<div data-lectern-embed="lesson id" data-token="...">`; `data-src`, `data-title` and `data-top-offset` work, too. */
 function mountAll(): void {
   for (const element of document.querySelectorAll<HTMLElement>(
     '[data-lectern-embed]:not([data-lectern-mounted])',
   )) {
-    const { lecternEmbed, token, src, title } = element.dataset;
+    const { lecternEmbed, token, src, title, topOffset } = element.dataset;
     element.dataset.lecternMounted = '';
     mount(element, {
       ...(lecternEmbed && { lessonId: lecternEmbed }),
       ...(token && { token }),
       ...(src && { src }),
       ...(title && { title }),
+      ...(topOffset && { topOffset: Number(topOffset) || 0 }),
     });
   }
 }

@@ -1,4 +1,4 @@
-import { element, icon, uniqueId } from '../dom.ts';
+import { element, uniqueId } from '../dom.ts';
 import { endView } from './end-view.ts';
 import type { EndActions } from './end-view.ts';
 import type { LessonProgress } from './lesson-progress.ts';
@@ -9,6 +9,7 @@ import { stepPosition, stepTitle } from './step-list.ts';
 import { progressBar } from './progress-bar.ts';
 import type { PlayedLesson, PlayedStep } from './read-lesson.ts';
 import { activeElement } from './focus.ts';
+import { stepBar } from './step-bar.ts';
 import { showLoading } from './step-loading.ts';
 import { showStep } from './step-view.ts';
 import type { StepHost, StepView } from './step-view.ts';
@@ -50,7 +51,6 @@ export function lessonView(
   const progressView = progressBar(lesson, language);
 
   const skip = element('button', { class: 'lectern-skip', type: 'button' }, message(language, 'lesson.skip'));
-  const position = element('p', { class: 'lectern-place' });
   const status = element('p', { class: 'lectern-hidden-text', role: 'status' });
   const heading = element('h1', { class: 'lectern-step-title', id: uniqueId(), tabindex: '-1' });
   const section = element('p', { class: 'lectern-step-section' });
@@ -59,37 +59,15 @@ export function lessonView(
     { class: 'lectern-step', 'aria-labelledby': heading.id },
     element('div', { class: 'lectern-step-head' }, section, heading),
   );
-  const back = element(
-    'button',
-    { class: 'lectern-button lectern-is-quiet', type: 'button' },
-    icon('back'),
-    message(language, 'lesson.back'),
-  );
-  const nextLabel = element('span');
-  const next = element('button', { class: 'lectern-button', type: 'button' }, nextLabel, icon('forward'));
-  const steps = element(
-    'nav',
-    { class: 'lectern-steps', 'aria-label': message(language, 'lesson.steps') },
-    back,
-    next,
-  );
-
-  const header = element(
-    'header',
-    { class: 'lectern-header' },
-    panel.button,
-    element('p', { class: 'lectern-lesson-title' }, lesson.title),
-    position,
-    progressView.bar,
-  );
+  const bar = stepBar(root, { title: lesson.title, language }, panel.button, progressView.bar);
   root.append(
     skip,
-    header,
+    bar.header,
     element(
       'div',
       { class: 'lectern-lesson-body' },
       panel.side,
-      element('div', { class: 'lectern-stage' }, stage, steps),
+      element('div', { class: 'lectern-stage' }, stage, bar.bar),
     ),
     panel.drawer,
     status,
@@ -101,7 +79,7 @@ export function lessonView(
   function focus(): void {
     heading.focus({ preventScroll: true });
     // scrollIntoView scrolls every container: the page, a part of it, pages around a frame.
-    for (const target of [header, heading]) target.scrollIntoView({ block: 'nearest', behavior: 'instant' });
+    for (const target of [skip, heading]) target.scrollIntoView({ block: 'nearest', behavior: 'instant' });
   }
 
   /** Shows the blocks of the current step, as soon as they are loaded. */
@@ -129,8 +107,8 @@ export function lessonView(
   }
 
   skip.addEventListener('click', focus);
-  back.addEventListener('click', () => actions.back());
-  next.addEventListener('click', () => actions.next());
+  bar.back.addEventListener('click', () => actions.back());
+  bar.next.addEventListener('click', () => actions.next());
   // A page that is closed can send nothing after these events.
   document.addEventListener('visibilitychange', flush);
   window.addEventListener('pagehide', flush);
@@ -141,18 +119,15 @@ export function lessonView(
       const current = currentStep(lesson, progress);
       outline.show(progress);
       progressView.show(progress);
-      position.textContent = stepPosition(index, lesson, language);
+      bar.position.textContent = stepPosition(index, lesson, language);
       const above = atEnd ? '' : (lesson.sections[current.sectionIndex]?.title ?? '');
       const title = atEnd ? message(language, 'lesson.complete') : stepTitle(current, lesson, language);
       section.textContent = above;
       section.hidden = above === '' || above === title;
       heading.textContent = title;
-      back.hidden = index === 0;
-      nextLabel.textContent = message(
-        language,
-        index === lesson.steps.length - 1 ? 'lesson.finish' : 'lesson.next',
-      );
-      steps.hidden = atEnd;
+      bar.back.hidden = index === 0;
+      const isLast = index === lesson.steps.length - 1;
+      bar.setNext(atEnd ? undefined : message(language, isLast ? 'lesson.finish' : 'lesson.next'));
       if (atEnd) {
         end = endView(lesson, progress, language, actions);
         stage.append(end);
@@ -160,7 +135,7 @@ export function lessonView(
         showContent(current);
       }
       if (!isChange) return;
-      status.textContent = atEnd ? '' : position.textContent;
+      status.textContent = atEnd ? '' : bar.position.textContent;
       focus();
     },
     leave() {
@@ -174,6 +149,7 @@ export function lessonView(
       document.removeEventListener('visibilitychange', flush);
       window.removeEventListener('pagehide', flush);
       panel.destroy();
+      bar.destroy();
       root.remove();
     },
   };

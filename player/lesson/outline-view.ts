@@ -7,8 +7,11 @@ import { stepList } from './step-list.ts';
 import type { StepList } from './step-list.ts';
 import { message } from '../../shared/i18n/message.ts';
 
-/** In longer lessons, only the learner's current section is unfolded, and a field searches the steps. */
+/** In longer lessons, only the current section is unfolded at first, and a field searches the steps. */
 const maxUnfoldedSteps = 30;
+
+/** The current entry keeps this distance from the edges of the outline. */
+const edgePixels = 48;
 
 /** The list of sections and steps. */
 export interface OutlineView {
@@ -32,6 +35,9 @@ export function outlineView(
   const lists = new Map<PlayedSection, StepList>();
   const folds: Fold[] = [];
   const isLong = lesson.steps.length > maxUnfoldedSteps;
+  /** The section of the current step. */
+  let current: Fold | undefined;
+  /** The section that was unfolded because the learner arrived there. */
   let unfolded: Fold | undefined;
   let shown: { progress: LessonProgress; seenSteps: ReadonlySet<string> } | undefined;
 
@@ -54,13 +60,28 @@ export function outlineView(
     lists.delete(section);
   }
 
-  /** Unfolds the section of the current step, and folds the one that this function unfolded before. */
-  function unfold(fold: Fold): void {
+  /** Unfolds the section of the current step. Folds the one before if it is finished, or was unfolded here. */
+  function arrive(fold: Fold, isFinished: (fold: Fold) => boolean): void {
     fill(fold);
-    if (fold.details.open) return;
+    const left = current;
+    current = fold;
+    if (left === fold) return;
+    for (const other of left ? [left] : folds) {
+      if (other !== fold && (other === unfolded || isFinished(other))) other.details.open = false;
+    }
+    unfolded = fold.details.open ? undefined : fold;
     fold.details.open = true;
-    if (unfolded && isLong) unfolded.details.open = false;
-    unfolded = fold;
+  }
+
+  /** Scrolls the outline, and nothing around it, until the current entry is in view. */
+  function revealCurrent(): void {
+    const entry = nav.querySelector('[aria-current]')?.getBoundingClientRect();
+    const scroller = nav.parentElement;
+    const view = scroller?.getBoundingClientRect();
+    if (!entry?.height || !scroller || !view) return;
+    if (entry.top < view.top + edgePixels || entry.bottom > view.bottom - edgePixels) {
+      scroller.scrollTop += entry.top - view.top - (view.height - entry.height) / 2;
+    }
   }
 
   const contents = element('div', {});
@@ -104,16 +125,16 @@ export function outlineView(
     show(progress) {
       const seenSteps = new Set(progress.visited);
       shown = { progress, seenSteps };
+      const seenIn = ({ section }: Fold) => section.steps.filter(({ id }) => seenSteps.has(id)).length;
       for (const fold of folds) {
-        const { section, count } = fold;
-        const seen = section.steps.filter(({ id }) => seenSteps.has(id)).length;
-        count.textContent = message(language, 'lesson.sectionProgress', {
-          seen,
-          steps: section.steps.length,
-        });
-        if (section.steps.some((step) => step.index === progress.index)) unfold(fold);
+        const steps = fold.section.steps.length;
+        fold.count.textContent = message(language, 'lesson.sectionProgress', { seen: seenIn(fold), steps });
+        if (fold.section.steps.some((step) => step.index === progress.index)) {
+          arrive(fold, (other) => seenIn(other) === other.section.steps.length);
+        }
       }
       for (const { mark } of [...lists.values(), ...(search?.results() ?? [])]) mark(progress, seenSteps);
+      requestAnimationFrame(revealCurrent);
     },
   };
 }

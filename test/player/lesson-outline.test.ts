@@ -88,6 +88,15 @@ describe('the outline', () => {
     expect(await entry('b3').isVisible()).toBe(true);
   });
 
+  it('folds a section once its steps are seen and the learner leaves it', async () => {
+    await page.setViewportSize(wide);
+    await view.start({ lesson: threeSteps() });
+    await page.evaluate('handle.next()');
+    expect(await entry('Mercury').isVisible()).toBe(true);
+    await page.evaluate('handle.next()');
+    expect(await entry('Mercury').isVisible()).toBe(false);
+  });
+
   it('progress is shown in seen steps', async () => {
     await view.start({ lesson: threeSteps() });
     const bar = page.getByRole('progressbar');
@@ -120,6 +129,20 @@ describe('the outline of a lesson with 1,000 steps', () => {
       await expect.poll(() => outline().locator('.lectern-outline-step').count()).toBe(20);
       expect(await outline().locator('[aria-current=step]').textContent()).toBe(`Step no. ${step}`);
     }
+  });
+
+  it('scrolls by itself and keeps the current entry in view; bar and header stay while the page scrolls', async () => {
+    await page.setViewportSize(wide);
+    const lines = text('t', '<p>Line</p>'.repeat(100));
+    const steps = Object.fromEntries(titles.slice(0, 100).map((title) => [title, [lines]]));
+    await view.start({ lesson: lessonOf({ One: steps }) });
+    await page.evaluate('handle.goTo("step no. 80"); scrollTo(0, 1500)');
+    const inView = `[...document.querySelectorAll('[aria-current], .lectern-header, .lectern-bar')].every((part) => {
+      const { top, bottom } = part.getBoundingClientRect();
+      return top >= 0 && bottom <= innerHeight;
+    })`;
+    await page.waitForFunction(inView);
+    expect(await page.evaluate('scrollY')).toBe(1500);
   });
 
   it('finds steps by words of their titles and sections, without case and accents', async () => {

@@ -1,0 +1,87 @@
+import { element, icon } from '../dom.ts';
+import { message } from '../../shared/i18n/message.ts';
+import { activeElement } from './focus.ts';
+
+/** Below this width, one bar at the bottom has everything. */
+const compactBelowPixels = 640;
+
+/** The controls that stay in view while the learner scrolls. */
+export interface StepBar {
+  /** Above the step: title and, on wide pages, contents, position and progress. */
+  header: HTMLElement;
+  /** Below the step: Back and Next and, on narrow pages, contents, position and progress. */
+  bar: HTMLElement;
+  /** Shows the current position, such as "Step 3 of 9". */
+  position: HTMLElement;
+  back: HTMLButtonElement;
+  next: HTMLButtonElement;
+  /** Sets the text of the Next button; undefined hides Back and Next. */
+  setNext(label: string | undefined): void;
+  destroy(): void;
+}
+
+/**
+ * Makes the header and the bar. Back and Next are below the step on all pages, where a reader arrives at the end.
+ *
+ * @param root the player's element, whose width decides
+ */
+export function stepBar(
+  root: HTMLElement,
+  { title, language }: { title: string; language: string },
+  contents: HTMLElement,
+  progress: HTMLElement,
+): StepBar {
+  const position = element('p', { class: 'lectern-place' });
+  const back = element(
+    'button',
+    { class: 'lectern-button lectern-is-quiet lectern-back', type: 'button' },
+    icon('back'),
+    element('span', {}, message(language, 'lesson.back')),
+  );
+  const label = element('span');
+  const next = element('button', { class: 'lectern-button', type: 'button' }, label, icon('forward'));
+  const steps = element(
+    'nav',
+    { class: 'lectern-steps', 'aria-label': message(language, 'lesson.steps') },
+    back,
+    next,
+  );
+  const header = element(
+    'header',
+    { class: 'lectern-header' },
+    element('p', { class: 'lectern-lesson-title', title }, title),
+  );
+  const bar = element('div', { class: 'lectern-bar' }, steps);
+  let isCompact: boolean | undefined;
+
+  function measure(): void {
+    const isNow = root.clientWidth < compactBelowPixels;
+    if (isNow === isCompact) return;
+    isCompact = isNow;
+    root.classList.toggle('lectern-is-compact', isCompact);
+    const focused = activeElement(root);
+    if (isCompact) bar.prepend(contents, position, progress);
+    else {
+      header.prepend(contents);
+      header.append(position, progress);
+    }
+    // Moving an element takes the focus from it.
+    if (focused === contents) contents.focus({ preventScroll: true });
+  }
+
+  const observer = new ResizeObserver(measure);
+  observer.observe(root);
+  measure();
+  return {
+    header,
+    bar,
+    position,
+    back,
+    next,
+    setNext(text) {
+      steps.hidden = text === undefined;
+      label.textContent = text ?? '';
+    },
+    destroy: () => observer.disconnect(),
+  };
+}
