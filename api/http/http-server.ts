@@ -25,6 +25,9 @@ const minIdleTimeoutMs = 10 * 60_000;
 /** The time from the end of the longest wait for an archive to the idle timeout. */
 const idleMarginMs = 60_000;
 
+/** Koa, Node's pipeline, compression, log and limits each wait for a response's end: 11 of them for a stream. */
+const maxResponseListeners = 20;
+
 export interface ServerLimits {
   /** How long a request may take to arrive. */
   requestTimeoutMs: number;
@@ -70,6 +73,7 @@ export function createHttpServer(
     };
     request.once('close', close);
     response.once('close', close);
+    response.setMaxListeners(maxResponseListeners);
     handle(request, response);
   };
   server.on('request', serve);

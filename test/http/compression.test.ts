@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import * as zlib from 'node:zlib';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CompressionBudget } from '../../api/http/compression-budget.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { embedPath } from '../embed/embed-pages.ts';
@@ -13,7 +13,15 @@ const api = useApi();
 const long = 'The tide rises and falls. '.repeat(200);
 let version: LessonVersion;
 let paths: Record<string, string>;
+const warnings: string[] = [];
+const collect = (warning: Error) => void warnings.push(warning.message);
+afterAll(() => {
+  process.off('warning', collect);
+  // For one, of more listeners on a response than Node allows.
+  expect(warnings).toEqual([]);
+});
 beforeAll(async () => {
+  process.on('warning', collect);
   const text = { type: 'Text', props: { id: 'text', html: `<p>${long}</p>` } };
   version = await publishLesson(api, api.organization, {
     sections: [section('one', step('s1', heading(), text))],
