@@ -6,6 +6,7 @@
  *     player [rounds]                                    lti [rounds] [launches]
  *     growth [rounds] [seconds] [records,...]            learners [learners] [minutes] [pause]
  *     webhooks [rounds] [folder of another checkout]     start [rounds]
+ *     books [rounds] [seconds]
  */
 
 const benches = new Map<string | undefined, () => Promise<unknown>>([
@@ -14,6 +15,7 @@ const benches = new Map<string | undefined, () => Promise<unknown>>([
   ['downloads', () => import('./downloads/main.ts')],
   ['api', () => import('./api/main.ts')],
   ['player', () => import('./player/main.ts')],
+  ['books', () => import('./books/main.ts')],
   ['growth', () => import('./growth/main.ts')],
   ['learners', () => import('./growth/learners.ts')],
   ['start', () => import('./start/main.ts')],

@@ -21,7 +21,13 @@ export interface LoadResult {
 
 /* The clients, in a separate process, so that both servers have the same ones and pay for none. */
 process.on('message', ({ url, requests, connections, seconds }: Load) => {
-  void autocannon({ url, requests, connections, duration: seconds }).then((result) => {
+  let clients = 0;
+  // Each connection begins elsewhere, so that they do not all send the same request at the same time.
+  const setupClient = (client: autocannon.Client) => {
+    const start = Math.floor((requests.length * clients++) / connections);
+    client.setRequests([...requests.slice(start), ...requests.slice(0, start)]);
+  };
+  void autocannon({ url, requests, connections, duration: seconds, setupClient }).then((result) => {
     const answer: LoadResult = {
       perSecond: result['2xx'] / result.duration,
       p50: result.latency.p50,

@@ -56,7 +56,8 @@ function embedUrl(): string {
   const { token } = signEmbedToken(secrets.signing, claims, 3600);
   return `${processes.address}/embed/${lessonId}?token=${token}`;
 }
-const firstStep = (url: string) => timeToFirstStep(browser, url, sampleSteps[0]?.title ?? '');
+const firstStep = (url: string) =>
+  timeToFirstStep(browser, url, { title: sampleSteps[0]?.title ?? '', hasPicture: true });
 const page = (name: string, file: string) => ({
   name,
   measure: () => firstStep(`http://127.0.0.1:${port}/${file}`),

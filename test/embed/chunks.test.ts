@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bookSections } from '../../bench/book.ts';
+import { bookSections } from '../../bench/books/book.ts';
 import type { LessonSkeleton } from '../../shared/lessons/lesson-skeleton.ts';
 import { markLessonDeleted } from '../../shared/models/lesson.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { bookSections, bookStepTitle } from '../../../bench/book.ts';
+import { bookSections, bookStepTitle } from '../../../bench/books/book.ts';
 import type { LessonVersion } from '../../../shared/models/lesson-version.ts';
 import { markVersionsUnpublished } from '../../../shared/models/lesson-version.ts';
 import { buildLearnerToken } from '../../support/factories.ts';

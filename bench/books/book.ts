@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { prose } from './prose.ts';
-import { picture } from './player/picture.ts';
-import { writePackage } from './write-package.ts';
+import { prose } from '../prose.ts';
+import { picture } from '../player/picture.ts';
+import { writePackage } from '../write-package.ts';
 
 /** The shape of a published textbook of psychology, with steps of different lengths. */
 const book = { steps: 739, stepsPerSection: 8, pictures: 352, words: 600 };

@@ -1,0 +1,161 @@
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { get } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { join } from 'node:path';
+import { startProcesses } from '../../cli/installation/processes.ts';
+import { freePort } from '../../shared/embedded/server-process.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { packageRoot } from '../../shared/platform/paths.ts';
+import { signEmbedToken } from '../../shared/tokens/player-tokens.ts';
+import { launchBrowser } from '../../test/support/browser.ts';
+import type { Load, LoadResult } from '../api/load.ts';
+import { prepareInstallation } from '../installation.ts';
+import { timeToFirstStep } from '../player/first-step.ts';
+import { median, medians, report } from '../rounds.ts';
+import { bookSections, bookStepTitle, writeBook } from './book.ts';
+import { bytesBeforeStep, walk } from './page.ts';
+import type { StaticBytes } from './static-bytes.ts';
+
+/*
+ * Measures a book of 739 steps: the time to its first heading against the demo lesson, requests per second for its page
+ * and its player data against a plain server that sends the same compressed bytes, the API's memory, and the size of the
+ * page while a learner goes through all steps.
+ */
+
+const rounds = Number(process.argv[3] ?? 9);
+const seconds = Number(process.argv[4] ?? 4);
+const connections = 32;
+let learners = 0;
+const demo = 'the demo lesson (baseline)';
+const plain = 'node:http, bytes from memory (baseline)';
+const acceptEncoding = { 'accept-encoding': 'gzip' };
+
+const installation = await prepareInstallation();
+const { folder, settings, config, servers, secrets, organization } = installation;
+await writeBook(join(folder, 'book'));
+const book = await installation.publish(join(folder, 'book'));
+const demoFolder = join(packageRoot, 'demo', 'lesson');
+const demoVersion = await installation.publish(demoFolder);
+const metricsPort = await freePort();
+const apiSettings = { ...settings, METRICS_PORT: String(metricsPort) };
+const processes = await startProcesses(config, servers, { workers: 0, settings: apiSettings });
+const clients = fork(join(import.meta.dirname, '..', 'api', 'load.ts'));
+const browser = await launchBrowser();
+const heading = { title: bookStepTitle(0), hasPicture: false };
+const demoHeading = { title: await firstTitle(demoFolder), hasPicture: false };
+
+console.log(`Node ${process.version}, Chromium ${browser.version()}, medians of ${rounds} rounds`);
+const bytes = await bytesBeforeStep(browser, embedUrl(book), heading.title);
+console.log(`\nBytes before the first step: ${(bytes / 1000).toFixed(0)} kB, without pictures`);
+report(
+  'From navigation to the first heading, cold cache',
+  await medians(
+    [
+      { name: demo, measure: () => timeToFirstStep(browser, embedUrl(demoVersion), demoHeading) },
+      { name: 'the book', measure: () => timeToFirstStep(browser, embedUrl(book), heading) },
+    ],
+    rounds,
+  ),
+  demo,
+);
+
+// A learner of its own for each request, because Lectern limits the rate of each.
+const tokens = Array.from({ length: 2_000 }, () => tokenFor(book));
+const paths = {
+  'embed page': `/embed/${book.lessonId}`,
+  'player-data': `/api/public/lessons/${book.lessonId}/player-data`,
+};
+const baseline = fork(join(import.meta.dirname, 'static-bytes.ts'));
+const { port } = await ask<{ port: number }>(baseline, await recordResponses(Object.values(paths)));
+for (const [name, path] of Object.entries(paths)) await measureRequests(name, path);
+
+console.log(`\nMemory of the API afterwards: ${((await apiMemory()) / 1e6).toFixed(0)} MB`);
+
+const { sizes, requests } = await walk(browser, embedUrl(book), {
+  steps: bookSections().flatMap((section) => section.steps).length,
+  interval: 100,
+});
+console.log(`\nA learner goes through all steps: ${requests} chunks requested`);
+for (const { step, heapMegabytes, nodes } of sizes)
+  console.log(
+    `  step ${String(step).padStart(4)}  ${heapMegabytes.toFixed(1).padStart(6)} MB  ${nodes} nodes`,
+  );
+
+await browser.close();
+await processes.stop();
+clients.disconnect();
+baseline.disconnect();
+await installation.remove();
+
+function tokenFor({ lessonId }: LessonVersion): string {
+  const learnerId = `learner-${(learners += 1)}`;
+  const claims = { organizationId: organization._id, lessonId, versionId: null, learnerId };
+  return signEmbedToken(secrets.signing, { ...claims, userAttributes: '{}' }, 3600).token;
+}
+
+function embedUrl(version: LessonVersion): string {
+  return `${processes.address}/embed/${version.lessonId}?token=${tokenFor(version)}`;
+}
+
+async function firstTitle(packageFolder: string): Promise<string> {
+  const { sections } = JSON.parse(await readFile(join(packageFolder, 'lesson.json'), 'utf8')) as {
+    sections: { steps: { title: string }[] }[];
+  };
+  return sections[0]?.steps[0]?.title ?? '';
+}
+
+async function ask<Answer>(child: ChildProcess, message: object): Promise<Answer> {
+  const answered = once(child, 'message');
+  child.send(message);
+  return ((await answered) as [Answer])[0];
+}
+
+/** Returns what the API sends for each path, compressed. */
+async function recordResponses(all: string[]): Promise<StaticBytes> {
+  const responses: StaticBytes = {};
+  for (const path of all) {
+    const request = get(`${processes.address}${path}?token=${tokenFor(book)}`, { headers: acceptEncoding });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    if (response.statusCode !== 200 || response.headers['content-encoding'] !== 'gzip')
+      throw new Error(`${path} returned ${response.statusCode} ${response.headers['content-encoding']}`);
+    const body = (await buffer(response)).toString('base64');
+    const { 'content-type': type = '' } = response.headers;
+    responses[path] = { headers: { 'content-type': type, 'content-encoding': 'gzip' }, body };
+  }
+  return responses;
+}
+
+async function measureRequests(name: string, path: string): Promise<void> {
+  const urls = new Map([
+    [plain, `http://127.0.0.1:${port}`],
+    ['Lectern', processes.address],
+  ]);
+  const requests = tokens.map((token) => ({ path: `${path}?token=${token}`, headers: acceptEncoding }));
+  const rates = new Map<string, number[]>([...urls.keys()].map((server) => [server, []]));
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [server, url] of urls) {
+      const load: Load = { url, requests, connections, seconds };
+      const result = await ask<LoadResult>(clients, load);
+      if (result.failures > 0) throw new Error(`${server}: ${result.failures} requests failed`);
+      if (round > 0) rates.get(server)?.push(result.perSecond);
+    }
+  }
+  console.log(`\n${name}, ${connections} connections`);
+  const base = median(rates.get(plain) ?? []);
+  for (const [server, list] of rates) {
+    const rate = median(list);
+    console.log(
+      `  ${server.padEnd(44)} ${rate.toFixed(0).padStart(6)} per second  ${(rate / base).toFixed(2)}`,
+    );
+  }
+}
+
+/** Returns the API's resident memory in bytes. */
+async function apiMemory(): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  return Number(/^process_resident_memory_bytes (.*)$/m.exec(text)?.[1] ?? NaN);
+}
