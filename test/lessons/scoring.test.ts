@@ -31,6 +31,7 @@ describe('scoreMultipleChoice', () => {
     ['half points are points', { ...one, points: 0.5 }, ['b'], 0.5, 0.5],
     ['points that are not a number count as 1', { ...one, points: '5' }, ['b'], 1, 1],
     ['negative points count as 1', { ...one, points: -3 }, ['b'], 1, 1],
+    ['points beyond the range of numbers count as 1', { ...one, points: JSON.parse('1e999') }, ['b'], 1, 1],
     [
       'a number matches the choice id with the same text',
       { choices: [{ id: 1 }], correct: ['1'] },
@@ -50,6 +51,8 @@ describe('scoreMultipleChoice', () => {
     ['right choices without a matching choice', { choices, correct: ['x'] }],
     ['no points', { ...one, points: 0 }],
     ['no choices', { correct: ['a'] }],
+    ['an empty id as the right choice', { choices: [{ id: '' }], correct: [''] }],
+    ['an id of another type as the right choice', { choices: [{ id: true }], correct: [true] }],
     ['props that are not an object', 'b'],
     ['no props', undefined],
   ])('a question with %s is not scored', (_reason, props) => {
