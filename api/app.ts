@@ -41,8 +41,8 @@ import {
   launch,
   postCheckedLogin,
   postLogin,
-  sendChoice,
-  showChoice,
+  sendSelection,
+  showSelection,
 } from './lti/lti.endpoints.ts';
 import { getAsset } from './media/assets.endpoints.ts';
 import { getContentMediaFile, getContentWidgetFile } from './media/content.endpoints.ts';
@@ -128,8 +128,8 @@ export const endpoints: readonly Endpoint<AppDependencies>[] = [
   continueLogin,
   postCheckedLogin,
   launch,
-  showChoice,
-  sendChoice,
+  showSelection,
+  sendSelection,
   getKeySet,
   register,
   getPlayerFile,

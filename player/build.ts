@@ -36,7 +36,7 @@ const bundles: Bundle[] = [
   { source: 'embed-page/embed-page.css', name: 'embed-page' },
   { source: 'host/embed.ts', name: 'embed', format: 'iife', globalName: 'LecternEmbed' },
   { source: 'launch-page/launch-page.ts', name: 'launch-page', format: 'esm' },
-  { source: 'choice-page/sent-page.ts', name: 'sent-page', format: 'esm' },
+  { source: 'selection-page/sent-page.ts', name: 'sent-page', format: 'esm' },
   { source: 'registration-page/registration-page.ts', name: 'registration-page', format: 'esm' },
 ];
 

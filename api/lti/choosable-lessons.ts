@@ -2,7 +2,7 @@ import type { Database } from '../../shared/models/database.ts';
 import { pageOfLessons, publishedVersionsOf } from '../../shared/models/lesson-list.ts';
 import type { ListPosition } from '../../shared/models/lesson-list.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import type { ChoiceForm } from './choice-form.ts';
+import type { SelectionForm } from './selection-form.ts';
 
 const lessonsPerPage = 10;
 
@@ -28,7 +28,7 @@ export interface ChoosablePage {
 export async function pageOfChoosable(
   db: Database,
   organizationId: string,
-  form: Pick<ChoiceForm, 'search' | 'after' | 'chosen'>,
+  form: Pick<SelectionForm, 'search' | 'after' | 'chosen'>,
 ): Promise<ChoosablePage> {
   const { lessonIds, next } = await listedLessons(db, organizationId, form);
   const elsewhere = [...form.chosen.keys()].filter((lessonId) => !lessonIds.includes(lessonId));
@@ -55,7 +55,7 @@ export async function findChoosable(
 async function listedLessons(
   db: Database,
   organizationId: string,
-  { search: title, after }: Pick<ChoiceForm, 'search' | 'after'>,
+  { search: title, after }: Pick<SelectionForm, 'search' | 'after'>,
 ): Promise<{ lessonIds: string[]; next: ListPosition | null }> {
   const lessonIds: string[] = [];
   let next = after;

@@ -8,12 +8,12 @@ import { findOrganization } from '../../shared/models/organization.ts';
 import type { LtiDependencies } from './dependencies.ts';
 import type { Fields } from '../http/middleware/form-body.ts';
 import { publicUrlOf } from '../http/public-url.ts';
-import { readChoiceForm } from './choice-form.ts';
-import type { ChoiceForm } from './choice-form.ts';
-import { maxLessons, sendChoicePage } from './choice-page.ts';
-import type { ChoiceFault } from './choice-page.ts';
-import { ChoiceStore } from './choices.ts';
-import type { Choice } from './choices.ts';
+import { readSelectionForm } from './selection-form.ts';
+import type { SelectionForm } from './selection-form.ts';
+import { maxLessons, sendSelectionPage } from './selection-page.ts';
+import type { SelectionFault } from './selection-page.ts';
+import { SelectionStore } from './selections.ts';
+import type { Selection } from './selections.ts';
 import { findChoosable, pageOfChoosable } from './choosable-lessons.ts';
 import { deepLinkingResponse } from './deep-linking-response.ts';
 import type { ChosenItem } from './deep-linking-response.ts';
@@ -21,15 +21,15 @@ import { LaunchFault } from './faults.ts';
 import { originsOf } from './open-lesson.ts';
 import { sendNoticePage } from './notice-page.ts';
 
-/** A choice in progress, with the platform that waits for it. */
-interface OpenChoice {
+/** An open selection with its platform. */
+interface OpenSelection {
   id: string;
-  choice: Choice;
+  selection: Selection;
   platform: LtiPlatform;
 }
 
 /**
- * Sends a page of lessons to choose from, which are those of the platform's organization.
+ * Sends a page that lists the lessons of the platform's organization for selection.
  *
  * @throws {LaunchFault} choice_expired.
  */
@@ -39,23 +39,23 @@ export async function showLessons(
   id: string,
   fields: Fields,
 ): Promise<void> {
-  await showPage(deps, ctx, await openChoice(deps, id), readChoiceForm(fields), null);
+  await showPage(deps, ctx, await openSelection(deps, id), readSelectionForm(fields), null);
 }
 
 /**
- * Sends a choice, or an empty one after a cancellation, to the platform through the browser. An invalid choice gets the
- * page again, with the reason (422).
+ * Sends a selection, or an empty one after a cancellation, to the platform through the browser. For an invalid
+ * selection, sends the page again, with the reason (422).
  *
  * @throws {LaunchFault} choice_expired.
  */
-export async function takeChoice(
+export async function takeSelection(
   deps: LtiDependencies,
   ctx: RequestContext,
   id: string,
   fields: Fields,
 ): Promise<void> {
-  const open = await openChoice(deps, id);
-  const form = readChoiceForm(fields);
+  const open = await openSelection(deps, id);
+  const form = readSelectionForm(fields);
   if (form.action !== 'choose') return sendResponse(deps, ctx, open, []);
   const items = await findItems(deps, open, form);
   if (!Array.isArray(items)) {
@@ -65,20 +65,20 @@ export async function takeChoice(
   await sendResponse(deps, ctx, open, items);
 }
 
-/** Reads the platform on each request, because it may be removed during the choice. */
-async function openChoice({ db, redis, config }: LtiDependencies, id: string): Promise<OpenChoice> {
-  const choice = await new ChoiceStore(redis, config.redisPrefix).get(id);
-  const platform = choice && (await findPlatform(db, choice.platformId));
-  if (choice === null || platform?.status !== 'active') throw new LaunchFault('choice_expired');
-  return { id, choice, platform };
+/** Reads the platform on each request, because it may be removed while the page is open. */
+async function openSelection({ db, redis, config }: LtiDependencies, id: string): Promise<OpenSelection> {
+  const selection = await new SelectionStore(redis, config.redisPrefix).get(id);
+  const platform = selection && (await findPlatform(db, selection.platformId));
+  if (selection === null || platform?.status !== 'active') throw new LaunchFault('choice_expired');
+  return { id, selection, platform };
 }
 
 async function showPage(
   deps: LtiDependencies,
   ctx: RequestContext,
-  { id, choice, platform }: OpenChoice,
-  form: ChoiceForm,
-  fault: ChoiceFault | null,
+  { id, selection, platform }: OpenSelection,
+  form: SelectionForm,
+  fault: SelectionFault | null,
 ): Promise<void> {
   const { organizationId, issuer, authUrl } = platform;
   const [page, organization] = await Promise.all([
@@ -86,9 +86,9 @@ async function showPage(
     findOrganization(deps.db, organizationId),
   ]);
   const { allowedOrigins = [] } = organization ?? {};
-  const platformOrigins = originsOf([issuer, authUrl, choice.returnUrl]);
-  sendChoicePage(deps, ctx, {
-    ...{ id, choice, form, page, fault },
+  const platformOrigins = originsOf([issuer, authUrl, selection.returnUrl]);
+  sendSelectionPage(deps, ctx, {
+    ...{ id, selection, form, page, fault },
     allowedOrigins: allowedOrigins.length === 0 ? null : [...allowedOrigins, ...platformOrigins],
   });
 }
@@ -96,17 +96,19 @@ async function showPage(
 /** Returns the chosen lessons and versions if all are still published; else the fault. */
 async function findItems(
   { db }: LtiDependencies,
-  { choice, platform }: OpenChoice,
-  { chosen }: ChoiceForm,
-): Promise<ChosenItem[] | ChoiceFault> {
+  { selection, platform }: OpenSelection,
+  { chosen }: SelectionForm,
+): Promise<ChosenItem[] | SelectionFault> {
   if (chosen.size === 0) return 'nothingChosen';
-  if (chosen.size > maxLessons(choice)) return 'tooMany';
+  if (chosen.size > maxLessons(selection)) return 'tooMany';
   const lessons = await findChoosable(db, platform.organizationId, [...chosen.keys()]);
   const items = lessons.flatMap(({ lessonId, versions }): ChosenItem[] => {
     const { versionId = null, hasColumn = false } = chosen.get(lessonId) ?? {};
     const version = versions.find(({ _id }) => versionId === null || _id === versionId);
     if (version === undefined) return [];
-    return [{ version, isPinned: versionId !== null, hasColumn: choice.acceptsLineItem ? hasColumn : null }];
+    return [
+      { version, isPinned: versionId !== null, hasColumn: selection.acceptsLineItem ? hasColumn : null },
+    ];
   });
   return items.length === chosen.size ? items : 'gone';
 }
@@ -115,23 +117,23 @@ async function findItems(
 async function sendResponse(
   deps: LtiDependencies,
   ctx: RequestContext,
-  { choice, platform }: OpenChoice,
+  { selection, platform }: OpenSelection,
   items: readonly ChosenItem[],
 ): Promise<void> {
-  const jwt = await deepLinkingResponse(deps.lti, platform, choice, items, publicUrlOf(ctx, deps.config));
+  const jwt = await deepLinkingResponse(deps.lti, platform, selection, items, publicUrlOf(ctx, deps.config));
   const { _id, organizationId } = platform;
   ctx.state.log.info(
     { platform: _id, organization: organizationId, lessons: items.length },
     'lessons chosen',
   );
-  const language = pageLanguage(ctx, choice.locale);
+  const language = pageLanguage(ctx, selection.locale);
   const title = message(language, 'selection.returning');
   const main = markup`<h1>${title}</h1>
-<form id="lectern-sent" method="post" action="${choice.returnUrl}">
+<form id="lectern-sent" method="post" action="${selection.returnUrl}">
 <input type="hidden" name="JWT" value="${jwt}">
 <button>${message(language, 'selection.continue')}</button>
 </form>`;
-  // Platforms may check the form's origin. They must not see the choice's URL, which is its credential.
+  // Platforms may check the form's origin. They must not see the selection's URL, which is its credential.
   ctx.set('Referrer-Policy', 'strict-origin');
   sendNoticePage(deps, ctx, { language, title, main, script: { name: 'sent-page' } });
 }

@@ -6,7 +6,7 @@ import { lineItemTag } from '../../shared/lti/scores/line-item.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { fullMarks } from '../../shared/progress/score.ts';
-import type { Choice } from './choices.ts';
+import type { Selection } from './selections.ts';
 
 /** Allows for users who have to click the button that posts the response. */
 const ttlSeconds = 600;
@@ -15,7 +15,7 @@ export interface ChosenItem {
   version: LessonVersion;
   /** Whether launches open this version instead of the newest. */
   isPinned: boolean;
-  /** Whether the lesson gets a gradebook column; null if the page did not offer the choice. */
+  /** Whether the lesson gets a gradebook column; null if the page did not offer one. */
   hasColumn: boolean | null;
 }
 
@@ -28,7 +28,7 @@ export interface ChosenItem {
 export async function deepLinkingResponse(
   { keys }: { keys: LtiKeys },
   { clientId, issuer }: Pick<LtiPlatform, 'clientId' | 'issuer'>,
-  { deploymentId, data }: Pick<Choice, 'deploymentId' | 'data'>,
+  { deploymentId, data }: Pick<Selection, 'deploymentId' | 'data'>,
   items: readonly ChosenItem[],
   baseUrl: string,
 ): Promise<string> {

@@ -4,7 +4,7 @@ import type { DeepLinkingClaims } from '../../shared/lti/claims.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import type { LtiDependencies } from './dependencies.ts';
 import { publicUrlOf } from '../http/public-url.ts';
-import { ChoiceStore } from './choices.ts';
+import { SelectionStore } from './selections.ts';
 import { LaunchFault } from './faults.ts';
 import { presentationOf } from './read-message.ts';
 import { isOnlyLearner } from './roles.ts';
@@ -27,7 +27,7 @@ export async function startDeepLinking(
   const { accept_types: accepted } = settings;
   if (isOnlyLearner(claims[claim.roles])) throw new LaunchFault('not_for_learners');
   if (!accepted.includes(offeredType)) throw new LaunchFault('no_accepted_type', { accepted });
-  const id = await new ChoiceStore(redis, config.redisPrefix).add({
+  const id = await new SelectionStore(redis, config.redisPrefix).add({
     platformId,
     deploymentId: claims[claim.deploymentId],
     returnUrl: settings.deep_link_return_url,

@@ -33,7 +33,7 @@ export const launchSchema = z.object({
 });
 
 /**
- * Responds to a launch: redirects to the lesson or to the choice of lessons, or sends a page that reads the platform's
+ * Responds to a launch: redirects to the lesson or to the lesson selection, or sends a page that reads the platform's
  * storage first.
  *
  * @throws {LaunchFault}

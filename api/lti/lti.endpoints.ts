@@ -6,7 +6,7 @@ import { limited, noStore } from '../http/headers.ts';
 import { clientIp } from '../http/client-ip.ts';
 import { formBody, readFields, readFormBytes } from '../http/middleware/form-body.ts';
 import type { Fields } from '../http/middleware/form-body.ts';
-import { showLessons, takeChoice } from './choose-lessons.ts';
+import { showLessons, takeSelection } from './choose-lessons.ts';
 import type { LtiDependencies } from './dependencies.ts';
 import { faultOf, faults, LaunchFault } from './faults.ts';
 import type { FaultCode } from './faults.ts';
@@ -164,7 +164,7 @@ export const launch = defineEndpoint(
         'A page that reads the browser’s secret from the platform’s storage and repeats the launch.',
       ),
       303: redirectTo(
-        'To the embed page with a token that is valid for eight hours, or to the choice of lessons.',
+        'To the embed page with a token that is valid for eight hours, or to the lesson selection.',
       ),
       ...faultPages({
         400: ofError('BAD_REQUEST').filter(isOfLaunch),
@@ -200,10 +200,10 @@ async function readLaunchForm({ largeTexts }: LtiDependencies, ctx: RequestConte
   return readFields(bytes.toString());
 }
 
-const choiceId = z.object({
-  choiceId: z.string().meta({ description: 'The only credential for the choice; valid for an hour.' }),
+const selectionId = z.object({
+  selectionId: z.string().meta({ description: 'The only credential for the selection; valid for an hour.' }),
 });
-const choiceFields = z.object({
+const selectionFields = z.object({
   q: z.string().optional().meta({ description: 'Words of a title.' }),
   cursor: z.string().optional().meta({ description: 'The page of lessons (pagination).' }),
   lesson: z
@@ -215,55 +215,55 @@ const choiceFields = z.object({
         '`column.ID` requests a gradebook column.',
     }),
 });
-const sentFields = choiceFields.extend({
+const sentFields = selectionFields.extend({
   action: z
     .enum(['choose', 'cancel'])
     .meta({ description: '`cancel` returns an empty selection to the platform.' }),
 });
-const choicePage = (description: string, ...referrer: [string, ...string[]]) => ({
+const selectionPage = (description: string, ...referrer: [string, ...string[]]) => ({
   ...pageOf(description),
   headers: { ...limited, ...noStore, ...policy, 'Referrer-Policy': z.enum(referrer) },
 });
-const selection = { ...common, path: '/lti/select/:choiceId', laterParams: choiceId } as const;
+const selection = { ...common, path: '/lti/select/:selectionId', laterParams: selectionId } as const;
 
-/** GET /lti/select/{choiceId}: the page where a teacher chooses lessons. */
-export const showChoice = defineEndpoint(
+/** GET /lti/select/{selectionId}: the page where a teacher chooses lessons. */
+export const showSelection = defineEndpoint(
   {
     ...selection,
     method: 'get',
-    laterQuery: choiceFields,
+    laterQuery: selectionFields,
     operationId: 'showLessons',
     summary: 'Lessons to choose from',
     description:
       'The page where a teacher chooses from the published lessons of the platform’s organization. A launch with ' +
       'an `LtiDeepLinkingRequest` redirects to it. It is one form, without scripts.',
     responses: {
-      200: choicePage('The page.', 'no-referrer'),
+      200: selectionPage('The page.', 'no-referrer'),
       ...faultPages({ 404: ['choice_expired'] }),
     },
   },
   (deps: LtiDependencies) =>
     async ({ ctx }) => {
-      await showLessons(deps, ctx, ctx.params.choiceId ?? '', readFields(ctx.querystring));
+      await showLessons(deps, ctx, ctx.params.selectionId ?? '', readFields(ctx.querystring));
       return written;
     },
 );
 
-/** POST /lti/select/{choiceId} */
-export const sendChoice = defineEndpoint(
+/** POST /lti/select/{selectionId} */
+export const sendSelection = defineEndpoint(
   {
     ...selection,
     method: 'post',
     // A page's form with every lesson chosen is smaller.
     body: formBody(32 * 1024, sentFields),
-    operationId: 'takeChoice',
-    summary: 'Send a choice to the platform',
+    operationId: 'takeSelection',
+    summary: 'Send a selection to the platform',
     description: 'Responds to the platform through the browser: `LtiDeepLinkingResponse`, signed by Lectern.',
     responses: {
       ...faultPages({ 404: ['choice_expired'] }),
-      200: choicePage('A page that sends the response to the platform.', 'strict-origin'),
-      422: choicePage(
-        'The page of lessons with a message about the choice; if the body is not a form, a page that says what to do, ' +
+      200: selectionPage('A page that sends the response to the platform.', 'strict-origin'),
+      422: selectionPage(
+        'The page of lessons with a message about the selection; if the body is not a form, a page that says what to do, ' +
           'with its code: `malformed_request`.',
         'no-referrer',
         'same-origin',
@@ -272,7 +272,7 @@ export const sendChoice = defineEndpoint(
   },
   (deps: LtiDependencies) =>
     async ({ ctx, readBody }) => {
-      await takeChoice(deps, ctx, ctx.params.choiceId ?? '', await readBody());
+      await takeSelection(deps, ctx, ctx.params.selectionId ?? '', await readBody());
       return written;
     },
 );

@@ -18,7 +18,7 @@ import type { PlatformConfiguration } from './platform-configuration.ts';
 import { RegistrationFault } from './registration-faults.ts';
 import type { RegistrationFaultCode } from './registration-faults.ts';
 
-/** Where platforms offer teachers the choice of lessons; Canvas has its own names. */
+/** The placements where platforms let teachers select lessons; Canvas has its own names. */
 const wantedPlacements = [
   'ContentArea',
   'https://canvas.instructure.com/lti/assignment_selection',

@@ -185,7 +185,7 @@ function configOf({ token, credentials, parameters, naming }: Asking, expendable
       checks: { not_a_server_error: { 'expected-statuses': ['2xx', '3xx', '4xx', 501] } },
     }),
     // No schema can describe whether a platform is registered.
-    ...['beginLogin', 'postLogin', 'goOnWithLogin', 'postCheckedLogin', 'launch', 'takeChoice'].flatMap(
+    ...['beginLogin', 'postLogin', 'goOnWithLogin', 'postCheckedLogin', 'launch', 'takeSelection'].flatMap(
       (name) => [
         '[[operations]]',
         ...toToml({

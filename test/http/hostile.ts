@@ -41,8 +41,8 @@ export const meantStatuses: Record<string, number> = {
   'DELETE /api/xapi-destinations/:destinationId': 422,
   'POST /lti/launch': 403,
   'GET /lti/register/:token': 400,
-  'GET /lti/select/:choiceId': 404,
-  'POST /lti/select/:choiceId': 404,
+  'GET /lti/select/:selectionId': 404,
+  'POST /lti/select/:selectionId': 404,
 };
 
 /** The form bodies, with all fields. */
@@ -57,7 +57,7 @@ export function formsOf({ issuer }: Pick<Tenant, 'issuer'>): Record<string, Reco
     'POST /lti/login': login,
     'POST /lti/login/checked': login,
     'POST /lti/launch': { state: 'state', id_token: 'a.b.c', storage_value: 'value' },
-    'POST /lti/select/:choiceId': { q: 'title', cursor: '', lesson: 'id', action: 'choose' },
+    'POST /lti/select/:selectionId': { q: 'title', cursor: '', lesson: 'id', action: 'choose' },
   };
 }
 

@@ -260,9 +260,9 @@ export const withoutIds: Record<string, string> = {
   'GET /lti/login/checked': 'as above',
   'POST /lti/login/checked': 'as above',
   'POST /lti/launch': 'test/lti tests who may launch what',
-  'GET /lti/select/:choiceId':
-    'the id is the authorization; test/lti/choice-page.test.ts tests what it opens',
-  'POST /lti/select/:choiceId': 'as above',
+  'GET /lti/select/:selectionId':
+    'the id is the authorization; test/lti/selection-page.test.ts tests what it opens',
+  'POST /lti/select/:selectionId': 'as above',
   'GET /player/:release/:file': 'it is the same for all callers',
   'GET /embed.js': 'it is the same for all callers',
   'GET /api/session': 'the cookie names the session',

@@ -5,7 +5,7 @@ import type { LtiResourceLink } from '../../shared/models/lti-resource-link.ts';
 import { unpublish } from '../../shared/publishing/publishing.ts';
 import { publishLesson } from '../player/player-lessons.ts';
 import { ask } from '../support/answers.ts';
-import { beginChoice, deliver, formOf, sendChoice } from './support/choice.ts';
+import { beginSelection, deliver, formOf, sendSelection } from './support/selection.ts';
 import { claimsOf, useLaunchLab } from './support/launch-lab.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
@@ -22,8 +22,8 @@ describe('a teacher', () => {
   test('selects a lesson, and learners launch it from the course and from a copy of the course', async () => {
     const { simulator, version } = lab;
     const { lessonId } = version;
-    const url = await beginChoice(lab);
-    const answer = await sendChoice(url, oneOf(lessonId, { [`column.${lessonId}`]: 'on' }));
+    const url = await beginSelection(lab);
+    const answer = await sendSelection(url, oneOf(lessonId, { [`column.${lessonId}`]: 'on' }));
     expect(await deliver(answer)).toBe(200);
     const link = simulator.linksOf(simulator.sample.course).at(-1);
     if (link === undefined) throw new Error('there is no link');
@@ -42,7 +42,7 @@ describe('a teacher', () => {
     const { lessonId } = first;
     await publishLesson(harness, organization, { lessonId, lesson: { title: 'First, corrected' } });
     const second = await publishLesson(harness, organization, { lesson: { title: 'Second' } });
-    const answer = await sendChoice(await beginChoice(lab), {
+    const answer = await sendSelection(await beginSelection(lab), {
       ...oneOf(lessonId, { [`version.${lessonId}`]: first._id }),
       ...oneOf(second.lessonId, { [`version.${second.lessonId}`]: '', [`column.${second.lessonId}`]: 'on' }),
     });
@@ -74,7 +74,7 @@ describe('a teacher', () => {
   test('cancels, and the platform learns that nothing was selected', async () => {
     const before = lab.simulator.linksOf(lab.simulator.sample.course).length;
     const fields = { ...oneOf(lab.version.lessonId), action: 'cancel' };
-    const answer = await sendChoice(await beginChoice(lab), fields);
+    const answer = await sendSelection(await beginSelection(lab), fields);
     expect(itemsIn(answer)).toEqual([]);
     expect(await deliver(answer)).toBe(200);
     expect(lab.simulator.linksOf(lab.simulator.sample.course)).toHaveLength(before);
@@ -83,8 +83,8 @@ describe('a teacher', () => {
 
 describe('the response to a platform', () => {
   test('is signed by a key of Lectern, for exactly this platform and request', async () => {
-    const url = await beginChoice(lab, { settings: { data: 'as it came "{}" ä' } });
-    const answer = await sendChoice(url, oneOf(lab.version.lessonId));
+    const url = await beginSelection(lab, { settings: { data: 'as it came "{}" ä' } });
+    const answer = await sendSelection(url, oneOf(lab.version.lessonId));
     const { action, jwt } = formOf(answer);
     const { keys } = (await (await fetch(`${lab.address}/lti/jwks`)).json()) as { keys: { kid: string }[] };
     expect(decodeProtectedHeader(jwt)).toEqual({
@@ -104,7 +104,7 @@ describe('the response to a platform', () => {
       [claim.deploymentId]: lab.tool.deploymentIds[0],
       [claim.deepLinkingData]: 'as it came "{}" ä',
     });
-    const again = claimsIn(await sendChoice(url, oneOf(lab.version.lessonId)));
+    const again = claimsIn(await sendSelection(url, oneOf(lab.version.lessonId)));
     expect(again.nonce).not.toBe(claims.nonce);
   });
 
@@ -112,16 +112,16 @@ describe('the response to a platform', () => {
     ['says null where there is nothing', { data: null }],
     ['takes more than what a string can say', { accept_types: ['ltiResourceLink', null, {}] }],
   ])('is accepted by a platform that %s', async (_what, settings) => {
-    const answer = await sendChoice(await beginChoice(lab, { settings }), oneOf(lab.version.lessonId));
+    const answer = await sendSelection(await beginSelection(lab, { settings }), oneOf(lab.version.lessonId));
     expect(itemsIn(answer)).toHaveLength(1);
   });
 
   test('omits data where the request had none, and the line item where the platform accepts none', async () => {
     const { lessonId } = lab.version;
     const settings = { data: undefined, accept_lineitem: false };
-    const url = await beginChoice(lab, { settings });
+    const url = await beginSelection(lab, { settings });
     expect((await ask(url)).body.toString()).not.toContain('gradebook');
-    const answer = await sendChoice(url, oneOf(lessonId, { [`column.${lessonId}`]: 'on' }));
+    const answer = await sendSelection(url, oneOf(lessonId, { [`column.${lessonId}`]: 'on' }));
     expect(claimsIn(answer)).not.toHaveProperty([claim.deepLinkingData]);
     expect(itemsIn(answer)[0]).not.toHaveProperty('lineItem');
     expect(itemsIn(answer)[0]).not.toHaveProperty('custom.gradebook_column');
@@ -129,7 +129,7 @@ describe('the response to a platform', () => {
 
   test('omits the line item where the teacher wants none, and launches then expect no score', async () => {
     const { lessonId } = lab.version;
-    const answer = await sendChoice(await beginChoice(lab), oneOf(lessonId));
+    const answer = await sendSelection(await beginSelection(lab), oneOf(lessonId));
     expect(itemsIn(answer)[0]).toMatchObject({ custom: { gradebook_column: 'none' } });
     expect(itemsIn(answer)[0]).not.toHaveProperty('lineItem');
     expect(await deliver(answer)).toBe(200);
@@ -142,7 +142,7 @@ describe('the response to a platform', () => {
   });
 
   test('leaves from a page that names its origin, and whose form may be redirected to any host of the platform', async () => {
-    const answer = await sendChoice(await beginChoice(lab), oneOf(lab.version.lessonId));
+    const answer = await sendSelection(await beginSelection(lab), oneOf(lab.version.lessonId));
     const policy = answer.headers.get('content-security-policy') ?? '';
     expect(policy).toContain("default-src 'none'");
     expect(policy).not.toContain('form-action');
@@ -153,22 +153,22 @@ describe('the response to a platform', () => {
 
 describe('the page appears again with the reason when', () => {
   const refusedText = async (url: string, fields: Record<string, string>) => {
-    const answer = await sendChoice(url, fields);
+    const answer = await sendSelection(url, fields);
     expect(answer.status).toBe(422);
     expect(formOf(answer).jwt).toBe('');
     return /role="alert">([^<]*)</.exec(answer.body.toString())?.[1];
   };
 
   test('nothing is selected', async () => {
-    expect(await refusedText(await beginChoice(lab), {})).toBe('You haven’t chosen a lesson yet.');
+    expect(await refusedText(await beginSelection(lab), {})).toBe('You haven’t chosen a lesson yet.');
   });
 
   test('more lessons are selected than the platform accepts', async () => {
     const other = await publishLesson(lab.harness, lab.organization);
-    const url = await beginChoice(lab, { settings: { accept_multiple: false } });
+    const url = await beginSelection(lab, { settings: { accept_multiple: false } });
     const both = { ...oneOf(lab.version.lessonId), ...oneOf(other.lessonId) };
     expect(await refusedText(url, both)).toBe('That’s too many at once. Choose at most 1 lesson.');
-    const [only] = itemsIn(await sendChoice(url, { lesson: other.lessonId }));
+    const [only] = itemsIn(await sendSelection(url, { lesson: other.lessonId }));
     expect(only).toMatchObject({ custom: { lesson_id: other.lessonId } });
   });
 
@@ -177,7 +177,7 @@ describe('the page appears again with the reason when', () => {
     const gone = await publishLesson(harness, organization);
     const kept = await publishLesson(harness, organization);
     const draft = await publishLesson(harness, organization, { lessonId: kept.lessonId, publish: false });
-    const url = await beginChoice(lab);
+    const url = await beginSelection(lab);
     await unpublish(harness.db, gone.lessonId);
     const text = 'Something you chose is no longer available. Check your selection.';
     expect(await refusedText(url, oneOf(gone.lessonId))).toBe(text);

@@ -7,42 +7,43 @@ import { markup } from '../../shared/platform/html.ts';
 import type { Html } from '../../shared/platform/html.ts';
 import { toPageCursor } from '../http/pagination.ts';
 import { publicPath } from '../http/public-url.ts';
-import { names } from './choice-form.ts';
-import type { ChoiceForm } from './choice-form.ts';
-import { choiceStyle } from './choice-style.ts';
-import type { Choice } from './choices.ts';
+import { names } from './selection-form.ts';
+import type { SelectionForm } from './selection-form.ts';
+import { selectionStyle } from './selection-style.ts';
+import type { Selection } from './selections.ts';
 import type { ChoosableLesson, ChoosablePage } from './choosable-lessons.ts';
 import { sendNoticePage } from './notice-page.ts';
 
-/** Why a choice is invalid. */
-export type ChoiceFault = 'nothingChosen' | 'tooMany' | 'gone';
+/** Why a selection is invalid. */
+export type SelectionFault = 'nothingChosen' | 'tooMany' | 'gone';
 
 /** Returns how many lessons one response to the platform may hold. */
-export function maxLessons({ acceptsMultiple }: Pick<Choice, 'acceptsMultiple'>): number {
+export function maxLessons({ acceptsMultiple }: Pick<Selection, 'acceptsMultiple'>): number {
   return acceptsMultiple ? 30 : 1;
 }
 
-interface ChoicePage {
+interface SelectionPage {
   id: string;
-  choice: Choice;
-  form: ChoiceForm;
+  selection: Selection;
+  form: SelectionForm;
   page: ChoosablePage;
-  fault: ChoiceFault | null;
+  fault: SelectionFault | null;
   /** Origins whose pages may frame this one; null for any. */
   allowedOrigins: readonly string[] | null;
 }
 
 /** Sends the page where teachers choose lessons: one form, without scripts. */
-export function sendChoicePage(
+export function sendSelectionPage(
   deps: Pick<LtiDependencies, 'config' | 'player'>,
   ctx: Context,
-  { id, choice, form, page, fault, allowedOrigins }: ChoicePage,
+  { id, selection, form, page, fault, allowedOrigins }: SelectionPage,
 ): void {
-  const language = pageLanguage(ctx, choice.locale);
-  const title = message(language, choice.acceptsMultiple ? 'selection.several' : 'selection.one');
+  const language = pageLanguage(ctx, selection.locale);
+  const title = message(language, selection.acceptsMultiple ? 'selection.several' : 'selection.one');
   const list = (lessons: ChoosableLesson[]) =>
-    markup`<ul>${lessons.map((lesson) => lessonItem(lesson, { choice, form, language }))}</ul>`;
-  const alert = fault === null ? null : message(language, `selection.${fault}`, { most: maxLessons(choice) });
+    markup`<ul>${lessons.map((lesson) => lessonItem(lesson, { selection, form, language }))}</ul>`;
+  const alert =
+    fault === null ? null : message(language, `selection.${fault}`, { most: maxLessons(selection) });
   const none = message(language, form.search.trim() === '' ? 'selection.noLessons' : 'selection.noMatch');
   const main = markup`<h1>${title}</h1>
 ${alert === null ? [] : markup`<p class="fault" role="alert">${alert}</p>`}
@@ -61,28 +62,31 @@ ${pagingRow(form, page, language)}
 </div>
 </form>`;
   const ancestors = allowedOrigins === null ? '*' : allowedOrigins.join(' ');
-  // The page's URL is the credential for the choice.
+  // The page's URL is the credential for the selection.
   ctx.set('Referrer-Policy', 'no-referrer');
   sendNoticePage(deps, ctx, {
     // Screen readers announce a new page's title, but not an alert that it has from the start.
     title: alert === null ? title : `${alert} ${title}`,
-    ...{ language, main, wide: true, style: choiceStyle },
+    ...{ language, main, wide: true, style: selectionStyle },
     directives: ["form-action 'self'", `frame-ancestors ${ancestors}`],
   });
 }
 
 interface ItemContext {
-  choice: Choice;
-  form: ChoiceForm;
+  selection: Selection;
+  form: SelectionForm;
   language: string;
 }
 
 /** Renders a lesson and its options, which count only if it is chosen. */
-function lessonItem({ lessonId, versions }: ChoosableLesson, { choice, form, language }: ItemContext): Html {
+function lessonItem(
+  { lessonId, versions }: ChoosableLesson,
+  { selection, form, language }: ItemContext,
+): Html {
   const [newest] = versions;
   const chosen = form.chosen.get(lessonId);
   const { versionId, hasColumn } = chosen ?? { versionId: null, hasColumn: true };
-  const pick = choice.acceptsMultiple
+  const pick = selection.acceptsMultiple
     ? markup`<input type="checkbox" name="${names.several(lessonId)}"${checked(chosen !== undefined)}>`
     : markup`<input type="radio" name="${names.one}" value="${lessonId}"${checked(chosen !== undefined)}>`;
   const sizes = [
@@ -95,7 +99,7 @@ function lessonItem({ lessonId, versions }: ChoosableLesson, { choice, form, lan
 <li><label class="pick">${pick}<span><b id="title-${lessonId}"><bdi>${newest.title}</bdi></b> <small>${sizes.join(' · ')}</small></span></label>
 <div class="options" role="group" aria-labelledby="title-${lessonId}">
 <label>${message(language, 'selection.version')} <select name="${names.version(lessonId)}"><option value="">${message(language, 'selection.newest', { number: newest.versionNumber })}</option>${options}</select></label>
-${choice.acceptsLineItem ? column : []}
+${selection.acceptsLineItem ? column : []}
 </div></li>`;
 }
 
@@ -112,7 +116,7 @@ function versionOption(
   return markup`<option value="${_id}"${_id === pinned ? markup` selected` : []}>${label}</option>`;
 }
 
-function pagingRow({ after }: ChoiceForm, { next }: ChoosablePage, language: string): Html[] {
+function pagingRow({ after }: SelectionForm, { next }: ChoosablePage, language: string): Html[] {
   const button = (cursor: string, label: string) =>
     markup`<button class="quiet" name="${names.cursor}" value="${cursor}">${label}</button>`;
   const buttons = [

@@ -1,5 +1,5 @@
 /** The CSS of the page where teachers choose lessons, in addition to that of all notice pages. */
-export const choiceStyle = `
+export const selectionStyle = `
 html { scroll-padding-block-end: 6rem; }
 .notice.wide { max-width: 46rem; }
 .wide { --accent: #1f5fbf; --mark: #eef4fd; --fault: #a8322b; }

@@ -5,7 +5,7 @@ import { z } from 'zod';
 const ttlSeconds = 3600;
 
 /** A platform's request to choose lessons (LTI Deep Linking 2.0). */
-const choiceSchema = z.object({
+const selectionSchema = z.object({
   platformId: z.string(),
   deploymentId: z.string(),
   /** The platform's URL for the response. */
@@ -18,32 +18,33 @@ const choiceSchema = z.object({
   /** The page's language, as the platform spells it. */
   locale: z.string().optional(),
 });
-export type Choice = z.output<typeof choiceSchema>;
+export type Selection = z.output<typeof selectionSchema>;
 
 /**
- * Stores choices in progress in Redis, where they expire. The id is the only credential for a choice. Redis keys hold
+ * Stores open selections in Redis, where they expire. The id is the only credential for a selection. Redis keys hold
  * its digest, so that reading Redis reveals no id.
  */
-export class ChoiceStore {
+export class SelectionStore {
   readonly #redis: Redis;
   readonly #prefix: string;
 
   constructor(redis: Redis, redisPrefix: string) {
     this.#redis = redis;
+    // Keys keep this name, because other releases read them.
     this.#prefix = `${redisPrefix}:lti:choice`;
   }
 
-  /** Stores a choice for an hour. @returns its id. */
-  async add(choice: Choice): Promise<string> {
+  /** Stores a selection for an hour. @returns its id. */
+  async add(selection: Selection): Promise<string> {
     const id = randomBytes(32).toString('base64url');
-    await this.#redis.set(this.#keyOf(id), JSON.stringify(choice), 'EX', ttlSeconds);
+    await this.#redis.set(this.#keyOf(id), JSON.stringify(selection), 'EX', ttlSeconds);
     return id;
   }
 
-  /** Returns null if the choice is unknown or has expired. */
-  async get(id: string): Promise<Choice | null> {
+  /** Returns null if the selection is unknown or has expired. */
+  async get(id: string): Promise<Selection | null> {
     const text = await this.#redis.get(this.#keyOf(id));
-    return text === null ? null : choiceSchema.parse(JSON.parse(text));
+    return text === null ? null : selectionSchema.parse(JSON.parse(text));
   }
 
   #keyOf(id: string): string {

@@ -7,7 +7,7 @@ import type { Answer } from '../support/answers.ts';
 import { policyOf } from '../embed/embed-pages.ts';
 import { publishLesson } from '../player/player-lessons.ts';
 import { buildOrganization } from '../support/factories.ts';
-import { beginChoice, requestChoice, sendChoice, titlesIn } from './support/choice.ts';
+import { beginSelection, requestSelection, sendSelection, titlesIn } from './support/selection.ts';
 import { answerOf, expectRejection, useLaunchLab } from './support/launch-lab.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
@@ -32,7 +32,7 @@ describe('the page offers', () => {
     const { lessonId } = first;
     const second = await publish('Tides, corrected', { lessonId });
     await publish('Tides, a draft', { lessonId, publish: false });
-    const page = await ask(await beginChoice(lab));
+    const page = await ask(await beginSelection(lab));
     const html = page.body.toString();
     expect(titlesIn(page)[0]).toBe('Tides, corrected');
     expect(html).toContain('<small>2 sections · 3 steps</small>');
@@ -49,7 +49,7 @@ describe('the page offers', () => {
   test('lessons whose title contains the search words, ignoring case and accents', async () => {
     await publish('Élan vital für Anfänger');
     await publish('Élan <b>');
-    const url = await beginChoice(lab);
+    const url = await beginSelection(lab);
     const found = async (q: string) => titlesIn(await ask(withQuery(url, { q })));
     expect(await found('elan')).toEqual(['Élan &lt;b&gt;', 'Élan vital für Anfänger']);
     expect(await found(' ANFANGER  vital ')).toEqual(['Élan vital für Anfänger']);
@@ -64,7 +64,7 @@ describe('the page offers', () => {
     for (let number = 0; number < 12; number += 1) lessons.push(await publish(`Paged ${number}`));
     const [last, oldest] = [lessons[11], lessons[0]];
     if (!last || !oldest) throw new Error('there are no lessons');
-    const url = await beginChoice(lab);
+    const url = await beginSelection(lab);
     const first = await ask(withQuery(url, { q: 'paged' }));
     expect(titlesIn(first)).toHaveLength(10);
     const chosen = {
@@ -85,7 +85,7 @@ describe('the page offers', () => {
   test('no lesson of another organization, whatever the URL', async () => {
     const { organization } = await buildOrganization(lab.harness);
     const foreign = await publishLesson(lab.harness, organization, { lesson: { title: 'A secret' } });
-    const url = await beginChoice(lab);
+    const url = await beginSelection(lab);
     const fields = {
       q: 'secret',
       [`lesson.${foreign.lessonId}`]: 'on',
@@ -94,32 +94,32 @@ describe('the page offers', () => {
     const page = await ask(withQuery(url, fields));
     expect(titlesIn(page)).toEqual([]);
     expect(page.body.toString()).not.toContain('A secret');
-    const refused = await sendChoice(url, fields);
+    const refused = await sendSelection(url, fields);
     expect(refused.status).toBe(422);
     expect(refused.body.toString()).not.toContain('A secret');
   });
 
   test('radio buttons where the platform accepts only one lesson', async () => {
     const { lessonId } = lab.version;
-    const url = await beginChoice(lab, { settings: { accept_multiple: false } });
+    const url = await beginSelection(lab, { settings: { accept_multiple: false } });
     const page = await ask(withQuery(url, { q: 'nothing has this', lesson: lessonId }));
     expect(page.body.toString()).toContain('<h1>Choose a lesson</h1>');
     expect(page.body.toString()).toContain(`type="radio" name="lesson" value="${lessonId}" checked`);
   });
 
   test("texts in the platform's language, or else in one of the browser's languages", async () => {
-    const arabic = await ask(await beginChoice(lab, { locale: 'ar_EG' }));
+    const arabic = await ask(await beginSelection(lab, { locale: 'ar_EG' }));
     expect(arabic.body.toString()).toContain('<html lang="ar" dir="rtl">');
     expect(arabic.body.toString()).toContain('<h1>اختر دروسًا</h1>');
     const headers = { 'accept-language': 'de-AT, de;q=0.9, en;q=0.8' };
-    const german = await ask(await beginChoice(lab, { locale: 'xx' }), { headers });
+    const german = await ask(await beginSelection(lab, { locale: 'xx' }), { headers });
     expect(german.body.toString()).toContain('<h1>Wähle Lektionen aus</h1>');
   });
 });
 
 describe('the page', () => {
   test('may be framed by pages of the platform and of the organization', async () => {
-    const url = await beginChoice(lab);
+    const url = await beginSelection(lab);
     expect(policyOf(await ask(url))['frame-ancestors']).toBe('*');
     const { db } = lab.harness;
     await setOrganizationOrigins(db, lab.organization.slug, ['https://school.example']);
@@ -133,7 +133,7 @@ describe('the page', () => {
   });
 
   test('ignores values that its form cannot send', async () => {
-    const url = await beginChoice(lab);
+    const url = await beginSelection(lab);
     const { lessonId } = lab.version;
     for (const hostile of ['', 'x'.repeat(300), '$where', '\0', '\ud800', '{"$ne":null}', '../..', '-1']) {
       const fields = {
@@ -141,7 +141,7 @@ describe('the page', () => {
         ...{ [`version.${lessonId}`]: hostile, [`column.${lessonId}`]: hostile, [hostile]: hostile },
       };
       expect((await ask(withQuery(url, fields))).status).toBe(200);
-      expect((await sendChoice(url, { ...fields, action: 'choose' })).status).toBe(422);
+      expect((await sendSelection(url, { ...fields, action: 'choose' })).status).toBe(422);
     }
     expect((await ask(`${url}?q=a&q=b`)).status).toBe(422);
   });
@@ -170,18 +170,18 @@ describe('a selection is impossible', () => {
 
   test('for a learner of the course', async () => {
     const { learner } = lab.simulator.sample.users;
-    expectRejection(await requestChoice(lab, { user: learner }), 403, 'not_for_learners');
+    expectRejection(await requestSelection(lab, { user: learner }), 403, 'not_for_learners');
   });
 
   test('for a platform that accepts no links', async () => {
     const settings = { accept_types: ['file', 'html'] };
-    expectRejection(await requestChoice(lab, { settings }), 403, 'no_accepted_type');
+    expectRejection(await requestSelection(lab, { settings }), 403, 'no_accepted_type');
   });
 });
 
 test('the page does not offer a deleted lesson', async () => {
   const { lessonId } = await publish('Soon gone');
-  const url = withQuery(await beginChoice(lab), { q: 'soon gone' });
+  const url = withQuery(await beginSelection(lab), { q: 'soon gone' });
   expect(titlesIn(await ask(url))).toEqual(['Soon gone']);
   await deleteLesson(lab.harness.db, lessonId);
   expect(titlesIn(await ask(url))).toEqual([]);

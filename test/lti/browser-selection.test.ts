@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { publishLesson } from '../player/player-lessons.ts';
 import { faultsIn } from '../support/axe.ts';
 import { useBrowser } from '../support/use.ts';
-import { beginChoice } from './support/choice.ts';
-import type { ChoiceSettings } from './support/choice.ts';
+import { beginSelection } from './support/selection.ts';
+import type { SelectionSettings } from './support/selection.ts';
 import { useLaunchLab } from './support/launch-lab.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -29,9 +29,9 @@ const elementOverFocus = `(() => {
   return focused.contains(seen) || seen.contains(focused) && !seen.matches('html, body') ? '' : focused.outerHTML + ' under ' + seen?.outerHTML;
 })()`;
 
-async function open(options: BrowserContextOptions = {}, choice?: ChoiceSettings): Promise<Page> {
+async function open(options: BrowserContextOptions = {}, selection?: SelectionSettings): Promise<Page> {
   const page = await (await browser.newContext(options)).newPage();
-  await page.goto(await beginChoice(lab, choice));
+  await page.goto(await beginSelection(lab, selection));
   return page;
 }
 

@@ -5,24 +5,24 @@ import type { Answer } from '../../support/answers.ts';
 import type { LaunchLab } from './launch-lab.ts';
 
 /** The deep linking settings that a platform may send. */
-export type ChoiceSettings = Partial<DriveOptions> & { settings?: Readonly<Record<string, unknown>> };
+export type SelectionSettings = Partial<DriveOptions> & { settings?: Readonly<Record<string, unknown>> };
 
 /** Launches lesson selection as a teacher and returns the URL of its page. */
-export async function beginChoice(lab: LaunchLab, options: ChoiceSettings = {}): Promise<string> {
-  const answer = await requestChoice(lab, options);
+export async function beginSelection(lab: LaunchLab, options: SelectionSettings = {}): Promise<string> {
+  const answer = await requestSelection(lab, options);
   expect({ status: answer.status, text: answer.text }).toEqual({ status: 303, text: '' });
   return answer.headers.get('location') ?? '';
 }
 
 /** Like above, but with any outcome. */
-export function requestChoice(lab: LaunchLab, { settings, ...options }: ChoiceSettings = {}) {
+export function requestSelection(lab: LaunchLab, { settings, ...options }: SelectionSettings = {}) {
   const { course, users } = lab.simulator.sample;
   const deepLink = { course, tool: lab.tool, ...(settings && { settings }) };
   return lab.launch({ user: users.teacher, deepLink, ...options });
 }
 
 /** Submits the form of the page as its button does. */
-export function sendChoice(url: string, fields: Record<string, string> = {}): Promise<Answer> {
+export function sendSelection(url: string, fields: Record<string, string> = {}): Promise<Answer> {
   const body = new URLSearchParams({ action: 'choose', ...fields });
   return ask(url, { method: 'POST', body });
 }

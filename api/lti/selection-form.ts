@@ -4,7 +4,7 @@ import { pageCursor } from '../http/pagination.ts';
 import type { Fields } from '../http/middleware/form-body.ts';
 
 /** The form of the page where teachers choose lessons. Searching and paging submit it too. */
-export interface ChoiceForm {
+export interface SelectionForm {
   /** Words of a title. */
   search: string;
   after: ListPosition | null;
@@ -39,7 +39,7 @@ const cursor = pageCursor.nullable().catch(null);
 const action = z.enum(['choose', 'cancel']).nullable().catch(null);
 
 /** Parses the fields, and ignores invalid ones, which the page cannot have sent. */
-export function readChoiceForm(fields: Fields): ChoiceForm {
+export function readSelectionForm(fields: Fields): SelectionForm {
   const several = [...fields.keys()].filter((name) => name.startsWith(severalPrefix));
   const given = [...several.map((name) => name.slice(severalPrefix.length)), fields.get(names.one)];
   const ids = given.flatMap((text) => id.safeParse(text).data ?? []);
