@@ -38,7 +38,7 @@ const plainSettings: PlainSettings = {
 const { port } = await ask<{ port: number }>(plain, plainSettings);
 const urls = new Map([
   [baseline, `http://127.0.0.1:${port}`],
-  ['Lectern', processes.address],
+  ['Lectern', processes.url],
 ]);
 const clients = fork(join(import.meta.dirname, 'load.ts'));
 

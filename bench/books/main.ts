@@ -98,7 +98,7 @@ function tokenFor({ lessonId }: LessonVersion): string {
 }
 
 function embedUrl(version: LessonVersion): string {
-  return `${processes.address}/embed/${version.lessonId}?token=${tokenFor(version)}`;
+  return `${processes.url}/embed/${version.lessonId}?token=${tokenFor(version)}`;
 }
 
 async function firstTitle(packageFolder: string): Promise<string> {
@@ -118,7 +118,7 @@ async function ask<Answer>(child: ChildProcess, message: object): Promise<Answer
 async function recordResponses(all: string[]): Promise<StaticBytes> {
   const responses: StaticBytes = {};
   for (const path of all) {
-    const request = get(`${processes.address}${path}?token=${tokenFor(book)}`, { headers: acceptEncoding });
+    const request = get(`${processes.url}${path}?token=${tokenFor(book)}`, { headers: acceptEncoding });
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     if (response.statusCode !== 200 || response.headers['content-encoding'] !== 'gzip')
       throw new Error(`${path} returned ${response.statusCode} ${response.headers['content-encoding']}`);
@@ -132,7 +132,7 @@ async function recordResponses(all: string[]): Promise<StaticBytes> {
 async function measureRequests(name: string, path: string): Promise<void> {
   const urls = new Map([
     [plain, `http://127.0.0.1:${port}`],
-    ['Lectern', processes.address],
+    ['Lectern', processes.url],
   ]);
   const requests = tokens.map((token) => ({ path: `${path}?token=${token}`, headers: acceptEncoding }));
   const rates = new Map<string, number[]>([...urls.keys()].map((server) => [server, []]));

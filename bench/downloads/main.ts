@@ -53,12 +53,12 @@ async function fromFolder(): Promise<void> {
       return `sendfile on; tcp_nopush on; access_log off; server { listen 127.0.0.1:${port}; root ${served}; }`;
     });
     const proxy = await startNginx(program, (port) =>
-      exampleConfig(port, { api: processes.address, storeDir: config.storeDir }),
+      exampleConfig(port, { api: processes.url, storeDir: config.storeDir }),
     );
     await compare('a folder', installation, [
       ["Debian's nginx, the same file (baseline)", `${plain.url}/archive.zip`],
       ['Lectern, one process', url],
-      ['nginx in front of Lectern, SENDFILE_HEADER', url.replace(processes.address, proxy.url)],
+      ['nginx in front of Lectern, SENDFILE_HEADER', url.replace(processes.url, proxy.url)],
     ]);
     await plain.stop();
     await proxy.stop();
@@ -97,7 +97,7 @@ async function startWithArchive(
   const { config, servers, settings, publish } = installation;
   const version = await publish(packageFolder);
   const processes = await startProcesses(config, servers, { workers: 1, settings });
-  const url = `${processes.address}/api/lessons/${version.lessonId}/versions/${version._id}/export-zip`;
+  const url = `${processes.url}/api/lessons/${version.lessonId}/versions/${version._id}/export-zip`;
   const response = await fetch(url, authorized(installation));
   if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
   await response.body?.cancel();

@@ -93,7 +93,7 @@ const coordination = createCoordination(redis, config);
 const queueRedis = await connectRedis(servers.redisUrl);
 const queue = createExportQueue(queueRedis, config);
 const processes = await startProcesses(config, servers, { workers: 1, settings });
-const { address } = processes;
+const { url: baseUrl } = processes;
 
 const output = join(folder, 'output');
 const emptyOutput = async () => {
@@ -124,7 +124,7 @@ const build = async (version: LessonVersion) => {
 };
 const request = async (version: LessonVersion) => {
   const target = join(folder, 'export.zip');
-  const url = `${address}/api/lessons/${version.lessonId}/versions/${version._id}/export-zip`;
+  const url = `${baseUrl}/api/lessons/${version.lessonId}/versions/${version._id}/export-zip`;
   const credentials = `Authorization: ${authorization}`;
   await promisify(execFile)('curl', ['--silent', '--fail', '--header', credentials, '--output', target, url]);
   const { size } = await stat(target);

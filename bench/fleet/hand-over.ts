@@ -26,7 +26,7 @@ export async function measureHandOver(
     for (const version of versions) {
       const asked = Date.now();
       const path = `/api/lessons/${version.lessonId}/versions/${version._id}/export-zip`;
-      const response = await fetch(processes.address + path, { headers: { authorization } });
+      const response = await fetch(processes.url + path, { headers: { authorization } });
       await response.arrayBuffer();
       const job = await queue.getJob(exportJobOf(version).key);
       if (job?.processedOn === undefined) throw new Error(`${path}: ${response.status}, and no job`);

@@ -40,7 +40,7 @@ async function exportsPerMinute(
     const started = performance.now();
     await Promise.all(
       paths.map(async (path) => {
-        const response = await fetch(processes.address + path, { headers: { authorization } });
+        const response = await fetch(processes.url + path, { headers: { authorization } });
         if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
         await response.arrayBuffer();
       }),

@@ -98,8 +98,8 @@ async function play(number: number): Promise<void> {
   const learnerId = `learner-${number}`;
   const claims = { organizationId: organization._id, lessonId, versionId: null, learnerId };
   const { token } = signEmbedToken(secrets.signing, { ...claims, userAttributes: '{}' }, 86_400);
-  const address = apis[number % apiCount]?.processes.address ?? '';
-  const url = `${address}/api/public/lessons/${lessonId}/session?token=${token}`;
+  const baseUrl = apis[number % apiCount]?.processes.url ?? '';
+  const url = `${baseUrl}/api/public/lessons/${lessonId}/session?token=${token}`;
   try {
     // Learners do not arrive at the same moment.
     await pause(Math.random() * pauseSeconds);

@@ -115,7 +115,7 @@ async function ask<Answer>(child: ChildProcess, message: object): Promise<Answer
 async function measure(requestsOf: (records: number) => Request[]): Promise<Map<number, LoadResult[]>> {
   const results = new Map<number, LoadResult[]>(sizes.map((records) => [records, []]));
   for (let round = 0; round <= rounds; round += 1) {
-    for (const [records, { address: url }] of apis) {
+    for (const [records, { url }] of apis) {
       const load: Load = { url, requests: requestsOf(records), connections, seconds };
       const result = await ask<LoadResult>(clients, load);
       if (result.failures > 0) throw new Error(`${records} records: ${result.failures} requests failed`);

@@ -45,9 +45,9 @@ await createPlatform(db, {
   name: null,
   status: 'active',
 });
-const { address, stop } = await startProcesses(config, servers, { workers: 0, settings });
+const { url: baseUrl, stop } = await startProcesses(config, servers, { workers: 0, settings });
 const agent = new Agent({ keepAlive: true, maxSockets: connections });
-const targetLinkUri = `${address}/lti/launch`;
+const targetLinkUri = `${baseUrl}/lti/launch`;
 
 /** Seconds for all launches: elapsed, and of the processor. */
 interface Cost {
@@ -157,7 +157,7 @@ function send(
   const method = form === undefined ? 'GET' : 'POST';
   return new Promise((resolve, reject) => {
     const sent = request(
-      `${address}${path}`,
+      `${baseUrl}${path}`,
       { agent, method, headers: { ...headers, ...type } },
       (answer) => {
         answer.resume().on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers }));

@@ -54,7 +54,7 @@ function embedUrl(): string {
     userAttributes: '{}',
   };
   const { token } = signEmbedToken(secrets.signing, claims, 3600);
-  return `${processes.address}/embed/${lessonId}?token=${token}`;
+  return `${processes.url}/embed/${lessonId}?token=${token}`;
 }
 const firstStep = (url: string) =>
   timeToFirstStep(browser, url, { title: sampleSteps[0]?.title ?? '', hasPicture: true });

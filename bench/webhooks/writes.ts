@@ -40,8 +40,8 @@ export async function measureWrites(
   const other = otherCheckout === undefined ? null : await startOther(installation, otherCheckout);
   const contenders = [
     ...(other === null ? [] : [{ name: `the API of ${otherCheckout}`, url: other.url, tenant: without }]),
-    { name: 'no webhook', url: processes.address, tenant: without },
-    { name: 'a webhook for all events', url: processes.address, tenant: withWebhook },
+    { name: 'no webhook', url: processes.url, tenant: without },
+    { name: 'a webhook for all events', url: processes.url, tenant: withWebhook },
   ];
   const rates = new Map<string, number[]>(contenders.map(({ name }) => [name, []]));
   for (let round = 0; round <= rounds; round += 1) {

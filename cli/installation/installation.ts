@@ -52,7 +52,7 @@ export async function withInstallation(
     forced.addEventListener('abort', () => process.exit(1));
     try {
       const options = { workers, settings, signal: graceful, kill: forced };
-      const { address: url, failed, stop } = await startProcesses(config, servers, options);
+      const { url, failed, stop } = await startProcesses(config, servers, options);
       const over = new AbortController();
       const signal = AbortSignal.any([graceful, over.signal]);
       const using = use({ config, servers, secrets, url, signal });

@@ -12,7 +12,7 @@ import { aborted } from '../terminal/interrupts.ts';
 /** The API and workers of one installation, as child processes. */
 export interface Processes {
   /** The URL of the API. */
-  address: string;
+  url: string;
   /** Rejects when one of the processes ends unexpectedly. */
   failed: Promise<never>;
   /** Stops all processes gracefully; resolves when they have ended. */
@@ -64,7 +64,7 @@ export async function startProcesses(
     const ready = Promise.all(processes.map(({ started }) => started));
     const interrupted = signal === undefined ? [] : [rejectOnAbort(signal)];
     const [api] = await Promise.race([ready, failed, ...interrupted]);
-    return { address: localUrl(config.host, api?.port ?? config.port), failed, stop };
+    return { url: localUrl(config.host, api?.port ?? config.port), failed, stop };
   } catch (error) {
     await stop();
     throw error;
