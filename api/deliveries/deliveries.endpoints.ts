@@ -214,7 +214,8 @@ export const deliveryEndpoints = [
     {
       name: 'dismiss',
       summary: 'Dismiss a delivery',
-      description: 'A delivery that waits or has failed is not sent. A grade is dismissed if it has failed.',
+      description:
+        'Lectern no longer sends a waiting or failed delivery. A grade can be dismissed only after it has failed.',
     },
     dismissAny,
   ),

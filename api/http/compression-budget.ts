@@ -1,9 +1,9 @@
-/** The milliseconds of CPU time that compressing 1 MiB takes, roughly, at the levels that responses use. */
+/** The approximate CPU time for compressing 1 MiB at the levels that responses use. */
 const msPerMiB = 25;
 
 /**
  * Limits the CPU time of compressing responses in one process. Without it, clients that request large responses would
- * take the time of all others. Responses over the budget are sent uncompressed.
+ * take CPU time from all others. Responses over the budget are sent uncompressed.
  */
 export class CompressionBudget {
   readonly #msPerSecond: number;
@@ -24,7 +24,7 @@ export class CompressionBudget {
     this.#updatedAt = now();
   }
 
-  /** Reserves the time for a text; returns false if the budget does not have it now. */
+  /** Reserves the time for a text; returns false if the budget is used up for now. */
   reserve(bytes: number): boolean {
     const now = this.#now();
     const earned = ((now - this.#updatedAt) / 1000) * this.#msPerSecond;

@@ -50,7 +50,7 @@ export interface ArrivingBody {
   learner: string;
   /** The announced length; 0 without one. */
   announcedBytes: number;
-  /** Calls `onArrival` with the number of bytes received so far; rejects with what that throws. */
+  /** Calls `onArrival` with the number of bytes received so far; rejects with any error that it throws. */
   read: (onArrival: (bytes: number) => void) => Promise<Buffer>;
 }
 
@@ -58,7 +58,7 @@ export interface ArrivingBody {
 interface WorkQueue {
   running: number;
   waiting: Waiting[];
-  /** Until when its rate is used up by the work begun so far; Unix time in milliseconds. */
+  /** The time until which the work begun so far uses up its rate; Unix time in milliseconds. */
   busyUntil: number;
   /** When its latest work began. */
   servedAt: number;
@@ -105,8 +105,8 @@ export class LargeTexts {
    * announced length does not fit is rejected unread.
    *
    * @returns the body, and a function that releases its memory.
-   * @throws {LecternError} TOO_MANY_REQUESTS if learner, organization or process are over their limits; and what `read`
-   * throws.
+   * @throws {LecternError} TOO_MANY_REQUESTS if learner, organization or process are over their limits; any error of
+   * `read`.
    */
   async receive({
     organizationId,
@@ -179,7 +179,7 @@ export class LargeTexts {
     };
   }
 
-  /** Begins work of the organization with the fewest running texts; among equals, of the one served longest ago. */
+  /** Begins work of the organization with the fewest running texts; ties go to the one that was served longest ago. */
   #beginNext(): void {
     clearTimeout(this.#timer);
     const now = Date.now();

@@ -12,7 +12,7 @@ const headers = z.object({
   }),
   'webhook-timestamp': z.string().meta({
     description:
-      'When this attempt began, in seconds since 1970. Reject attempts that are more than 5 minutes off.',
+      'When this attempt began, in seconds since 1970. Reject attempts that differ from your clock by more than 5 minutes.',
     examples: ['1795252471'],
   }),
   'webhook-signature': z.string().meta({

@@ -18,11 +18,11 @@ export const webhookBody = z
       .optional()
       .meta({
         description:
-          'Only of a disabled webhook: its owner disabled it, its receiver returned 410 (`gone`), or it failed for three ' +
-          'days (`failing`).',
+          'Why the webhook is disabled: its owner disabled it, its receiver returned 410 (`gone`), or it failed for three ' +
+          'days (`failing`). Missing for an active webhook.',
       }),
     failingSince: time.optional().meta({
-      description: 'Only while each attempt fails: since when.',
+      description: 'Since when every attempt has failed. Missing after a success.',
     }),
     createdAt: time,
   })
@@ -54,7 +54,7 @@ export const deliveryBody = z
         z.strictObject({
           at: time,
           milliseconds: z.int().min(0),
-          status: z.int().nullable().meta({ description: 'Of the response; null without one.' }),
+          status: z.int().nullable().meta({ description: 'The status of the response; null without one.' }),
           error: z.string().nullable().meta({ description: 'Why it failed; null after a success.' }),
           response: z
             .string()
@@ -62,7 +62,7 @@ export const deliveryBody = z
             .meta({ description: 'The first 4 kB of the response; null without one.' }),
         }),
       )
-      .meta({ description: 'The last 20, the oldest first.' }),
+      .meta({ description: 'The last 20 attempts, the oldest first.' }),
   })
   .meta({ id: 'WebhookDelivery' });
 

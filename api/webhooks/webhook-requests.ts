@@ -20,7 +20,7 @@ export const deliveryParams = webhookParams.extend({
 const eventsFault = `events must be a list of 1 to ${subscribableEvents.length} event types`;
 const bodyFault = 'Request body must be a JSON object';
 
-/** Returns the text of an unknown field, or of a body that is not an object. */
+/** Returns the error message for an unknown field or a body that is not an object. */
 function objectFault(issue: { code?: string; keys?: string[] }): string {
   return issue.code === 'unrecognized_keys'
     ? `Request body has an unknown field "${issue.keys?.[0] ?? ''}"`
@@ -46,7 +46,7 @@ const settings = {
   description: z
     .string('description must be a text')
     .max(500, 'description must be at most 500 characters')
-    .meta({ description: 'Its purpose, for people.' }),
+    .meta({ description: 'A note about its purpose.' }),
 };
 
 export const createWebhookSchema = z.strictObject(
@@ -77,7 +77,7 @@ export const rotateSchema = z.strictObject(
       .min(0, overlapFault)
       .max(maxOverlapSeconds, overlapFault)
       .default(86_400)
-      .meta({ description: 'How long the previous secret signs, too.' }),
+      .meta({ description: 'How long the previous secret also signs.' }),
   },
   { error: objectFault },
 );

@@ -236,7 +236,7 @@ export const rotateWebhook = defineEndpoint(
     operationId: 'rotateWebhookSecret',
     summary: 'Rotate the secret of a webhook',
     description:
-      'Returns another secret. The previous one signs, too, until it expires, so that receivers can change without ' +
+      'Returns a new secret. The previous one also signs until it expires, so that receivers can change without ' +
       'losing a delivery. A second rotation ends the overlap of the first.',
     body: bodyOf(rotateSchema, {
       anHour: { summary: 'An hour of overlap', value: { overlapSeconds: 3600 } },
@@ -305,8 +305,8 @@ export const replayWebhook = defineEndpoint(
     operationId: 'replayWebhook',
     summary: 'Send deliveries again',
     description:
-      'Queues the deliveries of a period again, with their ids. Lectern keeps delivered ones for 7 days and failed ones ' +
-      'for 30 days.',
+      'Queues the deliveries of a period again, under their existing ids. Lectern keeps delivered ones for 7 days and ' +
+      'failed ones for 30 days.',
     body: bodyOf(replaySchema, {
       failed: {
         summary: 'Failed deliveries since a time',
@@ -375,7 +375,7 @@ export const resendWebhookDelivery = defineEndpoint(
     params: deliveryParams,
     operationId: 'resendWebhookDelivery',
     summary: 'Send a delivery again',
-    description: 'Queues one delivery again, with its id, whatever its status.',
+    description: 'Queues one delivery again under its existing id, whatever its status.',
     responses: { 202: queued, 404: deliveryNotFound },
   },
   ({ db }: { db: Database }) =>

@@ -3,25 +3,25 @@ import { parseRetryAfter } from '../platform/backoff.ts';
 const maxBodyCharacters = 4096;
 
 /**
- * The retry policies of an outbox. `week` is for faults that pass by themselves, `quarterHour` for refusals that a
- * restart on either side can cause, `never` for final refusals; `moot` means that there is nowhere to deliver to,
- * which is no failure.
+ * The retry policies of an outbox. `week` is for transient faults, `quarterHour` for rejections that a restart on
+ * either side can cause, and `never` for final rejections. `moot` means that there is no target any more, which does
+ * not count as a failure.
  */
 export type RetryPolicy = 'week' | 'quarterHour' | 'never' | 'moot';
 
 /**
- * What an attempt shows of its target: `healthy`, `failing` (other deliveries would fail now for the same reason), or
- * nothing.
+ * The health of a target, judged by an attempt: `failing` means that other deliveries would fail now for the same
+ * reason.
  */
 export type TargetHealth = 'healthy' | 'failing' | 'unknown';
 
-/** How a delivery that failed for a reason goes on. */
+/** The consequences of a fault for its delivery and its target. */
 export interface FaultKind {
   retry: RetryPolicy;
   target: TargetHealth;
 }
 
-/** A delivery failed. The reason alone decides what happens next. */
+/** Reports a failed delivery. The reason alone decides what happens next. */
 export class DeliveryFault<Reason extends string = string> extends Error {
   override readonly name: string = 'DeliveryFault';
   readonly reason: Reason;
@@ -30,7 +30,7 @@ export class DeliveryFault<Reason extends string = string> extends Error {
   readonly status: number | null;
   /** The beginning of the response; null without one. */
   readonly body: string | null;
-  /** The delay that the target asks for, in milliseconds; null without a Retry-After header. */
+  /** The delay in the Retry-After header, in milliseconds; null without one. */
   readonly retryAfterMs: number | null;
 
   constructor(
@@ -48,7 +48,7 @@ export class DeliveryFault<Reason extends string = string> extends Error {
   }
 }
 
-/** Returns the beginning of a response, which the outbox keeps for operators. */
+/** Returns the beginning of a response, for storage in the outbox. */
 export function truncateBody(body: string): string {
   return body.slice(0, maxBodyCharacters);
 }

@@ -5,15 +5,15 @@ import { isUnleased, leaseFields, newLease, noLease } from '../platform/lease.ts
 import type { Leased } from '../platform/lease.ts';
 
 /*
- * An outbox in MongoDB: a row for each thing to deliver, written before anything is sent, so that a crash loses none.
- * A worker claims a row with a lease, attempts delivery, and records the end of the attempt. Queue jobs only reduce
+ * An outbox in MongoDB: a row for each thing to deliver, written before anything is sent, so that a crash loses none. A
+ * worker claims a row with a lease, attempts delivery, and records the end of the attempt. Queue jobs only reduce
  * latency: a sweep finds every row that is due. Delivery is at least once. Each function is one atomic write, so a
- * process may end between any two. A format (such as scores, in worker/deliveries) decides what is sent where.
+ * process may crash between any two. A delivery format (worker/deliveries) decides what is sent and where.
  *
  *     claim:              waiting, with a lease
- *     end of an attempt:  -> idle     delivered, or there is nowhere to deliver to
+ *     end of an attempt:  -> idle     delivered, or no target any more
  *                         -> waiting  retry with backoff
- *                         -> failed   a final refusal, or failing for too long
+ *                         -> failed   a final rejection, or failing for too long
  *     resend:             -> waiting
  *     dismiss:            -> idle
  */
@@ -48,7 +48,7 @@ export interface Delivery extends Leased {
 /** The failure fields of a row without a failed attempt. */
 export const noFailures = { tries: 0, failingSince: null, failure: null } as const;
 
-/** The fields in a schema, but for `_id`. */
+/** The schema fields, except `_id`. */
 export const deliveryFields = {
   state: { type: String, required: true, enum: deliveryStates },
   tries: { type: Number, default: 0 },
@@ -68,7 +68,7 @@ export const deliveryFields = {
 /** The time limit of an attempt. */
 export const attemptTimeoutMs = 45_000;
 
-/** Longer than an attempt: a worker that still holds a row then has crashed, and another one may claim it. */
+/** Longer than an attempt: a worker that holds a row for this long has crashed, so another one may claim the row. */
 export const leaseMs = 60_000;
 
 const maxTargets = 10_000;
@@ -95,7 +95,7 @@ export const clearFailuresWhenIdle: PipelineStage.Set = {
 const isDue: Expression = { $and: [{ $lte: ['$nextTryAt', '$$NOW'] }, isUnleased] };
 
 /**
- * Leases the row of a filter that has been due for longest.
+ * Leases the row that matches a filter and has been due the longest.
  *
  * @param changes the format's own changes.
  * @returns null when none is due, or another worker has it.
@@ -116,7 +116,7 @@ export function claimDelivery<Row extends Delivery, Claimed extends Row>(
 }
 
 /**
- * Leases those of the given rows that are due and that no other worker has; returns them.
+ * Leases and returns the given rows that are due and that no other worker has leased.
  *
  * @param changes the format's own changes.
  */
@@ -158,10 +158,10 @@ export function endAttempt<Row extends Delivery>(
     .exec();
 }
 
-/** A failure, before the row's earlier failures decide its `since`. */
+/** A failure without `since`, which depends on the row's earlier failures. */
 export type FailedAttempt = Omit<DeliveryFailure, 'since'>;
 
-/** How long a row may fail before that is final, in milliseconds: for any reasons, and for the same one. */
+/** How long Lectern retries a failing row, in milliseconds: in all, and while the reason stays the same. */
 export interface MaxFailingMs {
   inAll: number;
   sameReason: number;
@@ -180,7 +180,7 @@ export function failedAttempt(failure: FailedAttempt) {
   };
 }
 
-/** Returns an expression: the row has been failing for longer than that. */
+/** Returns an expression that is true if the row has been failing for longer than its limits. */
 export function hasFailedTooLong(
   { since, changes: { failingSince } }: ReturnType<typeof failedAttempt>,
   { inAll, sameReason }: MaxFailingMs,
@@ -205,7 +205,7 @@ export async function dismissDeliveries<Row extends Delivery>(
 export interface DueTarget {
   target: string;
   dueSince: Date;
-  /** Whose slots it uses. */
+  /** The owner of the slots that its deliveries use. */
   owner: string;
 }
 

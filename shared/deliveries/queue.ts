@@ -8,14 +8,14 @@ import type { Delivery } from './outbox.ts';
 export const deliveryJobSchema = z.object({ rowId: z.string() });
 export type DeliveryJob = z.output<typeof deliveryJobSchema>;
 
-/** A queue that reduces the latency of an outbox; its jobs return their outcome in a word. */
+/** A queue that reduces the latency of an outbox; its jobs return their outcome as one word. */
 export type DeliveryQueue = Queue<DeliveryJob, string>;
 
 /** How long the queue board shows finished jobs. */
 const keptSeconds = 24 * 3600;
 const keptJobs = 1000;
 
-/** Rows that are due later than this are left to a worker's sweep. */
+/** Rows that are due later than this get no job: a sweep finds them. */
 const maxDelayMs = 30_000;
 
 export function createDeliveryQueue(
@@ -37,8 +37,8 @@ export function createDeliveryQueue(
 }
 
 /**
- * Queues jobs for rows that are due soon. Deduplication keeps at most one waiting job for each row; a job that is
- * added while a worker delivers the row runs next, so that the latest change is not left out.
+ * Queues jobs for rows that are due soon. Deduplication keeps at most one waiting job for each row; a job that is added
+ * while a worker delivers the row runs next, so that it sends the latest change.
  */
 export async function enqueueDeliveries(
   queue: DeliveryQueue,

@@ -29,10 +29,10 @@ const result = {
     .min(1)
     .meta({
       description:
-        'Rises with each write to this learner’s record. Events may arrive in any order: ignore one whose revision is ' +
-        'not above the last one.',
+        'Increases with each write to this learner’s record. Events may arrive in any order: ignore one whose ' +
+        'revision is not greater than the last one.',
     }),
-  attempt: z.int().min(1).meta({ description: 'Rises when the learner restarts the lesson.' }),
+  attempt: z.int().min(1).meta({ description: 'Increases when the learner restarts the lesson.' }),
   status: z.enum(progressStatuses),
   score: z
     .number()
@@ -105,7 +105,10 @@ export const eventDefinitions = {
         contextId: z.string().nullable(),
         scoreId: uuid.meta({ description: 'Id of the score, for `lectern lti resend`.' }),
         reason: z.string(),
-        httpStatus: z.int().nullable().meta({ description: 'Of the platform’s response; null without one.' }),
+        httpStatus: z
+          .int()
+          .nullable()
+          .meta({ description: 'The status of the platform’s response; null without one.' }),
       })
       .meta({ id: 'GradeFailedEventData' }),
   },
@@ -119,7 +122,7 @@ export const eventDefinitions = {
       .meta({ id: 'LearnerErasedEventData' }),
   },
   'webhook.disabled': {
-    when: 'Lectern disabled another webhook of the organization, because its receiver is gone or fails for days.',
+    when: 'Lectern disabled another webhook of the organization, because its receiver is gone or has failed for days.',
     data: z
       .strictObject({
         ...organization,

@@ -21,7 +21,7 @@ export interface PendingEvents<Event extends PendingEvent> {
   eventsDueAt?: Date;
 }
 
-/** The fields in a schema. */
+/** The schema fields. */
 export const pendingEventFields = {
   events: { type: [Schema.Types.Mixed], default: undefined },
   eventsDueAt: { type: Date, default: undefined },
@@ -69,11 +69,11 @@ export interface PublishedEvents {
   ids: string[];
   /** Other fields to set. */
   set?: Record<string, unknown>;
-  /** An expression: when to look at the document again although no event is left. Missing for never. */
+  /** An expression for the time of the next read of a document without events left; missing for no further read. */
   againAt?: unknown;
 }
 
-/** Removes published events from their documents. Events that were added meanwhile stay, and stay due. */
+/** Removes published events from their documents. Events that were added meanwhile stay due. */
 export async function removePublished<Document>(
   model: Model<Document>,
   published: readonly PublishedEvents[],

@@ -16,11 +16,11 @@ export type ProgressSnapshot = Pick<
 /** A write to a learner's record that webhooks report to integrators. Its id is the revision. */
 export interface ProgressEvent extends PendingEvent, ProgressSnapshot {
   changes: ProgressChange[];
-  /** Only if an xAPI destination wants them. */
+  /** Missing if the organization has no xAPI destination. */
   details?: WriteDetails;
 }
 
-/** What xAPI statements say about a write. */
+/** The details of a write that xAPI statements need. */
 export interface WriteDetails {
   /** Whether it begins an attempt. */
   began: boolean;
@@ -42,7 +42,7 @@ export interface ProgressEventFields extends PendingEvents<ProgressEvent> {
   announced?: { revision: number; at: Date };
 }
 
-/** The fields in a schema. */
+/** The schema fields. */
 export const progressEventFields = {
   ...pendingEventFields,
   announced: {
@@ -53,26 +53,26 @@ export const progressEventFields = {
 
 export const indexProgressEvents = indexPendingEvents;
 
-/** Which changes an organization's webhooks subscribe to. */
+/** The changes that an organization's webhooks and xAPI destinations need. */
 export interface WantedProgress {
   changes: ReadonlySet<ProgressChange>;
   /** Every write, as `progress.updated`. */
   updates: boolean;
-  /** What xAPI statements say about each write. */
+  /** The details of each write, for xAPI statements. */
   details: boolean;
 }
 
-/** What a write adds to its record for events: an event, a time at which a worker reads the record, or both. */
+/** The event data that a write adds to its record: an event, a time at which a worker reads the record, or both. */
 export interface RecordedEvent {
   event: ProgressEvent | null;
   dueAt: Date;
 }
 
-/** The shortest time between two `progress.updated` of a learner. */
+/** The minimum time between two `progress.updated` events of a learner. */
 export const updateIntervalMs = 60_000;
 
 /**
- * Returns what a write adds to its record; null if no webhook subscribes to it.
+ * Returns the event data that a write adds to its record; null if no subscription needs any.
  *
  * @param before the state that the write changed.
  * @param announcedAt the time of the record's last `progress.updated`.
@@ -115,7 +115,7 @@ function hasFinished(before: ProgressState, next: ProgressState): boolean {
   return next.finished !== null && next.finished.at.getTime() !== before.finished?.at.getTime();
 }
 
-/** Longer answers are left out of statements. */
+/** Statements omit longer answers. */
 const maxAnswerCharacters = 4096;
 const maxAnswers = 50;
 

@@ -28,7 +28,7 @@ export interface AnyDelivery {
   lessonId: string | null;
   learnerId: string | null;
   createdAt: Date;
-  /** The last ones, the oldest first; of grades only the last failure or success, without its duration. */
+  /** The last attempts, the oldest first. Grades have only the last failure or success, without its duration. */
   attempts: (Omit<DeliveryAttempt, 'milliseconds'> & { milliseconds: number | null })[];
 }
 

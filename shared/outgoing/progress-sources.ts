@@ -80,7 +80,7 @@ function readRecord(
   return { events, writes, published: { ...published, ...next } };
 }
 
-/** Returns the state to announce, null if none is due, and when to look at the record again. */
+/** Returns the state to announce, null if none is due, and an expression for the time of the next read. */
 function updateOf(
   record: AnyRecord & ProgressEventFields,
 ): { update: ProgressSnapshot | null } & Pick<PublishedEvents, 'set' | 'againAt'> {

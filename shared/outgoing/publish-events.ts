@@ -19,8 +19,8 @@ const batchSize = 200;
 const maxBatches = 50;
 
 /**
- * The limits of an organization's rows. At the first, its events wait where they occurred, a bounded number of them per
- * document. Above the second, the oldest delivered and failed rows are deleted.
+ * The limits of an organization's rows. From `maxWaitingRows` on, new events stay in their documents, each of which
+ * holds a bounded number. Above `maxEndedRows`, Lectern deletes the oldest delivered and failed rows.
  */
 export const maxWaitingRows = 100_000;
 export const maxEndedRows = 100_000;
@@ -32,7 +32,7 @@ export interface PublishDependencies extends StatementDependencies {
   log: Logger;
 }
 
-/** Moves all pending events that are due to the outbox. @param signal ends it after the current batch. */
+/** Publishes all due pending events to the outbox. @param signal ends it after the current batch. */
 export async function publishDueEvents(deps: PublishDependencies, signal: AbortSignal): Promise<void> {
   const { db } = deps;
   await publishSource(deps, embedSource(db), signal);
@@ -42,7 +42,7 @@ export async function publishDueEvents(deps: PublishDependencies, signal: AbortS
   await publishSource(deps, webhookSource(db), signal);
 }
 
-/** Adds an event that waits in no document to the outbox. */
+/** Adds an event to the outbox that is not pending in any document. */
 export async function publishEvent(db: Database, event: LecternEvent): Promise<void> {
   await insertDeliveries(db, rowsOf(event, await activeWebhooks(db, [event.organizationId])));
 }
@@ -106,10 +106,13 @@ async function activeWebhooks(db: Database, organizationIds: readonly string[]):
   return (await listWebhooks(db, organizationIds)).filter(({ disabled }) => disabled === null);
 }
 
-/** When the rows of organizations were last counted, and whether there were too many. */
+/** The last count of each organization's rows: its time, and whether there were too many. */
 const counted = new WeakMap<Database, Map<string, { at: number; isFull: boolean }>>();
 
-/** Returns the organizations with too many waiting rows. Deletes the oldest ended rows of those with too many. */
+/**
+ * Returns the organizations with too many waiting rows. Deletes the oldest ended rows of organizations with too many of
+ * these.
+ */
 async function fullOutboxes(
   { db, log }: PublishDependencies,
   organizationIds: readonly string[],

@@ -11,31 +11,31 @@ import { versionTextOf } from '../xapi/interactions.ts';
 import type { VersionText } from '../xapi/interactions.ts';
 import { statementsOf } from '../xapi/statements.ts';
 
-/** A write of a learner that destinations get statements about. */
+/** A learner's write, for xAPI statements. */
 export interface RecordedWrite {
   recordId: string;
   organizationId: string;
   lessonId: string;
   learnerId: string;
-  /** Of a user of an LTI platform; null for a learner of an integrator. */
+  /** The platform of an LTI user; null for a learner of an integrator. */
   platformId: string | null;
   event: ProgressEvent;
 }
 
 export interface StatementDependencies {
   db: Database;
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   publicUrl: string;
   pepper: string;
 }
 
-/** Versions whose texts a worker keeps. */
+/** The number of versions whose texts a worker caches. */
 const maxVersions = 50;
 const caches = new WeakMap<Database, LRUCache<string, VersionText>>();
 
 const unknownVersion: VersionText = { title: '', language: 'und', steps: [], interactions: new Map() };
 
-/** Returns the rows of the outbox for the statements about writes. */
+/** Returns the outbox rows of the statements about some writes. */
 export async function statementRows(
   deps: StatementDependencies,
   destinations: readonly XapiDestination[],

@@ -11,8 +11,8 @@ import { subscriptionCacheMs } from '../webhooks/manage.ts';
 const maxOrganizations = 10_000;
 
 /**
- * Returns which changes of learners' records an organization's webhooks subscribe to; null for none. Cached for half a
- * second, because every write of a learner reads it.
+ * Returns the changes of learners' records that an organization's webhooks and xAPI destinations need; null for none.
+ * Cached for half a second, because every write of a learner reads it.
  */
 export class Subscriptions {
   readonly #db: WebhookDb & XapiDestinationDb;

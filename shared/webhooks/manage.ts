@@ -20,8 +20,8 @@ import { generateWebhookSecret, sealWebhookSecret } from './secrets.ts';
 export const maxWebhooks = 20;
 
 /**
- * How long processes cache an organization's subscriptions. A change of subscriptions waits for longer before it is
- * reported as done: from then on, every process records events for it.
+ * How long processes cache an organization's subscriptions. A change of subscriptions waits longer than this before it
+ * resolves. By then, every process records events for it.
  */
 export const subscriptionCacheMs = 500;
 export const spreadMs = subscriptionCacheMs + 250;
@@ -36,14 +36,14 @@ export interface WebhookSettings {
   description: string;
 }
 
-/** Names a webhook of an organization. */
+/** Identifies a webhook of an organization. */
 export interface WebhookKey {
   id: string;
   organizationId: string;
 }
 
 /**
- * Creates a webhook. Resolves when it gets every later event.
+ * Creates a webhook. Resolves once it receives every later event.
  *
  * @returns the webhook with its secret, which nothing shows again.
  * @throws {LecternError} CONFLICT if the organization has too many.
@@ -71,7 +71,7 @@ export async function createWebhook(
 }
 
 /**
- * Changes a webhook. Resolves when the change affects every later event.
+ * Changes a webhook. Resolves once the change applies to every later event.
  *
  * @param changes.isActive false stops it; true starts it again, whatever stopped it.
  * @throws {LecternError} NOT_FOUND
@@ -105,7 +105,7 @@ export async function removeWebhook(db: Database, { id, organizationId }: Webhoo
 }
 
 /**
- * Gives a webhook another secret. Both sign until the previous one expires; a secret before that one stops signing.
+ * Gives a webhook another secret. Both sign until the previous one expires; an even older secret stops signing.
  *
  * @throws {LecternError} NOT_FOUND
  */
@@ -126,7 +126,11 @@ export async function rotateWebhookSecret(
   return { webhook, secret };
 }
 
-/** Queues a `ping` for a webhook, also a disabled one's. Returns the id of the delivery. @throws {LecternError} NOT_FOUND */
+/**
+ * Queues a `ping` for a webhook, even if it is disabled. Returns the id of the delivery.
+ *
+ * @throws {LecternError} NOT_FOUND
+ */
 export async function testWebhook(db: Database, key: WebhookKey): Promise<string> {
   const webhook = await requireWebhook(db, key);
   const { organizationId } = webhook;
@@ -140,7 +144,7 @@ export async function testWebhook(db: Database, key: WebhookKey): Promise<string
   return row._id;
 }
 
-/** Returns the delivery of an event to a webhook. Its id follows from both, so that no event is queued twice. */
+/** Returns the delivery of an event to a webhook. Its id is derived from both, so that no event is queued twice. */
 export function webhookDelivery(webhookId: string, event: LecternEvent): NewDelivery {
   const { key, type, at, organizationId, lessonId, learnerId, data } = event;
   return {

@@ -11,8 +11,8 @@ export interface ReceiverConfig {
 }
 
 /**
- * Returns the hosts, as `host:port`, that a receiver's URL may name although they are private: those of the setting, and
- * on a Lectern that only this machine reaches, the URL's own host if it is this machine.
+ * Returns the private hosts, as `host:port`, that a receiver's URL may name: those in LECTERN_ALLOWED_PRIVATE_HOSTS
+ * and, if only this machine reaches Lectern, a loopback host in the URL itself.
  */
 export function privateHostsOf(url: URL, { download, isLocal }: ReceiverConfig): readonly string[] {
   const { allowedPrivateHosts } = download;

@@ -25,13 +25,17 @@ export interface DestinationSettings {
   passingScore: number | null;
 }
 
-/** Names a destination of an organization. */
+/** Identifies a destination of an organization. */
 export interface DestinationKey {
   id: string;
   organizationId: string;
 }
 
-/** Creates a destination. Resolves when it gets statements about every later write. @throws {LecternError} CONFLICT */
+/**
+ * Creates a destination. Resolves once it receives statements about every later write.
+ *
+ * @throws {LecternError} CONFLICT
+ */
 export async function createDestination(
   db: Database,
   pepper: string,
@@ -53,8 +57,8 @@ export async function createDestination(
 }
 
 /**
- * Changes a destination. An active one sends what has waited at once. Resolves when the change affects every later
- * write.
+ * Changes a destination. Activating it sends the waiting statements at once. Resolves once the change applies to every
+ * later write.
  *
  * @throws {LecternError} NOT_FOUND
  */

@@ -5,14 +5,14 @@ import { playedProps } from '../lessons/block-props.ts';
 import { readQuestion } from '../lessons/scoring/multiple-choice.ts';
 import { orderedSections } from '../lessons/totals.ts';
 
-/** What statements say about a question: how it is answered, its text and its choices. */
+/** A question as statements describe it: its interaction type, its text and its choices. */
 export interface Interaction {
   type: 'choice' | 'long-fill-in' | 'other';
   prompt: string;
   choices: { id: string; text: string }[];
 }
 
-/** What statements say about a version. It is small, because workers keep some in memory. */
+/** The texts of a version that statements need. They are small, because workers cache some in memory. */
 export interface VersionText {
   title: string;
   /** A BCP 47 tag. */

@@ -7,7 +7,7 @@ import type { Interaction, VersionText } from './interactions.ts';
 
 /* Statements that are valid in xAPI 1.0.3 and 2.0.0. */
 
-/** A write of a learner, with all that its statements say. */
+/** A learner's write, with all data for its statements. */
 export interface StatementSubject {
   /** The id of the learner's record. */
   recordId: string;
@@ -15,16 +15,16 @@ export interface StatementSubject {
   learnerId: string;
   /** Names the system that knows the learner: the LTI platform's issuer, or Lectern's public URL. */
   homePage: string;
-  /** Of Lectern, without a slash at the end: ids of activities begin with it. */
+  /** Lectern's public URL, without a trailing slash. Activity ids begin with it. */
   publicUrl: string;
   event: ProgressEvent;
   text: VersionText;
 }
 
-/** How a destination wants its statements. */
+/** The settings of a destination that its statements depend on. */
 export interface StatementOptions {
   verbs: readonly XapiVerb[];
-  /** Of pseudonyms; null for the learner's id. */
+  /** The salt of pseudonyms; null to send the learner's id. */
   salt: string | null;
   passingScore: number | null;
 }

@@ -35,7 +35,7 @@ export interface BodyLimits {
  * is freed at once.
  *
  * @throws {LecternError} PAYLOAD_TOO_LARGE over `maxBytes`, BAD_REQUEST if the body ends early, REQUEST_TIMEOUT if it
- * stalls; and what `onArrival` throws.
+ * stalls; any error of `onArrival`.
  */
 export async function readBytes(
   { req, res }: Pick<Context, 'req' | 'res'>,
