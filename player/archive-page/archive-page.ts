@@ -1,5 +1,6 @@
 import type { LessonEvent, LessonHandle, LessonOptions } from '../lesson/options.ts';
 import type { LessonState } from '../lesson/state.ts';
+import { stepHistory } from '../step-history.ts';
 import { pageHost } from './page-host.ts';
 import { inlineCaptions, inlineWidgets } from './inline-files.ts';
 import type { InlineFiles } from './inline-files.ts';
@@ -12,6 +13,18 @@ import { browserProgress, noProgress, progressKey } from './stored-progress.ts';
 
 /** The global that player.classic.js defines. */
 declare const Lectern: { mountLesson(options: LessonOptions): LessonHandle };
+
+/** `index.html#<step id>`. */
+const fragments: Parameters<typeof stepHistory>[0] = {
+  of: (stepId) => `#${encodeURIComponent(stepId)}`,
+  read(fragment) {
+    try {
+      return decodeURIComponent(fragment.slice(1)) || undefined;
+    } catch {
+      return undefined;
+    }
+  },
+};
 
 const container = document.getElementById('lectern-lesson');
 if (container !== null) play(container);
@@ -42,10 +55,14 @@ function play(element: HTMLElement): void {
       resolveMedia: inlineCaptions(files.captions),
       loadWidget: inlineWidgets(files.widgets),
       onReady(event) {
+        const { stepId, progressData } = event;
+        steps.replace({ stepId, atEnd: progressData.atEnd });
         if (!isReady) host.report('ready', event);
         isReady = true;
       },
       onStepChange(event) {
+        const { stepId, progressData } = event;
+        steps.show({ stepId, atEnd: progressData.atEnd });
         save(event);
         host.report('step', event);
       },
@@ -80,21 +97,10 @@ function play(element: HTMLElement): void {
 
   element.replaceChildren();
   document.documentElement.style.setProperty('--lectern-min-height', '100svh');
-  let handle = mount(host.state ?? progress.read(), takeStepFromUrl());
+  const steps = stepHistory(fragments, (stepId) => handle.goTo(stepId));
+  let handle = mount(host.state ?? progress.read(), fragments.read(location.hash));
 }
 
 function readJson(id: string): unknown {
   return JSON.parse(document.getElementById(id)?.textContent ?? 'null');
-}
-
-/** Returns the step of `index.html#<step id>`, and removes it from the URL, so that a reload resumes at the last step. */
-function takeStepFromUrl(): string | undefined {
-  const { hash, href } = location;
-  if (hash === '') return undefined;
-  history.replaceState(history.state, '', href.slice(0, -hash.length));
-  try {
-    return decodeURIComponent(hash.slice(1));
-  } catch {
-    return undefined;
-  }
 }

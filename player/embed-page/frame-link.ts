@@ -41,7 +41,7 @@ export type OuterMessage =
   | ({ type: 'init' } & FrameStart)
   | { type: 'content'; base: string }
   | ({ type: 'visible' } & VisibleLesson)
-  | { type: 'goTo'; stepId: string }
+  | { type: 'goTo'; stepId: string | null }
   | { type: 'chunk'; chunk: number; steps: ChunkStep[] }
   | { type: 'chunkFailed'; chunk: number; isGone: boolean }
   | { type: 'unmount' }

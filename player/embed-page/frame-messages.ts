@@ -5,7 +5,7 @@ import type { JsonObject } from './session-record.ts';
  * one of these, or is too large.
  */
 export type FrameMessage =
-  | { type: 'ready'; stepId: string }
+  | { type: 'ready'; stepId: string; atEnd: boolean }
   | { type: 'step'; stepId: string; state: FrameState; completed: boolean }
   | { type: 'answer'; stepId: string; state: FrameState; item: FrameAnswer }
   /** An unsubmitted answer; undefined once there is none. */
@@ -58,7 +58,8 @@ export function readFrameMessage(data: unknown): FrameMessage | undefined {
     return typeof chunk === 'number' && Number.isSafeInteger(chunk) ? { type, chunk } : undefined;
   }
   if (!isText(stepId)) return undefined;
-  if (type === 'ready' || type === 'restart') return { type, stepId };
+  if (type === 'ready') return { type, stepId, atEnd: message.atEnd === true };
+  if (type === 'restart') return { type, stepId };
   if (type === 'draft') {
     const { widgetId, answer, answeredAt } = message;
     return isText(widgetId) ? { type, stepId, widgetId, answer, answeredAt: clipped(answeredAt) } : undefined;

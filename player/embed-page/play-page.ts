@@ -7,6 +7,7 @@ import { launchLines } from './launch-lines.ts';
 import { learnerNotices } from './learner-notices.ts';
 import { learnerProgress } from './learner-progress.ts';
 import type { AbandonedSaves } from './abandoned-saves.ts';
+import { stepFragments, stepHistory } from '../step-history.ts';
 import { stepPositions } from './step-positions.ts';
 import { projected } from './queued-write.ts';
 import { openStorage, queueStore } from './queue-store.ts';
@@ -102,11 +103,13 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   const progress = learnerProgress(boot, positions, saver, host, positions.positionInRecord(boot.session));
   let content = new URL(boot.content.base, location.href).href;
   /** The step of a deep link, until the lesson is shown. */
-  let linked = positions.positionOf(new URLSearchParams(location.hash.slice(1)).get('step'));
+  let linked = positions.positionOf(stepFragments.read(location.hash));
   /** Null in a window of its own: the frame fills it, and scrolls. */
   const visible = parent === window ? null : visiblePart(showVisible);
   let isStuck = false;
   let isRejected = false;
+
+  const steps = stepHistory(stepFragments, (stepId) => frame.post({ type: 'goTo', stepId }));
 
   const frame = openFrame(
     { src: boot.frameUrl, title: boot.title },
@@ -126,7 +129,9 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
       else if (message.type === 'error') host.send(message);
       else if (message.type === 'loadChunk') void sendChunk(message.chunk);
       else {
-        if (message.type === 'ready') onReady();
+        if (message.type === 'ready') onReady(message);
+        else if (message.type === 'step')
+          steps.show({ stepId: message.stepId, atEnd: message.state.progressData.atEnd === true });
         // The player focuses the step, but not every browser scrolls the page around a frame for that.
         if (message.type === 'step' && scrollY > 0) scrollTo({ top: 0 });
         progress.onMessage(message);
@@ -162,10 +167,9 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     return projected(record, writes);
   }
 
-  function onReady(): void {
+  function onReady({ stepId, atEnd }: { stepId: string; atEnd: boolean }): void {
     linked = undefined;
-    // A reload resumes where the learner is by then.
-    if (location.hash !== '') history.replaceState(history.state, '', location.pathname + location.search);
+    steps.replace({ stepId, atEnd });
     isStuck = false;
     clearTimeout(frameTimer);
     update();

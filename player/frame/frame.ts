@@ -42,7 +42,7 @@ function play(start: FrameStart, port: MessagePort): void {
       startAt,
       resolveMedia: (src) => mediaUrl(content, src),
       loadWidget: (type) => loadWidget(content, type, start.styledWidgets?.includes(type) ?? true),
-      onReady: ({ stepId }) => send({ type: 'ready', stepId }),
+      onReady: ({ stepId, progressData: { atEnd } }) => send({ type: 'ready', stepId, atEnd }),
       onStepChange: (event) => send({ type: 'step', ...stateOf(event), completed: false }),
       onComplete: (event) => send({ type: 'step', ...stateOf(event), completed: true }),
       onAnswer: (event) => send({ type: 'answer', ...stateOf(event), item: event.item }),

@@ -48,7 +48,7 @@ export function nextProgress(
     case 'go':
       return at(lesson, { ...progress, atEnd: false }, action.index);
     case 'finish':
-      return { ...progress, atEnd: true, completed: true };
+      return { ...progress, index: lesson.steps.length - 1, atEnd: true, completed: true };
     case 'answer':
       return withAnswer(progress, action.item);
     case 'set':

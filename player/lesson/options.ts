@@ -109,8 +109,11 @@ export interface LessonError {
 
 /** Controls a mounted lesson. */
 export interface LessonHandle {
-  /** Goes to a step. Returns false if the lesson is not ready or has no such step. */
-  goTo(this: void, stepId: string): boolean;
+  /**
+   * Goes to a step or, with null, to the end of a completed lesson. Returns false if the lesson is not ready, has no
+   * such step, or is not completed.
+   */
+  goTo(this: void, stepId: string | null): boolean;
   /** Does what the Next button does. Returns false at the end. */
   next(this: void): boolean;
   /** Does what the Back button does. Returns false on the first step. */

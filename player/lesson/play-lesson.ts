@@ -165,8 +165,16 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
     return true;
   }
 
-  function goTo(stepId: string): boolean {
+  function goTo(stepId: string | null): boolean {
+    if (stepId === null) return goToEnd();
     return goToIndex(lesson.steps.findIndex(({ id }) => id === stepId));
+  }
+
+  /** Goes to the end of a lesson that the learner has completed before. */
+  function goToEnd(): boolean {
+    if (!canNavigate() || !progress.completed) return false;
+    if (!progress.atEnd) changeStep({ kind: 'finish' });
+    return true;
   }
 
   function next(): boolean {

@@ -263,6 +263,25 @@ describe('progress', () => {
     expect(problems).toEqual([]);
   });
 
+  test.each(ways)(
+    'Back and Forward go through steps and the end, and the URL names the step, from %s',
+    async (way) => {
+      const { page, problems } = await lab.open(archive.urls[way]);
+      for (let step = 0; step < 3; step += 1) await goNext(page);
+      expect(await titleOf(page)).toBe('Lesson complete');
+      for (const title of ['Step 3', 'Step 2']) {
+        await page.goBack();
+        await expect.poll(() => titleOf(page)).toBe(title);
+      }
+      expect(page.url()).toBe(`${archive.urls[way]}#${second}`);
+      for (const title of ['Step 3', 'Lesson complete']) {
+        await page.goForward();
+        await expect.poll(() => titleOf(page)).toBe(title);
+      }
+      expect(problems).toEqual([]);
+    },
+  );
+
   test('in a browser without storage lasts as long as the page, which reports one error', async () => {
     const context = await lab.browser.newContext();
     await context.addInitScript(`Storage.prototype.setItem = () => { throw new Error('no room'); }`);

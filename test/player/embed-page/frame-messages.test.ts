@@ -9,7 +9,7 @@ const item = { stepId: 's1', widgetId: 'q1', answer: ['b'], ...points, answeredA
 
 describe("the parser accepts the frame's messages", () => {
   test.each([
-    { type: 'ready', stepId: 's1' },
+    { type: 'ready', stepId: 's1', atEnd: false },
     { type: 'step', stepId: 's1', state, completed: true },
     { type: 'answer', stepId: 's1', state, item },
     { type: 'variable', stepId: 's1', state, name: 'name' },

@@ -158,6 +158,27 @@ test("a deep link opens its step once: a reload resumes at the learner's current
   await seeStep(learner, 's3');
 });
 
+test("the browser's Back and Forward go through steps, and a copied link opens the step", async () => {
+  const version = await publishQuiz(lab);
+  const url = `${lab.api.url}/embed/${version.lessonId}?token=${buildLearnerToken(version)}`;
+  const page = await lab.browser.newPage();
+  const lesson = { lesson: page.frameLocator('iframe') };
+  await page.goto(url);
+  await seeStep(lesson, 's1');
+  for (const stepId of ['s2', 's3']) {
+    await press(lesson, 'Next');
+    await seeStep(lesson, stepId);
+    await expect.poll(() => new URL(page.url()).hash).toBe(`#step=${stepId}`);
+  }
+  await page.goBack();
+  await seeStep(lesson, 's2');
+  await page.goForward();
+  await seeStep(lesson, 's3');
+  await page.goto('about:blank');
+  await page.goto(`${url}#step=s2`);
+  await seeStep(lesson, 's2');
+});
+
 test('a variable set by an answer is saved and restored on another device', async () => {
   const { type, props } = question('q1');
   const variable = { type, props: { ...props, variable: 'tide' } };

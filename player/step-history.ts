@@ -1,0 +1,63 @@
+/** What the learner sees: a step, or the end after the last one. */
+interface Place {
+  stepId: string;
+  atEnd: boolean;
+}
+
+/** Gives each step an entry in the browser's history, and a URL. */
+export interface StepHistory {
+  /** Notes what is shown: in place of the current entry at first, in a new one afterwards. */
+  show(this: void, place: Place): void;
+  /** Notes what is shown after the lesson was mounted again. */
+  replace(this: void, place: Place): void;
+}
+
+/** How a page writes steps into the fragment of its URL. */
+interface Fragments {
+  of(stepId: string): string;
+  /** Undefined for a fragment without a step. */
+  read(fragment: string): string | undefined;
+}
+
+/** As in links to a step of a hosted lesson. */
+export const stepFragments: Fragments = {
+  of: (stepId) => `#${new URLSearchParams({ step: stepId }).toString()}`,
+  read: (fragment) => new URLSearchParams(fragment.slice(1)).get('step') ?? undefined,
+};
+
+/**
+ * @param go called when the learner goes back or forward, or changes the URL; null for the end
+ */
+export function stepHistory(fragments: Fragments, go: (stepId: string | null) => void): StepHistory {
+  let shown: Place | undefined;
+  // The player scrolls to the top of each step.
+  history.scrollRestoration = 'manual';
+
+  function write(place: Place, isNew: boolean): void {
+    const state = { ...(history.state as object | null), lecternAtEnd: place.atEnd };
+    const url = location.pathname + location.search + fragments.of(place.stepId);
+    shown = place;
+    try {
+      if (isNew) history.pushState(state, '', url);
+      else history.replaceState(state, '', url);
+    } catch {
+      // Browsers limit how often a page may do so.
+    }
+  }
+
+  addEventListener('popstate', ({ state }) => {
+    const stepId = fragments.read(location.hash);
+    if (stepId === undefined || shown === undefined) return;
+    const atEnd = (state as { lecternAtEnd?: unknown } | null)?.lecternAtEnd === true;
+    if (shown.stepId === stepId && shown.atEnd === atEnd) return;
+    shown = { stepId, atEnd };
+    go(atEnd ? null : stepId);
+  });
+
+  return {
+    show(place) {
+      if (shown?.stepId !== place.stepId || shown.atEnd !== place.atEnd) write(place, shown !== undefined);
+    },
+    replace: (place) => write(place, false),
+  };
+}
