@@ -34,6 +34,9 @@ const item = z
       description: 'Points that could be gained; null for an answer that is not scored.',
     }),
     answeredAt: time,
+    tries: z.int().min(2).optional().meta({
+      description: 'The number of answers in this attempt; missing for 1.',
+    }),
   })
   .meta({ id: 'ProgressItem', description: "A learner's last answer to one widget." });
 

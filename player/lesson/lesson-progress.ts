@@ -1,5 +1,5 @@
 import { isOpenQuestion } from '../../shared/lessons/core-widgets.ts';
-import { pointsOfWidget, widgetKey } from '../../shared/progress/outline.ts';
+import { isClosed, pointsOfWidget, widgetKey } from '../../shared/progress/outline.ts';
 import { scoreAnswer, totalPoints } from '../../shared/progress/score.ts';
 import type { Points } from '../../shared/progress/score.ts';
 import type { AnswerResult } from '../block.ts';
@@ -87,7 +87,8 @@ export function resumeProgress(lesson: PlayedLesson, state: unknown, startAt?: s
       const item = readItem(lesson, entry);
       return item === undefined ? items : withItem(items, item);
     }, []),
-    tries: readTries(data.tries),
+    // The server counts only the answers that have reached it.
+    tries: new Map([...readTries(saved.items), ...readTries(data.tries)]),
     variables: { ...lesson.variables, ...record(saved.variableState) },
   };
   return at(lesson, progress, index);
@@ -156,6 +157,19 @@ export function savedAnswer({ items }: LessonProgress, stepId: string, widgetId:
 export function triesOf({ items, tries }: LessonProgress, stepId: string, widgetId: string): number {
   const isAnswered = items.some((item) => item.stepId === stepId && item.widgetId === widgetId);
   return isAnswered ? (tries.get(widgetKey(stepId, widgetId)) ?? 1) : 0;
+}
+
+/** Returns whether later answers to a widget change nothing, as on the server. */
+export function isWidgetClosed(
+  lesson: PlayedLesson,
+  progress: LessonProgress,
+  stepId: string,
+  widgetId: string,
+): boolean {
+  const widget = lesson.widgetOf(stepId, widgetId);
+  const item = progress.items.find((other) => other.stepId === stepId && other.widgetId === widgetId);
+  if (widget === undefined || item === undefined) return false;
+  return isClosed(widget, { ...item, tries: triesOf(progress, stepId, widgetId) });
 }
 
 /** Counts the questions of the lesson and the answered ones, and lists the steps with open questions. */

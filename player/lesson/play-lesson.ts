@@ -1,6 +1,7 @@
 import { jsonCopy, text } from '../props.ts';
 import {
   answerItem,
+  isWidgetClosed,
   nextProgress,
   pointsOf,
   resumeProgress,
@@ -98,6 +99,8 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
       };
     },
     answer(step, { type, props }, value, result, at) {
+      // Learners may practice a closed question. Its answer and points stay.
+      if (isWidgetClosed(lesson, progress, step.id, text(props.id))) return;
       let item;
       try {
         item = answerItem(lesson, { stepId: step.id, widgetId: text(props.id) }, value, result, new Date(at));

@@ -2,8 +2,12 @@ import type { RenderOptions } from '../define.ts';
 import { element, uniqueId } from '../dom.ts';
 import { richText } from '../html.ts';
 import { resultView, type Outcome } from './result-view.ts';
+import { isClosedAfter, readAttempts } from '../../shared/lessons/scoring/scoring.ts';
 import type { Score } from '../../shared/lessons/scoring/scoring.ts';
 import { message } from '../../shared/i18n/message.ts';
+
+/** A longer prompt is a text to read, which would be tiring in bold. */
+const longPromptChars = 140;
 
 /** The ids of the texts that name and describe the inputs of a question. */
 export interface QuestionLabels {
@@ -24,7 +28,7 @@ export interface QuestionField<Answer> {
   read(): Answer | undefined;
   /** Shows a saved answer, which may have any value, or be of another version. */
   restore(state: unknown): void;
-  /** Locks the inputs and marks them. */
+  /** Locks the inputs and marks them. @param result.isClosed whether to show the right answer */
   show(answer: Answer, result: { score: Score | null; isClosed: boolean }): void;
   /** Unlocks the inputs and removes the marks. */
   open(): void;
@@ -40,10 +44,9 @@ export interface QuestionView {
 
 /**
  * Shows a question: prompt, inputs, button and result. Checking an answer reports it with its score, marks the inputs,
- * and shows the author's feedback. The last answer counts.
- *
- * Without a limit, the learner can always try again and sees the explanation with every answer. With a limit, the
- * explanation and the right answer appear only when the question closes: after a right answer or the last try.
+ * and shows the author's feedback. The last answer counts until the question closes: after a right answer, or when
+ * `attempts` limits the tries and none is left. Only then do the explanation and the right answer appear, unless the
+ * author has set `showAnswers` to false. Without a limit, learners may practice a closed question.
  *
  * @param scoreOf returns what an answer earns; null for a question that is not scored
  * @param makeField returns undefined for props without anything to answer
@@ -55,7 +58,7 @@ export function showQuestion<Answer>(
   makeField: (labels: QuestionLabels, view: QuestionView) => QuestionField<Answer> | undefined,
 ): void {
   const { language } = context;
-  const limit = triesAllowed(props.attempts);
+  const limit = readAttempts(props.attempts);
   const hintId = uniqueId();
   const promptId = uniqueId();
 
@@ -64,6 +67,7 @@ export function showQuestion<Answer>(
   if (prompt) {
     prompt.id = promptId;
     prompt.classList.add('lectern-prompt');
+    if (prompt.textContent.length > longPromptChars) prompt.classList.add('lectern-is-long');
     root.append(prompt);
   }
   const made = makeField(
@@ -98,17 +102,20 @@ export function showQuestion<Answer>(
   function show(answer: Answer, score: Score | null): void {
     shown = score;
     const outcome = outcomeOf(score);
-    const isClosed = used >= limit || (outcome === 'right' && limit < Infinity);
+    const isClosed = !!score && isClosedAfter(score, used, limit);
+    const isOver = isClosed && limit < Infinity;
+    const reveals = isClosed && props.showAnswers !== false;
     const hadFocus = root.contains(document.activeElement);
-    field.show(answer, { score, isClosed });
+    field.show(answer, { score, isClosed: reveals });
     hint.textContent = field.instruction;
-    hint.hidden = button.hidden = isClosed;
+    hint.hidden = button.hidden = isOver;
     button.textContent = message(language, score ? 'widget.tryAgain' : 'widget.change');
-    button.classList.add('lectern-is-quiet');
+    // After a right answer, the next step comes first.
+    button.classList.toggle('lectern-is-quiet', isClosed || !score);
     result.show(outcome, score, isClosed ? undefined : limit - used);
-    result.explanation.hidden = !(isClosed || !score || limit === Infinity);
+    result.explanation.hidden = !(reveals || !score);
     // The element with the focus is disabled or gone, so the keyboard would lose its position.
-    if (hadFocus) (isClosed ? result.verdict : button).focus();
+    if (hadFocus) (isOver ? result.verdict : button).focus();
   }
 
   function check(): void {
@@ -143,11 +150,6 @@ export function checkOnEnter(input: HTMLElement, view: QuestionView): void {
     event.preventDefault();
     view.check();
   });
-}
-
-/** Reads the limit of tries: a whole number of at least 1, otherwise none. */
-function triesAllowed(attempts: unknown): number {
-  return Number.isInteger(attempts) && (attempts as number) > 0 ? (attempts as number) : Infinity;
 }
 
 /** Returns undefined for a question that is not scored. */

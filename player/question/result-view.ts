@@ -63,7 +63,8 @@ export function resultView(props: Record<string, unknown>, context: WidgetContex
     },
     show(outcome, score, left = Infinity) {
       if (!outcome || !score) return write('plain', message(language, 'widget.answerSaved'));
-      const points = message(language, 'widget.score', score);
+      // For a single point, the verdict says it all.
+      const points = score.maxScore === 1 ? '' : message(language, 'widget.score', score);
       const sentences = [message(language, verdictKeys[outcome]), points, triesLeft(left)]
         .filter(Boolean)
         .join(message(language, 'widget.sentenceBreak'));

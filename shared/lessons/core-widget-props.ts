@@ -30,6 +30,7 @@ const questionProps = {
   points: 'plain',
   partialCredit: 'plain',
   attempts: 'plain',
+  showAnswers: 'plain',
   feedback: { object: { right: 'html', partly: 'html', wrong: 'html' } },
   explanation: 'html',
 } as const;

@@ -2,6 +2,7 @@ import { declaredPoints, playedProps } from '../lessons/block-props.ts';
 import { stepBlocks, typeOf } from '../lessons/blocks.ts';
 import { isCoreWidget, scoringOf } from '../lessons/core-widgets.ts';
 import type { Block, LessonContent, Step } from '../lessons/lesson-content.ts';
+import { isClosedAfter, readAttempts } from '../lessons/scoring/scoring.ts';
 import type { QuestionFacts } from '../lessons/scoring/scoring.ts';
 import { orderedSections, totalsOf } from '../lessons/totals.ts';
 import type { ProgressState } from './state.ts';
@@ -36,6 +37,8 @@ export interface OutlineWidget {
   isConditional: boolean;
   /** The input of {@link scoringOf}; null for a widget that the server does not score. */
   question: QuestionFacts | null;
+  /** The limit of tries of a question; missing if it has none. */
+  attempts?: number;
   /** The points that an author declared for a custom widget; null for core widgets and unscored ones. */
   declaredPoints: number | null;
 }
@@ -61,6 +64,14 @@ export function widgetTypes({ sections }: LessonOutline): Set<string> {
 /** Returns the points that a widget can earn; null if it is not scored. */
 export function pointsOfWidget({ question, declaredPoints: declared }: OutlineWidget): number | null {
   return question?.points ?? declared;
+}
+
+/** Returns whether later answers to a widget change nothing. Custom widgets decide that themselves. */
+export function isClosed(
+  { question, attempts = Infinity }: OutlineWidget,
+  { tries = 1, ...points }: { score: number | null; maxScore: number | null; tries?: number },
+): boolean {
+  return question !== null && isClosedAfter(points, tries, attempts);
 }
 
 /** Returns a key that is unique in the lesson. Ids contain no line breaks. */
@@ -98,12 +109,15 @@ function stepWidgets({ content }: Step, overrides: Overrides): OutlineWidget[] {
     if (widgetType === undefined) return [];
     const isCore = isCoreWidget(widgetType);
     const props = playedProps(entry.block, overrides);
+    const question = scoringOf(widgetType)?.questionOf(props) ?? null;
+    const attempts = readAttempts(props.attempts);
     return {
       widgetId: entry.block.props.id,
       widgetType,
       isCore,
       isConditional: isConditional(entry, byId, overrides),
-      question: scoringOf(widgetType)?.questionOf(props) ?? null,
+      question,
+      ...(question !== null && attempts < Infinity && { attempts }),
       declaredPoints: isCore ? null : declaredPoints(props),
     };
   });

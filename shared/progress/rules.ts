@@ -1,6 +1,6 @@
 import { LecternError } from '../platform/errors.ts';
 import { quote } from '../lessons/json-values.ts';
-import { firstPosition, positionsOf, widgetKey } from './outline.ts';
+import { firstPosition, isClosed, positionsOf, widgetKey } from './outline.ts';
 import type { LessonOutline, OutlineWidget, StepPosition } from './outline.ts';
 import { scoreAnswer, shareOf, totalPoints } from './score.ts';
 import { itemsToJson } from './state.ts';
@@ -129,7 +129,10 @@ function eventOf(write: ProgressWrite): ProgressEvent {
   return isElsewhere || hasState || write.items.length > 0 ? 'act' : 'view';
 }
 
-/** Adds a write's answers. The last answer to a widget replaces the earlier one in its position. */
+/**
+ * Adds a write's answers. The last answer to a widget replaces the earlier one in its position, until its question is
+ * closed.
+ */
 function mergedItems(
   items: StoredItem[] | null,
   write: ProgressWrite,
@@ -138,16 +141,29 @@ function mergedItems(
   now: Date,
 ): StoredItem[] | null {
   if (write.items.length === 0) return items;
-  const merged = new Map((items ?? []).map((item) => [widgetKey(item.stepId, item.widgetId), item]));
   const find = widgetFinder(outline, position);
+  const given = new Map<string, { found: FoundWidget; written: WrittenItem }>();
   for (const [index, written] of write.items.entries()) {
     const found = find(written.widgetId);
     if (found === undefined) {
       throw invalid(`items[${index}].widgetId ${quote(written.widgetId)} is not a widget of the version`);
     }
-    merged.set(widgetKey(found.stepId, written.widgetId), storedItem(found, written, now));
+    given.set(widgetKey(found.stepId, written.widgetId), { found, written });
+  }
+  const merged = new Map((items ?? []).map((item) => [widgetKey(item.stepId, item.widgetId), item]));
+  for (const [key, { found, written }] of given) {
+    const earlier = merged.get(key);
+    if (earlier && isClosed(found.widget, earlier)) continue;
+    merged.set(key, { ...storedItem(found, written, now), ...triesAfter(earlier, written) });
   }
   return [...merged.values()];
+}
+
+/** Counts a try. The same answer, which may have been sent twice, counts once. */
+function triesAfter(earlier: StoredItem | undefined, { answer }: WrittenItem): Pick<StoredItem, 'tries'> {
+  if (earlier === undefined) return {};
+  if (earlier.answer !== answer) return { tries: (earlier.tries ?? 1) + 1 };
+  return earlier.tries === undefined ? {} : { tries: earlier.tries };
 }
 
 interface FoundWidget {

@@ -17,6 +17,8 @@ export interface StoredItem {
   maxScore: number | null;
   /** ISO 8601. */
   answeredAt: string;
+  /** The number of answers in this attempt; missing for 1. */
+  tries?: number;
 }
 
 /** A finished attempt with its points. */
@@ -63,9 +65,10 @@ export interface ProgressState {
 /** Prints items as JSON text. Answers stay byte for byte as they were sent. */
 export function itemsToJson(items: readonly StoredItem[]): string {
   return arrayText(
-    items.map(({ widgetId, widgetType, stepId, answer, score, maxScore, answeredAt }) => {
+    items.map(({ widgetId, widgetType, stepId, answer, score, maxScore, answeredAt, tries }) => {
       const raw = new RawJson(answer);
-      return printJson({ widgetId, widgetType, stepId, answer: raw, score, maxScore, answeredAt });
+      const item = { widgetId, widgetType, stepId, answer: raw, score, maxScore, answeredAt };
+      return printJson(tries === undefined ? item : { ...item, tries });
     }),
   );
 }
@@ -75,6 +78,7 @@ export function itemsFromJson(text: string): StoredItem[] {
   return arrayElements(text).map((element) => {
     const members = objectMembers(element);
     const field = (name: keyof StoredItem): unknown => JSON.parse(members.get(name) ?? 'null');
+    const tries = field('tries') as number | null;
     return {
       widgetId: field('widgetId') as string,
       widgetType: field('widgetType') as string,
@@ -83,6 +87,7 @@ export function itemsFromJson(text: string): StoredItem[] {
       score: field('score') as number | null,
       maxScore: field('maxScore') as number | null,
       answeredAt: field('answeredAt') as string,
+      ...(tries !== null && { tries }),
     };
   });
 }

@@ -122,6 +122,27 @@ describe('MultipleChoice', () => {
   });
 });
 
+describe('the right answer and the explanation', () => {
+  it('stay hidden while the learner may still find them', async () => {
+    await view.show([told]);
+    await answer('The Sun');
+    expect([await explained(), await page.getByText('Correct answer').count()]).toEqual([false, 0]);
+  });
+
+  it('never appear where the author has turned them off', async () => {
+    await view.show([{ ...limited, props: { ...limited.props, attempts: 1, showAnswers: false } }]);
+    await answer('The Sun');
+    expect([await explained(), await page.getByText('Correct answer').count()]).toEqual([false, 0]);
+    expect(await page.getByRole('button').count()).toBe(0);
+  });
+});
+
+it('a question for a single point shows the verdict without points', async () => {
+  await view.show([withProps({ points: 1 })]);
+  await answer('The Sun');
+  expect(await statusText()).toBe('Not quite');
+});
+
 describe('a limit of attempts', () => {
   it('is shown, and the explanation and the right choice appear after the last attempt', async () => {
     await view.show([limited]);

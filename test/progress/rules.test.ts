@@ -174,6 +174,25 @@ describe('answers', () => {
     ]);
   });
 
+  test.each<[title: string, attempts: number | undefined, answers: string[], kept: string, score: number]>([
+    ['a right answer closes its question', undefined, ['b', 'a', 'b'], 'a', 1],
+    ['without a limit, learners try until they are right', undefined, ['b', 'c', 'b', 'a'], 'a', 1],
+    ['the last try closes it: right answers that come after it are too late', 2, ['b', 'c', 'a'], 'c', 0],
+    ['a right last try counts', 2, ['b', 'a'], 'a', 1],
+  ])('%s', (_title, attempts, answers, kept, score) => {
+    const limited = buildOutline([{ one: [buildQuestion('q', { ...(attempts && { attempts }) })] }]);
+    const writes = answers.map((answer) => ({ items: [buildItem('q', [answer])] }));
+    const after = writes.reduce<ProgressState | undefined>(
+      (state, write) => play(limited, write, state),
+      undefined,
+    );
+    expect(after).toMatchObject({ score, items: [{ answer: JSON.stringify([kept]), score }] });
+    // A restart opens it again.
+    const again = play(limited, { restart: true, items: [buildItem('q', ['b'])] }, after);
+    expect(again).toMatchObject({ score: 0, items: [{ answer: '["b"]' }] });
+    expect(again.items?.[0]).not.toHaveProperty('tries');
+  });
+
   test('none leaves items null', () => {
     expect(apply(buildState(), atQuiz).items).toBeNull();
   });

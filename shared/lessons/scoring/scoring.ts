@@ -55,3 +55,22 @@ export function partIdOf(value: unknown): string | undefined {
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
+
+/** Reads the prop `attempts`, the limit of tries: a whole number of at least 1, otherwise infinity. */
+export function readAttempts(attempts: unknown): number {
+  return Number.isInteger(attempts) && (attempts as number) > 0 ? (attempts as number) : Infinity;
+}
+
+/**
+ * Returns whether a question is closed: the answer is right, or no try is left. The player may then show the right
+ * answer, so later answers change neither the record nor its points.
+ *
+ * @param tries the number of answers so far
+ */
+export function isClosedAfter(
+  { score, maxScore }: { score: number | null; maxScore: number | null },
+  tries: number,
+  attempts: number,
+): boolean {
+  return score !== null && (score === maxScore || tries >= attempts);
+}
