@@ -73,7 +73,7 @@ export function loadMedium(
 }
 
 /**
- * Checks whether a URL has another origin than the page. Browsers read such captions only in CORS mode. To a sandboxed
+ * Checks whether a URL's origin differs from the page's. Browsers read such captions only in CORS mode. To a sandboxed
  * page, its own server is another origin, too.
  */
 function isCrossOrigin(src: string): boolean {

@@ -13,7 +13,7 @@ export interface RenderOptions {
 }
 
 /**
- * Makes a core widget of a function that fills its root element. The root has the lesson's language and direction, so
+ * Makes a core widget from a function that fills its root element. The root has the lesson's language and direction, so
  * that a widget mirrors even on a page that does not set them.
  *
  * @param type the block type; the root's class is `lectern-` and the type in kebab-case

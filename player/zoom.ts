@@ -53,7 +53,7 @@ export function zoomable(picture: HTMLImageElement, language: string): Zoom {
 
   function enlarge(): void {
     if (open.hidden) return;
-    // When the dialog closes, the focus returns here, also after a click on the picture itself.
+    // When the dialog closes, the focus returns here, even after a click on the picture itself.
     open.focus();
     const large = element('img', { class: 'lectern-zoom-picture', src: picture.src, alt: picture.alt });
     dialog.replaceChildren(close, large);

@@ -98,7 +98,7 @@ export async function startWorker(
   const stopping = new AbortController();
   shutdown.add('readiness', () => Promise.resolve(stopping.abort()));
   shutdown.add('watchdog', () => Promise.resolve(watchdog?.stop()));
-  // They take no more work, and finish what they do.
+  // They accept no more work, and finish their current work.
   shutdown.add('worker', () =>
     Promise.all([
       worker.close(),

@@ -59,7 +59,7 @@ export function credentials(
   };
 }
 
-/** Returns access for users with a session, also from pages of allowed origins. @param methods for CORS: "GET". */
+/** Returns access for users with a session, including pages of allowed origins. @param methods for CORS: "GET". */
 export function userSession(
   methods: string,
 ): Access<SessionAccessDependencies, { organization: Organization; user: User }> {

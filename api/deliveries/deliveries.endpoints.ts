@@ -206,7 +206,7 @@ export const deliveryEndpoints = [
     {
       name: 'resend',
       summary: 'Send a delivery again',
-      description: 'Queues it again, whatever its status.',
+      description: 'Queues it again, in any status.',
     },
     resendAny,
   ),

@@ -256,7 +256,7 @@ async function allowedOriginsOf(db: Database, token: PlayerToken): Promise<reado
   return [...new Set([...allowedOrigins, ...platformOrigins])];
 }
 
-/** Returns the language that a platform asks for; undefined if Lectern does not speak it. */
+/** Returns the language that a platform requests; undefined if Lectern has no messages in it. */
 function platformLanguage(token: PlayerToken): string | undefined {
   return token.kind === 'launch' ? supportedLanguage(token.locale ?? '') : undefined;
 }

@@ -87,7 +87,7 @@ export const getOembed = defineEndpoint(
         },
       ),
       404: failure('The URL is not that of an embed page of this service.', notFound),
-      501: failure('The query asks for another format.', otherFormat),
+      501: failure('The query names another format.', otherFormat),
     },
   },
   ({ config }: { config: Pick<Config, 'publicUrl'> }) =>

@@ -18,13 +18,13 @@ import { retryAfterSeconds } from '../http/retry-after.ts';
 import type { JobSubscription, JobSubscriptions } from './job-subscriptions.ts';
 import type { WaitLimiter } from './wait-limiter.ts';
 
-/** How long requests get a job's failure; a later one retries the job. */
+/** How long requests get a job's failure; a later request retries the job. */
 const failureBackoffMs = 10_000;
 
 /** How often a waiting request polls, in case it missed an event. */
 const pollIntervalMs = 1_500;
 
-/** How long a waiting request tolerates an outage of Redis, which may be restarting while the build continues. */
+/** How long a waiting request tolerates an outage of Redis; Redis may restart while the build continues. */
 const redisTimeoutMs = 30_000;
 
 /**

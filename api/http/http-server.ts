@@ -16,13 +16,13 @@ const headersTimeoutMs = 20_000;
 /** How often Node checks connections for requests that take too long. */
 const checkIntervalMs = 1_000;
 
-/** Longer than the 60 s of common proxies, so that the proxy closes idle connections, never Lectern. */
+/** Longer than the 60 s of common proxies, so that the proxy closes idle connections before Lectern does. */
 const keepAliveTimeoutMs = 65_000;
 
 /** After this time without a byte in either direction, the client counts as gone. */
 const minIdleTimeoutMs = 10 * 60_000;
 
-/** The time from the end of the longest wait for an archive to the idle timeout. */
+/** The margin between the longest wait for an archive and the idle timeout. */
 const idleMarginMs = 60_000;
 
 /** Koa, Node's pipeline, compression, log and limits each wait for a response's end: 11 of them for a stream. */

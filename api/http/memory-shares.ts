@@ -1,6 +1,6 @@
 /**
  * Counts the bytes that requests hold in memory, by owner: an organization or a learner. An owner that holds nothing
- * always has room for one text, whatever others hold.
+ * always has room for one text, regardless of other owners.
  */
 export class MemoryShares {
   readonly #maxBytes: number;

@@ -25,7 +25,7 @@ export const openAccess: Access<object, null> = {
   identify: () => null,
 };
 
-/** Returns access for every client, also from pages of every origin. @param methods for CORS: "GET, OPTIONS". */
+/** Returns access for every client, including pages of every origin. @param methods for CORS: "GET, OPTIONS". */
 export function publicAccess(methods: string): Access<{ rateLimits: RateLimits }, null> {
   return {
     ...limitedAccess,

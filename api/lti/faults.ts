@@ -88,7 +88,7 @@ export type FaultCode = keyof typeof faults;
 /** Rejects a login or a launch. */
 export class LaunchFault extends LecternError {
   readonly fault: FaultCode;
-  /** The values that were wrong, for the log. They must hold no secrets and no names of people. */
+  /** The invalid values, for the log. They must hold no secrets and no names of people. */
   readonly details: Record<string, string>;
 
   constructor(fault: FaultCode, details: Record<string, unknown> = {}, cause?: unknown) {

@@ -31,7 +31,7 @@ interface StorageRequest {
   key: string;
   value?: string;
   milliseconds: number;
-  /** The page to open after the storage kept the value. Without it, the script submits the page's form. */
+  /** The page to open after the storage has stored the value. Without it, the script submits the page's form. */
   next?: string;
 }
 

@@ -84,7 +84,7 @@ export type RegistrationFaultCode = keyof typeof registrationFaults;
 
 export class RegistrationFault extends LecternError {
   readonly fault: RegistrationFaultCode;
-  /** The value that was wrong, for the log. It must hold no secrets. */
+  /** The invalid value, for the log. It must hold no secrets. */
   readonly detail: string;
 
   constructor(fault: RegistrationFaultCode, detail = '', cause?: unknown) {

@@ -9,7 +9,7 @@ import parseRange from 'range-parser';
 
 /**
  * Responds to GET and HEAD with an open file as RFC 9110 defines: a strong ETag, If-Match, If-None-Match, and one Range
- * with a strong If-Range. Adds the digest of the whole file (RFC 9530), also to a part. Resolves when the response has
+ * with a strong If-Range. Adds the digest of the whole file (RFC 9530), even to a part. Resolves when the response has
  * ended and the file is closed. The proxy in front may send the file: see {@link leaveToProxy}.
  *
  * @param options.sha256 of the whole file, in hex: its ETag.

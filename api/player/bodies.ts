@@ -89,7 +89,7 @@ const lesson = z
   })
   .meta({
     id: 'PlayerLesson',
-    description: 'A lesson for the player. Media appear in it as `media:<uuid>`, also inside longer strings.',
+    description: 'A lesson for the player. Media appear in it as `media:<uuid>`, even inside longer strings.',
   });
 
 const metadata = z.strictObject({

@@ -45,7 +45,7 @@ export interface StoredProgress {
   revision: number;
   attempt: number;
   recentWriteIds: string[];
-  /** When integrators last heard of an update; null before the first time. */
+  /** The time of the last `progress.updated` event; null before the first one. */
   announcedAt: Date | null;
   /** Parses the record. */
   state(): ProgressState;

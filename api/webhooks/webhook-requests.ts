@@ -62,7 +62,7 @@ export const changeWebhookSchema = z.strictObject(
     status: z
       .enum(['active', 'disabled'], 'status must be active or disabled')
       .optional()
-      .meta({ description: '`active` starts a disabled webhook again, whatever disabled it.' }),
+      .meta({ description: '`active` starts a disabled webhook again, even if Lectern disabled it.' }),
   },
   { error: objectFault },
 );

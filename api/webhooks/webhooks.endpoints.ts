@@ -283,7 +283,7 @@ export const testWebhookEndpoint = defineEndpoint(
     access: credentials(),
     operationId: 'testWebhook',
     summary: 'Send a ping to a webhook',
-    description: 'Queues a `ping`, whatever the webhook subscribes to, and also while it is disabled.',
+    description: 'Queues a `ping`, even if the webhook has no subscription for it or is disabled.',
     responses: { 202: queued, 404: notFound },
   },
   ({ db }: { db: Database }) =>
@@ -375,7 +375,7 @@ export const resendWebhookDelivery = defineEndpoint(
     params: deliveryParams,
     operationId: 'resendWebhookDelivery',
     summary: 'Send a delivery again',
-    description: 'Queues one delivery again under its existing id, whatever its status.',
+    description: 'Queues one delivery again under its existing id, in any status.',
     responses: { 202: queued, 404: deliveryNotFound },
   },
   ({ db }: { db: Database }) =>

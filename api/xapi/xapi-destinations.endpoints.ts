@@ -41,7 +41,7 @@ const destinationBody = z
     status: z.enum(['active', 'paused']),
     pausedReason: z.string().optional().meta({
       description:
-        'Only of a paused destination: `owner`, or the status with which the LRS rejected Lectern.',
+        'Why the destination is paused: `owner`, or the status with which the LRS rejected Lectern.',
     }),
     createdAt: time,
   })
@@ -94,7 +94,7 @@ const fields = {
     .min(1, verbsFault)
     .max(xapiVerbs.length, verbsFault)
     .transform((verbs) => [...new Set(verbs)])
-    .meta({ description: 'The verbs of the statements that it gets.' }),
+    .meta({ description: 'The verbs of the statements to send.' }),
   pseudonyms: z.boolean('pseudonyms must be true or false').meta({
     description: 'Names learners by salted hashes instead of their ids.',
   }),
@@ -126,7 +126,7 @@ const changeSchema = z.strictObject(
     status: z
       .enum(['active', 'paused'], 'status must be active or paused')
       .optional()
-      .meta({ description: '`active` resumes a paused destination, and sends what has waited.' }),
+      .meta({ description: '`active` resumes a paused destination, and sends the waiting statements.' }),
   },
   { error: objectFault },
 );

@@ -10,7 +10,7 @@ const book = { steps: 739, stepsPerSection: 8, pictures: 352, words: 600 };
 
 const vocabulary = prose(4000, 1).split(' ');
 
-/** Returns a text whose words are as frequent as in a language, so that it compresses like one: to about a third. */
+/** Returns a text with the word frequencies of a natural language, so that it compresses like one: to about a third. */
 function text(words: number, seed: number): string {
   let random = seed * 2_654_435_761 + 1;
   const next = () => {
@@ -87,7 +87,9 @@ function blocksOf(step: number, words: number): object[] {
   ];
 }
 
-/** Writes the book as a package to import. All pictures but the first are small, because no measurement shows them. */
+/**
+ * Writes the book as a package to import. All pictures but the first are small, because no measured page shows them.
+ */
 export async function writeBook(folder: string): Promise<void> {
   await mkdir(join(folder, 'media'), { recursive: true });
   const numbers = Array.from({ length: book.pictures }, (_, number) => number);

@@ -63,7 +63,7 @@ report(
   demo,
 );
 
-// A learner of its own for each request, because Lectern limits the rate of each.
+// Each request has its own learner, because Lectern limits the rate per learner.
 const tokens = Array.from({ length: 2_000 }, () => tokenFor(book));
 const paths = {
   'embed page': `/embed/${book.lessonId}`,

@@ -66,7 +66,7 @@ async function startWith(records: number): Promise<Processes> {
   return startProcesses(config, { ...servers, mongodbUri: url.href }, { workers: 0, settings: own });
 }
 
-/** Returns the requests of each endpoint, for learners spread over so many records. */
+/** Returns the requests of each endpoint, for learners spread over a number of records. */
 function endpoints(): Record<string, (records: number) => Request[]> {
   const bearer = { authorization };
   const spread = (records: number) =>

@@ -29,7 +29,7 @@ export const learnerOf = (record: number, lessons: number) => ({
   lesson: record % lessons,
 });
 
-/** Copies an organization with its keys from another database, and a published lesson as often as asked. */
+/** Copies an organization with its keys from another database, and a published lesson `lessons` times. */
 export async function seedLessons(
   from: Database,
   to: Database,

@@ -3,7 +3,7 @@ import { crc32, deflateSync } from 'node:zlib';
 const width = 960;
 const height = 540;
 
-/** One pixel in so many has another color, because a plain gradient would compress to almost nothing. */
+/** One pixel in `grain` has another color, because a plain gradient would compress to almost nothing. */
 const grain = 64;
 
 /** Returns a PNG of 960 x 540 pixels and about 170 kB: a gradient with grain, different for each seed. */

@@ -30,7 +30,7 @@ export function addDeliveriesCommands(deliveries: Command): void {
   contextCommand(
     deliveries
       .command('list')
-      .description('list what was sent, where, when and with which response, the newest first')
+      .description('list deliveries with their targets, times and responses, the newest first')
       .requiredOption('--org <slug>', 'the organization')
       .option('--kind <kind>', deliveryKinds.join(', '), oneOf(deliveryKinds))
       .option('--status <status>', deliveryStatuses.join(', '), oneOf(deliveryStatuses))
@@ -48,7 +48,7 @@ export function addDeliveriesCommands(deliveries: Command): void {
     { name: 'resend', description: 'send deliveries again', done: 'Queued', change: resendAny },
     {
       name: 'dismiss',
-      description: 'do not send deliveries that wait or have failed',
+      description: 'dismiss waiting or failed deliveries: they are not sent',
       done: 'Dismissed',
       change: dismissAny,
     },

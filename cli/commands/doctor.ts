@@ -169,7 +169,7 @@ async function checkApi(config: Config): Promise<Finding> {
     // Lectern itself does not serve HTTPS.
     const hint =
       config.publicUrl.startsWith('https:') && config.trustProxy === 0
-        ? '. TRUST_PROXY is 0: set it to the number of HTTP proxies. Otherwise all clients share one rate limit, also for wrong passwords'
+        ? '. TRUST_PROXY is 0: set it to the number of HTTP proxies. Otherwise all clients share one rate limit, even for wrong passwords'
         : '';
     return { version: null, message: `at ${config.publicUrl} (PUBLIC_URL)${hint}` };
   }

@@ -89,8 +89,8 @@ function addChangeCommands(group: Command): void {
       .option('--url <url>', 'an https URL')
       .option('--event <type>', 'repeatable: replaces all event types', collectEvents)
       .option('--description <text>', 'its purpose')
-      .option('--enable', 'start it again, whatever stopped it')
-      .option('--disable', 'stop it: no events are kept for it'),
+      .option('--enable', 'start it again, even if Lectern disabled it')
+      .option('--disable', 'stop it; later events are not kept for it'),
     async ({ db, config }, id: string, options: ChangeOptions) => {
       const { url, event: types, description, enable, disable } = options;
       if (enable && disable) throw new LecternError('INVALID_CONTENT', 'Use either --enable or --disable.');

@@ -61,7 +61,7 @@ export function addXapiCommands(xapi: Command): void {
     },
   );
   for (const [name, description, isActive] of [
-    ['resume', 'resume a paused destination, and send what has waited', true],
+    ['resume', 'resume a paused destination, and send its waiting statements', true],
     ['pause', 'pause a destination: its statements wait', false],
   ] as const) {
     contextCommand(

@@ -26,7 +26,7 @@ export interface InstallationOptions {
   workers: number;
   /** Prints progress. */
   report: (message: string) => void;
-  /** Prints that secrets were generated, and what to do about it. */
+  /** Prints a warning about generated secrets, with the remedy. */
   warn: (message: string) => void;
   /** For the environment of the API and the workers. */
   settings?: Record<string, string>;
@@ -37,7 +37,7 @@ export interface InstallationOptions {
  * process running, even on failure.
  *
  * @returns false if Ctrl-C interrupted `use`
- * @throws {LecternError} naming what is missing or which process ended; what `use` throws
+ * @throws {LecternError} naming the missing part or the process that ended; any error of `use`
  */
 export async function withInstallation(
   { workers, report, warn, settings = {} }: InstallationOptions,

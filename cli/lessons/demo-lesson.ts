@@ -16,7 +16,7 @@ import { findLessonVersions, latestPublished } from './find-lesson.ts';
 const organizationSlug = 'demo';
 const packageFolder = join(packageRoot, 'demo', 'lesson');
 
-/** Returns the organization that owns the demo lesson; creates it in the first run. */
+/** Returns the organization that owns the demo lesson; creates it on the first run. */
 export async function demoOrganization(db: Database): Promise<Organization> {
   const existing = await findOrganizationBySlug(db, organizationSlug);
   return existing ?? createOrganization(db, { slug: organizationSlug, name: 'Demo Academy', plan: 'edtech' });

@@ -29,7 +29,7 @@ export function inlineWidgets(widgets: InlineFiles['widgets']): WidgetSource {
   };
 }
 
-/** Returns a function that replaces captions by blob URLs, because a page from a folder cannot read files. */
+/** Returns a function that replaces captions with blob URLs, because a page from a folder cannot read files. */
 export function inlineCaptions(captions: InlineFiles['captions']): (src: string) => string {
   const urls = new Map<string, string>();
   return (src) => {

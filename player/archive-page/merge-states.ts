@@ -6,7 +6,7 @@ export interface StoredState extends LessonState {
   attempt: number;
 }
 
-/** Reads a stored state, also of an older release; undefined for anything else. */
+/** Reads a stored state of this or an older release; undefined for anything else. */
 export function readStoredState(value: unknown): StoredState | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { attempt, items, variableState, progressData, ...position } = value as Partial<StoredState>;
@@ -29,7 +29,7 @@ export function readStoredState(value: unknown): StoredState | undefined {
 }
 
 /**
- * Merges the states of two tabs: the later of two answers to a question counts. Nothing of an earlier attempt remains.
+ * Merges the states of two tabs: the later of two answers to a question counts. Drops everything from earlier attempts.
  *
  * @param base the state that `mine` builds on; variables that equal it have not been set here
  */

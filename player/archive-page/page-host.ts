@@ -26,7 +26,10 @@ const callbackNames = {
 /** The integrator's side of the page. */
 export interface PageHost {
   state: unknown;
-  /** Calls the callback and dispatches a DOM event `lectern:<kind>`. Errors of either stop nothing. */
+  /**
+   * Calls the callback and dispatches a DOM event `lectern:<kind>`. Errors in a callback are reported to the browser,
+   * and the lesson continues.
+   */
   report(kind: keyof typeof callbackNames, detail: object): void;
 }
 

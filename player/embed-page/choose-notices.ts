@@ -13,7 +13,7 @@ export type NoticeName =
   | 'saved'
   | 'stuck';
 
-/** What the choice of a notice depends on. */
+/** The state that decides which notices to show. */
 export interface Situation {
   queue: SaveQueue;
   /** Whether unsaved answers outlive the page. */

@@ -7,7 +7,7 @@ const timeoutMs = 20_000;
 export type ChunkFault = 'failed' | 'gone';
 
 /**
- * Returns a function that loads a chunk of the lesson: from the browser's cache if it was loaded before, also on an
+ * Returns a function that loads a chunk of the lesson: from the browser's cache if it was loaded before, even on an
  * earlier visit. Concurrent calls for a chunk share one request.
  */
 export function chunkLoader({
@@ -18,7 +18,7 @@ export function chunkLoader({
   const failed = new Set<number>();
   const stepIds = sections.flatMap(({ steps }) => steps.map(({ id }) => id));
 
-  /** Returns whether a response has the steps of a chunk; the page of a captive portal has not. */
+  /** Returns whether a response has the steps of a chunk; the page of a captive portal does not. */
   function isChunk(value: unknown, index: number): value is ChunkStep[] {
     const first = chunks.slice(0, index).reduce((sum, { steps }) => sum + steps, 0);
     const ids = stepIds.slice(first, first + (chunks[index]?.steps ?? 0));
@@ -33,7 +33,7 @@ export function chunkLoader({
       const response = await fetch(`${chunksUrl}${id}`, {
         credentials: 'omit',
         referrerPolicy: 'no-referrer',
-        // What failed before may be in the cache: the login page of a network, or half a response.
+        // The cache may hold the failed response: the login page of a network, or half a chunk.
         cache: failed.has(index) ? 'reload' : 'default',
         signal: AbortSignal.timeout(timeoutMs),
       });

@@ -36,12 +36,15 @@ function waitForToken({ page, lessonId, code, allowedOrigins }: NoticeBoot, quer
     }
   });
   if (code !== undefined) host.send({ type: 'error', code, message: document.title });
-  // A host with invalid tokens is asked only once.
+  // Requests a token only once, because a host may have only invalid ones.
   const canHelp = page === 'waiting' || code === 'token_expired';
   if (canHelp && !query.has('again')) host.send({ type: 'token.expiring', expiresAt: null });
 }
 
-/** Tells the learner to wait, instead of to open the lesson from the course, which they have done. */
+/**
+ * Shows that the lesson is delayed. The page's first text says to open the lesson from the course, which the learner
+ * has done.
+ */
 function showDelay(): void {
   const status = document.querySelector<HTMLElement>('[data-lectern-delayed]');
   document.querySelector('[data-lectern-waiting]')?.remove();

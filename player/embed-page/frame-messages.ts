@@ -42,7 +42,7 @@ const maxTextChars = 255;
 const maxHeight = 200_000;
 const maxPoints = 1000;
 
-/** Reads a message; undefined if it is none, or too large. */
+/** Reads a message; undefined if the data is no valid message, or too large. */
 export function readFrameMessage(data: unknown): FrameMessage | undefined {
   const message = jsonCopy(data);
   if (message === undefined) return undefined;

@@ -59,7 +59,7 @@ export function openHost(
     if (allowedOrigins !== null && !allowedOrigins.includes(event.origin)) return;
     const request = readHostRequest(event.data);
     if (request === undefined) return;
-    // The host page may be replaced, its origin may not.
+    // The host page may change, but not its origin.
     origin ??= event.origin;
     if (origin !== event.origin) return;
     for (const early of queued.splice(0)) send(early);

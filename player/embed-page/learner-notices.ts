@@ -14,7 +14,7 @@ export interface LearnerNotices {
   answerSaved(this: void): void;
 }
 
-/** How long a notice stays that needs no action. */
+/** How long a notice without an action stays. */
 const readingTimeMs = 6000;
 
 /**

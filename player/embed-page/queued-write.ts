@@ -81,7 +81,7 @@ export function bodyOf(write: QueuedWrite, record: SessionRecord): WriteBody {
 }
 
 /**
- * Returns whether the attempt of a restart has begun: with this restart, or on another device. Only the server can tell.
+ * Returns whether the attempt of a restart has begun: with this restart, or on another device. Only the server knows.
  * For an earlier revision, it recognizes this restart by its idempotency key and reports a conflict with any other.
  */
 function hasBegun(attempt: number | undefined, record: SessionRecord): boolean {

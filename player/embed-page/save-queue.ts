@@ -36,7 +36,7 @@ export interface SaveQueue {
   savedIds: readonly string[];
 }
 
-/** Why the queue sends nothing. It accepts changes nevertheless. */
+/** Why the queue sends nothing. It still accepts changes. */
 export type Hold =
   /** Another device wrote first. The learner decides where to continue. */
   | 'conflict'
@@ -67,7 +67,7 @@ export interface Change {
 export type WriteResponse =
   | { kind: 'saved' | 'conflict'; record: SessionRecord }
   | { kind: 'expired' | 'gone' | 'rejected' }
-  /** @param retryAfterMs the pause that the server asks for, or 0 */
+  /** @param retryAfterMs the delay in the server's Retry-After header, or 0 */
   | { kind: 'failed'; retryAfterMs: number };
 
 export interface Context {
@@ -79,7 +79,7 @@ export interface Context {
 /** Debounce: answers within this time become one write. */
 export const debounceMs = 500;
 const backoff = { firstMs: 1000, maxMs: 60_000 };
-/** The longest pause that the queue accepts from the server. */
+/** The longest Retry-After delay that the queue accepts. */
 const maxRetryAfterMs = 600_000;
 /** Characters of JSON at which a write is full. The server accepts 1 MiB. */
 const maxWriteChars = 256 * 1024;
@@ -134,8 +134,9 @@ export function takeNext(queue: SaveQueue): { queue: SaveQueue; body: WriteBody 
 }
 
 /**
- * Takes all writes except the one in flight, for a page that may close. Each builds on the revision that those before it
- * will make; the server waits for them. The writes stay in the queue, because their idempotency keys let it repeat them.
+ * Takes all writes except the one in flight, for a page that may close. Each builds on the revision that the write
+ * before it will create; the server waits for earlier writes. The writes stay in the queue, because their idempotency
+ * keys let it repeat them.
  */
 export function takeAll(queue: SaveQueue): { queue: SaveQueue; bodies: WriteBody[] } {
   if (queue.hold !== null) return { queue, bodies: [] };

@@ -9,7 +9,7 @@ import type { JsonObject, SessionRecord } from './session-record.ts';
 export interface SessionClient {
   /** Sends a write. Never rejects. */
   send(this: void, body: WriteBody): Promise<WriteResponse>;
-  /** Returns a token's session; without one the response's status, 0 without a response. */
+  /** Returns a token's session, or the response's status on failure; 0 without a response. */
   open(this: void, token: string): Promise<(SessionRecord & Learner) | number>;
   /** Returns a new URL for media and widgets; undefined if the request failed. */
   content(this: void): Promise<LessonBoot['content'] | undefined>;

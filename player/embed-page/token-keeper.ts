@@ -3,9 +3,9 @@ import type { JsonObject } from './session-record.ts';
 /** Holds the learner's token, and watches its expiry. */
 export interface TokenKeeper {
   token(this: void): string;
-  /** Replaces the token by another one of the same learner. */
+  /** Replaces the token with another one of the same learner. */
   replace(this: void, token: string): void;
-  /** Asks for another token again, because the server rejected this one. */
+  /** Requests another token again, because the server rejected this one. */
   rejected(this: void): void;
 }
 

@@ -5,7 +5,7 @@ import { windowHeight } from '../visible-area.ts';
 /** Which part of the lesson is on the screen. */
 export interface VisiblePart {
   of(this: void, frame: Element): VisibleLesson;
-  /** Sets what the host page reports. */
+  /** Sets the part that the host page reports. */
   set(this: void, reported: Omit<Viewport, 'type'>): void;
 }
 

@@ -45,7 +45,7 @@ export function measured(before: FrameHeight | undefined, content: number, viewp
   return { ...next, slope: 0, held: { slope: grown / framed, growth: (held?.growth ?? 0) + grown } };
 }
 
-/** Requests a slightly higher frame: the lesson's response shows what has made it grow before. */
+/** Requests a slightly higher frame: the lesson's response shows why it grew before. */
 export function probed(before: FrameHeight): FrameHeight {
   return { ...before, wanted: before.viewport + probe };
 }

@@ -64,7 +64,7 @@ export interface EmbedOptions {
 /** A lesson on the page. */
 export interface Embed {
   iframe: HTMLIFrameElement;
-  /** Replaces the token by another one of the same learner, before or after it has expired. */
+  /** Replaces the token with another one of the same learner, before or after it has expired. */
   setToken(this: void, token: string): void;
   goTo(this: void, stepId: string): void;
   /** Removes the lesson from the page. */
@@ -220,7 +220,7 @@ export function mount(element: HTMLElement, options: EmbedOptions): Embed {
 function visibleRange(element: Element, headerHeight: number): { top: number; bottom: number } {
   let [top, bottom] = [headerHeight, innerHeight];
   for (let parent = element.parentElement; parent !== null; parent = parent.parentElement) {
-    // The page's own scroll bar belongs to the window.
+    // The page's own scroll bar is part of the window.
     if (parent === document.documentElement || parent === document.body) continue;
     if (getComputedStyle(parent).overflowY === 'visible') continue;
     const box = parent.getBoundingClientRect();

@@ -7,7 +7,9 @@ interface Question {
   cancel: string;
 }
 
-/** Makes a dialog that asks before something is lost. Put it on the page, and open it with `showModal()`. */
+/**
+ * Makes a confirmation dialog for an action that loses something. Put it on the page, and open it with `showModal()`.
+ */
 export function confirmDialog(
   { title, note, confirm, cancel }: Question,
   onConfirm: () => void,

@@ -87,7 +87,7 @@ export function mountWidget(
       ...blockHost.saved(block.props.id),
       context,
     });
-    // A custom widget's `mount` may be async nevertheless: its failure is reported.
+    // A custom widget's `mount` may still be async: its failure is reported.
     if (mounted instanceof Promise) mounted.catch(fail);
   } catch (error) {
     fail(error);

@@ -114,12 +114,12 @@ export interface LessonHandle {
    * such step, or is not completed.
    */
   goTo(this: void, stepId: string | null): boolean;
-  /** Does what the Next button does. Returns false at the end. */
+  /** Goes forward as the Next button does. Returns false at the end. */
   next(this: void): boolean;
-  /** Does what the Back button does. Returns false on the first step. */
+  /** Goes back as the Back button does. Returns false on the first step. */
   back(this: void): boolean;
   /** Returns a copy of the state, to store for resuming; undefined before onReady. */
   state(this: void): LessonState | undefined;
-  /** Removes the player from the page. No callback is called afterwards. */
+  /** Removes the player from the page. No callback is called afterward. */
   destroy(this: void): void;
 }

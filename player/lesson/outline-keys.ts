@@ -1,8 +1,8 @@
 import { activeElement } from './focus.ts';
 
 /**
- * Moves the focus between the entries of an outline with the arrow keys, Home and End, past folded sections. Tab works
- * as everywhere, too.
+ * Moves the focus between the entries of an outline with the arrow keys, Home and End, past folded sections. Tab keeps
+ * its usual behavior.
  */
 export function moveFocusByKeys(nav: HTMLElement): void {
   nav.addEventListener('keydown', (event) => {

@@ -4,9 +4,9 @@ import type { PlayedLesson, PlayedStep } from './read-lesson.ts';
 import { stepTitle } from './step-list.ts';
 import type { StepList } from './step-list.ts';
 
-/** More results than this are counted but not listed. */
+/** The number of listed results; more are counted only. */
 const maxResults = 100;
-/** The time without a keystroke after which screen readers hear the number of results. */
+/** The time without a keystroke after which screen readers announce the number of results. */
 const announceMs = 500;
 
 /** The field that searches the titles of steps and sections. */

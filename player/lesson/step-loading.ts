@@ -4,7 +4,7 @@ import { element } from '../dom.ts';
 import { StepGone } from './step-source.ts';
 import type { StepView } from './step-view.ts';
 
-/** Loading that takes less long shows nothing, because a flashing text disturbs. */
+/** Faster loading shows no text, because a flashing text distracts. */
 const quietMs = 300;
 const backoff = { firstMs: 1000, maxMs: 30_000 };
 

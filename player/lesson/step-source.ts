@@ -5,7 +5,7 @@ import type { OutlineWidget } from '../../shared/progress/outline.ts';
 import { readStepContent } from './read-lesson.ts';
 import type { PlayedStep, StepContent } from './read-lesson.ts';
 
-/** At most so many chunks are in memory. The browser's cache has the others. */
+/** The maximum number of chunks in memory. The browser's cache has the others. */
 const maxChunks = 6;
 
 /** The lesson is no longer available, so a retry cannot load the step. */
@@ -19,7 +19,7 @@ interface LoadedStep {
   widgets: readonly OutlineWidget[];
 }
 
-/** In place of a step that its chunk lacks. */
+/** Stands in for a step that its chunk lacks. */
 const emptyStep: LoadedStep = { content: { content: [], root: {} }, widgets: [] };
 
 /** The steps of a lesson that is played from its skeleton. */
@@ -43,7 +43,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** @param request asks for a chunk: `receive` or `fail` follows. */
+/** @param request requests a chunk: `receive` or `fail` follows. */
 export function chunkedSteps(
   { lesson, chunks }: Pick<LessonSkeleton, 'lesson' | 'chunks'>,
   request: (chunk: number) => void,

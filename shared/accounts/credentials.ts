@@ -34,7 +34,7 @@ export function hashSecretKey(secretKey: string, pepper: string): string {
   return createHmac('sha256', pepper).update(secretKey).digest('hex');
 }
 
-/** Compares in constant time, also if the key is unknown (null), so that timing does not reveal which keys exist. */
+/** Compares in constant time, even for an unknown key (null), so that timing does not reveal which keys exist. */
 export function secretKeyMatches(secretKey: string, storedHash: string | null, pepper: string): boolean {
   const given = Buffer.from(hashSecretKey(secretKey, pepper), 'hex');
   const stored = storedHash === null ? Buffer.alloc(given.length) : Buffer.from(storedHash, 'hex');

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Config } from '../platform/config.ts';
 import type { Delivery } from './outbox.ts';
 
-/** A job asks a worker to deliver one row now. */
+/** The payload of a job that delivers one row now. */
 export const deliveryJobSchema = z.object({ rowId: z.string() });
 export type DeliveryJob = z.output<typeof deliveryJobSchema>;
 

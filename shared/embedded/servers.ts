@@ -12,7 +12,7 @@ export interface Servers {
 /**
  * Returns the servers that the configuration names, and starts an embedded server for each that it does not name.
  *
- * @param report takes messages for operators: what is being started or fetched.
+ * @param report receives messages for operators about starts and downloads.
  * @throws {LecternError} when the data directory cannot be written to; an error to show when a server does not start.
  */
 export async function findServers(config: Config, report: (message: string) => void): Promise<Servers> {

@@ -2,7 +2,7 @@ import type { ExportQueue } from './queues.ts';
 import { cancellationKey, waitersKey } from './queue-access.ts';
 import type { QueueAccess } from './queue-access.ts';
 
-/** Longer than a worker needs to notice, even if another worker has to take over the job first. */
+/** Longer than a worker needs to notice the request, even if another worker has to take over the job first. */
 const requestTtlSeconds = 3600;
 
 const waitingStates = ['waiting', 'prioritized', 'delayed', 'paused'];
@@ -73,7 +73,7 @@ export class BuildCancelled extends Error {
   }
 }
 
-/** Returns whether a failed job was cancelled. Nothing is wrong with such a job, so it may run again at once. */
+/** Returns whether a failed job was cancelled. Such a job has no fault, so it may run again at once. */
 export function isCancelled(failedReason: string | undefined): boolean {
   return failedReason === cancelledReason;
 }

@@ -14,7 +14,7 @@ const archiveFormat = 1;
 /** The format of this release's archives as jobs name it. Workers of other releases build other formats. */
 export const archiveFormatName = `${formatVersion}/${archiveFormat}`;
 
-/** Describes an archive to a worker: ids, and names for operators who look at the queue. It holds no secrets. */
+/** Describes an archive to a worker: ids, and names for operators who read the queue board. It holds no secrets. */
 export const exportJobSchema = z.object({
   key: z.string().regex(/^x[0-9a-f]{40}$/),
   organizationId: z.string(),
@@ -57,7 +57,7 @@ export function exportJobOf(version: LessonVersion, profile: string = plainProfi
 }
 
 /**
- * Returns the key of an archive that lacks files, which is stored apart so that it never passes for the
+ * Returns the key of an archive that lacks files, which is stored separately so that it is never mistaken for the
  * complete one.
  */
 export function incompleteKey(key: string): string {

@@ -8,7 +8,7 @@ import type { Block, LessonContent } from './lesson-content.ts';
 import { questionFaults } from './question-faults.ts';
 import { nearestName } from '../platform/nearest-name.ts';
 
-/** Further warnings would tell an author nothing new. */
+/** Further warnings would be of no use to an author. */
 const maxWarnings = 1_000;
 
 /** Edits up to which a name counts as a misspelling of another. */
@@ -20,7 +20,7 @@ const foreignProp = /^(?:puck|editMode|readOnly|children|_.*|data-.*)$/;
 /**
  * Returns an author's probable mistakes in reading order, with section, step and block. A lesson with mistakes plays:
  *
- * - props that a core widget does not know, also in the settings for all widgets of a type
+ * - props that a core widget does not know, including those in the settings for all widgets of a type
  * - questions that no learner can answer correctly, and choices without an id or with an earlier choice's id
  * - points of custom widgets that cannot be counted
  *

@@ -82,7 +82,7 @@ export function memberPath(path: string, key: string): string {
   return /^[A-Za-z_$][\w$]{0,79}$/.test(key) ? `${path}.${key}` : `${path}[${quote(key)}]`;
 }
 
-/** Recognizes a block inside props, also one that lost its type. */
+/** Recognizes a block inside props, even if its type is missing. */
 function looksLikeBlock(value: unknown): boolean {
   const { type, props } = recordOf(value);
   if (!isRecord(props)) return false;

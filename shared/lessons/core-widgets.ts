@@ -4,8 +4,9 @@ import type { WidgetScoring } from './scoring/scoring.ts';
 const unscored: WidgetScoring | null = null;
 
 /**
- * The widgets that ship with Lectern, each with its scoring. In every lesson these types are Lectern's own, whatever a
- * package brings. The compiler asks for each in the player (widget-loader.ts) and for its props (core-widget-props.ts).
+ * The widgets that ship with Lectern, each with its scoring. In every lesson these types are Lectern's own, even if a
+ * package has widgets of the same types. The compiler requires an entry for each in the player (widget-loader.ts) and
+ * for its props (core-widget-props.ts).
  */
 export const coreWidgets = {
   Heading: unscored,

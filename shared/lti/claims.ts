@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /**
  * The vocabulary of LTI 1.3, and schemas of the id_token's claims that Lectern reads. Sources: LTI Core 1.3, LTI Deep
- * Linking 2.0, LTI Assignment and Grade Services 2.0. The schemas drop other claims, as the standard asks.
+ * Linking 2.0, LTI Assignment and Grade Services 2.0. The schemas drop other claims, as the standard requires.
  */
 
 const lti = 'https://purl.imsglobal.org/spec/lti/claim/';

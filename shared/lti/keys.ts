@@ -21,7 +21,7 @@ const retiredMs = 30 * dayMs;
 /** How long a process caches the key ring. */
 const cacheMs = 5 * 60_000;
 
-/** Lectern's own keys (RS256, 2048 bits), with which it signs what it sends to learning platforms. */
+/** Lectern's own keys (RS256, 2048 bits), which sign its messages to learning platforms. */
 export interface LtiKeys {
   /**
    * Returns the signing key. The first call creates it.

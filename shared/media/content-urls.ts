@@ -34,8 +34,8 @@ const halfHourSeconds = 1800;
 const minSeconds = 3600;
 
 /**
- * The period in which the steps of a version have the same URL, so that browsers find them in their caches. Its end does
- * not matter to revocation: whoever has the URL got it in a page of the lesson.
+ * The period in which the steps of a version have the same URL, so that browsers find them in their caches. A long
+ * period does not weaken revocation: anyone with the URL got it in a page of the lesson.
  */
 const chunkPeriodSeconds = 30 * 24 * 3600;
 

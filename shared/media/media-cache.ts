@@ -45,8 +45,8 @@ export interface MediaCacheDependencies {
 
 /**
  * Finds the external media of a build, or one media file for a learner, in the store's cache, or downloads them. A
- * cached file is revalidated with its ETag or Last-Modified. Media with the same URL and type share one download, also
- * with concurrent builds of the organization in other processes.
+ * cached file is revalidated with its ETag or Last-Modified. Media with the same URL and type share one download, even
+ * across the organization's concurrent builds in other processes.
  */
 export class MediaCache {
   readonly #db: Database;

@@ -11,7 +11,7 @@ export function countDeliveries(
   return db.eventDeliveries.countDocuments({ organizationId, state }, { limit }).exec();
 }
 
-/** Deletes the oldest rows of an organization in a state, but for the newest `kept`; at most `limit` of them. */
+/** Deletes the oldest rows of an organization in a state, at most `limit` of them. Keeps the newest `kept` rows. */
 export async function trimDeliveries(
   db: EventDeliveryDb,
   organizationId: string,

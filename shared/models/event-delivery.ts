@@ -20,11 +20,11 @@ import { noLease } from '../platform/lease.ts';
 export const eventKinds = ['webhook', 'xapi'] as const;
 export type EventKind = (typeof eventKinds)[number];
 
-/** One try to send an event, as its owner sees it. */
+/** One attempt to send an event, as its owner sees it. */
 export interface DeliveryAttempt {
   at: Date;
   milliseconds: number;
-  /** Of the response; null without one. */
+  /** The status of the response; null without one. */
   status: number | null;
   /** Why it failed; null after a success. */
   error: string | null;
@@ -44,12 +44,12 @@ export interface EventDelivery extends Delivery {
   learnerId: string | null;
   /** When the event occurred. */
   eventAt: Date;
-  /** What is sent: JSON text. */
+  /** The JSON text to send. */
   body: string;
-  /** The last ones, the oldest first. */
+  /** The last attempts, the oldest first. */
   attempts: DeliveryAttempt[];
   deliveredAt: Date | null;
-  /** When MongoDB deletes the row; null while it waits. */
+  /** The time at which MongoDB deletes the row; null while the row waits. */
   expiresAt: Date | null;
 }
 
@@ -96,7 +96,7 @@ eventDeliverySchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 const maxAttempts = 20;
 const dayMs = 24 * 3600_000;
 
-/** How long rows stay for lists and for sending again. */
+/** How long rows are kept for lists and for sending them again. */
 export const keptMs = { delivered: 7 * dayMs, failed: 30 * dayMs };
 
 /** A row before it is stored. */
@@ -153,7 +153,7 @@ export function findDueEventTargets(db: EventDeliveryDb, kind: EventKind): Promi
 /** Other claims then need not skip the row. */
 const dueAfterLease = { nextTryAt: later(leaseMs) };
 
-/** How an attempt ended: delivered, nowhere to deliver to, tried again later, or not tried again. */
+/** The end of an attempt: delivered, no target any more, a retry later, or no retry. */
 export type AttemptEnd =
   | { to: 'delivered' }
   | { to: 'dismissed' }
@@ -193,7 +193,7 @@ function changesOf(end: AttemptEnd) {
   }
 }
 
-/** Ends an attempt that did not count: it was cut off, and may have arrived. */
+/** Ends an interrupted attempt, which does not count: its delivery may have arrived. */
 export function releaseEventDelivery(
   db: EventDeliveryDb,
   row: ClaimedDelivery,

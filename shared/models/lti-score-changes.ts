@@ -108,7 +108,7 @@ export async function dismissScores(db: LtiScoreDb, ids: readonly string[]): Pro
   await dismissDeliveries(db.ltiScores, { _id: { $in: [...ids] }, state: 'failed' });
 }
 
-/** Makes the rows of a removed platform idle: there is nowhere to send them. */
+/** Makes the rows of a removed platform idle. */
 export async function dismissScoresOf(db: LtiScoreDb, platformId: string): Promise<void> {
   await dismissDeliveries(db.ltiScores, { platformId, state: { $in: ['failed', 'waiting'] } });
 }
@@ -178,7 +178,7 @@ export function recordRetry(
   });
 }
 
-/** Records a final refusal. A score that is wanted since then is sent all the same. */
+/** Records a final rejection. A newer score is still sent. */
 export function recordFailed(db: LtiScoreDb, row: ClaimedScore, failure: FailedAttempt): Recorded {
   const state = endOf(row.wanted, 'failed');
   return endAttempt(db.ltiScores, row, {
@@ -189,7 +189,7 @@ export function recordFailed(db: LtiScoreDb, row: ClaimedScore, failure: FailedA
   });
 }
 
-/** Records that there is nowhere to send the score. A score that is wanted since then is sent all the same. */
+/** Records that there is no target for the score any more. A newer score is still sent. */
 export function recordMoot(db: LtiScoreDb, row: ClaimedScore): Recorded {
   return endAttempt(db.ltiScores, row, { state: endOf(row.wanted, 'idle'), nextTryAt: spaced });
 }

@@ -47,7 +47,7 @@ export interface LtiScore extends LtiLearner, Delivery, PendingEvents<GradeFaile
   /** Null until the learner has finished the lesson. */
   wanted: WantedScore | null;
   sent: SentScore | null;
-  /** The timestamp of the last attempt, whatever its result; the next one has a later one. */
+  /** The timestamp of the last attempt, successful or not; the next attempt has a later one. */
   lastTimestamp: Date | null;
   /** `finishedAt` of a score that the platform may have accepted although its response was lost. */
   perhapsTaken: Date | null;

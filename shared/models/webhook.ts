@@ -6,7 +6,10 @@ import { subscribableEvents } from '../events/event-types.ts';
 import type { EventType } from '../events/event-types.ts';
 import { schemaOptions, uuidField } from '../platform/mongo.ts';
 
-/** Why a webhook gets no events: its owner stopped it, its receiver returned 410, or failed for days. */
+/**
+ * The reasons for disabling a webhook: its owner stopped it, its receiver returned 410, or every attempt failed for
+ * three days.
+ */
 export const disabledReasons = ['owner', 'gone', 'failing'] as const;
 export type DisabledReason = (typeof disabledReasons)[number];
 
@@ -25,7 +28,7 @@ export interface Webhook extends PendingEvents<WebhookDisabledEvent> {
   description: string;
   /** The sealed secret that signs deliveries; see shared/webhooks/secrets.ts. */
   secret: string;
-  /** The secret before the last rotation, which signs too until it expires. */
+  /** The secret before the last rotation, which also signs until it expires. */
   previousSecret: string | null;
   previousSecretUntil: Date | null;
   /** Null for an active webhook. */

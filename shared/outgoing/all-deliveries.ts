@@ -65,7 +65,7 @@ export async function listAllDeliveries(
     .slice(0, limit);
 }
 
-/** Sends deliveries again, whatever their status. Returns how many of them the organization has. */
+/** Sends deliveries again, in any status. Returns how many of them the organization has. */
 export async function resendAny(
   db: Database,
   organizationId: string,
@@ -75,7 +75,7 @@ export async function resendAny(
   return events + (await retryScores(db, await ownScores(db, organizationId, ids)));
 }
 
-/** Makes deliveries that wait or have failed idle; grades only if they have failed. Returns how many there are. */
+/** Dismisses waiting and failed deliveries; of grades, only failed ones. Returns how many there are. */
 export async function dismissAny(
   db: Database,
   organizationId: string,

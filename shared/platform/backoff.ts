@@ -8,10 +8,10 @@ export interface Backoff {
 
 /**
  * Returns the delay before a retry, in milliseconds: exponential backoff with jitter. The upper half of the delay is
- * random (jitter), so that clients that failed together do not return together.
+ * random (jitter), so that clients that failed together do not retry together.
  *
  * @param failures the number of consecutive failures before the last one: 0 after the first.
- * @param options.retryAfterMs the delay that the server asks for; the result is no shorter.
+ * @param options.retryAfterMs the delay in the server's Retry-After header; the result is no shorter.
  * @param options.random from 0 to 1.
  */
 export function backoffMs(

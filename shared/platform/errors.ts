@@ -17,7 +17,7 @@ const statusByCode = {
   INVALID_CONTENT: 422,
   TOO_MANY_REQUESTS: 429,
   INTERNAL_ERROR: 500,
-  /** A foreign server fails that the response depends on. */
+  /** A foreign server that the response depends on has failed. */
   BAD_GATEWAY: 502,
 } as const;
 

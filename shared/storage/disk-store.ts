@@ -226,7 +226,7 @@ async function openForReading(
 ): Promise<OpenFile | null> {
   const handle = await open(path, 'r').catch((error: unknown) => absent(error, null));
   if (handle === null) return null;
-  // The size comes from the open file, because its name may be replaced meanwhile.
+  // The size comes from the open file, because another file may take its name in the meantime.
   const { size } = await handle.stat();
   return {
     size,

@@ -73,7 +73,7 @@ export async function createWebhook(
 /**
  * Changes a webhook. Resolves once the change applies to every later event.
  *
- * @param changes.isActive false stops it; true starts it again, whatever stopped it.
+ * @param changes.isActive false stops it; true starts it again, even if Lectern disabled it.
  * @throws {LecternError} NOT_FOUND
  */
 export async function changeWebhook(

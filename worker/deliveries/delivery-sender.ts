@@ -7,22 +7,22 @@ import { withTimeLimit } from '../../shared/platform/time-limits.ts';
 import { FairSlots } from './fair-slots.ts';
 import { maxPerTarget, TargetLimiter } from './target-limiter.ts';
 
-/** Between the attempts of a row. */
+/** The backoff between the attempts of a row. */
 const backoff = { firstMs: 2_000, maxMs: 3600_000 };
 
 const weekMs = 7 * 24 * 3600_000;
 const quarterHourMs = 15 * 60_000;
 
-/** Concurrent deliveries to targets that failed last, which have slots of their own. */
+/** Concurrent deliveries to failing targets, which have separate slots. */
 const maxProbes = 8;
 
-/** A row by its id, or the row of a target that has been due for longest. */
+/** A row by its id, or the row of a target that has been due the longest. */
 export type Claim = { id: string } | { target: string };
 
-/** `sent`, the reason of a fault, `given_back` at a shutdown, or the format's own word where nothing was sent. */
+/** `sent`, the reason of a fault, `given_back` at a shutdown, or a word of the format if nothing was sent. */
 export type Outcome = string;
 
-/** What an attempt that did not fail ended with. */
+/** The result of an attempt that did not fail. */
 export type Delivered<Receipt> =
   | { outcome: 'sent'; receipt: Receipt }
   /** Nothing was sent, because another process is preparing the target. */
@@ -39,13 +39,13 @@ export interface PlannedRetry {
   failure: FailedAttempt;
   delayMs: number;
   maxFailingMs: MaxFailingMs;
-  /** The delay that the target asks for; 0 without one. */
+  /** The delay in the target's Retry-After header; 0 without one. */
   retryAfterMs: number;
 }
 
 /**
- * What an outbox delivers: how to find and send its rows, and how they record the end of an attempt. Each `record…`
- * is one atomic write; it returns the row as it is then, or null when the lease was lost, and nothing changed.
+ * What an outbox delivers: how to find and send its rows, and how they record the end of an attempt. Each `record…` is
+ * one atomic write; it returns the updated row, or null, without a change, when the lease was lost.
  */
 export interface DeliveryFormat<Row extends Delivery, Claimed extends Row, Receipt> {
   /** For logs: `score`. */
@@ -64,7 +64,7 @@ export interface DeliveryFormat<Row extends Delivery, Claimed extends Row, Recei
   internalFault(): DeliveryFault;
   timeoutFault(): DeliveryFault;
   recordSent(row: Claimed, receipt: Receipt, attempt: TimedAttempt): Promise<Row | null>;
-  /** Records that there is nowhere to deliver to. */
+  /** Records that the target no longer exists. */
   recordMoot(row: Claimed): Promise<Row | null>;
   /** Records a fault after which the row is not retried. */
   recordFailed(row: Claimed, failure: FailedAttempt, attempt: TimedAttempt): Promise<Row | null>;
@@ -72,7 +72,7 @@ export interface DeliveryFormat<Row extends Delivery, Claimed extends Row, Recei
   recordRetry(row: Claimed, retry: PlannedRetry, attempt: TimedAttempt): Promise<Row | null>;
   /** Ends an attempt that sent nothing, and does not count. */
   recordBusy(row: Claimed, delayMs: number): Promise<Row | null>;
-  /** Ends an attempt that a shutdown cut off: its delivery may have arrived. */
+  /** Ends an attempt that a shutdown interrupted: its delivery may have arrived. */
   recordAborted(row: Claimed): Promise<Row | null>;
 }
 
@@ -94,7 +94,7 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
   readonly #deps: SenderDependencies<Row>;
   readonly #limiter = new TargetLimiter();
   readonly #slots: FairSlots;
-  /** For targets that failed last: waiting for their timeouts holds no slot that others need. */
+  /** For failing targets: waiting for their timeouts uses no slot of other targets. */
   readonly #probes = new FairSlots(maxProbes);
   /** How many loops go through the due rows of a target. */
   readonly #loops = new Map<string, number>();
@@ -126,7 +126,7 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
     });
   }
 
-  /** Delivers what is due to all targets that are not paused, side by side, until there is nothing left. */
+  /** Delivers all due rows to targets that are not paused, concurrently by target. */
   sendDue(): Promise<void> {
     return this.#track(async () => {
       if (this.#closing) return;
@@ -187,7 +187,7 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
     return (await this.#useSlot(target, { target })) !== null;
   }
 
-  /** Makes one attempt, and releases the slot whatever happens. */
+  /** Makes one attempt, and always releases the slot. */
   async #useSlot(target: string, which: Claim): Promise<Outcome | null> {
     let result: Result<Receipt> | null = null;
     try {

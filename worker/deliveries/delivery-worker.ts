@@ -13,11 +13,11 @@ import type { DeliveryFormat, Outcome } from './delivery-sender.ts';
 /** Concurrent jobs. They wait for targets most of the time. */
 const concurrency = 16;
 
-/** How long Redis has to record the last job's end. */
+/** The time limit for recording the last job's end in Redis. */
 const closeTimeoutMs = 2_000;
 
 export interface DeliveryWorker {
-  /** Starts to take jobs, and to sweep. */
+  /** Starts taking jobs and sweeping. */
   start(): void;
   /**
    * Starts nothing more, and resolves when nothing is in progress.
@@ -33,13 +33,13 @@ export interface Outbox<Row extends Delivery, Claimed extends Row, Receipt> {
   /** The queue whose jobs deliver rows at once; null for an outbox whose sweeps are frequent enough. */
   queueName: string | null;
   sweepIntervalMs: number;
-  /** Publishes to the outbox what is not in it yet; runs before each sweep. */
+  /** Publishes pending events to the outbox; runs before each sweep. */
   publishDue: (signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * Delivers the rows of an outbox: at once when a job asks for it, and whatever is due in regular sweeps. The sweeps
- * guarantee delivery; jobs and Redis only reduce latency.
+ * Delivers the rows of an outbox: at once for a job, and all due rows in regular sweeps. The sweeps guarantee delivery;
+ * jobs and Redis only reduce latency.
  *
  * @param deps.redis adds jobs; it may be unavailable.
  */
@@ -115,7 +115,10 @@ function createJobs(
   };
 }
 
-/** Publishes and delivers what is due, at the start and then regularly. A slow target does not delay the next sweep. */
+/**
+ * Publishes pending events and delivers due rows, at the start and then regularly. A slow target does not delay the
+ * next sweep.
+ */
 function startSweeps(
   sender: { sendDue(): Promise<void> },
   { publishDue, sweepIntervalMs }: Pick<Outbox<never, never, never>, 'publishDue' | 'sweepIntervalMs'>,
@@ -124,7 +127,7 @@ function startSweeps(
   const stopping = new AbortController();
   let isFailing = false;
   const warn = (error: unknown) => {
-    // Sweeps are frequent: one report says that they fail.
+    // Sweeps are frequent, so only the first failure is logged.
     if (!isFailing) log.warn({ err: error }, 'a sweep of the outbox failed; the next one retries');
     isFailing = true;
   };

@@ -1,12 +1,12 @@
 /**
  * A limit of concurrent work that its owners share: a free slot goes to the waiting owner that holds the fewest, and
- * one owner holds half of all slots at most. So an owner with slow work barely delays the others.
+ * one owner holds at most half of all slots. An owner with slow work therefore barely delays the others.
  */
 export class FairSlots {
   readonly #max: number;
   readonly #maxPerOwner: number;
   readonly #held = new Map<string, number>();
-  /** The starts of waiting work by owner; the owner that was served last is the last one. */
+  /** The start functions of waiting work by owner, least recently served owner first. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #running = 0;
 

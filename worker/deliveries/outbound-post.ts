@@ -5,10 +5,10 @@ import type { OutboundResponse } from '../../shared/platform/http/request.ts';
 import { hostOf } from '../../shared/platform/http/ssrf-guard.ts';
 import { withDeadline, withTimeLimit } from '../../shared/platform/time-limits.ts';
 
-/** From the request to the headers of the response. */
+/** The timeout from the request to the headers of the response. */
 const timeoutMs = 15_000;
 
-/** The body of a response is for people: its beginning is enough, if it arrives soon. */
+/** Only people read the body of a response, so its beginning is enough. */
 const maxResponseBytes = 4096;
 const maxResponseMs = 1_000;
 
@@ -20,8 +20,8 @@ export interface PostResponse {
 }
 
 /**
- * Posts JSON to a receiver that a tenant has chosen, through the SSRF guard: it follows no redirect, and a receiver that
- * is slow, drips or sends too much costs bounded time and memory.
+ * Posts JSON to a receiver that a tenant has chosen, through the SSRF guard: it follows no redirect, and bounds the
+ * time and memory for a receiver that is slow, drips or sends too much.
  *
  * @param request.privateHosts the private hosts that it may reach, as `host:port`.
  * @throws {OutboundError} without a response; the signal's reason.
@@ -56,7 +56,10 @@ export async function postJson(
   }
 }
 
-/** Returns what arrives of a body soon, up to the limit. A failure ends it, because the status says enough. */
+/**
+ * Returns the part of a body that arrives within the timeout, up to the size limit. Ignores failures, because the
+ * status says enough.
+ */
 async function readBeginning({ body }: OutboundResponse): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -70,6 +73,6 @@ async function readBeginning({ body }: OutboundResponse): Promise<string> {
   const reading = read().catch(() => undefined);
   await withDeadline(reading, { timeoutMs: maxResponseMs, late: () => undefined });
   body.destroy();
-  // Cut characters and control characters are of no use in lists and logs.
+  // NUL characters are useless in lists and logs.
   return Buffer.concat(chunks).toString().replaceAll('\u0000', '');
 }

@@ -22,10 +22,10 @@ import type { Logger } from '../../shared/platform/log.ts';
 import type { DeliveryFormat, Outcome } from './delivery-sender.ts';
 import type { Outbox } from './delivery-worker.ts';
 
-/** What the platform's line item returned for a score. */
+/** The receipt for a score: its line item and the response. */
 type ScoreReceipt = Pick<SentScore, 'lineItemUrl' | 'response'>;
 
-/** The process that creates a line item needs no longer. */
+/** The process that creates a line item is done by then. */
 const lineItemMs = 1_000;
 
 /** The outbox of scores: learners' grades for learning platforms, each platform a target. */
@@ -46,7 +46,7 @@ export function scoreOutbox(
   };
 }
 
-/** How scores are delivered. */
+/** Defines how scores are delivered. */
 export function scoreFormat(
   db: Database,
   service: GradeService,
@@ -63,7 +63,7 @@ export function scoreFormat(
         ? { outcome: 'line_item_busy', retryInMs: lineItemMs }
         : { outcome: 'sent', receipt };
     },
-    internalFault: () => new ScoreFault('internal_error', 'A fault of Lectern; its log has more'),
+    internalFault: () => new ScoreFault('internal_error', 'A fault of Lectern; see its log'),
     timeoutFault: () => new ScoreFault('timeout', 'The platform took too long'),
     recordSent: (row, receipt) => recordSent(db, row, receipt),
     recordMoot: (row) => recordMoot(db, row),
@@ -77,11 +77,11 @@ export function scoreFormat(
 /** From a platform nearby to the time limit of an attempt. */
 const attemptBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** Adds this process's attempts to send scores to a registry; returns the function that counts one. */
+/** Adds this process's attempts to send scores to a registry; returns a function that counts an attempt. */
 export function observeScoreAttempts(registry: Registry): (outcome: Outcome, seconds: number) => void {
   const attempts = new Histogram({
     name: 'lectern_lti_score_tries_seconds',
-    help: 'Attempts to send a score to a learning platform, by outcome: sent, or the reason why not.',
+    help: 'Attempts to send a score to a learning platform, by outcome: sent, or the reason for the failure.',
     labelNames: ['outcome'],
     buckets: attemptBuckets,
     registers: [registry],

@@ -1,10 +1,12 @@
 import type { TargetHealth } from '../../shared/deliveries/delivery-fault.ts';
 import { doubledMs } from '../../shared/platform/backoff.ts';
 
-/** Concurrent deliveries of one process to one target: a slow target leaves slots for the others. */
+/**
+ * The limit of concurrent deliveries from one process to one target, so that a slow target leaves slots for the others.
+ */
 export const maxPerTarget = 4;
 
-/** For a target that sends no Retry-After. It needs no jitter: the rows of a target follow one another. */
+/** For a target that sends no Retry-After. No jitter is needed, because one delivery at a time probes a target. */
 const backoff = { firstMs: 2_000, maxMs: 60_000 };
 const maxRetryAfterMs = 3600_000;
 
@@ -46,8 +48,8 @@ export class TargetLimiter {
   /**
    * Releases a slot.
    *
-   * @param health what the attempt showed; `unknown` changes nothing.
-   * @param retryAfterMs the delay that a failing target asks for; 0 without one.
+   * @param health the health that the attempt showed; `unknown` changes nothing.
+   * @param retryAfterMs the delay in a failing target's Retry-After header; 0 without one.
    */
   release(id: string, health: TargetHealth, retryAfterMs = 0): void {
     const target = this.#targets.get(id);

@@ -29,7 +29,7 @@ import type { Outbox } from './delivery-worker.ts';
 import { postJson } from './outbound-post.ts';
 import type { PostResponse } from './outbound-post.ts';
 
-/** Why an event was not delivered, as its owner sees it. */
+/** The reasons why an event was not delivered, with the texts for its owner. */
 const faults = {
   timeout: { retry: 'week', target: 'failing' },
   network: { retry: 'week', target: 'failing' },
@@ -57,24 +57,26 @@ class WebhookFault extends DeliveryFault<keyof typeof faults> {
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** The delays after the first, second, … failed attempt: three days in all. A delivery then has failed. */
+/**
+ * The delays after the first, second, … failed attempt: three days in all. After the last one, the delivery has failed.
+ */
 export const retryDelaysMs = [
   ...[5_000, 5 * minuteMs, 30 * minuteMs],
   ...[2, 5, 10, 14, 20, 24].map((hours) => hours * hourMs),
 ];
 
-/** The share of a delay that is random, so that deliveries that failed together do not return together. */
+/** The share of a delay that is random, so that deliveries that failed together are not retried together. */
 const jitter = 0.2;
 const maxRetryAfterMs = 24 * hourMs;
 
-/** A webhook that has failed at each attempt for so long is disabled. */
+/** A webhook is disabled after every attempt has failed for this long. */
 const maxFailingMs = 3 * 24 * hourMs;
 
 export interface WebhookDependencies {
   db: Database;
   secrets: Pick<Secrets, 'keyPepper'>;
   config: ReceiverConfig;
-  /** Lectern's own, for ids in statements; without a slash at the end. */
+  /** Lectern's public URL, for ids in statements; without a trailing slash. */
   publicUrl: string;
   log: Logger;
 }
@@ -93,7 +95,7 @@ export function webhookOutbox(
 
 type DeliveryReceipt = Pick<PostResponse, 'status' | 'text'>;
 
-/** How events are delivered to webhooks: Standard Webhooks 1.0.0. */
+/** Defines how events are delivered to webhooks: Standard Webhooks 1.0.0. */
 export function webhookFormat(
   deps: WebhookDependencies,
 ): DeliveryFormat<EventDelivery, ClaimedDelivery, DeliveryReceipt> {
@@ -110,7 +112,7 @@ export function webhookFormat(
     async send(row, signal) {
       return { outcome: 'sent', receipt: await deliver(deps, row, signal) };
     },
-    internalFault: () => new WebhookFault('internal_error', 'A fault of Lectern; its log has more'),
+    internalFault: () => new WebhookFault('internal_error', 'A fault of Lectern; see its log'),
     timeoutFault: () => new WebhookFault('timeout', 'The receiver took too long'),
     recordSent: (row, { status, text }, attempt) =>
       endEventAttempt(db, row, { to: 'delivered' }, { ...attempt, status, error: null, response: text }),

@@ -30,17 +30,17 @@ import type { Outbox } from './delivery-worker.ts';
 import { postJson } from './outbound-post.ts';
 import type { PostResponse } from './outbound-post.ts';
 
-/** Statements in one request, and their size. */
+/** The limits of one request: its statements, and their size. */
 const maxBatch = 50;
 const maxBatchCharacters = 500_000;
 
-/** Statements of a paused destination look again after this time; their owner can resume it earlier. */
+/** The delay of statements to a paused destination; its owner can resume it earlier. */
 const pausedMs = 15 * 60_000;
 
-/** Between the attempts of a statement. Nothing is dropped: retries never end. */
+/** The backoff between the attempts of a statement. Nothing is dropped: retries never end. */
 const backoff = { firstMs: 5_000, maxMs: 3600_000 };
 
-/** Why a statement was not delivered, as its owner sees it. */
+/** The reasons why a statement was not delivered, with the texts for its owner. */
 const faults = {
   timeout: { retry: 'week', target: 'failing' },
   network: { retry: 'week', target: 'failing' },
@@ -84,7 +84,10 @@ export function xapiOutbox(deps: XapiDependencies): Outbox<EventDelivery, Claime
   };
 }
 
-/** How statements are delivered: in batches, of which the engine knows the first statement. */
+/**
+ * Defines how statements are delivered: in batches. The sender claims the first statement, and the format adds the
+ * others.
+ */
 export function xapiFormat(
   deps: XapiDependencies,
 ): DeliveryFormat<EventDelivery, ClaimedDelivery, StatementReceipt> {
@@ -96,7 +99,7 @@ export function xapiFormat(
     findDueTargets: () => findDueEventTargets(db, 'xapi'),
     claim: (which) => claimEventDelivery(db, 'xapi', which),
     send: (row, signal) => sendBatch(deps, row, signal),
-    internalFault: () => new XapiFault('internal_error', 'A fault of Lectern; its log has more'),
+    internalFault: () => new XapiFault('internal_error', 'A fault of Lectern; see its log'),
     timeoutFault: () => new XapiFault('timeout', 'The LRS took too long'),
     recordSent: (row, { status, text }, attempt) =>
       endEventAttempt(db, row, { to: 'delivered' }, { ...attempt, status, error: null, response: text }),
@@ -194,8 +197,8 @@ interface Batch {
 }
 
 /**
- * Sends a batch. An LRS rejects a batch as a whole because of one statement: then each half is sent, until the bad
- * statement is alone.
+ * Sends a batch. An LRS rejects a whole batch because of one bad statement. This function then sends each half by
+ * itself, until the bad statement is alone.
  */
 async function sendHalving(
   deps: XapiDependencies,

@@ -143,7 +143,7 @@ export class ArchiveWriter {
     this.#gatheredBytes = 0;
     await this.#writing;
     this.#writing = this.#sink.write(chunks);
-    // The next flush awaits this and throws its error, which must not count as unhandled before that.
+    // The next flush awaits this and throws its error, so until then it must not count as unhandled.
     this.#writing.catch(() => undefined);
     for (const chunk of chunks) this.#hash.update(chunk);
   }

@@ -18,7 +18,7 @@ import type { QueueAccess } from '../../shared/exports/queue-access.ts';
 
 /**
  * Lectern limits the starts of a job instead (process-export.ts). BullMQ counts stalls across retries for as long as it
- * keeps a job, whatever the number of attempts, so any limit would reject a job for good some day.
+ * keeps a job, whatever the number of attempts, so any limit would eventually reject a job for good.
  */
 const maxStalls = Number.MAX_SAFE_INTEGER;
 
@@ -28,7 +28,7 @@ const closeTimeoutMs = 5_000;
 /** The part of SHUTDOWN_SECONDS that is reserved for requeueing builds and closing connections. */
 const closingSeconds = 5;
 
-/** How long stopped builds may take to remove their temporary files; a later sweep removes the rest. */
+/** The time limit for stopped builds to remove their temporary files; a later sweep removes the rest. */
 const cleanupMs = 1_000;
 
 export interface ExportWorker {
@@ -108,7 +108,7 @@ export function createExportWorker(
   };
 }
 
-/** Returns how long current work may go on in a process that shuts down, in milliseconds. */
+/** Returns the milliseconds that current work may take in a process that is shutting down. */
 export function drainMs({ shutdownSeconds }: Pick<Config, 'shutdownSeconds'>): number {
   return 1000 * Math.max(shutdownSeconds - closingSeconds, shutdownSeconds / 2);
 }

@@ -28,13 +28,10 @@ const progressIntervalMs = 500;
 /** The limit for a poison job, which kills its workers. */
 const maxStarts = 10;
 
-/**
- * How long a job of another release rests before a worker takes it again. The jitter keeps it from being the same worker
- * each time.
- */
+/** The delay before a worker takes a job of another release again. Jitter varies which worker takes it. */
 const handOverDelayMs = { min: 1_000, max: 3_000 };
 
-/** No upgrade takes longer. A job that is still handed over then has no worker that could build it. */
+/** Longer than any upgrade. If workers have handed a job over for this long, none can build it. */
 const maxHandOverMs = 3_600_000;
 
 export interface ProcessDependencies {
@@ -92,7 +89,7 @@ export async function processExport(
     }
     if (error instanceof BuildPreempted) {
       metrics.built('gave_way', seconds());
-      // Behind the job that gets its slot. If this fails, it keeps its priority.
+      // Puts the preempted job behind the one that gets its slot. If this fails, it keeps its priority.
       await reassignPriority(queue, job.data, 'same').catch(() => undefined);
       await requeue(queue, job, token);
       log.info('export preempted for another organization');
@@ -166,7 +163,7 @@ async function requeue(queue: QueueAccess, job: Job<ExportJob>, token: string): 
 /**
  * Moves a job of this worker back to the queue, for a worker of another release.
  *
- * @returns false when none has taken it for so long that there cannot be one.
+ * @returns false when workers have handed it over for so long that none can build it.
  */
 async function handOver(queue: QueueAccess, job: Job<ExportJob>, token: string): Promise<boolean> {
   const key = job.id ?? job.data.key;

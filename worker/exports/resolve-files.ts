@@ -46,7 +46,7 @@ export interface FileResolution {
   reserve: (bytes: number) => void;
   /** Ends the resolution because the build failed. Waiting for further files rejects with the reason. */
   abandon: (reason: unknown) => void;
-  /** Stops what is still running, and resolves when nothing is. */
+  /** Stops running lookups and downloads, and resolves when they have ended. */
   end: () => Promise<void>;
 }
 
@@ -224,7 +224,7 @@ async function* prepared(files: ExternalFile[], cache: MediaCache): AsyncGenerat
   }
 }
 
-/** Calls `use` for each item in order, `count` at a time. Resolves when no call is running, also after a failure. */
+/** Calls `use` for each item in order, `count` at a time. Resolves when no call is running, even after a failure. */
 async function forEachConcurrently<T>(
   items: IterableIterator<T> | AsyncGenerator<T>,
   count: number,

@@ -4,7 +4,7 @@ import { DownloadError } from '../../shared/media/downloads/downloader.ts';
 import { FileUnavailable } from './file-outcomes.ts';
 import { parseUrl } from '../../shared/platform/parse-url.ts';
 
-/** Consecutive timeouts after which a build sends a host no more requests. */
+/** The number of consecutive timeouts after which a build stops sending requests to a host. */
 const maxTimeouts = 6;
 
 /** The share of a build's time for its downloads; the rest is for writing the files that arrived. */

@@ -19,7 +19,7 @@ const abandonedImportSeconds = 24 * 3600;
 /** Imports store widget files minutes before they refer to them. */
 const unusedSeconds = 24 * 3600;
 
-/** How long no other worker sweeps the shared data. Less than the interval of sweeps. */
+/** The minimum time between two sweeps of the shared data. Less than the interval of sweeps. */
 const turnMs = 9 * 60 * 1000;
 
 interface SweepDependencies {

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import type { QueueAccess } from '../../shared/exports/queue-access.ts';
 import type { Logger } from '../../shared/platform/log.ts';
 
-/** Polls within the time after which a worker counts as stuck. */
+/** The number of polls within the time after which a worker counts as stuck. */
 const pollsPerPeriod = 6;
 
 const connectTimeoutMs = 5_000;
@@ -23,9 +23,9 @@ export interface Watchdog {
 }
 
 /**
- * Detects a worker whose connection to Redis never recovers. For `seconds` Redis responded to the watchdog's own
- * connections, jobs were waiting, the worker had a free slot, and it started none. While Redis is down the worker is
- * not stuck, because a new process would not help.
+ * Detects a worker whose connection to Redis never recovers. A worker is stuck if it had a free slot and jobs were
+ * waiting for `seconds`, but it started none although Redis responded to the watchdog's own connections. While Redis is
+ * down, the worker does not count as stuck, because a new process would not help.
  *
  * @param onStuck called once.
  */

@@ -5,8 +5,8 @@ import { parseUrl } from '../../../shared/platform/parse-url.ts';
 import { failure } from '../responses.ts';
 
 /*
- * CSRF (cross-site request forgery): browsers send a user's login with every request, also with those of foreign pages.
- * Lectern therefore rejects writes that come from another site.
+ * CSRF (cross-site request forgery): browsers send a user's session cookie with every request, even with requests of
+ * foreign pages. Lectern therefore rejects writes that come from another site.
  */
 
 export const crossSiteWriteText = 'Requests from other sites are not allowed';

@@ -7,7 +7,7 @@ import { LecternError } from '../../../shared/platform/errors.ts';
 export interface BodyPace {
   /** Milliseconds between two checks. */
   checkMs: number;
-  /** After so many checks in a row without a new byte, the body is rejected. */
+  /** The number of consecutive checks without a new byte after which the body is rejected. */
   maxIdleChecks: number;
   /** A body counts as large once more than this has arrived. */
   largeBytes: number;
@@ -105,7 +105,7 @@ function watchPace(pace: BodyPace, arrived: () => number, onStall: () => void): 
     const isSlow = total > pace.largeBytes && since < pace.minBytes;
     if (isSlow || idleChecks >= pace.maxIdleChecks) onStall();
   };
-  // setImmediate: a busy process first reads the bytes that have arrived meanwhile.
+  // setImmediate: a busy process first reads the bytes that have already arrived.
   const timer = setInterval(() => setImmediate(check), pace.checkMs);
   return () => {
     isOver = true;

@@ -59,7 +59,7 @@ export default defineWidget('MultipleChoice', (root, options) => {
           }
         },
         retry(isScored) {
-          // Learners change an opinion, but start over after a mistake.
+          // Learners edit an unscored answer, but start over after a wrong one.
           if (isScored) for (const { input } of rows) input.checked = false;
           (rows.find(({ input }) => input.checked) ?? rows[0])?.input.focus();
         },

@@ -9,7 +9,7 @@ import { gradeScopes } from '../claims.ts';
 /**
  * Creates the outbox row that carries a learner's scores to the line item of a resource link. Each launch of a learner
  * whose progress is recorded calls this, after saving the link. The score of an existing record is sent within a
- * minute, also if the platform rejected it before.
+ * minute, even if the platform rejected it before.
  *
  * @returns false, and does nothing, if the platform accepts no scores for this link.
  */

@@ -46,7 +46,7 @@ export class ScoreFault extends DeliveryFault<ScoreFaultReason> {
 
 /**
  * Sends a request with a token for the scopes. After a 401 it retries once with a new token. After a 403 the next
- * request fetches a new token, which has any permission that was granted meanwhile.
+ * request fetches a new token, which includes permissions granted in the meantime.
  *
  * @returns a response with a 2xx status.
  * @throws {ScoreFault} for any other; the signal's reason.

@@ -50,7 +50,7 @@ function notPublic(message: string): Error {
 export function publicOnly(lookup: LookupFunction): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, options, (error, found, family) => {
-      // A failed lookup has no addresses, whatever the type says.
+      // A failed lookup has no addresses, although its type does not allow that.
       if (error !== null) {
         callback(error, found, family);
         return;

@@ -154,7 +154,7 @@ export class Bucket {
     } while (token !== undefined);
   }
 
-  /** Returns a URL that lets anyone read an object for so many seconds. */
+  /** Returns a URL that lets anyone read an object for `seconds`. */
   async presignedUrl(
     name: string,
     { seconds, contentType }: { seconds: number; contentType: string },

@@ -189,7 +189,7 @@ function openObject(bucket: Bucket, name: string, size: number, first?: Uint8Arr
   };
 }
 
-/** Performs every kind of operation of the store on a test object, and thereby checks all required permissions. */
+/** Performs every kind of operation of the store on a test object, to check all required permissions. */
 async function check(bucket: Bucket): Promise<void> {
   const name = `${layoutVersion}/checks/${randomUUID()}`;
   const written = Buffer.from('lectern');

@@ -25,7 +25,7 @@ const archivedFiles = [
 ];
 
 /**
- * Returns the profile of the lesson with the player: also player/ and index.html, which plays the lesson.
+ * Returns the profile of archives that also hold the player: player/, and index.html, which plays the lesson.
  *
  * @param variant the name of the player's release.
  * @throws {JobOfOtherRelease} for the player release of a newer or older API.

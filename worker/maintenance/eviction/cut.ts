@@ -3,7 +3,7 @@ const minuteMs = 60_000;
 /** Bytes by the minute of their last use. */
 export type BytesByMinute = Map<number, number>;
 
-/** The files to remove: all with a last use before a minute, and so many bytes of that minute. */
+/** The files to remove: all that were last used before `minute`, and `bytes` of those last used in that minute. */
 export interface Cut {
   minute: number;
   bytes: number;
@@ -19,8 +19,8 @@ export function endOf({ minute }: Cut): number {
 }
 
 /**
- * Returns the cut that removes all files last used before `oldest`, and at least so many bytes, least recently used
- * first. Null if nothing has to go, or nothing exists.
+ * Returns the cut that removes all files last used before `oldest`, and at least `bytes`, least recently used first.
+ * Null if nothing has to go, or nothing exists.
  *
  * @param goal.oldest a minute.
  */

@@ -22,18 +22,21 @@ import type { FileUse } from './may-go.ts';
 /** Above STORE_MAX_BYTES eviction continues down to this share of it, so that it does not run at every new file. */
 const lowWaterMark = 0.9;
 
-/** On a full disk at least this share is evicted, so that the next builds find room as well. */
+/** On a full disk at least this share is evicted, so that the next builds have room too. */
 const fullDiskShare = 0.1;
 
 const hourMs = 3_600_000;
 
-/** If no age is set, uses are forgotten after this time: older files count from the time of their storage. */
+/** Without STORE_MAX_AGE, Redis forgets uses after this time: older files count from the time of their storage. */
 const forgetAfterMs = 365 * 24 * hourMs;
 
 /** The largest difference between hosts' clocks. */
 const clockSkewMs = 600_000;
 
-/** The pause before any worker checks again: sizes grow quickly, ages slowly. Less than the interval of sweeps. */
+/**
+ * The minimum time between two checks by any workers: sizes grow quickly, ages slowly. Less than the interval of
+ * sweeps.
+ */
 const sizeIntervalMs = 9 * 60_000;
 const ageIntervalMs = 59 * 60_000;
 
@@ -103,7 +106,7 @@ export class Evictor {
   }
 
   /**
-   * Evicts files until the store is within its limits; returns null while another process does so.
+   * Evicts files until the store is within its limits; returns null if another process is doing so.
    *
    * @param ending aborts the run.
    * @throws when Redis, MongoDB or the store does not respond; the remaining files stay.
@@ -131,7 +134,7 @@ export class Evictor {
     return isTurn === null ? null : this.keepLimits(ending);
   }
 
-  /** Frees at least so many bytes if possible; otherwise like {@link Evictor.keepLimits}. */
+  /** Frees at least `bytes` if possible; otherwise as {@link Evictor.keepLimits}. */
   makeRoom(bytes: number): Promise<Evicted | null> {
     return this.#run(undefined, (total) => ({
       maxAge: Infinity,
@@ -276,7 +279,7 @@ export class Evictor {
    * claimed.
    */
   async #pinSigned(run: Run): Promise<void> {
-    // Repeats after a long run, when few were signed meanwhile.
+    // Repeats after a long run: few URLs were signed in the meantime.
     while (performance.now() - run.pinning.at > inUseMs / 2) {
       const { signedSince } = run.pinning;
       run.pinning = { at: performance.now(), signedSince: new Date(Date.now() - clockSkewMs) };

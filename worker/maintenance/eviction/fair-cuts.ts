@@ -24,8 +24,8 @@ export interface GroupCuts {
 
 /**
  * Returns the cuts of each group of files that remove all files last used before `oldest`, and, where possible, at
- * least so many bytes. Every organization may keep the same share. Only organizations over it lose files to make room:
- * their own least recently used ones, pinned ones last.
+ * least `bytes`. Every organization may keep the same share. Only organizations over it lose files to make room: their
+ * own least recently used ones, pinned ones last.
  *
  * No share is below an equal part of the remaining bytes. Less is freed if an organization exceeds its share in files
  * that must stay. A file with several owners counts in full for each, and is removed only if each is over its share: no
