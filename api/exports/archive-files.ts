@@ -38,7 +38,7 @@ export class ArchiveFiles {
     const entries = [...this.#entries.values()].filter(({ path }) => !path.endsWith('/'));
     for (let start = 0; start < entries.length; start += lookupConcurrency) {
       const batch = entries.slice(start, start + lookupConcurrency);
-      const stored = await Promise.all(batch.map((entry) => store[entry.area].has(entry, 'glance')));
+      const stored = await Promise.all(batch.map((entry) => store[entry.area].has(entry, 'peek')));
       for (const entry of batch.filter((_, index) => stored[index] === false)) {
         signal.throwIfAborted();
         const { sha256 } = await store[entry.area].put(this.#read(entry));

@@ -23,7 +23,7 @@ export interface ChosenLesson {
 const severalPrefix = 'lesson.';
 
 /** Field names. A lesson's fields end with its id. If only one lesson may be chosen, its id is the value of `one`. */
-export const names = {
+export const fieldNames = {
   search: 'q',
   cursor: 'cursor',
   one: 'lesson',
@@ -41,20 +41,20 @@ const action = z.enum(['choose', 'cancel']).nullable().catch(null);
 /** Parses the fields, and ignores invalid ones, which the page cannot have sent. */
 export function readSelectionForm(fields: Fields): SelectionForm {
   const several = [...fields.keys()].filter((name) => name.startsWith(severalPrefix));
-  const given = [...several.map((name) => name.slice(severalPrefix.length)), fields.get(names.one)];
+  const given = [...several.map((name) => name.slice(severalPrefix.length)), fields.get(fieldNames.one)];
   const ids = given.flatMap((text) => id.safeParse(text).data ?? []);
   return {
-    search: search.parse(fields.get(names.search) ?? ''),
-    after: cursor.parse(fields.get(names.cursor) ?? null),
+    search: search.parse(fields.get(fieldNames.search) ?? ''),
+    after: cursor.parse(fields.get(fieldNames.cursor) ?? null),
     chosen: new Map(
       ids.map((lessonId) => [
         lessonId,
         {
-          versionId: id.safeParse(fields.get(names.version(lessonId))).data ?? null,
-          hasColumn: fields.has(names.column(lessonId)),
+          versionId: id.safeParse(fields.get(fieldNames.version(lessonId))).data ?? null,
+          hasColumn: fields.has(fieldNames.column(lessonId)),
         },
       ]),
     ),
-    action: action.parse(fields.get(names.action) ?? null),
+    action: action.parse(fields.get(fieldNames.action) ?? null),
   };
 }

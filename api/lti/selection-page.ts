@@ -7,7 +7,7 @@ import { markup } from '../../shared/platform/html.ts';
 import type { Html } from '../../shared/platform/html.ts';
 import { toPageCursor } from '../http/pagination.ts';
 import { publicPath } from '../http/public-url.ts';
-import { names } from './selection-form.ts';
+import { fieldNames } from './selection-form.ts';
 import type { SelectionForm } from './selection-form.ts';
 import { selectionStyle } from './selection-style.ts';
 import type { Selection } from './selections.ts';
@@ -50,15 +50,15 @@ ${alert === null ? [] : markup`<p class="fault" role="alert">${alert}</p>`}
 <form method="get" action="${publicPath(deps.config)}/lti/select/${id}">
 <div class="search" role="search">
 <label for="lectern-search">${message(language, 'selection.search')}</label>
-<input id="lectern-search" type="search" name="${names.search}" value="${form.search}" maxlength="200">
+<input id="lectern-search" type="search" name="${fieldNames.search}" value="${form.search}" maxlength="200">
 <button class="quiet">${message(language, 'selection.find')}</button>
 </div>
 ${page.chosenElsewhere.length === 0 ? [] : group(message(language, 'selection.chosen'), list(page.chosenElsewhere))}
 ${group(message(language, 'selection.lessons'), page.lessons.length === 0 ? markup`<p class="none">${none}</p>` : list(page.lessons))}
 ${pagingRow(form, page, language)}
 <div class="row end">
-<button name="${names.action}" value="choose" formmethod="post">${message(language, 'selection.add')}</button>
-<button name="${names.action}" value="cancel" formmethod="post" class="quiet">${message(language, 'selection.cancel')}</button>
+<button name="${fieldNames.action}" value="choose" formmethod="post">${message(language, 'selection.add')}</button>
+<button name="${fieldNames.action}" value="cancel" formmethod="post" class="quiet">${message(language, 'selection.cancel')}</button>
 </div>
 </form>`;
   const ancestors = allowedOrigins === null ? '*' : allowedOrigins.join(' ');
@@ -87,18 +87,18 @@ function lessonItem(
   const chosen = form.chosen.get(lessonId);
   const { versionId, hasColumn } = chosen ?? { versionId: null, hasColumn: true };
   const pick = selection.acceptsMultiple
-    ? markup`<input type="checkbox" name="${names.several(lessonId)}"${checked(chosen !== undefined)}>`
-    : markup`<input type="radio" name="${names.one}" value="${lessonId}"${checked(chosen !== undefined)}>`;
+    ? markup`<input type="checkbox" name="${fieldNames.several(lessonId)}"${checked(chosen !== undefined)}>`
+    : markup`<input type="radio" name="${fieldNames.one}" value="${lessonId}"${checked(chosen !== undefined)}>`;
   const sizes = [
     message(language, 'selection.sections', { count: newest.totalSections }),
     message(language, 'selection.steps', { count: newest.totalSteps }),
   ];
   const options = versions.map((version) => versionOption(version, versionId, language));
-  const column = markup`<label><input type="checkbox" name="${names.column(lessonId)}"${checked(hasColumn)}> ${message(language, 'selection.column')}</label>`;
+  const column = markup`<label><input type="checkbox" name="${fieldNames.column(lessonId)}"${checked(hasColumn)}> ${message(language, 'selection.column')}</label>`;
   return markup`
 <li><label class="pick">${pick}<span><b id="title-${lessonId}"><bdi>${newest.title}</bdi></b> <small>${sizes.join(' · ')}</small></span></label>
 <div class="options" role="group" aria-labelledby="title-${lessonId}">
-<label>${message(language, 'selection.version')} <select name="${names.version(lessonId)}"><option value="">${message(language, 'selection.newest', { number: newest.versionNumber })}</option>${options}</select></label>
+<label>${message(language, 'selection.version')} <select name="${fieldNames.version(lessonId)}"><option value="">${message(language, 'selection.newest', { number: newest.versionNumber })}</option>${options}</select></label>
 ${selection.acceptsLineItem ? column : []}
 </div></li>`;
 }
@@ -118,7 +118,7 @@ function versionOption(
 
 function pagingRow({ after }: SelectionForm, { next }: ChoosablePage, language: string): Html[] {
   const button = (cursor: string, label: string) =>
-    markup`<button class="quiet" name="${names.cursor}" value="${cursor}">${label}</button>`;
+    markup`<button class="quiet" name="${fieldNames.cursor}" value="${cursor}">${label}</button>`;
   const buttons = [
     ...(after === null ? [] : [button('', message(language, 'selection.first'))]),
     ...(next === null ? [] : [button(toPageCursor(next), message(language, 'selection.more'))]),

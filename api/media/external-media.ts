@@ -202,7 +202,7 @@ export class ExternalMedia {
 
   /** Checks without touching the file, because redirects pin their target. */
   #has(file: Digest): Promise<boolean> {
-    return this.#deps.store.cache.has(file, 'glance');
+    return this.#deps.store.cache.has(file, 'peek');
   }
 }
 

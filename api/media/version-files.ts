@@ -107,7 +107,7 @@ export function versionFiles({
     if (asset.area !== 'cache') return true;
     await coordination.usage.addOwner(organizationId, [`cache:${asset.sha256}`]);
     const unverified = await coordination.usage.pinUntil([`cache:${asset.sha256}`], until);
-    return unverified.length === 0 || (await store.cache.has(asset, 'glance'));
+    return unverified.length === 0 || (await store.cache.has(asset, 'peek'));
   };
   const sendRedirect = async (
     ctx: EndpointContext,

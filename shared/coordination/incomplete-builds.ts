@@ -25,7 +25,7 @@ export interface IncompleteBuild {
  */
 export interface IncompleteBuilds {
   /** Records that an incomplete archive is about to be published. */
-  note(exportKey: string): Promise<void>;
+  record(exportKey: string): Promise<void>;
   /** Forgets an export that is complete now. */
   forget(exportKey: string): Promise<void>;
   /** Returns the last builds of some exports, null for none; undefined while Redis is down. */
@@ -34,7 +34,7 @@ export interface IncompleteBuilds {
 
 /** For a process without Redis: records nothing, so every incomplete archive counts as expired. */
 export const noIncompleteBuilds: IncompleteBuilds = {
-  note: () => Promise.resolve(),
+  record: () => Promise.resolve(),
   forget: () => Promise.resolve(),
   find: (exportKeys) => Promise.resolve(exportKeys.map(() => null)),
 };
@@ -50,7 +50,7 @@ export function incompleteWaitMs(builds: number, degradedSeconds: number): numbe
   return doubledMs({ firstMs: Math.max(firstMs, 1000), maxMs: Math.max(firstMs, longestWaitMs) }, builds - 1);
 }
 
-const noteScript = `
+const recordScript = `
 ${nowInLua}
 redis.call('HINCRBY', KEYS[1], 'builds', 1)
 redis.call('HSET', KEYS[1], 'at', string.format('%.0f', now))
@@ -70,8 +70,8 @@ return found
 export function createIncompleteBuilds(redis: BestEffortRedis): IncompleteBuilds {
   const keyOf = (exportKey: string) => redis.key(`incomplete:${exportKey}`);
   return {
-    async note(exportKey) {
-      await redis.try((r) => r.eval(noteScript, 1, keyOf(exportKey)));
+    async record(exportKey) {
+      await redis.try((r) => r.eval(recordScript, 1, keyOf(exportKey)));
     },
     async forget(exportKey) {
       await redis.try((r) => r.del(keyOf(exportKey)));

@@ -61,17 +61,17 @@ ltiProgressSchema.index({
 indexProgressEvents(ltiProgressSchema);
 ltiProgressSchema.index({ scoresDue: 1 }, { partialFilterExpression: { scoresDue: { $type: 'string' } } });
 
-type AskedLearner = Omit<LtiLearner, 'contextId'> & { contextId?: string | null | undefined };
+type LearnerQuery = Omit<LtiLearner, 'contextId'> & { contextId?: string | null | undefined };
 
 /** Returns the record of a user, or null before the first write. Without a contextId it returns the last active one. */
-export function findLtiProgress(db: LtiProgressDb, learner: AskedLearner): Promise<LtiProgress | null> {
+export function findLtiProgress(db: LtiProgressDb, learner: LearnerQuery): Promise<LtiProgress | null> {
   return findRecord(db, learner).lean<LtiProgress>().exec();
 }
 
 /** Like {@link findLtiProgress}, without large JSON texts (see {@link headProjection}). */
 export function findLtiHead(
   db: LtiProgressDb,
-  learner: AskedLearner,
+  learner: LearnerQuery,
 ): Promise<RecordHead<LtiProgress> | null> {
   return findRecord(db, learner)
     .select({ ...headProjection, platformId: 1, ltiUserId: 1, contextId: 1, courseId: 1, announced: 1 })
@@ -79,7 +79,7 @@ export function findLtiHead(
     .exec();
 }
 
-function findRecord(db: LtiProgressDb, { contextId, ...learner }: AskedLearner) {
+function findRecord(db: LtiProgressDb, { contextId, ...learner }: LearnerQuery) {
   const { organizationId, lessonId, platformId, ltiUserId } = learner;
   const user = { organizationId, lessonId, platformId, ltiUserId };
   if (contextId !== undefined) return db.ltiProgress.findOne({ ...user, contextId });

@@ -67,10 +67,10 @@ export interface BlobStore {
   /** Returns null if there is no such blob, or if its size differs from the recorded one. */
   open(digest: Pick<Digest, 'sha256' | 'size'>): Promise<OpenFile | null>;
   /**
-   * Returns whether the blob exists with the recorded size. With `'glance'` the check does not count as a use, so the
+   * Returns whether the blob exists with the recorded size. With `'peek'` the check does not count as a use, so the
    * caller must pin the file before relying on it.
    */
-  has(digest: Pick<Digest, 'sha256' | 'size'>, look?: 'use' | 'glance'): Promise<boolean>;
+  has(digest: Pick<Digest, 'sha256' | 'size'>, access?: 'use' | 'peek'): Promise<boolean>;
   delete(sha256: string): Promise<void>;
   /** Lists all blobs in pages of at most 1,000, unordered. Concurrent changes may or may not be included. */
   list(): AsyncIterable<ListedBlob[]>;
@@ -100,7 +100,7 @@ export interface ArchiveDraft {
 /** An archive in a listing. */
 export interface ListedArchive {
   key: string;
-  /** Of the whole archive, lower-case hex. */
+  /** The digest of the whole archive, in lower-case hex. */
   sha256: string;
   /** Bytes. */
   size: number;

@@ -25,8 +25,8 @@ function trackBlobs(cache: BlobStore, uses: FileUsage): BlobStore {
         pin.release();
       }
     },
-    async has(digest, look = 'use') {
-      if (look === 'use') await uses.touch([`cache:${digest.sha256}`]);
+    async has(digest, access = 'use') {
+      if (access === 'use') await uses.touch([`cache:${digest.sha256}`]);
       return cache.has(digest);
     },
     async open(digest) {

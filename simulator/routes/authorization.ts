@@ -38,7 +38,7 @@ async function authorize(ctx: Context, platform: Platform): Promise<void> {
     if (!(error instanceof Rejection)) throw error;
     return { error: error.code, error_description: error.message };
   });
-  tell(platform, parameters, answer);
+  logMessage(platform, parameters, answer);
   ctx.set('Content-Security-Policy', postPagePolicy);
   ctx.set('Cache-Control', 'no-store');
   ctx.type = 'html';
@@ -114,7 +114,7 @@ function useLaunch({ launches }: Platform, tool: Tool, parameters: Parameters): 
   return launch;
 }
 
-function tell({ journal }: Platform, parameters: Parameters, answer: Record<string, string>): void {
+function logMessage({ journal }: Platform, parameters: Parameters, answer: Record<string, string>): void {
   const { error, error_description: reason } = answer;
   const summary = error === undefined ? 'got an id_token' : `${error}: ${reason ?? ''}`;
   journal.addMessage({

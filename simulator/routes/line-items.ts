@@ -37,7 +37,7 @@ export function lineItemRoutes(platform: Platform): Router<RequestState> {
     const tool = requireAccess(ctx, platform, scope.lineItem);
     requireQuery(ctx, platform, tool);
     const item = createLineItem(ctx, platform, tool);
-    tell(platform, `created "${item.label}"`, item);
+    logMessage(platform, `created "${item.label}"`, item);
     ctx.status = 201;
     sendAs(ctx, mediaType.lineItem, present(platform, item));
   });
@@ -54,7 +54,7 @@ export function lineItemRoutes(platform: Platform): Router<RequestState> {
     // Tools cannot move a line item to another course or link.
     const item = { ...parse(ctx, lineItemSchema), id, courseId, clientId, linkId };
     platform.lineItems.set(id, item);
-    tell(platform, `changed "${item.label}"`, item);
+    logMessage(platform, `changed "${item.label}"`, item);
     sendAs(ctx, mediaType.lineItem, present(platform, item));
   });
 
@@ -62,7 +62,7 @@ export function lineItemRoutes(platform: Platform): Router<RequestState> {
     const tool = requireAccess(ctx, platform, scope.lineItem);
     const item = requireLineItem(ctx, platform, tool);
     platform.lineItems.delete(item.id);
-    tell(platform, `removed "${item.label}"`, item);
+    logMessage(platform, `removed "${item.label}"`, item);
     ctx.status = 204;
   });
 
@@ -115,6 +115,6 @@ function present(platform: Platform, item: LineItem) {
   };
 }
 
-function tell({ journal }: Platform, summary: string, content: LineItem): void {
+function logMessage({ journal }: Platform, summary: string, content: LineItem): void {
   journal.addMessage({ kind: 'line item', accepted: true, summary, content });
 }

@@ -85,7 +85,7 @@ function statusBefore({ queue, redis }: TestQueue, name: string, happens: () => 
     left -= 1;
     if (left === 0) {
       await happens();
-      await incomplete.note(jobNamed(name).key);
+      await incomplete.record(jobNamed(name).key);
     }
     return archive;
   };

@@ -170,7 +170,7 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
     await coordination.usage.addOwner(job.organizationId, [`archives:${exportKey}`, ...entries.generated]);
     // This build replaces an older incomplete archive, whatever is missing now.
     await store.archives.delete(incompleteKey(job.key));
-    await (complete ? coordination.incomplete.forget(job.key) : coordination.incomplete.note(job.key));
+    await (complete ? coordination.incomplete.forget(job.key) : coordination.incomplete.record(job.key));
     await draft.publish(exportKey, archive.sha256);
     published();
     const failures = manifest.failedMedia.length + manifest.failedWidgets.length;

@@ -83,7 +83,7 @@ async function removeUnfinished(
 }
 
 async function evict({ evictor, onEvicted, log }: SweepDependencies, signal: AbortSignal): Promise<void> {
-  const evicted = await evictor.takeTurn(signal);
+  const evicted = await evictor.keepLimitsIfDue(signal);
   if (evicted === null || evicted.files === 0) return;
   onEvicted(evicted);
   log.info(evicted, 'evicted the least recently used files');

@@ -91,9 +91,9 @@ test('one process evicts at a time, and one takes the turn of all workers', asyn
     await lab.harness.store.cache.delete(sha256);
   });
   const evictor = evictorOf(lab.harness, lab.worker, { maxAgeHours: 2, store });
-  expect(await evictor.takeTurn()).toEqual({ files: 1, bytes: KB });
+  expect(await evictor.keepLimitsIfDue()).toEqual({ files: 1, bytes: KB });
   expect(second).toBeNull();
-  expect(await evictorOf(lab.harness, other, { maxAgeHours: 2 }).takeTurn()).toBeNull();
+  expect(await evictorOf(lab.harness, other, { maxAgeHours: 2 }).keepLimitsIfDue()).toBeNull();
 });
 
 test('a file whose removal fails stays usable, and the others are removed', async () => {
@@ -116,12 +116,12 @@ test('an incomplete archive is removed once another build is due, and no other a
   const complete = await archive(10, 0);
   const [oldKey, youngKey] = [`x${'1'.repeat(40)}`, `x${'2'.repeat(40)}`];
   const old = await storeArchive(harness, 10, 0, incompleteKey(oldKey));
-  await incomplete.note(oldKey);
+  await incomplete.record(oldKey);
   await worker.redis.hincrby(lab.key(`incomplete:${oldKey}`), 'at', -600_000);
   await ageStore(harness, worker.redis, 10);
   // Requests for an archive that is too old to be served are uses, too.
   await ageFiles(harness, worker.redis, namesOf(complete, old), 5);
-  await incomplete.note(youngKey);
+  await incomplete.record(youngKey);
   const young = await storeArchive(harness, 10, 0, incompleteKey(youngKey));
 
   expect(await evict({ maxAgeHours: 720 })).toEqual({ files: 1, bytes: 10 });

@@ -10,7 +10,7 @@ const claimMs = 60_000;
 export const removalMs = claimMs / 6;
 
 /** Files per command. */
-const noteBatch = 500;
+const batchSize = 500;
 
 /**
  * The usage in Redis is complete only if Redis lost nothing. A restart changes its run id, and clearing its memory
@@ -65,7 +65,7 @@ return chosen
  */
 const separatePinsScript = `
 ${nowInLua}
-local found = redis.call('ZRANGEBYSCORE', KEYS[1], string.format('(%.0f', now), '+inf', 'WITHSCORES', 'LIMIT', 0, ${noteBatch})
+local found = redis.call('ZRANGEBYSCORE', KEYS[1], string.format('(%.0f', now), '+inf', 'WITHSCORES', 'LIMIT', 0, ${batchSize})
 for index = 1, #found, 2 do
   redis.call('ZADD', KEYS[2], 'GT', found[index + 1], found[index])
   redis.call('ZADD', KEYS[1], string.format('%.0f', now), found[index])
@@ -75,7 +75,7 @@ return #found / 2
 
 /** Removes old scores of KEYS[1], and the owners of files that KEYS[2] lacks as well. */
 const forgetScript = `
-local old = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', '(' .. ARGV[1], 'LIMIT', 0, ${noteBatch})
+local old = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', '(' .. ARGV[1], 'LIMIT', 0, ${batchSize})
 for _, file in ipairs(old) do
   redis.call('ZREM', KEYS[1], file)
   if not redis.call('ZSCORE', KEYS[2], file) then redis.call('HDEL', KEYS[3], file) end
@@ -185,8 +185,8 @@ export class EvictionClaims {
    * @param organizationId their owner; null where unknown.
    */
   async pinUntil(files: readonly EvictableFile[], until: Date, organizationId: string | null): Promise<void> {
-    for (let start = 0; start < files.length; start += noteBatch) {
-      const some = files.slice(start, start + noteBatch);
+    for (let start = 0; start < files.length; start += batchSize) {
+      const some = files.slice(start, start + batchSize);
       if (organizationId !== null) {
         await this.#redis.eval(addOwnerScript, 1, this.#owners, organizationId, ...some);
       }
@@ -205,6 +205,6 @@ export class EvictionClaims {
 
   /** Repeats a script until it finds less than a batch, because Redis does nothing else during a script. */
   async #repeat(script: string, keys: string[], ...args: number[]): Promise<void> {
-    while ((await this.#redis.eval(script, keys.length, ...keys, ...args)) === noteBatch);
+    while ((await this.#redis.eval(script, keys.length, ...keys, ...args)) === batchSize);
   }
 }

@@ -16,8 +16,8 @@ import { fairCuts } from './fair-cuts.ts';
 import type { GroupCuts, OwnedFiles } from './fair-cuts.ts';
 import { EvictionClaims, removalMs } from './eviction-claims.ts';
 import { withLease } from '../../../shared/platform/lease.ts';
-import { isEvictable, usageOf } from './may-go.ts';
-import type { FileUse } from './may-go.ts';
+import { isEvictable, usageOf } from './evictability.ts';
+import type { FileUse } from './evictability.ts';
 
 /** Above STORE_MAX_BYTES eviction continues down to this share of it, so that it does not run at every new file. */
 const lowWaterMark = 0.9;
@@ -123,7 +123,7 @@ export class Evictor {
    * Calls {@link Evictor.keepLimits} if limits are set and no worker has done so recently, because it reads the store's
    * whole listing. Null if there is nothing to do.
    */
-  async takeTurn(ending?: AbortSignal): Promise<Evicted | null> {
+  async keepLimitsIfDue(ending?: AbortSignal): Promise<Evicted | null> {
     const { redis, config, limits } = this.#deps;
     const { maxBytes, maxAgeHours } = limits;
     // Usage is recorded from now on, for a full disk later.
