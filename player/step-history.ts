@@ -1,4 +1,4 @@
-/** What the learner sees: a step, or the end after the last one. */
+/** The place that the learner sees: a step, or the end after the last one. */
 interface Place {
   stepId: string;
   atEnd: boolean;
@@ -6,20 +6,20 @@ interface Place {
 
 /** Gives each step an entry in the browser's history, and a URL. */
 export interface StepHistory {
-  /** Notes what is shown: in place of the current entry at first, in a new one afterwards. */
+  /** Records the place in the history: at first in the current entry, afterward in a new one. */
   show(this: void, place: Place): void;
-  /** Notes what is shown after the lesson was mounted again. */
+  /** Records the place in the current entry, after the lesson was mounted again. */
   replace(this: void, place: Place): void;
 }
 
-/** How a page writes steps into the fragment of its URL. */
+/** Defines how a page writes steps into the fragment of its URL. */
 interface Fragments {
   of(stepId: string): string;
   /** Undefined for a fragment without a step. */
   read(fragment: string): string | undefined;
 }
 
-/** As in links to a step of a hosted lesson. */
+/** The fragments of links to a step of a hosted lesson. */
 export const stepFragments: Fragments = {
   of: (stepId) => `#${new URLSearchParams({ step: stepId }).toString()}`,
   read: (fragment) => new URLSearchParams(fragment.slice(1)).get('step') ?? undefined,
@@ -41,7 +41,7 @@ export function stepHistory(fragments: Fragments, go: (stepId: string | null) =>
       if (isNew) history.pushState(state, '', url);
       else history.replaceState(state, '', url);
     } catch {
-      // Browsers limit how often a page may do so.
+      // Browsers limit how often a page may change its history.
     }
   }
 

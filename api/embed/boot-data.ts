@@ -112,7 +112,7 @@ export function courseUrl({ returnUrl }: Pick<LaunchToken, 'returnUrl'>): string
 
 /**
  * Returns a key for a learner in a lesson: the same for each of their tokens, and without revealing who they are. Each
- * page that records nothing gets a key of its own.
+ * page that records nothing gets its own key.
  */
 export function learnerKey(token: PlayerToken): string {
   if (token.kind === 'preview' || untrackedBecause(token) !== null) return randomUUID();

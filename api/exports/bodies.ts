@@ -13,7 +13,7 @@ export const exportStatusBody = z
   .strictObject({
     status: z.enum(exportStates).meta({
       description:
-        '`none`: it was never requested, it was cancelled, or its archive was evicted. `queued`: it waits for a ' +
+        '`none`: it was never requested, it was canceled, or its archive was evicted. `queued`: it waits for a ' +
         'worker. `building`: a worker builds it. `ready`: the archive can be downloaded. `failed`: `error` has the ' +
         'reason; the next request retries.',
     }),

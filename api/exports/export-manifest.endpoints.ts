@@ -14,7 +14,7 @@ import * as example from './examples.ts';
 import { createExportManifest } from './export-manifest.ts';
 import { accepted, archiveOrAccepted, buildRefusals, preference } from './respond-with-archive.ts';
 
-/** How often an archive without a record is requested: another build may be replacing it, or it is lost. */
+/** The maximum number of requests for an archive without a record: another build may be replacing it, or it is lost. */
 const maxAttempts = 3;
 
 /** Manifests in progress at once: one of 66,000 files takes a second, and some hundred megabytes. */

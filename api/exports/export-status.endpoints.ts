@@ -102,7 +102,7 @@ export const cancelExport = defineEndpoint(
     ],
     responses: {
       202: json(
-        'The build is cancelled and ends within seconds.',
+        'The build is canceled and ends within seconds.',
         exportStatusBody,
         { building: { summary: 'Still running', value: example.building } },
         noStore,

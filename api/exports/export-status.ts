@@ -13,7 +13,7 @@ export const exportStates = ['none', 'queued', 'building', 'ready', 'failed'] as
 
 /** The status of an export. */
 export interface ExportStatus {
-  /** `none`: it was never requested, it was cancelled, or its archive was evicted. */
+  /** `none`: it was never requested, it was canceled, or its archive was evicted. */
   status: (typeof exportStates)[number];
   /** Files and bytes that the build has written, and files in total. */
   progress: ExportProgress;

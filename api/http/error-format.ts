@@ -8,7 +8,7 @@ import { respondToErrors } from './middleware/errors.ts';
 export interface ErrorFormat<Deps = unknown> {
   /** Returns middleware that turns thrown errors into responses. */
   render(deps: Deps): Middleware;
-  /** The text of a 500 without a text of its own; null for pages. */
+  /** The default text of a 500; null for pages. */
   unexpected: string | null;
   /** Describes the body of an error. @param texts the messages that it can contain. */
   content(status: number, texts: readonly string[]): ZodOpenApiContentObject;

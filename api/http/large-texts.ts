@@ -46,7 +46,7 @@ const defaultLimits: LargeTextLimits = {
 const retrySeconds = 5;
 
 export interface ArrivingBody {
-  /** Identifies the learner whose share the body counts towards. */
+  /** Identifies the learner whose share the body counts toward. */
   learner: string;
   /** The announced length; 0 without one. */
   announcedBytes: number;

@@ -61,7 +61,7 @@ export const getChunk = defineEndpoint(
     summary: 'Load steps of a lesson',
     description:
       'Consecutive steps of a version, which the embed page loads before the learner reaches them. The page contains ' +
-      'the URL. Players of your own use `player-data`, which has the whole lesson.',
+      'the URL. Your own player uses `player-data`, which has the whole lesson.',
     responses: {
       200: {
         kind: 'written',

@@ -12,7 +12,7 @@ export interface ProxyDependencies {
 /** The URL path under which the proxy knows the folder of links, for its own use: see deploy/nginx/lectern.conf. */
 const proxyPath = '/lectern-files/';
 
-/** Request headers that proxies evaluate by the file's time or by an ETag of their own. */
+/** Request headers that proxies evaluate by the file's time or by their own ETag. */
 const proxyConditions = ['If-Match', 'If-Modified-Since', 'If-Unmodified-Since'];
 
 /**

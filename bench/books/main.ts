@@ -73,7 +73,7 @@ const baseline = fork(join(import.meta.dirname, 'static-bytes.ts'));
 const { port } = await ask<{ port: number }>(baseline, await recordResponses(Object.values(paths)));
 for (const [name, path] of Object.entries(paths)) await measureRequests(name, path);
 
-console.log(`\nMemory of the API afterwards: ${((await apiMemory()) / 1e6).toFixed(0)} MB`);
+console.log(`\nMemory of the API afterward: ${((await apiMemory()) / 1e6).toFixed(0)} MB`);
 
 const { sizes, requests } = await walk(browser, embedUrl(book), {
   steps: bookSections().flatMap((section) => section.steps).length,

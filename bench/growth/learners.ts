@@ -10,7 +10,7 @@ import { writeSampleLesson } from '../api/sample.ts';
 import { prepareInstallation } from '../installation.ts';
 
 /*
- * Simulates learners who play through two API processes at once, each with a keep-alive connection of its own: load the
+ * Simulates learners who play through two API processes at once, each over a separate keep-alive connection: load the
  * session, then answer questions with pauses. Reports saved writes per second, per second of the APIs' processor time,
  * latencies, and the memory of the APIs each minute. Learners, APIs, MongoDB and Redis share the machine.
  */
@@ -38,7 +38,7 @@ for (let number = 0; number < apiCount; number += 1) {
 interface Minute {
   latencies: number[];
   failures: Map<string, number>;
-  /** Of all APIs. */
+  /** Processor time of all APIs. */
   apiSeconds: number;
   mongodbSeconds: number;
   /** Bytes of each API. */

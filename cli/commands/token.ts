@@ -116,7 +116,7 @@ function describe({ org, lesson, learner }: RevokeOptions): string {
 
 /**
  * Waits so that tokens signed after the command are valid: a token records its second of issue, and a revocation
- * rejects all tokens of its own second.
+ * rejects all tokens signed in the same second.
  */
 async function waitForNextSecond(time: Date): Promise<void> {
   const restMs = 1000 - (time.getTime() % 1000);

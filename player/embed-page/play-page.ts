@@ -104,7 +104,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   let content = new URL(boot.content.base, location.href).href;
   /** The step of a deep link, until the lesson is shown. */
   let linked = positions.positionOf(stepFragments.read(location.hash));
-  /** Null in a window of its own: the frame fills it, and scrolls. */
+  /** Null in a separate window: the frame fills it, and scrolls. */
   const visible = parent === window ? null : visiblePart(showVisible);
   let isStuck = false;
   let isRejected = false;

@@ -1,7 +1,7 @@
 import type { AbandonedSaves } from './abandoned-saves.ts';
 import type { QueuedWrite } from './queued-write.ts';
 
-/** Stores unsaved writes in the browser, for each tab under a key of its own. */
+/** Stores unsaved writes in the browser, under a separate key for each tab. */
 export interface QueueStore {
   /** Returns false if the browser's storage is blocked or full. */
   save(this: void, saves: AbandonedSaves): boolean;

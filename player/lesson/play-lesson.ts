@@ -213,7 +213,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
     destroy() {
       if (isDestroyed) return;
       isDestroyed = true;
-      // Widgets report their last answers here; no callback is called afterwards.
+      // Widgets report their last answers here; no callback is called afterward.
       leave();
       isAlive = false;
       view.destroy();

@@ -6,14 +6,14 @@ import { isClosedAfter, readAttempts } from '../../shared/lessons/scoring/scorin
 import type { Score } from '../../shared/lessons/scoring/scoring.ts';
 import { message } from '../../shared/i18n/message.ts';
 
-/** A longer prompt is a text to read, which would be tiring in bold. */
+/** Longer prompts are not bold, because long bold text is tiring to read. */
 const longPromptChars = 140;
 
 /** The ids of the texts that name and describe the inputs of a question. */
 export interface QuestionLabels {
-  /** Of the prompt; of the hint if there is no prompt. */
+  /** The id of the prompt, or of the hint if there is no prompt. */
   labelledBy: string;
-  /** Of the hint; undefined if it is the label already. */
+  /** The id of the hint; undefined if it is the label already. */
   describedBy: string | undefined;
 }
 

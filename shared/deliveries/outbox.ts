@@ -5,7 +5,7 @@ import { isUnleased, leaseFields, newLease, noLease } from '../platform/lease.ts
 import type { Leased } from '../platform/lease.ts';
 
 /*
- * An outbox in MongoDB: a row for each thing to deliver, written before anything is sent, so that a crash loses none. A
+ * An outbox in MongoDB: a row for each thing to deliver, written before anything is sent, so a crash loses none. A
  * worker claims a row with a lease, attempts delivery, and records the end of the attempt. Queue jobs only reduce
  * latency: a sweep finds every row that is due. Delivery is at least once. Each function is one atomic write, so a
  * process may crash between any two. A delivery format (worker/deliveries) decides what is sent and where.

@@ -39,7 +39,7 @@ type Ready = Extract<Reply, { type: 'ready' }>;
 
 /**
  * Returns the embedded MongoDB and Redis of a data directory, and starts them if necessary. They run while any process
- * holds them, and stop afterwards, even if the last process was killed. Holding them does not keep this process alive.
+ * holds them, and stop afterward, even if the last process was killed. Holding them does not keep this process alive.
  *
  * @throws an error for the user: when no MongoDB is available, a server does not start, or nothing is reported for two
  * minutes; the signal's reason when it is aborted.

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 const abandonedAfterMs = 10 * 60_000;
 
 /**
- * Runs `work` with a new folder inside the cache folder, and removes it afterwards. It is beside the cache's files,
+ * Runs `work` with a new folder inside the cache folder, and removes it afterward. It is beside the cache's files,
  * because a rename is atomic only within one filesystem. Removes the remains of killed processes first.
  */
 export async function withFetchFolder<T>(cacheDir: string, work: (folder: string) => Promise<T>): Promise<T> {

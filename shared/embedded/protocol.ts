@@ -18,7 +18,7 @@ export const Reply = z.discriminatedUnion('type', [
     redis: Server.optional(),
   }),
   z.object({ type: z.literal('failed'), message: z.string() }),
-  /** The supervisor is stopping; the client must start another one afterwards. */
+  /** The supervisor is stopping; the client must start another one afterward. */
   z.object({ type: z.literal('stopping') }),
 ]);
 export type Reply = z.infer<typeof Reply>;

@@ -73,7 +73,7 @@ export class BuildCancelled extends Error {
   }
 }
 
-/** Returns whether a failed job was cancelled. Such a job has no fault, so it may run again at once. */
+/** Returns whether a failed job was canceled. Such a job has no fault, so it may run again at once. */
 export function isCancelled(failedReason: string | undefined): boolean {
   return failedReason === cancelledReason;
 }

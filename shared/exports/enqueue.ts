@@ -44,7 +44,7 @@ return {assign_priority(ARGV[4], base, organization, id), priority and 1 or 0}
  * calls this at every poll. An ended job stays as it is: see {@link rerunEndedExport}.
  *
  * @param waiter the id of a request that waits for the archive, or null for a request that returns later. The job
- * cannot be cancelled before {@link removeWaiter}, or until 15 seconds after the request's last poll.
+ * cannot be canceled before {@link removeWaiter}, or until 15 seconds after the request's last poll.
  * @throws when Redis does not answer.
  */
 export async function enqueueExport(

@@ -86,8 +86,8 @@ export async function reassignPriority(
 }
 
 /**
- * Takes back one start of a job, which counts towards the limit of starts. Does nothing if the job was
- * cancelled in the meantime: a hash without a job would keep BullMQ from ever adding it again.
+ * Takes back one start of a job, which counts toward the limit of starts. Does nothing if the job was
+ * canceled in the meantime: a hash without a job would keep BullMQ from ever adding it again.
  *
  * @throws when Redis does not answer.
  */

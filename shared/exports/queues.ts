@@ -39,7 +39,7 @@ export function createExportQueue(redis: Redis, config: Pick<Config, 'redisPrefi
   return queue;
 }
 
-/** Returns the events of the export queue, on a connection of its own that waits for Redis. */
+/** Returns the events of the export queue, on a separate connection that waits for Redis. */
 export function createExportEvents(redisUrl: string, config: Pick<Config, 'redisPrefix'>): QueueEvents {
   const events = new QueueEvents(exportQueueName, {
     connection: createWaitingRedis(redisUrl),

@@ -7,7 +7,7 @@ import type { QueueAccess } from './queue-access.ts';
  */
 const scannedJobs = 100;
 
-/** How long one worker alone frees a slot for a job; afterwards another may try. */
+/** How long one worker alone frees a slot for a job; afterward another may try. */
 const claimSeconds = 15;
 
 /**

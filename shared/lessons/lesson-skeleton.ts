@@ -24,7 +24,7 @@ export interface SkeletonStep {
   questions?: SkeletonQuestion[];
 }
 
-/** A widget that counts towards the points of the lesson, or asks a question without points. */
+/** A widget that counts toward the points of the lesson, or asks a question without points. */
 export interface SkeletonQuestion {
   widgetId: string;
   widgetType: string;

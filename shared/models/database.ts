@@ -82,8 +82,8 @@ function modelsOf(db: Database): Model<unknown>[] {
 }
 
 /**
- * Creates missing indexes, with one command for each collection. Every process does so before it serves; repeating it is
- * harmless.
+ * Creates missing indexes, with one command for each collection. Every process does so before it serves requests;
+ * repeating it is harmless (idempotent).
  */
 export async function buildIndexes(db: Database): Promise<void> {
   for (const { schema, collection } of modelsOf(db)) {

@@ -46,7 +46,7 @@ export interface StoredExportRecord {
   signedUntil: Date | null;
   /** The last time of signing URLs. */
   signedAt: Date | null;
-  /** The organization that got signed URLs; the files count towards its share of the store. */
+  /** The organization that got signed URLs; the files count toward its share of the store. */
   signedFor?: string | null;
 }
 

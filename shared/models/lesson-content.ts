@@ -38,7 +38,7 @@ const unfinishedBatch = 1000;
 
 /**
  * Stores the content of a version, before the version itself; {@link markContentFinished} must follow. It never changes
- * afterwards.
+ * afterward.
  */
 export async function insertContent(
   db: LessonContentDb,

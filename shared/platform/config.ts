@@ -172,7 +172,10 @@ function toConfig(env: Environment) {
     dataDir,
     storeDir: resolve(env.LECTERN_STORE_DIR ?? join(dataDir, 'store')),
     store: toStore(env),
-    /** Of archives and downloads together; 0 for no limit. If undefined, shared/storage/store-limits.ts decides. */
+    /**
+     * The limits of archives and downloads together; 0 for no limit. If undefined, shared/storage/store-limits.ts
+     * decides.
+     */
     storeLimits: { maxBytes: env.STORE_MAX_BYTES, maxAgeHours: env.STORE_MAX_AGE },
     /** Holds downloaded server binaries for all data directories of this user. */
     cacheDir: join(

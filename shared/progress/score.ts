@@ -9,7 +9,7 @@ export interface Points {
   maxScore: number | null;
 }
 
-/** The fields of an answer that count towards the points of a lesson. */
+/** The fields of an answer that count toward the points of a lesson. */
 export type ScoredItem = Pick<StoredItem, 'stepId' | 'widgetId' | 'score' | 'maxScore'>;
 
 /** The maximum grade of every lesson in gradebooks, independent of its points. */

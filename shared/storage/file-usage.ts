@@ -91,17 +91,17 @@ export interface FilePin {
 export interface FileUsage {
   /**
    * Marks files as used now and for the next minute. Files that an evictor is removing are gone when this resolves, so
-   * check for a file afterwards.
+   * check for a file afterward.
    */
   touch(files: readonly EvictableFile[]): Promise<void>;
   /**
    * Pins files until a time, because signed URLs name them. An evictor removes them earlier only if all their
    * organizations hold more than their share. A pin is not a use: renewing URLs does not extend the age of a file.
    *
-   * @returns the files that this process had not pinned recently. They may be gone, so check for them afterwards.
+   * @returns the files that this process had not pinned recently. They may be gone, so check for them afterward.
    */
   pinUntil(files: readonly EvictableFile[], until: Date): Promise<EvictableFile[]>;
-  /** Records that an organization uses files, which then count towards its share of the store. */
+  /** Records that an organization uses files, which then count toward its share of the store. */
   addOwner(organizationId: string, files: readonly EvictableFile[]): Promise<void>;
   /** Creates a pin, which keeps its files in use until its release. */
   pin(): FilePin;

@@ -33,7 +33,7 @@ export class ProxyLinks {
   /**
    * Returns a link to a file, which the proxy can open for at least 90 seconds; null if the file is gone.
    *
-   * @throws if the filesystem refuses the link.
+   * @throws if the filesystem does not allow the link.
    */
   linkTo(path: string): Promise<ProxyLink | null> {
     const newest = this.#links.get(path);

@@ -18,7 +18,7 @@ import type { QueueAccess } from '../../shared/exports/queue-access.ts';
 
 /**
  * Lectern limits the starts of a job instead (process-export.ts). BullMQ counts stalls across retries for as long as it
- * keeps a job, whatever the number of attempts, so any limit would eventually reject a job for good.
+ * keeps a job, regardless of the number of attempts, so any limit would eventually reject a job for good.
  */
 const maxStalls = Number.MAX_SAFE_INTEGER;
 
@@ -100,7 +100,7 @@ export function createExportWorker(
     close: async () => {
       stopHeartbeat();
       await drain(worker, builds, drainMs(config));
-      // Not before, so that a cancelled build does not delay the shutdown.
+      // Not before, so that a canceled build does not delay the shutdown.
       cancellation.stop();
       preemption.stop();
       connection.disconnect();

@@ -99,7 +99,7 @@ export async function processExport(
       metrics.built('cancelled', seconds());
       // If this fails, the request expires by itself.
       await clearCancellation(queue, key).catch(() => undefined);
-      log.info('export cancelled');
+      log.info('export canceled');
       throw new UnrecoverableError(error.message);
     }
     if (error instanceof JobOfOtherRelease && (await handOver(queue, job, token))) {

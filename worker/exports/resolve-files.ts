@@ -42,7 +42,7 @@ export interface FileResolution {
   unpin: (file: ResolvedFile) => void;
   /** Resolves when no lookup or download is running any more. */
   done: Promise<unknown>;
-  /** Counts further bytes towards EXPORT_MAX_BYTES. @throws {LecternError} INVALID_CONTENT over it. */
+  /** Counts further bytes toward EXPORT_MAX_BYTES. @throws {LecternError} INVALID_CONTENT over it. */
   reserve: (bytes: number) => void;
   /** Ends the resolution because the build failed. Waiting for further files rejects with the reason. */
   abandon: (reason: unknown) => void;
@@ -82,7 +82,7 @@ interface ExternalFile {
  * Starts to look up and download the files of an archive, in archive order and as many at once as the download limits
  * allow. It does not wait for the build that reads them.
  *
- * @param input.otherBytes the size of the other files in the archive, which counts towards EXPORT_MAX_BYTES. Over the
+ * @param input.otherBytes the size of the other files in the archive, which counts toward EXPORT_MAX_BYTES. Over the
  * limit, the resolution ends and its files reject with INVALID_CONTENT.
  * @param input.record the record of an earlier build: its external files are taken from the cache without a request to
  * their origins.

@@ -11,7 +11,7 @@ const toleratedMs = 20;
 const maxRemembered = 10_000;
 const rememberedMs = 600_000;
 
-/** The host and organization whose limits a request counts towards. */
+/** The host and organization whose limits a request counts toward. */
 export interface SlotOwner {
   host: string;
   organizationId: string;

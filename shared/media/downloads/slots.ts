@@ -42,8 +42,8 @@ export interface HostReport {
 /**
  * Fair slots for requests to foreign hosts. A request takes one of its host, one of its organization and one of all at
  * once, and holds none while it waits. The last free slot of a host, and of all, stays open to an organization that
- * holds none there; a limit of one has no slot to keep. Of several organizations that wait, the one with the fewest
- * slots is next, and those with as many take turns. Hosts and organizations without requests take no memory.
+ * holds none there; a limit of one has no slot to keep. Among waiting organizations, the one with the fewest slots is
+ * next; ties take turns. Hosts and organizations without requests take no memory.
  */
 export class DownloadSlots {
   readonly #limits: Required<SlotLimits>;
