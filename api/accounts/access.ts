@@ -9,6 +9,7 @@ import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import { clientIp } from '../http/client-ip.ts';
+import { responseOwner } from '../http/compression-budget.ts';
 import { requestValue } from '../http/context.ts';
 import type { Access } from '../http/endpoint.ts';
 import { forCredentialsOrSession, forUsers, limited } from '../http/headers.ts';
@@ -22,6 +23,11 @@ import type { OpenSession, SessionDependencies } from './user-sessions.ts';
 
 const organization = requestValue<Organization>('organization');
 const user = requestValue<User>('user');
+
+function setOrganization(ctx: Context, caller: Organization): void {
+  organization.set(ctx, caller);
+  responseOwner.set(ctx, caller._id);
+}
 
 /** The text of every 401; only the header `WWW-Authenticate` distinguishes the causes. */
 export const notAuthenticatedText = 'Authentication failed';
@@ -134,7 +140,7 @@ function authenticateBearer(
     }
     await rateLimits.perAddress.uncount(ctx, ip);
     await rateLimits.perKey.count(ctx, given.publicKey);
-    organization.set(ctx, authentication.organization);
+    setOrganization(ctx, authentication.organization);
     await next();
   };
 }
@@ -146,7 +152,7 @@ function authenticateSession(deps: SessionDependencies & { rateLimits: RateLimit
     limit(ctx, async () => {
       const session = await requireSession(sessions, ctx);
       user.set(ctx, session.user);
-      organization.set(ctx, session.organization);
+      setOrganization(ctx, session.organization);
       await next();
     }) as Promise<void>;
 }

@@ -27,6 +27,7 @@ import { limitByIp } from '../http/middleware/rate-limit.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import { parseRequest } from '../http/parse-request.ts';
 import { publicUrlOf, publicPath } from '../http/public-url.ts';
+import { responseOwner } from '../http/compression-budget.ts';
 import type { CompressionBudget } from '../http/compression-budget.ts';
 import { sendTexts } from '../http/send-texts.ts';
 import type { WrittenResponse } from '../http/responses.ts';
@@ -144,6 +145,7 @@ async function sendLesson(deps: EmbedDependencies, ctx: Context): Promise<void> 
   const requested = parseRequest(playerLessonId, pathParam(ctx, 'lessonId'), 'BAD_REQUEST');
   const query = parseRequest(playerQuerySchema, ctx.query, 'BAD_REQUEST');
   const token = await verifyToken(deps, requested, query.token);
+  responseOwner.set(ctx, token.organizationId);
   const allowedOrigins = await allowedOriginsOf(db, token);
   setPageHeaders(ctx, allowedOrigins);
   const version = await findTokenVersion(db, token);

@@ -22,7 +22,7 @@ export async function sendTexts(
   ctx.vary('Accept-Encoding');
   const total = bytesOf(texts);
   if (encodingOf(ctx, texts) === 'gzip') {
-    const pieces = await joinGzip(texts, budget.reserve(bufferBytes(texts)));
+    const pieces = await joinGzip(texts, budget.reserve(bufferBytes(texts), ctx));
     ctx.set('Content-Encoding', 'gzip');
     sendPieces(ctx, pieces, bytesOf(pieces));
   } else if (total > maxCopiedBytes) {

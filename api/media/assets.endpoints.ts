@@ -5,6 +5,7 @@ import type { Asset } from '../../shared/media/asset-urls.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import type { Store } from '../../shared/storage/store.ts';
+import type { CompressionBudget } from '../http/compression-budget.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import { fileHeaders, fileRequest, noStore } from '../http/headers.ts';
@@ -12,6 +13,7 @@ import type { Headers } from '../http/headers.ts';
 import { openPublicAccess } from '../http/public-access.ts';
 import { empty, failure } from '../http/responses.ts';
 import { invalidSignature, invalidSignatureText } from './content.endpoints.ts';
+import { CompressedAssets, isTextType } from './compressed-assets.ts';
 import { assetPolicy, isInert } from './inert-types.ts';
 import type { ProxyDependencies } from './leave-to-proxy.ts';
 import { sendFile } from './send-file.ts';
@@ -36,6 +38,16 @@ const signature = z.strictObject({
 
 const known: Headers = {
   ...fileHeaders.known,
+  Vary: z.string().optional().meta({ description: 'Text files are compressed for clients that accept it.' }),
+  'Content-Encoding': z
+    .enum(['br', 'gzip'])
+    .optional()
+    .meta({ description: 'Only of compressed text files.' }),
+  'Accept-Ranges': z.literal('bytes').optional().meta({ description: 'Missing with an encoding.' }),
+  ETag: z
+    .string()
+    .regex(/^"[0-9a-f]{64}(?:-(?:br|gzip))?"$/)
+    .meta({ description: 'The SHA-256 of the whole file, in hex, with its encoding.' }),
   'Cache-Control': z.string().meta({
     description: 'Caches may keep the file until the URL expires.',
     examples: ['public, max-age=5400, immutable'],
@@ -51,6 +63,12 @@ const known: Headers = {
 };
 const content = { '*/*': { schema: { type: 'string', format: 'binary' } } } as const;
 const notFound = 'File not found';
+
+interface AssetDependencies extends ProxyDependencies {
+  store: Store;
+  secrets: Pick<Secrets, 'asset'>;
+  compression: CompressionBudget;
+}
 
 /** GET /assets/…: serves a file of the store by its signed URL, without a database query. */
 export const getAsset = defineEndpoint(
@@ -85,7 +103,14 @@ export const getAsset = defineEndpoint(
       200: {
         kind: 'written',
         description: 'The file.',
-        headers: { ...known, ...fileHeaders.whole },
+        headers: {
+          ...known,
+          ...fileHeaders.whole,
+          'Repr-Digest': z
+            .string()
+            .optional()
+            .meta({ description: 'The SHA-256 of the whole file (RFC 9530); missing with an encoding.' }),
+        },
         content,
       },
       206: {
@@ -111,8 +136,9 @@ export const getAsset = defineEndpoint(
       },
     },
   },
-  ({ store, secrets, ...deps }: { store: Store; secrets: Pick<Secrets, 'asset'> } & ProxyDependencies) =>
-    async ({ ctx }) => {
+  ({ store, secrets, compression, ...deps }: AssetDependencies) => {
+    const compressed = new CompressedAssets(compression);
+    return async ({ ctx }) => {
       ctx.set('Access-Control-Expose-Headers', responseHeaders);
       ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
       ctx.set('Content-Security-Policy', assetPolicy);
@@ -122,9 +148,14 @@ export const getAsset = defineEndpoint(
       if (file === null) throw new LecternError('FORBIDDEN', invalidSignatureText);
       const opened = await store[file.area].open(file);
       if (opened === null) throw new LecternError('NOT_FOUND', notFound);
-      await sendFile(ctx, opened, { deps, sha256: file.sha256, describe: () => describe(ctx, file) });
+      const { sha256, mimeType } = file;
+      const isText = isTextType(mimeType);
+      if (isText) ctx.vary('Accept-Encoding');
+      if (isText && (await compressed.send(ctx, opened, sha256))) describe(ctx, file);
+      else await sendFile(ctx, opened, { deps, sha256, describe: () => describe(ctx, file) });
       return written;
-    },
+    };
+  },
 );
 
 function describe(ctx: Context, { mimeType, fileName, expiresAt }: Asset & { expiresAt: Date }): void {

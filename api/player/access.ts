@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Database } from '../../shared/models/database.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import type { PlayerToken } from '../../shared/tokens/player-tokens.ts';
+import { responseOwner } from '../http/compression-budget.ts';
 import type { Access } from '../http/endpoint.ts';
 import { forPlayers, noStore as noStoreHeader } from '../http/headers.ts';
 import { limitByIp, tooManyRequests } from '../http/middleware/rate-limit.ts';
@@ -51,6 +52,10 @@ export function playerToken(
       429: tooManyRequests,
     },
     middleware: (deps) => [publicCors(methods), ...(uncached ? [noStore] : []), limitByIp(deps)],
-    identify: (deps, { params, query }) => verifyToken(deps, params.lessonId, query.token),
+    async identify(deps, { ctx, params, query }) {
+      const token = await verifyToken(deps, params.lessonId, query.token);
+      responseOwner.set(ctx, token.organizationId);
+      return token;
+    },
   };
 }

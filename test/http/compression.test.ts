@@ -6,6 +6,7 @@ import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { embedPath } from '../embed/embed-pages.ts';
 import { buildUser, openSession } from '../accounts/users.ts';
 import { heading, Player, publishLesson, section, step } from '../player/player-lessons.ts';
+import { storeAsset } from '../media/store-asset.ts';
 import { buildLearnerToken } from '../support/factories.ts';
 import { useApi } from '../support/use.ts';
 
@@ -109,18 +110,60 @@ test('small responses, and those to requests with cookies or Basic authenticatio
   }
 });
 
+test.each(['text/vtt', 'text/javascript', 'image/svg+xml'])(
+  'a file of type %s is compressed',
+  async (mimeType) => {
+    const { path, sha256 } = await storeAsset(api, `${mimeType} ${long}`, { mimeType });
+    for (const encoding of ['br', 'gzip']) {
+      const { headers, body } = await raw(path, encoding);
+      expect(headers).toMatchObject({ 'content-encoding': encoding, etag: `"${sha256}-${encoding}"` });
+      expect(headers).toMatchObject({ vary: 'Accept-Encoding', 'content-length': String(body.length) });
+      expect(decoders[encoding]?.(body).toString()).toBe(`${mimeType} ${long}`);
+      const known = await raw(path, encoding, { 'if-none-match': `"${sha256}-${encoding}"` });
+      expect(known.body).toHaveLength(0);
+    }
+    const part = await raw(path, 'br', { range: 'bytes=0-3' });
+    expect(part.headers).toMatchObject({ etag: `"${sha256}"`, vary: 'Accept-Encoding' });
+    expect(part.headers['content-encoding']).toBeUndefined();
+    expect(part.body.toString()).toBe(mimeType.slice(0, 4));
+  },
+);
+
+test.each([
+  ['a picture', long, 'image/png'],
+  ['a small text', 'small', 'text/vtt'],
+  ['a large text', 'x'.repeat(3 * 1024 ** 2), 'text/vtt'],
+])('%s is sent as it is', async (_what, text, mimeType) => {
+  const { path } = await storeAsset(api, text, { mimeType });
+  const { headers, body } = await raw(path, 'br, gzip');
+  expect(headers['content-encoding']).toBeUndefined();
+  expect(body.toString()).toBe(text);
+});
+
 test('the budget allows a share of each second, and a burst', () => {
   let now = 0;
   const budget = new CompressionBudget(100, () => now);
   const reserveAll = () => {
     let megabytes = 0;
-    while (budget.reserve(1024 ** 2)) megabytes += 1;
+    while (budget.reserveFor('one', 1024 ** 2)) megabytes += 1;
     return megabytes;
   };
-  // A megabyte counts as 25 ms.
-  expect(reserveAll()).toBe(8);
+  // A megabyte counts as 25 ms. The last two are for others.
+  expect(reserveAll()).toBe(6);
   now += 1000;
   expect(reserveAll()).toBe(4);
   now += 3_600_000;
-  expect(reserveAll()).toBe(8);
+  expect(reserveAll()).toBe(6);
+});
+
+test('an organization that uses up the budget leaves a share for others', () => {
+  const now = 0;
+  const budget = new CompressionBudget(100, () => now);
+  const reserveAll = (owner: string) => {
+    let megabytes = 0;
+    while (budget.reserveFor(owner, 1024 ** 2)) megabytes += 1;
+    return megabytes;
+  };
+  expect(reserveAll('hostile')).toBe(6);
+  expect(reserveAll('other')).toBe(2);
 });

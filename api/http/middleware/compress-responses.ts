@@ -11,15 +11,16 @@ const gzip = { level: 5 };
  * and files compress themselves, or not at all.
  */
 export function compressResponses(budget: CompressionBudget): Middleware {
-  const compressBody = compress({
-    gzip,
-    deflate: false,
-    // Called for types that compress well. koa-compress also detects zstd, which Node has since 22.15.
-    threshold: (_type, bytes) => (budget.reserve(bytes) ? minCompressedBytes : Infinity),
-  });
   return async (ctx, next) => {
     await next();
-    if (mayCompress(ctx)) await compressBody(ctx, () => Promise.resolve());
+    if (!mayCompress(ctx)) return;
+    const compressBody = compress({
+      gzip,
+      deflate: false,
+      // Called for types that compress well. koa-compress also detects zstd, which Node has since 22.15.
+      threshold: (_type, bytes) => (budget.reserve(bytes, ctx) ? minCompressedBytes : Infinity),
+    });
+    await compressBody(ctx, () => Promise.resolve());
   };
 }
 
