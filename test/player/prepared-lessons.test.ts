@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { GzipText } from '../../shared/platform/gzip-text.ts';
 import { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
 import { heading, publishLesson, section, step } from './player-lessons.ts';
 import { someBytes } from '../exports/archives.ts';
@@ -39,6 +40,21 @@ test('a lesson is prepared once, stored, and read back unchanged', async () => {
   expect(kept.map(({ kind }) => kind.replace(/-.*/, ''))).toEqual(['chunk', 'facts', 'lesson', 'skeleton']);
   expect(await all(lessonsOf())).toStrictEqual(made);
   expect(await partsOf(_id)).toEqual(kept);
+});
+
+test('texts of an older format are prepared again, and its chunks stay for pages that are open', async () => {
+  const { _id } = await publishLesson(api, api.organization);
+  const made = await load(lessonsOf(), _id);
+  const facts = await lessonsOf().facts(_id);
+  const [chunk] = await partsOf(_id, { $regex: '^chunk-' });
+  // A release before this one divided the lesson in another way.
+  const ofOlderRelease = { format: 1, data: (await GzipText.of('{"title":"older"}')).file };
+  await api.db.preparedParts.updateMany({ versionId: _id }, { $set: ofOlderRelease });
+  await api.db.preparedParts.updateOne({ _id: chunk?._id }, { $set: { kind: 'chunk-older' } });
+  expect(await load(lessonsOf(), _id)).toBe(made);
+  expect(await lessonsOf().facts(_id)).toEqual(facts);
+  expect((await lessonsOf().chunk(_id, 'older'))?.bytes).toBe('{"title":"older"}'.length);
+  expect((await partsOf(_id)).map(({ format }) => format)).toContain(1);
 });
 
 test('an unknown version has no lesson, and may get one later', async () => {
