@@ -1,9 +1,8 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import * as example from '../../api/http/examples.ts';
 import { createUser } from '../../shared/models/user.ts';
@@ -16,42 +15,11 @@ import { buildVersion } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
 import { printFigure } from './measure.ts';
-
-const run = promisify(execFile);
+import { hasPython, installFromPyPI } from './python-environment.ts';
+import type { PythonEnvironment } from './python-environment.ts';
 
 /** The release that the figures are of; another one may check other things. */
 const release = 'schemathesis==4.32.5';
-
-/** Whether Python can make the virtual environment that {@link installSchemathesis} needs. */
-async function hasPython(): Promise<boolean> {
-  try {
-    await run('python3', ['-c', 'import sys, venv, ensurepip; assert sys.version_info >= (3, 10)']);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Schemathesis, installed from PyPI into a new folder. */
-interface Schemathesis {
-  program: string;
-  remove(): Promise<void>;
-}
-
-async function installSchemathesis(): Promise<Schemathesis> {
-  const folder = await mkdtemp(join(tmpdir(), 'lectern-schemathesis-'));
-  const remove = () => rm(folder, { recursive: true, force: true });
-  try {
-    await run('python3', ['-m', 'venv', folder]);
-    await run(join(folder, 'bin', 'pip'), ['install', '--quiet', '--disable-pip-version-check', release]);
-  } catch (error) {
-    await remove();
-    throw new Error(`${release} cannot be installed; it needs PyPI, or a mirror in pip's configuration`, {
-      cause: error,
-    });
-  }
-  return { program: join(folder, 'bin', 'schemathesis'), remove };
-}
 
 interface SchemathesisRun {
   /** How it ended: 0 without a failure. */
@@ -63,7 +31,7 @@ interface SchemathesisRun {
 
 /** Runs it against an API's own document. @param config the text of its configuration file. */
 async function runSchemathesis(
-  { program }: Pick<Schemathesis, 'program'>,
+  { program }: Pick<PythonEnvironment, 'program'>,
   api: string,
   config: string,
   options: string[],
@@ -72,7 +40,7 @@ async function runSchemathesis(
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   await writeFile(join(folder, 'schemathesis.toml'), config);
   // It finds the configuration in its folder, and would keep what it learns there.
-  const child = spawn(program, ['run', `${api}/openapi.json`, '--no-color', ...options], {
+  const child = spawn(program('schemathesis'), ['run', `${api}/openapi.json`, '--no-color', ...options], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -94,7 +62,7 @@ const demoLesson = resolve(import.meta.dirname, '../../demo/lesson');
 
 let api: string;
 let tenant: Tenant;
-let schemathesis: Schemathesis;
+let schemathesis: PythonEnvironment;
 
 /** Builds a tenant with the objects in the document's examples: the demo lesson, a learner, and a user. */
 async function buildDocumentedTenant(harness: Harness): Promise<Tenant> {
@@ -265,7 +233,7 @@ describe.runIf(ready)('the API conforms to its document (needs python3 with venv
     api = await harness.startApi();
     await harness.startWorker();
     tenant = await buildDocumentedTenant(harness);
-    schemathesis = await installSchemathesis();
+    schemathesis = await installFromPyPI(release);
   });
   afterAll(async () => {
     await schemathesis.remove();

@@ -1,0 +1,69 @@
+import { mkdtemp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { inject, onTestFinished } from 'vitest';
+import { findMongod } from '../../shared/embedded/find-mongod.ts';
+import { startMongod } from '../../shared/embedded/mongod.ts';
+import { startRedis } from '../../shared/embedded/redis.ts';
+import { spawnApi, spawnWorker } from '../fleet/processes.ts';
+import type { FleetProcess } from '../fleet/processes.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import type { seededRandom } from './measure.ts';
+
+/** An installation whose processes and servers can all be killed. */
+export interface FragileInstallation {
+  harness: Harness;
+  /** Returns the URL of an API that runs, or that ran just now. */
+  address(this: void): string;
+  /** Kills one part, and starts it again. */
+  faults: Record<FaultName, (this: void) => Promise<void>>;
+}
+
+export const faultNames = ['api', 'worker', 'redis', 'mongodb'] as const;
+export type FaultName = (typeof faultNames)[number];
+
+/** Starts an API, two workers and servers of their own. The test stops them at its end. */
+export async function startFragileInstallation(
+  { below }: ReturnType<typeof seededRandom>,
+  settings: Record<string, string>,
+): Promise<FragileInstallation> {
+  const { signal } = new AbortController();
+  const binary = await findMongod({ cacheDir: inject('cacheDir'), report: () => undefined, signal });
+  const options = { binary, dbPath: await mkdtemp(join(inject('runDir'), 'mongod-')) };
+  let mongod = await startMongod(options);
+  onTestFinished(() => mongod.stop());
+  let redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const harness = await startHarness({ MONGODB_URI: mongod.url, REDIS_URL: redis.url, ...settings });
+  onTestFinished(() => harness.close());
+  let api = await spawnApi(harness);
+  const workers: FleetProcess[] = [await spawnWorker(harness), await spawnWorker(harness)];
+  return {
+    harness,
+    address: () => api.address,
+    faults: {
+      async api() {
+        await api.kill();
+        api = await spawnApi(harness);
+      },
+      async worker() {
+        const index = below(workers.length);
+        await workers[index]?.kill();
+        workers[index] = await spawnWorker(harness);
+      },
+      async redis() {
+        redis.kill();
+        await redis.exited;
+        await delay(below(2000));
+        redis = await startRedis({ port: redis.port });
+      },
+      async mongodb() {
+        mongod.kill();
+        await mongod.exited;
+        await delay(below(1000));
+        mongod = await startMongod({ ...options, port: mongod.port });
+      },
+    },
+  };
+}

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import mongoose from 'mongoose';
+import { inject } from 'vitest';
+import { freePort, startServer } from '../../shared/embedded/server-process.ts';
+import type { GuardedProcess } from '../../shared/embedded/guarded-process.ts';
+import { installFromPyPI, run } from './python-environment.ts';
+
+/** The server also imports `requests`. Its backend for files takes only one write. */
+const releases = ['ralph-malph[lrs,backend-mongo]==5.1.0', 'requests'];
+
+const username = 'lectern';
+const password = 'the password of Ralph';
+const collection = 'statements';
+const startTimeoutMs = 60_000;
+
+/** Hashes the password as Ralph's credentials need it. */
+const hashScript =
+  'import bcrypt, sys; print(bcrypt.hashpw(sys.argv[1].encode(), bcrypt.gensalt(4)).decode())';
+
+/** A statement as Ralph stores it. */
+export interface StoredStatement {
+  id: string;
+  actor: { account: { name: string } };
+  verb: { display: { en: string } };
+  object: { id: string };
+  context: { extensions: Record<string, number> };
+}
+
+/** Ralph 5.1, a learning record store of France Université Numérique, on the MongoDB of the tests. */
+export interface Ralph {
+  /** What a destination needs. */
+  destination: { endpoint: string; username: string; password: string };
+  /** Stops it, after its current requests. */
+  stop(): Promise<void>;
+  /** Starts it again, on the same port and database. */
+  start(): Promise<void>;
+  /** Makes it keep its connections and stop responding. */
+  freeze(): void;
+  thaw(): void;
+  /** Returns all statements. */
+  statements(): Promise<StoredStatement[]>;
+  remove(): Promise<void>;
+}
+
+/** Installs Ralph from PyPI, and starts it. */
+export async function startRalph(): Promise<Ralph> {
+  const python = await installFromPyPI(...releases);
+  const credentials = join(await mkdtemp(join(inject('runDir'), 'ralph-')), 'auth.json');
+  const { stdout: hash } = await run(python.program('python'), ['-c', hashScript, password]);
+  const agent = { mbox: 'mailto:lectern@example.org' };
+  await writeFile(credentials, JSON.stringify([{ username, hash: hash.trim(), scopes: ['all'], agent }]));
+  const database = `ralph-${randomBytes(6).toString('hex')}`;
+  const stored = mongoose.createConnection(inject('mongodbUri'), { dbName: database });
+  const settings = [
+    'RALPH_RUNSERVER_BACKEND=mongo',
+    `RALPH_AUTH_FILE=${credentials}`,
+    `RALPH_BACKENDS__LRS__MONGO__CONNECTION_URI=${inject('mongodbUri')}`,
+    `RALPH_BACKENDS__LRS__MONGO__DEFAULT_DATABASE=${database}`,
+    `RALPH_BACKENDS__LRS__MONGO__DEFAULT_COLLECTION=${collection}`,
+  ];
+  const port = await freePort();
+  let server: GuardedProcess;
+  const start = async () => {
+    const options = ['--host', '127.0.0.1', '--port', String(port), '--no-access-log'];
+    server = await startServer({
+      name: 'Ralph',
+      command: 'env',
+      args: [...settings, python.program('uvicorn'), 'ralph.api:app', ...options],
+      ready: /Uvicorn running/,
+      timeoutMs: startTimeoutMs,
+    });
+  };
+  await start();
+  return {
+    destination: { endpoint: `http://127.0.0.1:${port}/xAPI/`, username, password },
+    start,
+    stop: () => server.stop(30_000),
+    freeze: () => void process.kill(server.pid, 'SIGSTOP'),
+    thaw: () => void process.kill(server.pid, 'SIGCONT'),
+    async statements() {
+      const documents = await stored.collection<{ _source: StoredStatement }>(collection).find().toArray();
+      return documents.map(({ _source }) => _source);
+    },
+    async remove() {
+      await server.stop();
+      await stored.dropDatabase();
+      await stored.close();
+      await python.remove();
+    },
+  };
+}
