@@ -14,8 +14,16 @@ const acquireAll = (limiter: TargetLimiter, target: string): number => {
   return taken;
 };
 
-test('a platform gets at most four concurrent requests, without delaying other platforms', () => {
+/** Makes a platform known to work. */
+function succeedOnce(limiter: TargetLimiter, target: string): void {
+  limiter.acquire(target);
+  limiter.release(target, 'healthy');
+}
+
+test('a platform gets one request, and after a success at most four at once, without delaying other platforms', () => {
   const { limiter } = limiterWithClock();
+  expect(acquireAll(limiter, 'one')).toBe(1);
+  limiter.release('one', 'healthy');
   expect(acquireAll(limiter, 'one')).toBe(4);
   expect(limiter.acquire('other')).toBe(true);
   limiter.release('one', 'healthy');
@@ -53,6 +61,7 @@ test('Retry-After delays all scores of a platform, up to an hour', () => {
 
 test('concurrent failures count as one, and the longest requested delay counts', () => {
   const { limiter, pass } = limiterWithClock();
+  succeedOnce(limiter, 'one');
   expect(acquireAll(limiter, 'one')).toBe(4);
   limiter.release('one', 'failing');
   limiter.release('one', 'failing', 30_000);
@@ -69,6 +78,7 @@ test.each(['healthy', 'unknown'] as const)(
   'an attempt in progress before a backoff that ends %s does not end the backoff',
   (state) => {
     const { limiter, pass } = limiterWithClock();
+    succeedOnce(limiter, 'one');
     expect(acquireAll(limiter, 'one')).toBe(4);
     limiter.release('one', 'failing', 30_000);
     for (let ended = 1; ended < 4; ended += 1) limiter.release('one', state);

@@ -76,6 +76,16 @@ test('http is rejected, also to this machine', async () => {
   }
 });
 
+test('work that hangs leaves its slot to others, but only so much of it at once', async () => {
+  const slots = new FairSlots(2, { max: 2, afterMs: 1 });
+  const ends: (() => void)[] = [];
+  const hang = (owner: string) => slots.run(owner, () => new Promise<void>((end) => ends.push(end)));
+  const all = ['a', 'b', 'c', 'd', 'e'].map(hang);
+  await waitFor('two slow ones, and two others', () => ends.length === 4);
+  for (let done = 0; done < all.length; done += 1) (await waitFor('the next', () => ends.shift()))();
+  await Promise.all(all);
+});
+
 test('an owner whose work hangs takes half of the slots, and a free slot goes to the owner with the fewest', async () => {
   const slots = new FairSlots(4);
   const started: string[] = [];

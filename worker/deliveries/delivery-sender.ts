@@ -5,6 +5,7 @@ import { backoffMs } from '../../shared/platform/backoff.ts';
 import type { Logger } from '../../shared/platform/log.ts';
 import { withTimeLimit } from '../../shared/platform/time-limits.ts';
 import { FairSlots } from './fair-slots.ts';
+import type { SlowSlots } from './fair-slots.ts';
 import { maxPerTarget, TargetLimiter } from './target-limiter.ts';
 
 /** The backoff between the attempts of a row. */
@@ -12,6 +13,9 @@ const backoff = { firstMs: 2_000, maxMs: 3600_000 };
 
 const weekMs = 7 * 24 * 3600_000;
 const quarterHourMs = 15 * 60_000;
+
+/** Deliveries that wait for a slow receiver leave their slots. */
+const slow: SlowSlots = { max: 128, afterMs: 1_000 };
 
 /** Concurrent deliveries to failing targets, which have separate slots. */
 const maxProbes = 8;
@@ -107,7 +111,7 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
   constructor(format: DeliveryFormat<Row, Claimed, Receipt>, deps: SenderDependencies<Row>) {
     this.#format = format;
     this.#deps = deps;
-    this.#slots = new FairSlots(format.maxConcurrent);
+    this.#slots = new FairSlots(format.maxConcurrent, slow);
   }
 
   /**

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { TargetHealth } from '../../shared/deliveries/delivery-fault.ts';
 import { doubledMs } from '../../shared/platform/backoff.ts';
 
@@ -5,6 +6,9 @@ import { doubledMs } from '../../shared/platform/backoff.ts';
  * The limit of concurrent deliveries from one process to one target, so that a slow target leaves slots for the others.
  */
 export const maxPerTarget = 4;
+
+/** Targets that a process knows to have worked. */
+const maxKnown = 10_000;
 
 /** For a target that sends no Retry-After. No jitter is needed, because one delivery at a time probes a target. */
 const backoff = { firstMs: 2_000, maxMs: 60_000 };
@@ -24,6 +28,8 @@ interface Target {
  */
 export class TargetLimiter {
   readonly #targets = new Map<string, Target>();
+  /** Targets that have worked: others may be dead, and get one delivery first. */
+  readonly #working = new LRUCache<string, true>({ max: maxKnown });
   readonly #now: () => number;
 
   /** @param now a test's clock, in milliseconds. */
@@ -34,7 +40,8 @@ export class TargetLimiter {
   /** Takes a slot, which the caller releases; returns false when the target has none free. */
   acquire(id: string): boolean {
     const target = this.#targets.get(id) ?? { running: 0, failures: 0, pausedUntil: 0 };
-    if (this.#isPaused(target) || target.running >= (target.failures > 0 ? 1 : maxPerTarget)) return false;
+    const max = target.failures > 0 || !this.#working.has(id) ? 1 : maxPerTarget;
+    if (this.#isPaused(target) || target.running >= max) return false;
     target.running += 1;
     this.#targets.set(id, target);
     return true;
@@ -57,7 +64,10 @@ export class TargetLimiter {
     target.running -= 1;
     if (health === 'failing') this.#pause(target, Math.min(retryAfterMs, maxRetryAfterMs));
     // A success during a pause belongs to a request that was sent before it.
-    else if (health === 'healthy' && !this.#isPaused(target)) target.failures = 0;
+    else if (health === 'healthy' && !this.#isPaused(target)) {
+      target.failures = 0;
+      this.#working.set(id, true);
+    }
     if (target.running === 0 && target.failures === 0) this.#targets.delete(id);
   }
 
