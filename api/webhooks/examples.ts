@@ -71,6 +71,12 @@ export const eventData = {
     httpStatus: 403,
   },
   'learner.erased': { source: 'embed', organizationId, learnerId: example.learnerId },
+  'xapi.paused': {
+    organizationId,
+    destinationId: '0d1f8a52-95b7-4c3a-8d0e-0c3f5a7b9e21',
+    endpoint: 'https://lrs.example.com/xapi/',
+    httpStatus: 401,
+  },
   'webhook.disabled': { organizationId, webhookId, url: webhookRequest.url, reason: 'failing' },
   ping: { organizationId, webhookId },
 };

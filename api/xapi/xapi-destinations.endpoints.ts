@@ -5,12 +5,14 @@ import type { XapiDestination } from '../../shared/models/xapi-destination.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
-import { maxUrlLength, receiverUrlFault } from '../../shared/webhooks/receiver-url.ts';
+import { maxUrlLength } from '../../shared/webhooks/receiver-url.ts';
 import {
   changeDestination,
   createDestination,
   destinationNotFound,
+  endpointFault,
   maxDestinations,
+  passwordNeeded,
   removeDestination,
   requireDestination,
   tooManyDestinations,
@@ -69,6 +71,11 @@ const text = (name: string, max: number) =>
     .max(max, `${name} must be at most ${max} characters`);
 const verbsFault = `verbs must be a list of 1 to ${xapiVerbs.length} verbs`;
 const scoreFault = 'passingScore must be a number from 0 to 1, or null';
+const endpointFaults = [
+  'endpoint must be an https URL',
+  'endpoint must begin with https://',
+  'endpoint must have no query and no fragment',
+];
 const bodyFault = 'Request body must be a JSON object';
 
 function objectFault(issue: { code?: string; keys?: string[] }): string {
@@ -81,7 +88,9 @@ const fields = {
   endpoint: text('endpoint', maxUrlLength).meta({
     description: 'The URL of the xAPI of the LRS, before `statements`. https, and its host must be public.',
   }),
-  username: text('username', 255).meta({ description: 'For HTTP Basic authentication.' }),
+  username: text('username', 255)
+    .regex(/^[^:]*$/, 'username must have no colon')
+    .meta({ description: 'For HTTP Basic authentication.' }),
   password: text('password', 1024).meta({ description: 'No response shows it.' }),
   version: z.enum(xapiVersions, 'version must be 1.0.3 or 2.0.0').meta({
     description: 'The xAPI version of the LRS.',
@@ -138,13 +147,13 @@ const params = z.object({
     .meta({ description: 'Id of the destination.' }),
 });
 
-function bodyOf<Schema extends z.ZodType>(schema: Schema, value: object) {
+function bodyOf<Schema extends z.ZodType>(schema: Schema, value: object, ...faults: string[]) {
   return jsonBody({
     maxBytes: 64 * 1024,
     description: 'Unknown fields are rejected.',
     schema,
     parse: (given): z.output<Schema> => parseRequest(schema, JSON.parse(given), 'INVALID_CONTENT'),
-    faults: ['endpoint must be an https URL', 'endpoint must begin with https://', bodyFault],
+    faults: [...endpointFaults, bodyFault, ...faults],
     examples: { example: { value } },
   });
 }
@@ -156,7 +165,7 @@ interface DestinationDependencies {
 }
 
 function assertEndpoint(url: string | undefined, config: DestinationDependencies['config']): void {
-  const fault = url === undefined ? null : receiverUrlFault(url, config, 'endpoint');
+  const fault = url === undefined ? null : endpointFault(url, config);
   if (fault !== null) throw new LecternError('INVALID_CONTENT', fault);
 }
 
@@ -254,8 +263,9 @@ export const changeXapiDestination = defineEndpoint(
     method: 'patch',
     operationId: 'changeXapiDestination',
     summary: 'Change an xAPI destination',
-    description: 'Changes the given fields. While a destination is paused, its statements wait.',
-    body: bodyOf(changeSchema, { status: 'active' }),
+    description:
+      'Changes the given fields; another endpoint needs a password. While a destination is paused, its statements wait.',
+    body: bodyOf(changeSchema, { status: 'active' }, passwordNeeded),
     responses: { 200: described, 404: notFound },
   },
   ({ db, config, secrets }: DestinationDependencies) =>

@@ -3,8 +3,12 @@ import type { Command } from 'commander';
 import { listDestinations, xapiVerbs, xapiVersions } from '../../shared/models/xapi-destination.ts';
 import type { XapiDestination, XapiVerb, XapiVersion } from '../../shared/models/xapi-destination.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { receiverUrlFault } from '../../shared/webhooks/receiver-url.ts';
-import { changeDestination, createDestination, removeDestination } from '../../shared/xapi/destinations.ts';
+import {
+  changeDestination,
+  createDestination,
+  endpointFault,
+  removeDestination,
+} from '../../shared/xapi/destinations.ts';
 import { contextCommand, requireOrganization } from '../installation/context.ts';
 import { parseUuid } from '../terminal/option-parsers.ts';
 import { table } from '../terminal/output.ts';
@@ -36,7 +40,7 @@ export function addXapiCommands(xapi: Command): void {
     async ({ db, secrets, config }, options: CreateOptions) => {
       const { _id } = await requireOrganization(db, options.org);
       const { endpoint, username, xapiVersion: version, verb: verbs = [...xapiVerbs] } = options;
-      const fault = receiverUrlFault(endpoint, config, 'endpoint');
+      const fault = endpointFault(endpoint, config);
       if (fault !== null) throw new LecternError('INVALID_CONTENT', `${fault}, not ${endpoint}`);
       const password = await readForeignPassword();
       const { pseudonyms = false, passingScore = null } = options;

@@ -132,6 +132,19 @@ export const eventDefinitions = {
       })
       .meta({ id: 'WebhookDisabledEventData' }),
   },
+  'xapi.paused': {
+    when: 'A learning record store rejects Lectern: its statements wait until you resume the destination.',
+    data: z
+      .strictObject({
+        ...organization,
+        destinationId: uuid,
+        endpoint: z.string(),
+        httpStatus: z
+          .int()
+          .meta({ description: 'Of the response: 401 or 403 for the credentials, for example.' }),
+      })
+      .meta({ id: 'XapiPausedEventData' }),
+  },
   ping: {
     when: 'An integrator tests the webhook.',
     data: z.strictObject({ ...organization, webhookId: uuid }).meta({ id: 'PingEventData' }),

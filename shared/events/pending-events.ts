@@ -1,5 +1,6 @@
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
+import { readUpTo } from '../platform/mongo.ts';
 
 /*
  * Events that wait inside the document whose change they describe (transactional outbox): the write that changes the
@@ -32,13 +33,10 @@ export function indexPendingEvents<Document>(schema: Schema<Document>): void {
   schema.index({ eventsDueAt: 1 }, { partialFilterExpression: { eventsDueAt: { $type: 'date' } } });
 }
 
-/** The limit per document. Above it, the oldest events are dropped, so that documents stay small without a worker. */
-const maxPending = 500;
-
 /** Returns the part of an update that adds an event, if there is one, and makes the document due. */
 export function addEvent<Event extends PendingEvent>(event: Event | null, dueAt: Date) {
   return {
-    ...(event !== null && { $push: { events: { $each: [event], $slice: -maxPending } } }),
+    ...(event !== null && { $push: { events: { $each: [event] } } }),
     // A missing field becomes dueAt.
     $min: { eventsDueAt: dueAt },
   };
@@ -47,20 +45,26 @@ export function addEvent<Event extends PendingEvent>(event: Event | null, dueAt:
 /** A document with pending events, as far as publishing needs it. */
 export type Pending<Document, Event extends PendingEvent> = Document & PendingEvents<Event> & { _id: string };
 
-/** Returns documents with pending events that are due, the longest wait first. */
+/** What a worker reads at once. Events become many more rows. */
+export const maxReadBytes = 1_000_000;
+
+/**
+ * Returns documents with pending events that are due, the longest wait first: at most `limit`, and fewer if they are
+ * large.
+ */
 export async function findPending<Document>(
   model: Model<Document>,
   projection: Record<string, 1>,
   limit: number,
 ): Promise<Document[]> {
   const filter = { eventsDueAt: { $type: 'date', $lte: new Date() } };
-  const found: unknown = await model
+  const found = model
     .find(filter as object, { ...projection, events: 1, eventsDueAt: 1 })
     .sort({ eventsDueAt: 1 })
     .limit(limit)
     .lean()
-    .exec();
-  return found as Document[];
+    .cursor({ batchSize: limit });
+  return (await readUpTo(found as AsyncIterable<object>, maxReadBytes)) as Document[];
 }
 
 /** The events of one document that the outbox has now. */

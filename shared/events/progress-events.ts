@@ -115,21 +115,22 @@ function hasFinished(before: ProgressState, next: ProgressState): boolean {
   return next.finished !== null && next.finished.at.getTime() !== before.finished?.at.getTime();
 }
 
-/** Statements omit longer answers. */
+/** Statements omit longer answers, and those of a write above the second limit. */
 const maxAnswerCharacters = 4096;
-const maxAnswers = 50;
+const maxAnswersCharacters = 65_536;
 
 /** Returns null for a write that changes nothing that statements report. */
 function detailsOf(before: ProgressState, next: ProgressState): WriteDetails | null {
   const began = (before.startedAt === null && next.startedAt !== null) || before.attempt !== next.attempt;
   const answeredAt = next.lastActivityAt.toISOString();
+  let room = maxAnswersCharacters;
   const answers = (next.items ?? [])
     .filter((item) => item.answeredAt === answeredAt)
-    .slice(0, maxAnswers)
-    .map(({ stepId, widgetId, score, maxScore, answer }) => ({
-      ...{ stepId, widgetId, score, maxScore },
-      answer: answer.length > maxAnswerCharacters ? null : answer,
-    }));
+    .map(({ stepId, widgetId, score, maxScore, answer }) => {
+      const isShort = answer.length <= Math.min(maxAnswerCharacters, room);
+      if (isShort) room -= answer.length;
+      return { stepId, widgetId, score, maxScore, answer: isShort ? answer : null };
+    });
   const finished = hasFinished(before, next);
   const hasMoved = before.stepId !== next.stepId;
   if (!began && !finished && !hasMoved && answers.length === 0) return null;

@@ -3,6 +3,7 @@ import { connectMongo } from '../platform/mongo.ts';
 import { apiKeySchema } from './api-key.ts';
 import { courseSchema } from './course.ts';
 import { embedProgressSchema } from './embed-progress.ts';
+import { eventBacklogSchema } from './event-backlog.ts';
 import { eventDeliverySchema } from './event-delivery.ts';
 import { exportRecordSchema } from './export-record.ts';
 import { externalWidgetSchema } from './external-widget.ts';
@@ -44,6 +45,7 @@ const schemas = {
   remoteFiles: remoteFileSchema,
   tokenRevocations: tokenRevocationSchema,
   embedProgress: embedProgressSchema,
+  eventBacklog: eventBacklogSchema,
   eventDeliveries: eventDeliverySchema,
   ltiProgress: ltiProgressSchema,
   courses: courseSchema,

@@ -5,6 +5,7 @@ import type { ProgressState } from '../progress/state.ts';
 import { indexProgressEvents, progressEventFields } from '../events/progress-events.ts';
 import type { ProgressEventFields } from '../events/progress-events.ts';
 import { batched } from './batched.ts';
+import type { EventBacklogDb } from './event-backlog.ts';
 import { headProjection, progressFields, saveState } from './progress-record.ts';
 import type { ProgressRecord, RecordHead, SavedWrite } from './progress-record.ts';
 
@@ -22,7 +23,7 @@ export interface EmbedProgress extends ProgressRecord, EmbedLearner, ProgressEve
 }
 
 /** The part of the database that these operations use. */
-export interface EmbedProgressDb {
+export interface EmbedProgressDb extends EventBacklogDb {
   embedProgress: Model<EmbedProgress>;
 }
 
@@ -72,5 +73,5 @@ export function saveEmbedProgress(
   state: ProgressState,
   { userAttributes, ...write }: SavedWrite & { userAttributes: string },
 ): Promise<boolean> {
-  return saveState(db.embedProgress, keyOf(learner), state, write, { userAttributes });
+  return saveState(db, db.embedProgress, keyOf(learner), state, write, { userAttributes });
 }

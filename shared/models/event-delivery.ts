@@ -11,9 +11,10 @@ import {
   leaseMs,
   literal,
   noFailures,
+  when,
 } from '../deliveries/outbox.ts';
-import type { Delivery, DueTarget, FailedAttempt } from '../deliveries/outbox.ts';
-import { isDuplicate, schemaOptions } from '../platform/mongo.ts';
+import type { Delivery, DueTarget, Expression, FailedAttempt } from '../deliveries/outbox.ts';
+import { isDuplicatesOnly, schemaOptions } from '../platform/mongo.ts';
 import { noLease } from '../platform/lease.ts';
 
 /** The kinds of target that events are delivered to. */
@@ -123,11 +124,6 @@ export async function insertDeliveries(db: EventDeliveryDb, rows: readonly NewDe
   }
 }
 
-function isDuplicatesOnly(error: unknown): boolean {
-  const { writeErrors = [] } = error as { writeErrors?: { code: number }[] };
-  return isDuplicate(error) && writeErrors.every(({ code }) => code === 11_000);
-}
-
 /** A row that no other worker sends until its lease expires. */
 export interface ClaimedDelivery extends EventDelivery {
   leaseId: string;
@@ -174,11 +170,32 @@ export function endEventAttempt(
 ): Promise<EventDelivery | null> {
   return endAttempt(db.eventDeliveries, row, {
     ...(attempt !== null && {
-      attempts: { $slice: [{ $concatArrays: ['$attempts', [literal(attempt)]] }, -maxAttempts] },
+      attempts: { $slice: [{ $concatArrays: [shortened, [literal(attempt)]] }, -maxAttempts] },
     }),
     ...changesOf(end),
   });
 }
+
+/** The beginning of an earlier response is enough: otherwise a hostile receiver fills a row with 80 kB. */
+const keptCharacters = 256;
+
+/** Earlier attempts, each with a short response. */
+const shortened: Expression = {
+  $map: {
+    input: '$attempts',
+    as: 'one',
+    in: {
+      $mergeObjects: [
+        '$$one',
+        {
+          response: when({ $eq: ['$$one.response', null] }, null, {
+            $substrCP: ['$$one.response', 0, keptCharacters],
+          }),
+        },
+      ],
+    },
+  },
+};
 
 function changesOf(end: AttemptEnd) {
   switch (end.to) {

@@ -5,6 +5,7 @@ import { schemaOptions, uuidField } from '../platform/mongo.ts';
 import type { ProgressState } from '../progress/state.ts';
 import { indexProgressEvents, progressEventFields } from '../events/progress-events.ts';
 import type { ProgressEventFields } from '../events/progress-events.ts';
+import type { EventBacklogDb } from './event-backlog.ts';
 import { headProjection, progressFields, saveState } from './progress-record.ts';
 import type { ProgressRecord, RecordHead, SavedWrite } from './progress-record.ts';
 
@@ -31,7 +32,7 @@ export interface LtiProgress extends ProgressRecord, LtiLearner, ProgressEventFi
 }
 
 /** The part of the database that these operations use. */
-export interface LtiProgressDb {
+export interface LtiProgressDb extends EventBacklogDb {
   ltiProgress: Model<LtiProgress>;
 }
 
@@ -93,7 +94,7 @@ export function saveLtiProgress(
   state: ProgressState,
   { courseId, ...write }: SavedWrite & { courseId: string },
 ): Promise<boolean> {
-  return saveState(db.ltiProgress, keyOf(learner), state, write, { courseId, scoresDue: randomUUID() });
+  return saveState(db, db.ltiProgress, keyOf(learner), state, write, { courseId, scoresDue: randomUUID() });
 }
 
 /** Marks a record, if there is one, as due for the outbox. */

@@ -1,10 +1,12 @@
 import { Schema } from 'mongoose';
 import type { Model, SchemaDefinition } from 'mongoose';
-import { addEvent } from '../events/pending-events.ts';
-import type { RecordedEvent } from '../events/progress-events.ts';
+import { addEvent, removePublished } from '../events/pending-events.ts';
+import type { ProgressEvent, RecordedEvent } from '../events/progress-events.ts';
 import { isDuplicate } from '../platform/mongo.ts';
 import { itemsFromJson, itemsToJson, progressStatuses } from '../progress/state.ts';
 import type { FinishedAttempt, ProgressState } from '../progress/state.ts';
+import { addToBacklog, hasBacklogRoom } from './event-backlog.ts';
+import type { EventBacklogDb, EventOwner } from './event-backlog.ts';
 
 /**
  * The common fields of progress records. JSON values are stored as text, because BSON would reorder number-like keys,
@@ -123,6 +125,11 @@ export interface SavedWrite {
   recorded?: RecordedEvent | null;
 }
 
+/** The fields of an {@link EventOwner}. */
+const ownerFields = {
+  ...{ organizationId: 1, lessonId: 1, learnerId: 1, ltiUserId: 1, platformId: 1, contextId: 1 },
+} as const;
+
 /**
  * Stores the next state of a record in one atomic write, if its revision is still the one before (optimistic
  * concurrency), or the first state if there is no record yet. Returns false if another write came first.
@@ -131,6 +138,7 @@ export interface SavedWrite {
  * @param fields additional fields of the record's kind.
  */
 export async function saveState<Record extends ProgressRecord>(
+  db: EventBacklogDb,
   model: Model<Record>,
   key: Partial<Record>,
   state: ProgressState,
@@ -148,16 +156,46 @@ export async function saveState<Record extends ProgressRecord>(
       throw error;
     }
   }
-  const { $push, ...due } = recorded === null ? {} : addEvent(recorded.event, recorded.dueAt);
-  const { matchedCount } = await model.updateOne(
-    { ...key, revision: state.revision - 1 },
-    {
-      $set: set,
-      $push: { recentWriteIds: { $each: recentWriteIds, $slice: -keptWriteIds }, ...$push },
-      ...due,
-    },
-  );
-  return matchedCount === 1;
+  const which = { ...key, revision: state.revision - 1 };
+  const save = async (filter: object, $push: object = {}, due: object = {}) => {
+    const writeIds = { recentWriteIds: { $each: recentWriteIds, $slice: -keptWriteIds } };
+    const change = { $set: set, $push: { ...writeIds, ...$push }, ...due };
+    return (await model.updateOne({ ...which, ...filter }, change)).matchedCount === 1;
+  };
+  if (recorded === null) return save({});
+  const { $push, ...due } = addEvent(recorded.event, recorded.dueAt);
+  if ($push === undefined) return save({}, {}, due);
+  if (await save(hasRoom, $push, due)) return true;
+  // Another write came first, or the record is full.
+  if (!(await moveEvents(db, model, which))) return false;
+  return save({}, { events: { ...$push.events, $slice: -maxPendingEvents } }, due);
+}
+
+/** Events in a record. A worker takes them within a second; without a worker, or with too many, the backlog gets them. */
+const maxPendingEvents = 20;
+const lastPending = `events.${maxPendingEvents - 1}`;
+const hasRoom = { [lastPending]: { $exists: false } };
+
+/**
+ * Moves the events of a full record to the backlog. They stay if the organization has too many there, and the next write
+ * then drops the oldest one. Returns false if there is no such record.
+ */
+async function moveEvents<Record extends ProgressRecord>(
+  db: EventBacklogDb,
+  model: Model<Record>,
+  which: object,
+): Promise<boolean> {
+  const full = await model
+    .findOne({ ...which, [lastPending]: { $exists: true } }, { ...ownerFields, events: 1 })
+    .lean()
+    .exec();
+  if (full === null) return false;
+  const { events, ...owner } = full as unknown as EventOwner & { events: ProgressEvent[] };
+  if (await hasBacklogRoom(db, owner.organizationId)) {
+    await addToBacklog(db, [{ owner, events }]);
+    await removePublished(model, [{ _id: owner._id, ids: events.map(({ id }) => id) }]);
+  }
+  return true;
 }
 
 function firstEvent({ event, dueAt }: RecordedEvent) {

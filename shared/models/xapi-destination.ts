@@ -1,5 +1,7 @@
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
+import { addEvent, indexPendingEvents, pendingEventFields } from '../events/pending-events.ts';
+import type { PendingEvent, PendingEvents } from '../events/pending-events.ts';
 import { schemaOptions, uuidField } from '../platform/mongo.ts';
 
 /** The verbs of the statements that Lectern sends. */
@@ -17,8 +19,13 @@ export type XapiVerb = (typeof xapiVerbs)[number];
 export const xapiVersions = ['1.0.3', '2.0.0'] as const;
 export type XapiVersion = (typeof xapiVersions)[number];
 
+/** An event of the destination itself: its LRS rejects Lectern. */
+export interface XapiPausedEvent extends PendingEvent {
+  status: number;
+}
+
 /** A learning record store (LRS) that gets statements about an organization's learners. */
-export interface XapiDestination {
+export interface XapiDestination extends PendingEvents<XapiPausedEvent> {
   _id: string;
   organizationId: string;
   /** The URL of its xAPI, which ends with a slash. */
@@ -58,9 +65,11 @@ export const xapiDestinationSchema = new Schema<XapiDestination>(
       default: null,
     },
     createdAt: { type: Date, required: true, default: () => new Date() },
+    ...pendingEventFields,
   },
   schemaOptions,
 );
+indexPendingEvents(xapiDestinationSchema);
 xapiDestinationSchema.index({ organizationId: 1, createdAt: 1 });
 
 /** Returns the destinations of organizations, the oldest first. */
@@ -109,11 +118,13 @@ export async function deleteDestination(
   return deletedCount === 1;
 }
 
-/** Pauses an active destination. Returns false if it is not active. */
-export async function pauseDestination(db: XapiDestinationDb, id: string, reason: string): Promise<boolean> {
+/** Pauses an active destination, and adds the event that reports it. Returns false if it is not active. */
+export async function pauseDestination(db: XapiDestinationDb, id: string, status: number): Promise<boolean> {
+  const at = new Date();
+  const event: XapiPausedEvent = { id: at.toISOString(), at, status };
   const { modifiedCount } = await db.xapiDestinations.updateOne(
     { _id: id, paused: null },
-    { $set: { paused: { reason, at: new Date() } } },
+    { $set: { paused: { reason: String(status), at } }, ...addEvent(event, at) },
   );
   return modifiedCount === 1;
 }

@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client';
 import type { Database } from '../models/database.ts';
 import { eventKinds, findDueEventTargets } from '../models/event-delivery.ts';
 import { countWebhookStates } from '../models/webhook.ts';
+import { countDestinations } from '../models/xapi-destination.ts';
 
 const webhookStates = ['active', 'active_failing', 'owner', 'gone', 'failing'] as const;
 
@@ -55,6 +56,28 @@ export function registerDeliveryMetrics(registry: Registry, db: Database): void 
       const counts = await countWebhookStates(db).catch(() => null);
       if (counts === null) return;
       for (const state of webhookStates) this.set({ state }, counts[state] ?? 0);
+    },
+  });
+  new Gauge({
+    name: 'lectern_xapi_destinations',
+    help: 'xAPI destinations by state: active, paused by the owner, and rejected: paused because the LRS rejects Lectern.',
+    labelNames: ['state'],
+    registers,
+    async collect() {
+      this.reset();
+      const counts = await countDestinations(db).catch(() => null);
+      if (counts === null) return;
+      for (const [state, count] of Object.entries(counts)) this.set({ state }, count);
+    },
+  });
+  new Gauge({
+    name: 'lectern_event_backlog',
+    help: 'Changes of learners whose events wait because the outbox has no room for their organization.',
+    registers,
+    async collect() {
+      this.reset();
+      const count = await db.eventBacklog.estimatedDocumentCount().catch(() => null);
+      if (count !== null) this.set(count);
     },
   });
 }

@@ -2,6 +2,7 @@ import type { Database } from '../models/database.ts';
 import type { LessonVersion } from '../models/lesson-version.ts';
 import type { LtiScore } from '../models/lti-score.ts';
 import type { Webhook } from '../models/webhook.ts';
+import type { XapiDestination } from '../models/xapi-destination.ts';
 import type { EventSource } from './event-source.ts';
 
 /** Versions that were published or unpublished. */
@@ -51,6 +52,24 @@ export function webhookSource(db: Database): EventSource<Webhook> {
           ...{ type: 'webhook.disabled', key: `${_id}:${id}`, at, organizationId },
           ...{ lessonId: null, learnerId: null },
           data: { organizationId, webhookId: _id, url, reason },
+        })),
+        published: { _id, ids: events.map(({ id }) => id) },
+      };
+    },
+  };
+}
+
+/** Destinations that Lectern paused. */
+export function destinationSource(db: Database): EventSource<XapiDestination> {
+  return {
+    model: db.xapiDestinations,
+    fields: { endpoint: 1 },
+    read({ _id, organizationId, endpoint, events = [] }) {
+      return {
+        events: events.map(({ id, at, status }) => ({
+          ...{ type: 'xapi.paused', key: `${_id}:${id}`, at, organizationId },
+          ...{ lessonId: null, learnerId: null },
+          data: { organizationId, destinationId: _id, endpoint, httpStatus: status },
         })),
         published: { _id, ids: events.map(({ id }) => id) },
       };

@@ -1,9 +1,15 @@
 import type { EventData, LecternEvent } from '../events/event-types.ts';
 import type { PublishedEvents } from '../events/pending-events.ts';
 import { snapshotOf, updateIntervalMs } from '../events/progress-events.ts';
-import type { ProgressEventFields, ProgressSnapshot } from '../events/progress-events.ts';
+import type {
+  ProgressChange,
+  ProgressEvent,
+  ProgressEventFields,
+  ProgressSnapshot,
+} from '../events/progress-events.ts';
 import type { Database } from '../models/database.ts';
 import type { EmbedProgress } from '../models/embed-progress.ts';
+import type { EventOwner } from '../models/event-backlog.ts';
 import type { LtiProgress } from '../models/lti-progress.ts';
 import type { Webhook } from '../models/webhook.ts';
 import { scaledTo100 } from '../progress/score.ts';
@@ -15,7 +21,6 @@ const recordFields: Record<string, 1> = {
   ...{ revision: 1, attempt: 1, versionId: 1, status: 1, score: 1, maxScore: 1, completedAt: 1 },
 };
 
-type ProgressData = EventData<'progress.updated'>;
 type AnyRecord = EmbedProgress | LtiProgress;
 
 /** Learners of integrators. */
@@ -23,61 +28,79 @@ export function embedSource(db: Database): EventSource<EmbedProgress> {
   return {
     model: db.embedProgress,
     fields: { ...recordFields, learnerId: 1 },
-    read: (record, webhooks) =>
-      readRecord(record, webhooks, { learnerId: record.learnerId, platformId: null }, (snapshot) => {
-        const { organizationId, lessonId, learnerId } = record;
-        return { source: 'embed', organizationId, lessonId, learnerId, ...presentSnapshot(snapshot) };
-      }),
+    ownerOf: ({ _id, organizationId, lessonId, learnerId }) => ({ _id, organizationId, lessonId, learnerId }),
+    read: readRecord,
   };
 }
 
-/** Users of LTI platforms. Their points are out of 100, as in lti-progress. */
+/** Users of LTI platforms. */
 export function ltiSource(db: Database): EventSource<LtiProgress> {
   return {
     model: db.ltiProgress,
     fields: { ...recordFields, ltiUserId: 1, platformId: 1, contextId: 1 },
-    read: (record, webhooks) =>
-      readRecord(
-        record,
-        webhooks,
-        { learnerId: record.ltiUserId, platformId: record.platformId },
-        (snapshot) => {
-          const { organizationId, lessonId, ltiUserId, platformId, contextId } = record;
-          const scaled = scaledTo100(snapshot.score, snapshot.maxScore);
-          const learner = { ltiUserId, platformId, contextId };
-          const result = presentSnapshot({ ...snapshot, ...scaled });
-          return { source: 'lti', organizationId, lessonId, ...learner, ...result };
-        },
-      ),
+    ownerOf({ _id, organizationId, lessonId, ltiUserId, platformId, contextId }) {
+      return { _id, organizationId, lessonId, ltiUserId, platformId, contextId };
+    },
+    read: readRecord,
   };
 }
 
 /** Returns the events of a record, and `progress.updated` if it is due. */
-function readRecord(
-  record: AnyRecord & ProgressEventFields,
-  webhooks: readonly Webhook[],
-  { learnerId, platformId }: Pick<RecordedWrite, 'learnerId' | 'platformId'>,
-  present: (snapshot: ProgressSnapshot) => ProgressData,
-): ReadEvents {
-  const { _id, organizationId, lessonId, events: pending = [] } = record;
-  const toEvent = (type: `progress.${string}`, at: Date, snapshot: ProgressSnapshot) =>
-    ({
-      type,
-      key: `${_id}:${snapshot.revision}:${type}`,
-      ...{ at, organizationId, lessonId, learnerId },
-      data: present(snapshot),
-    }) as LecternEvent;
-  const events = pending.flatMap((event) =>
-    event.changes.map((change) => toEvent(`progress.${change}`, event.at, event)),
-  );
-  const writes = pending.map((event) => ({
-    ...{ recordId: _id, organizationId, lessonId, learnerId, platformId, event },
-  }));
+function readRecord(record: AnyRecord & ProgressEventFields, webhooks: readonly Webhook[]): ReadEvents {
+  const { _id, events: pending = [] } = record;
+  const { events, writes } = readEvents(record, pending);
   const published: PublishedEvents = { _id, ids: pending.map(({ id }) => id) };
   if (!webhooks.some(({ types }) => types.includes('progress.updated'))) return { events, writes, published };
   const { update, ...next } = updateOf(record);
-  if (update !== null) events.push(toEvent('progress.updated', record.lastActivityAt, update));
+  if (update !== null) events.push(toEvent(record, 'progress.updated', record.lastActivityAt, update));
   return { events, writes, published: { ...published, ...next } };
+}
+
+/** Returns the events of a record as webhooks get them, and its writes for statements. */
+export function readEvents(
+  owner: EventOwner,
+  pending: readonly ProgressEvent[],
+): { events: LecternEvent[]; writes: RecordedWrite[] } {
+  const { _id: recordId, organizationId, lessonId } = owner;
+  const platformId = 'platformId' in owner ? owner.platformId : null;
+  return {
+    events: pending.flatMap((event) =>
+      event.changes.map((change) => toEvent(owner, `progress.${change}`, event.at, event)),
+    ),
+    writes: pending.map((event) => ({
+      ...{ recordId, organizationId, lessonId, learnerId: learnerOf(owner), platformId, event },
+    })),
+  };
+}
+
+function toEvent(
+  owner: EventOwner,
+  type: `progress.${ProgressChange | 'updated'}`,
+  at: Date,
+  snapshot: ProgressSnapshot,
+): LecternEvent {
+  const { _id, organizationId, lessonId } = owner;
+  return {
+    ...{ type, key: `${_id}:${snapshot.revision}:${type}`, at, organizationId, lessonId },
+    ...{ learnerId: learnerOf(owner), data: present(owner, snapshot) },
+  };
+}
+
+function learnerOf(owner: EventOwner): string {
+  return 'learnerId' in owner ? owner.learnerId : owner.ltiUserId;
+}
+
+/** Points of LTI users are out of 100, as in lti-progress. */
+function present(owner: EventOwner, snapshot: ProgressSnapshot): EventData<'progress.updated'> {
+  const { organizationId, lessonId } = owner;
+  if ('learnerId' in owner) {
+    const { learnerId } = owner;
+    return { source: 'embed', organizationId, lessonId, learnerId, ...presentSnapshot(snapshot) };
+  }
+  const { ltiUserId, platformId, contextId } = owner;
+  const scaled = scaledTo100(snapshot.score, snapshot.maxScore);
+  const result = presentSnapshot({ ...snapshot, ...scaled });
+  return { source: 'lti', organizationId, lessonId, ltiUserId, platformId, contextId, ...result };
 }
 
 /** Returns the state to announce, null if none is due, and an expression for the time of the next read. */

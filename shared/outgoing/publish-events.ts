@@ -1,7 +1,15 @@
-import type { LecternEvent } from '../events/event-types.ts';
+import type { EventData, LecternEvent } from '../events/event-types.ts';
+import type { ProgressEvent } from '../events/progress-events.ts';
 import { findPending, postponePending, removePublished } from '../events/pending-events.ts';
 import type { Database } from '../models/database.ts';
-import { countDeliveries, trimDeliveries } from '../models/delivery-limits.ts';
+import {
+  addToBacklog,
+  hasBacklogRoom,
+  listBacklogOwners,
+  readBacklog,
+  removeFromBacklog,
+} from '../models/event-backlog.ts';
+import type { EventOwner } from '../models/event-backlog.ts';
 import { insertDeliveries } from '../models/event-delivery.ts';
 import { listDestinations } from '../models/xapi-destination.ts';
 import { listWebhooks } from '../models/webhook.ts';
@@ -9,37 +17,43 @@ import type { Webhook } from '../models/webhook.ts';
 import type { Logger } from '../platform/log.ts';
 import { webhookDelivery } from '../webhooks/manage.ts';
 import type { EventSource, PendingDocument } from './event-source.ts';
-import { gradeSource, publicationSource, webhookSource } from './event-sources.ts';
+import { destinationSource, gradeSource, publicationSource, webhookSource } from './event-sources.ts';
 import { statementRows } from './statement-rows.ts';
-import type { StatementDependencies } from './statement-rows.ts';
-import { embedSource, ltiSource } from './progress-sources.ts';
+import { defaultRowLimits, fullOutboxes } from './row-limits.ts';
+import type { RowLimits } from './row-limits.ts';
+import type { RecordedWrite, StatementDependencies } from './statement-rows.ts';
+import { embedSource, ltiSource, readEvents } from './progress-sources.ts';
 
 /** Documents per query, and per source in one sweep. */
 const batchSize = 200;
 const maxBatches = 50;
+/** Of each organization's backlog in one sweep, so that new events of others do not wait for long. */
+const maxBacklogBatches = 5;
 
-/**
- * The limits of an organization's rows. From `maxWaitingRows` on, new events stay in their documents, each of which
- * holds a bounded number. Above `maxEndedRows`, Lectern deletes the oldest delivered and failed rows.
- */
-export const maxWaitingRows = 100_000;
-export const maxEndedRows = 100_000;
-const trimmedAtOnce = 20_000;
+const maxAnswersAtOnce = 500;
 const postponedMs = 60_000;
-const countCacheMs = 10_000;
 
-export interface PublishDependencies extends StatementDependencies {
+interface PublishDependencies extends StatementDependencies {
   log: Logger;
 }
 
-/** Publishes all due pending events to the outbox. @param signal ends it after the current batch. */
-export async function publishDueEvents(deps: PublishDependencies, signal: AbortSignal): Promise<void> {
-  const { db } = deps;
+type Publishing = PublishDependencies & { limits: RowLimits };
+
+/** Moves all pending events that are due to the outbox. @param signal ends it after the current batch. */
+export async function publishDueEvents(
+  dependencies: PublishDependencies,
+  signal: AbortSignal,
+  limits = defaultRowLimits,
+): Promise<void> {
+  const { db } = dependencies;
+  const deps = { ...dependencies, limits };
+  await publishBacklog(deps, signal);
   await publishSource(deps, embedSource(db), signal);
   await publishSource(deps, ltiSource(db), signal);
   await publishSource(deps, publicationSource(db), signal);
   await publishSource(deps, gradeSource(db), signal);
   await publishSource(deps, webhookSource(db), signal);
+  await publishSource(deps, destinationSource(db), signal);
 }
 
 /** Adds an event to the outbox that is not pending in any document. */
@@ -47,8 +61,26 @@ export async function publishEvent(db: Database, event: LecternEvent): Promise<v
   await insertDeliveries(db, rowsOf(event, await activeWebhooks(db, [event.organizationId])));
 }
 
+/**
+ * Reports to webhooks that the data of a learner were erased.
+ *
+ * @param erasure.id identifies the erasure: a repeated report adds nothing.
+ */
+export async function publishErasure(
+  db: Database,
+  { id, at }: { id: string; at: Date },
+  data: EventData<'learner.erased'>,
+): Promise<void> {
+  const { organizationId } = data;
+  const learnerId = data.source === 'embed' ? data.learnerId : data.ltiUserId;
+  const key = `erasure:${id}`;
+  await publishEvent(db, {
+    ...{ type: 'learner.erased', key, at, organizationId, lessonId: null, learnerId, data },
+  });
+}
+
 async function publishSource<Document extends PendingDocument>(
-  deps: PublishDependencies,
+  deps: Publishing,
   source: EventSource<Document>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -59,37 +91,121 @@ async function publishSource<Document extends PendingDocument>(
       batchSize,
     );
     await publishBatch(deps, source, found);
-    if (found.length < batchSize) return;
+    if (found.length === 0) return;
   }
 }
 
 async function publishBatch<Document extends PendingDocument>(
-  deps: PublishDependencies,
-  { model, read }: EventSource<Document>,
+  deps: Publishing,
+  source: EventSource<Document>,
   found: readonly Document[],
 ): Promise<void> {
   if (found.length === 0) return;
   const { db } = deps;
   const organizationIds = [...new Set(found.map(({ organizationId }) => organizationId))];
-  const full = await fullOutboxes(deps, organizationIds);
-  const isFull = ({ organizationId }: Document) => full.has(organizationId);
-  const postponed = found.filter(isFull).map(({ _id }) => _id);
-  await postponePending(model, postponed, new Date(Date.now() + postponedMs));
+  const full = await fullOutboxes(deps, organizationIds, deps.limits);
   const webhooks = await activeWebhooks(db, organizationIds);
+  const isFull = ({ organizationId }: Document) => full.has(organizationId);
+  await keepForLater(db, source, found.filter(isFull), webhooks);
   const publications = found
     .filter((document) => !isFull(document))
-    .map((document) => read(document, ofOrganization(webhooks, document.organizationId)));
-  const destinations = await listDestinations(db, organizationIds);
+    .map((document) => source.read(document, ofOrganization(webhooks, document.organizationId)));
+  const events = publications.flatMap((publication) => publication.events);
   const writes = publications.flatMap((publication) => publication.writes ?? []);
-  await insertDeliveries(db, [
-    ...publications.flatMap(({ events }) => events.flatMap((event) => rowsOf(event, webhooks))),
-    ...(await statementRows(deps, destinations, writes)),
-  ]);
+  await insertRows(deps, organizationIds, { events, writes, webhooks });
   // Last: after a crash in between, the same rows are inserted again, and none is added.
   await removePublished(
-    model,
+    source.model,
     publications.map(({ published }) => published),
   );
+}
+
+async function insertRows(
+  deps: Publishing,
+  organizationIds: readonly string[],
+  {
+    events,
+    writes,
+    webhooks,
+  }: { events: readonly LecternEvent[]; writes: readonly RecordedWrite[]; webhooks: readonly Webhook[] },
+): Promise<void> {
+  const destinations = await listDestinations(deps.db, organizationIds);
+  const rows = events.flatMap((event) => rowsOf(event, webhooks));
+  await insertDeliveries(deps.db, rows);
+  if (destinations.length === 0) return;
+  for (const some of groupsOf(writes)) {
+    await insertDeliveries(deps.db, await statementRows(deps, destinations, some));
+  }
+}
+
+/** Splits writes into groups whose statements fit into memory: a write may have a thousand answers. */
+function groupsOf(writes: readonly RecordedWrite[]): RecordedWrite[][] {
+  const groups: RecordedWrite[][] = [];
+  let answers = Infinity;
+  for (const write of writes) {
+    const added = 1 + (write.event.details?.answers.length ?? 0);
+    answers += added;
+    if (answers > maxAnswersAtOnce) {
+      groups.push([]);
+      answers = added;
+    }
+    groups.at(-1)?.push(write);
+  }
+  return groups;
+}
+
+/** Moves the events of records to the backlog while the outbox has no room; other documents keep theirs. */
+async function keepForLater<Document extends PendingDocument>(
+  db: Database,
+  { model, ownerOf }: EventSource<Document>,
+  documents: readonly Document[],
+  webhooks: readonly Webhook[],
+): Promise<void> {
+  const later = new Date(Date.now() + postponedMs);
+  const staying: string[] = [];
+  const moved: { owner: EventOwner; events: ProgressEvent[] }[] = [];
+  for (const document of documents) {
+    const { _id, organizationId, events = [] } = document;
+    const hasRoom = events.length > 0 && (await hasBacklogRoom(db, organizationId));
+    if (ownerOf === undefined || !hasRoom) staying.push(_id);
+    else moved.push({ owner: ownerOf(document), events: events as ProgressEvent[] });
+  }
+  await addToBacklog(db, moved);
+  const wantsUpdates = new Set(
+    webhooks
+      .filter(({ types }) => types.includes('progress.updated'))
+      .map(({ organizationId }) => organizationId),
+  );
+  await removePublished(
+    model,
+    moved.map(({ owner: { _id, organizationId }, events }) => ({
+      ...{ _id, ids: events.map(({ id }) => id) },
+      ...(wantsUpdates.has(organizationId) && { againAt: later }),
+    })),
+  );
+  await postponePending(model, staying, later);
+}
+
+/** Moves events from the backlog to the outbox, for each organization whose outbox has room. */
+async function publishBacklog(deps: Publishing, signal: AbortSignal): Promise<void> {
+  const { db } = deps;
+  const organizationIds = await listBacklogOwners(db);
+  for (const organizationId of organizationIds) {
+    for (let batch = 0; batch < maxBacklogBatches && !signal.aborted; batch += 1) {
+      if ((await fullOutboxes(deps, [organizationId], deps.limits)).size > 0) break;
+      const entries = await readBacklog(db, organizationId, batchSize);
+      if (entries.length === 0) break;
+      const read = entries.map(({ owner, event }) => readEvents(owner, [event]));
+      const events = read.flatMap((one) => one.events);
+      const writes = read.flatMap((one) => one.writes);
+      const webhooks = await activeWebhooks(db, [organizationId]);
+      await insertRows(deps, [organizationId], { events, writes, webhooks });
+      await removeFromBacklog(
+        db,
+        entries.map(({ _id }) => _id),
+      );
+    }
+  }
 }
 
 function rowsOf(event: LecternEvent, webhooks: readonly Webhook[]) {
@@ -104,34 +220,4 @@ function ofOrganization(webhooks: readonly Webhook[], id: string): Webhook[] {
 
 async function activeWebhooks(db: Database, organizationIds: readonly string[]): Promise<Webhook[]> {
   return (await listWebhooks(db, organizationIds)).filter(({ disabled }) => disabled === null);
-}
-
-/** The last count of each organization's rows: its time, and whether there were too many. */
-const counted = new WeakMap<Database, Map<string, { at: number; isFull: boolean }>>();
-
-/**
- * Returns the organizations with too many waiting rows. Deletes the oldest ended rows of organizations with too many of
- * these.
- */
-async function fullOutboxes(
-  { db, log }: PublishDependencies,
-  organizationIds: readonly string[],
-): Promise<Set<string>> {
-  const counts = counted.get(db) ?? new Map<string, { at: number; isFull: boolean }>();
-  counted.set(db, counts);
-  const now = performance.now();
-  for (const [id, { at }] of counts) if (now - at >= countCacheMs) counts.delete(id);
-  for (const id of organizationIds.filter((one) => !counts.has(one))) {
-    const isFull = (await countDeliveries(db, id, 'waiting', maxWaitingRows)) >= maxWaitingRows;
-    if (isFull) {
-      const details = { organization: id, rows: maxWaitingRows };
-      log.warn(details, 'an organization has too many undelivered events; new ones wait');
-    }
-    counts.set(id, { at: now, isFull });
-    for (const state of ['idle', 'failed'] as const) {
-      if ((await countDeliveries(db, id, state, maxEndedRows)) < maxEndedRows) continue;
-      await trimDeliveries(db, id, state, { kept: maxEndedRows, limit: trimmedAtOnce });
-    }
-  }
-  return new Set(organizationIds.filter((id) => counts.get(id)?.isFull === true));
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventType, LecternEvent } from '../events/event-types.ts';
 import type { Database } from '../models/database.ts';
+import { countDeliveries, maxWaitingRows } from '../models/delivery-limits.ts';
 import { deleteDeliveriesTo, insertDeliveries } from '../models/event-delivery.ts';
 import type { NewDelivery } from '../models/event-delivery.ts';
 import {
@@ -27,6 +28,7 @@ export const subscriptionCacheMs = 500;
 export const spreadMs = subscriptionCacheMs + 250;
 
 export const webhookNotFound = 'Webhook not found';
+export const tooManyWaiting = 'Too many deliveries of the organization wait';
 export const tooManyWebhooks = `An organization may have at most ${maxWebhooks} webhooks`;
 
 /** The settings of a webhook that its owner decides. */
@@ -129,11 +131,13 @@ export async function rotateWebhookSecret(
 /**
  * Queues a `ping` for a webhook, even if it is disabled. Returns the id of the delivery.
  *
- * @throws {LecternError} NOT_FOUND
+ * @throws {LecternError} NOT_FOUND; CONFLICT if too many deliveries wait.
  */
 export async function testWebhook(db: Database, key: WebhookKey): Promise<string> {
   const webhook = await requireWebhook(db, key);
   const { organizationId } = webhook;
+  const waiting = await countDeliveries(db, organizationId, 'waiting', maxWaitingRows);
+  if (waiting >= maxWaitingRows) throw new LecternError('CONFLICT', tooManyWaiting);
   const ping: LecternEvent = {
     ...{ type: 'ping', key: `ping:${randomUUID()}`, at: new Date(), organizationId },
     ...{ lessonId: null, learnerId: null },

@@ -7,9 +7,12 @@ import type { XapiDestination, XapiVerb, XapiVersion } from '../models/xapi-dest
 import { LecternError } from '../platform/errors.ts';
 import { seal, unseal } from '../platform/seal.ts';
 import { spreadMs } from '../webhooks/manage.ts';
+import { receiverUrlFault } from '../webhooks/receiver-url.ts';
+import type { ReceiverConfig } from '../webhooks/receiver-url.ts';
 
 /** The limit per organization. */
 export const maxDestinations = 5;
+export const passwordNeeded = 'password is required with another endpoint';
 export const destinationNotFound = 'xAPI destination not found';
 export const tooManyDestinations = `An organization may have at most ${maxDestinations} xAPI destinations`;
 
@@ -29,6 +32,14 @@ export interface DestinationSettings {
 export interface DestinationKey {
   id: string;
   organizationId: string;
+}
+
+/** Returns why a destination cannot have this endpoint; null if it can. */
+export function endpointFault(text: string, config: ReceiverConfig): string | null {
+  const fault = receiverUrlFault(text, config, 'endpoint');
+  if (fault !== null) return fault;
+  const { search, hash } = new URL(text);
+  return search === '' && hash === '' ? null : 'endpoint must have no query and no fragment';
 }
 
 /**
@@ -52,6 +63,11 @@ export async function createDestination(
     password: seal(password, sealScope(id), pepper),
     salt: pseudonyms ? newSalt(id, pepper) : null,
   });
+  // Concurrent requests beyond the limit undo their work.
+  if ((await db.xapiDestinations.countDocuments({ organizationId }).exec()) > maxDestinations) {
+    await deleteDestination(db, id, organizationId);
+    throw new LecternError('CONFLICT', tooManyDestinations);
+  }
   await delay(spreadMs);
   return created.toObject();
 }
@@ -60,7 +76,8 @@ export async function createDestination(
  * Changes a destination. Activating it sends the waiting statements at once. Resolves once the change applies to every
  * later write.
  *
- * @throws {LecternError} NOT_FOUND
+ * @throws {LecternError} NOT_FOUND; INVALID_CONTENT for another endpoint without a password: the server there would get
+ * the stored one, which nothing shows.
  */
 export async function changeDestination(
   db: Database,
@@ -74,7 +91,9 @@ export async function changeDestination(
     ...rest
   }: Partial<DestinationSettings> & { isActive?: boolean },
 ): Promise<XapiDestination> {
-  const { salt } = await requireDestination(db, key);
+  const { salt, endpoint: current } = await requireDestination(db, key);
+  const isMoved = endpoint !== undefined && withSlash(endpoint) !== current;
+  if (isMoved && password === undefined) throw new LecternError('INVALID_CONTENT', passwordNeeded);
   const changed = await updateDestination(db, key, {
     ...rest,
     ...(endpoint !== undefined && { endpoint: withSlash(endpoint) }),

@@ -1,8 +1,10 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { eventDefinitions } from '../../shared/events/event-types.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
+import { insertWebhook } from '../../shared/models/webhook.ts';
 import { unpublish } from '../../shared/publishing/publishing.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
 import { expectFailure, internalError, jsonOf, notFound } from '../support/answers.ts';
@@ -45,8 +47,16 @@ test('a failed build gets 500 without another run until the backoff ends, then i
   const path = await pathOf(digestOf(bytes).sha256);
   await writeFile(path, randomBytes(1000));
 
+  const settings = { url: 'https://receiver.invalid/', types: ['export.failed' as const], description: '' };
+  const { organizationId, _id: versionId } = version;
+  await insertWebhook(lab.harness.db, { _id: randomUUID(), organizationId, ...settings, secret: 'sealed' });
   const first = await lab.get(version);
   expectFailure(first, internalError);
+  const event = await lab.harness.db.eventDeliveries.findOne({ type: 'export.failed' }).lean().orFail();
+  const { data } = JSON.parse(event.body) as { data: object };
+  expect(eventDefinitions['export.failed'].data.parse(data)).toMatchObject({
+    ...{ versionId, profile: 'plain', error: expect.stringContaining('INTERNAL_ERROR') as string },
+  });
   expect(first.headers.get('retry-after')).toBe('10');
   const failed = await queue.jobs.getJob(exportJobOf(version).key);
   expect(failed?.failedReason).toMatch(/^INTERNAL_ERROR: .* is damaged/);

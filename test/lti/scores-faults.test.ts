@@ -1,7 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Fault, Service } from '../../simulator/faults.ts';
+import { eventDefinitions } from '../../shared/events/event-types.ts';
 import { gradeScopes } from '../../shared/lti/claims.ts';
 import { retryScores } from '../../shared/models/lti-score-changes.ts';
+import { insertWebhook } from '../../shared/models/webhook.ts';
+import { publishDueEvents } from '../../shared/outgoing/publish-events.ts';
+import { createLogger } from '../../shared/platform/log.ts';
+import { testPepper } from '../support/harness.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
 
 /* Faults of a platform: temporary ones are retried, permanent ones fail. */
@@ -87,6 +93,29 @@ test.each([400, 403, 404, 410, 415, 422])(
     expect(await lab.send(learner)).toBeNull();
   },
 );
+
+test('a score that fails is an event for webhooks', async () => {
+  const { db, config } = lab.harness;
+  const learner = await lab.addLearner();
+  const { organizationId, ltiUserId: learnerId } = learner.learner;
+  const settings = {
+    url: 'https://receiver.invalid/',
+    types: ['lti.grade.failed' as const],
+    description: '',
+  };
+  await insertWebhook(db, { _id: randomUUID(), organizationId, ...settings, secret: 'sealed' });
+  await lab.tell(learner, completed(10));
+  lab.simulator.fail('scores', { status: 400 });
+  expect(await lab.send(learner)).toBe('refused');
+  const { _id: scoreId } = await lab.rowOf(learner);
+  const deps = { db, log: createLogger(config, 'test'), publicUrl: 'http://localhost', pepper: testPepper };
+  await publishDueEvents(deps, new AbortController().signal);
+  const { body } = await db.eventDeliveries.findOne({ type: 'lti.grade.failed', learnerId }).lean().orFail();
+  const { data } = JSON.parse(body) as { data: object };
+  expect(eventDefinitions['lti.grade.failed'].data.parse(data)).toMatchObject({
+    ...{ scoreId, ltiUserId: learnerId, reason: 'refused', httpStatus: 400 },
+  });
+});
 
 test('a new token that is rejected fails the score', async () => {
   const learner = await lab.addLearner();

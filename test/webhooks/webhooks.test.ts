@@ -4,6 +4,7 @@ import { Webhook as SvixWebhook } from 'svix';
 import { beforeEach, expect, test } from 'vitest';
 import { eventDefinitions } from '../../shared/events/event-types.ts';
 import type { EventType } from '../../shared/events/event-types.ts';
+import { publishErasure } from '../../shared/outgoing/publish-events.ts';
 import { unpublish } from '../../shared/publishing/publishing.ts';
 import { Player, publishLesson, useLesson } from '../player/player-lessons.ts';
 import { ask, expectError } from '../support/answers.ts';
@@ -137,6 +138,16 @@ test('an archive that is built is an event, once', async () => {
   expect(receiver.received.filter(({ path }) => path === '/exports')).toHaveLength(1);
 });
 
+test('an erasure is an event, once', async () => {
+  const { id } = await webhooks.create(receiver.url('/erased'), ['learner.erased']);
+  const data = { source: 'embed' as const, learnerId: 'ada', organizationId: api.organization._id };
+  const erasure = { id: randomUUID(), at: new Date() };
+  for (let times = 0; times < 2; times += 1) await publishErasure(api.db, erasure, data);
+  const event = await waitFor('the event', () => receiver.of('learner.erased', '/erased')[0]);
+  expect(event.body.data).toEqual(data);
+  expect(await webhooks.deliveries(id)).toHaveLength(1);
+});
+
 test('other organizations get nothing, nor do learners of previews', async () => {
   const stranger = await buildOrganization(api);
   await new Webhooks({ ...api, ...stranger }).create(receiver.url('/stranger'), ['progress.updated']);
@@ -168,9 +179,14 @@ test('standardwebhooks and svix verify deliveries with either secret during a ro
 });
 
 test('a delivery is tried again with its id and another time, and can be sent again when it has failed', async () => {
-  receiver.script('/flaky', answer(503, { 'retry-after': '6' }), answer(400), (_request, response) => {
-    response.writeHead(200).end('thanks');
-  });
+  receiver.script(
+    '/flaky',
+    answer(503, { 'retry-after': '6' }, 'x'.repeat(5000)),
+    answer(400),
+    (_request, response) => {
+      response.writeHead(200).end('thanks');
+    },
+  );
   const { id } = await webhooks.create(receiver.url('/flaky'), ['progress.started']);
   await webhooks.expect(202, 'POST', `/${id}/test`);
   const failed = await waitFor('the first attempt', async () =>
@@ -197,7 +213,7 @@ test('a delivery is tried again with its id and another time, and can be sent ag
   expect(new Set(ids)).toEqual(new Set([row._id]));
   const [delivered] = await waitFor('the success', () => webhooks.deliveries(id, '?status=delivered'));
   expect(delivered?.attempts.map(({ status, response }) => [status, response])).toEqual([
-    [503, expect.any(String)],
+    [503, 'x'.repeat(256)],
     [400, expect.any(String)],
     [200, 'thanks'],
   ]);
@@ -256,7 +272,7 @@ test.each([
     { url: 'https://user:pass@example.com', events: ['progress.started'] },
     'url must have no user name and no password',
   ],
-  [{ url: 'https://example.com', events: [] }, 'events must be a list of 1 to 11 event types'],
+  [{ url: 'https://example.com', events: [] }, 'events must be a list of 1 to 12 event types'],
   [{ url: 'https://example.com', events: ['ping'] }, 'events has no type "ping"'],
   [
     { url: 'https://example.com', events: ['progress.started'], secret: 'x' },

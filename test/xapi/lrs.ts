@@ -27,6 +27,8 @@ export interface Lrs {
   /** The xAPI versions of the requests. */
   versions: Set<string>;
   reject: (statement: ReceivedStatement) => boolean;
+  /** The status of rejections. */
+  rejection: number;
   faults(): string[];
   reset(): void;
   close(): Promise<void>;
@@ -44,6 +46,7 @@ async function startLrs(): Promise<Lrs> {
     repeated: [],
     versions: new Set(),
     reject: () => false,
+    rejection: 400,
     faults: () =>
       [...lrs.statements.values()].flatMap((statement) =>
         validation
@@ -55,6 +58,7 @@ async function startLrs(): Promise<Lrs> {
       lrs.repeated.length = 0;
       lrs.versions.clear();
       lrs.reject = () => false;
+      lrs.rejection = 400;
     },
   };
   const server = createServer((request, response) => {
@@ -83,7 +87,7 @@ async function receive(
   if (request.headers.authorization !== authorization) return void response.writeHead(401).end();
   lrs.versions.add(String(request.headers['x-experience-api-version']));
   const statements = JSON.parse(Buffer.concat(chunks).toString()) as ReceivedStatement[];
-  if (statements.some(lrs.reject)) return void response.writeHead(400).end('a bad statement');
+  if (statements.some(lrs.reject)) return void response.writeHead(lrs.rejection).end('a bad statement');
   for (const statement of statements) {
     if (lrs.statements.has(statement.id)) lrs.repeated.push(statement.id);
     lrs.statements.set(statement.id, statement);

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
+import { eventDefinitions } from '../../shared/events/event-types.ts';
 import { Player, useLesson } from '../player/player-lessons.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
 import { buildLaunchToken, buildLearnerToken, buildOrganization } from '../support/factories.ts';
 import { useApi } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { Webhooks } from '../webhooks/webhooks-client.ts';
 import { useLrs } from './lrs.ts';
 
 /* From a learner's write to a learning record store. */
@@ -92,30 +94,69 @@ test('a platform’s user is named by a pseudonym, and only the chosen verbs are
   expect(lrs.versions).toEqual(new Set(['2.0.0']));
 });
 
-test('a statement that the LRS rejects is found by halving and parked; all others arrive once', async () => {
-  const id = await create();
-  lrs.reject = (statement) => statement.verb.display.en === 'progressed';
-  const learnerId = randomUUID();
-  await playThrough(openLesson(learnerId));
-  await waitFor('the others', () => lrs.statements.size === 4);
-  const failed = await waitFor('the bad one', () =>
-    api.db.eventDeliveries.findOne({ targetId: id, state: 'failed' }).lean(),
-  );
-  expect(failed).toMatchObject({ type: 'progressed', failure: { status: 400, body: 'a bad statement' } });
-  expect(lrs.repeated).toEqual([]);
-});
+test.each([400, 422])(
+  'a statement that the LRS rejects with %i is found by halving and parked; all others arrive once',
+  async (status) => {
+    const id = await create();
+    lrs.rejection = status;
+    lrs.reject = (statement) => statement.verb.display.en === 'progressed';
+    const learnerId = randomUUID();
+    await playThrough(openLesson(learnerId));
+    await waitFor('the others', () => lrs.statements.size === 4);
+    const failed = await waitFor('the bad one', () =>
+      api.db.eventDeliveries.findOne({ targetId: id, state: 'failed' }).lean(),
+    );
+    expect(failed).toMatchObject({ type: 'progressed', failure: { status, body: 'a bad statement' } });
+    expect(lrs.repeated).toEqual([]);
+  },
+);
 
-test('a rejected password pauses the destination; with the right one, everything that has waited arrives', async () => {
+test('a rejected password pauses the destination, which is an event; with the right one, everything that has waited arrives', async () => {
   const id = await create({ password: 'wrong' });
+  await new Webhooks(api).create('https://receiver.invalid/', ['xapi.paused']);
   await playThrough(openLesson(randomUUID()));
   await waitFor('the pause', async () => {
     const read = jsonOf(await send('GET', `/${id}`)) as { status: string; pausedReason?: string };
     return read.status === 'paused' && read.pausedReason === '401';
   });
   expect(lrs.statements.size).toBe(0);
+  const { body } = await waitFor('the event', () =>
+    api.db.eventDeliveries.findOne({ type: 'xapi.paused' }).lean(),
+  );
+  const { data } = JSON.parse(body) as { data: object };
+  const endpoint = `${lrs.url}/`;
+  expect(eventDefinitions['xapi.paused'].data.parse(data)).toEqual({
+    ...{ organizationId: api.organization._id, destinationId: id, endpoint, httpStatus: 401 },
+  });
   const resumed = await send('PATCH', `/${id}`, { password: lrs.password, status: 'active' });
   expect(resumed.status).toBe(200);
   await waitFor('the statements', () => lrs.statements.size === 5);
+});
+
+test.each([
+  [{ endpoint: 'https://lrs.example/xapi?key=1' }, 'endpoint must have no query and no fragment'],
+  [{ username: 'a:b' }, 'username must have no colon'],
+])('a destination with %j is rejected: %s', async (settings, error) => {
+  const valid = { endpoint: lrs.url, username: 'lectern', password: lrs.password };
+  expectError(await send('POST', '', { ...valid, ...settings }), 422, error);
+});
+
+test('the stored password is never sent to another endpoint', async () => {
+  const id = await create();
+  const endpoint = 'https://elsewhere.example/xapi/';
+  const moved = await send('PATCH', `/${id}`, { endpoint });
+  expectError(moved, 422, 'password is required with another endpoint');
+  expect((await send('PATCH', `/${id}`, { endpoint: lrs.url, verbs: ['completed'] })).status).toBe(200);
+  expect((await send('PATCH', `/${id}`, { endpoint, password: 'another' })).status).toBe(200);
+});
+
+test('an organization has at most 5 destinations, also with concurrent requests', async () => {
+  const { organization, headers } = await buildOrganization(api);
+  const body = { endpoint: 'https://lrs.example/', username: 'lectern', password: 'a password' };
+  const answers = await Promise.all(Array.from({ length: 8 }, () => send('POST', '', body, headers)));
+  expect(answers.filter(({ status }) => status === 409).length).toBeGreaterThanOrEqual(3);
+  const { _id: organizationId } = organization;
+  expect(await api.db.xapiDestinations.countDocuments({ organizationId })).toBeLessThanOrEqual(5);
 });
 
 test('the password is stored sealed and never shown, and other organizations cannot reach the destination', async () => {

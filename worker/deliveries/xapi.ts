@@ -245,16 +245,19 @@ async function post(
   }
   const { status, text, retryAfter } = response;
   if (status >= 200 && status < 300) return response;
-  const details = { status, body: text, retryAfter };
-  if (status === 401 || status === 403 || status === 404) {
-    if (await pauseDestination(db, _id, String(status))) {
-      const about = { destination: _id, organization: organizationId, status };
-      log.warn(about, 'an LRS rejects Lectern: its destination is paused until its owner resumes it');
-    }
-    throw new XapiFault('paused', `The LRS returned ${status}`, details);
+  const reason = reasonOf(status);
+  if (reason === 'paused' && (await pauseDestination(db, _id, status))) {
+    const about = { destination: _id, organization: organizationId, status };
+    log.warn(about, 'an LRS rejects Lectern: its destination is paused until its owner resumes it');
   }
-  if (status === 400 || status === 409 || status === 413) {
-    throw new XapiFault('rejected', `The LRS returned ${status}`, details);
-  }
-  throw new XapiFault('unavailable', `The LRS returned ${status}`, details);
+  throw new XapiFault(reason, `The LRS returned ${status}`, { status, body: text, retryAfter });
+}
+
+/** The specification names 400, 409 and 413. Servers that check bodies against a schema return 422. */
+const rejections = [400, 409, 413, 422];
+
+/** Returns what a status concerns: the statements, the destination (such as its credentials or path), or this time. */
+function reasonOf(status: number): 'rejected' | 'unavailable' | 'paused' {
+  if (rejections.includes(status)) return 'rejected';
+  return status >= 500 || [408, 425, 429].includes(status) ? 'unavailable' : 'paused';
 }

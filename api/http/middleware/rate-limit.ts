@@ -8,6 +8,9 @@ import { tooMany } from '../retry-after.ts';
 
 const windowSeconds = 60;
 
+/** Each may change 100,000 rows and more. */
+const replaysPerMinute = 6;
+
 /** With more keys within a minute, the oldest counts are dropped. A count takes about 0.8 KB. */
 const defaultMaxKeys = 50_000;
 
@@ -32,6 +35,8 @@ export interface RateLimits {
   perKey: RateLimit;
   /** For all other requests, by `clientIp`. */
   perAddress: RateLimit;
+  /** For requests that send many deliveries again, by organization. */
+  replays: RateLimit;
 }
 
 /** The 429 of every endpoint with a rate limit. */
@@ -44,6 +49,7 @@ export function createRateLimits({ rateLimit }: Pick<Config, 'rateLimit'>): Rate
   return {
     perKey: createRateLimit('key', rateLimit.perKey),
     perAddress: createRateLimit('address', rateLimit.perAddress),
+    replays: createRateLimit('replays', replaysPerMinute),
   };
 }
 

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { insertDeliveries } from '../../shared/models/event-delivery.ts';
+import { buildOrganization } from '../support/factories.ts';
+import { useHarness } from '../support/use.ts';
+import { errorIn, lecternHere, lecternJson, lecternReading } from './command-line.ts';
+
+const harness = useHarness();
+
+test('an operator creates, pauses, resumes and deletes an xAPI destination, whose password comes from stdin', async () => {
+  const { organization } = await buildOrganization(harness);
+  const org = ['--org', organization.slug];
+  const run = (...args: string[]) => lecternJson(harness.environment, 'xapi', ...args, ...org);
+  const options = ['--endpoint', 'https://lrs.example/xapi', '--username', 'lectern', '--verb', 'completed'];
+  const created = await lecternReading(
+    harness.environment,
+    'a password\n',
+    ...['xapi', 'create', ...options, '--passing-score', '0.8', '--json', ...org],
+  );
+  const { id } = JSON.parse(created.stdout) as { id: string };
+  expect(created.stdout + created.stderr).not.toContain('a password');
+  const settings = { id, endpoint: 'https://lrs.example/xapi/', verbs: ['completed'], passingScore: 0.8 };
+  expect(await run('list')).toMatchObject([{ ...settings, status: 'active' }]);
+  expect(await run('pause', id)).toMatchObject({ status: 'paused', pausedReason: 'owner' });
+  expect(await run('resume', id)).toMatchObject({ status: 'active', pausedReason: null });
+  await run('delete', id);
+  expect(await run('list')).toEqual([]);
+  const endpoint = ['--endpoint', 'https://lrs.example/xapi?key=1', '--username', 'lectern'];
+  const rejected = await lecternHere(harness.environment, 'xapi', 'create', ...endpoint, ...org);
+  expect(errorIn(rejected)).toContain('endpoint must have no query and no fragment');
+});
+
+test('an operator lists, resends and dismisses deliveries of one organization', async () => {
+  const [own, other] = await Promise.all([buildOrganization(harness), buildOrganization(harness)]);
+  const rowOf = (organizationId: string, id: string) => ({
+    ...{ _id: `evt_${id}`, kind: 'webhook' as const, organizationId, targetId: 'webhook', type: 'ping' },
+    ...{ lessonId: null, learnerId: id, eventAt: new Date(), body: '{}' },
+  });
+  const rows = [rowOf(own.organization._id, 'a'), rowOf(other.organization._id, 'b')];
+  await insertDeliveries(harness.db, rows);
+  const org = ['--org', own.organization.slug];
+  const run = (...args: string[]) => lecternJson(harness.environment, 'deliveries', ...args, ...org);
+  const statusOf = async (...filter: string[]) =>
+    ((await run('list', ...filter)) as { id: string; status: string }[]).map(({ id, status }) => [
+      id,
+      status,
+    ]);
+  expect(await statusOf()).toEqual([['evt_a', 'pending']]);
+  expect(await run('dismiss', 'evt_a', 'evt_b')).toEqual({ count: 1 });
+  expect(await statusOf('--status', 'dismissed')).toEqual([['evt_a', 'dismissed']]);
+  expect(await run('resend', 'evt_a')).toEqual({ count: 1 });
+  expect(await statusOf('--learner', 'a', '--kind', 'webhook')).toEqual([['evt_a', 'pending']]);
+  expect(await statusOf('--kind', 'grade')).toEqual([]);
+  const foreign = await lecternHere(harness.environment, 'deliveries', 'resend', 'evt_b', ...org);
+  expect(errorIn(foreign)).toContain('has no such deliveries');
+});
