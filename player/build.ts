@@ -86,8 +86,8 @@ export async function buildWidgets(output: string = join(outputFolder, 'widgets'
 }
 
 /**
- * Builds the player with the core widgets: `player.js`, an ES module; `player.classic.js`, the same as a classic
- * script; `player.d.ts`, the types of both; `player.css`; and the further files of Lectern's pages and of archives.
+ * Builds the player with the core widgets: `player.js` (an ES module), `player.classic.js` (a classic script),
+ * `player.d.ts` (the types of both) and `player.css`. Also builds the other files of Lectern's pages and of archives.
  * Removes other files from the folder.
  *
  * @param output the folder to write to

@@ -6,8 +6,8 @@ import type { WidgetContext } from './widget.ts';
 import { message } from '../shared/i18n/message.ts';
 
 /**
- * Tags and attributes that the sanitizer allows but authors' text must not contain: form fields (a fake login form),
- * styles (text over the player), and anything that moves or plays by itself.
+ * The sanitizer allows these tags and attributes, but authors' text must not contain them. They are form fields (a fake
+ * login form), styles (text over the player), and anything that moves or plays by itself.
  */
 const forbiddenTags = [
   'button',

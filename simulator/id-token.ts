@@ -12,7 +12,7 @@ export interface Tampering {
   /** Changes to the header; undefined removes a parameter. */
   header?: Json;
   /**
-   * Signed by the platform (default), by another key with the platform's `kid`, not at all (`alg` none), by HMAC with
+   * Signed by the platform (default), by another key with the platform's `kid`, not signed (`alg` none), by HMAC with
    * the platform's public key as its secret (`alg` HS256), or by the platform with one bit changed.
    */
   signature?: 'platform' | 'another key' | 'none' | 'HS256' | 'broken';

@@ -21,8 +21,8 @@ const maxCopies = 50;
 const uuid = z.guid().toLowerCase();
 
 /**
- * Returns the lesson of a launch, from the first source that names one: the parameters that deep linking wrote into
- * the link, the link's URL, an earlier launch of the link, or the link that it was copied from.
+ * Returns the lesson of a launch, from the first source that names one. The sources are the link's deep linking
+ * parameters, the link's URL, an earlier launch of the link, and the original of a copied link.
  *
  * @throws {LaunchFault} no_lesson; lesson_not_found if the organization has no such lesson; lesson_not_available if it
  *   is not published.

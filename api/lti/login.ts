@@ -46,8 +46,8 @@ type Login = z.output<typeof loginSchema>;
 
 /**
  * Redirects the browser to its platform, and gives it the secret that binds the launch to it: in a cookie, or in the
- * platform's storage if cookies are blocked. Platforms answer a login only once, so Lectern has to know first whether
- * the browser keeps cookies: a login that may be inside a frame is redirected once to test this.
+ * platform's storage if cookies are blocked. Platforms answer a login only once, so Lectern first has to know whether
+ * the browser keeps cookies. To test this, it redirects a login once if it may be inside a frame.
  *
  * @param checked whether this is the redirected request.
  * @throws {LaunchFault} also cookies_blocked, with the fields to repeat the login in a new tab.

@@ -19,9 +19,9 @@ const proxyConditions = ['If-Match', 'If-Modified-Since', 'If-Unmodified-Since']
  * Leaves the body of a prepared GET response to the proxy, which replaces it with the file, or with the range that the
  * client requests. The file cannot be evicted in between, because the proxy gets a link to it.
  *
- * Returns false, and changes nothing, if Lectern must send the bytes: without SENDFILE_HEADER, for requests that came
- * through no proxy, and for requests that a proxy would answer with other bytes than Lectern. Request headers never turn
- * this on, so clients cannot learn paths.
+ * Returns false, and changes nothing, if Lectern must send the bytes: without SENDFILE_HEADER, without a proxy, and for
+ * requests to which a proxy would send different bytes. Request headers never turn this on, so clients cannot learn
+ * paths.
  */
 export async function leaveToProxy(
   ctx: Context,

@@ -24,8 +24,8 @@ interface Edit {
 }
 
 /**
- * Replaces the URLs in an HTML text that a browser loads when it shows the text: `src`, `srcset` and `poster` of
- * pictures, video and audio, and the `href` of pictures in SVG. Keeps everything else byte for byte, links included.
+ * Replaces the URLs that a browser loads to show an HTML text. These are `src`, `srcset` and `poster` of pictures,
+ * video and audio, and `href` of pictures in SVG. Keeps everything else byte for byte, links included.
  *
  * @throws {LecternError} INVALID_CONTENT for HTML with more than 100,000 elements, or more than 512 levels
  */

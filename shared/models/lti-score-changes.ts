@@ -24,7 +24,7 @@ import type {
 } from './lti-score.ts';
 
 /**
- * How scores change in the outbox (shared/deliveries/outbox.ts), beyond what all formats share:
+ * The changes of scores in the outbox, in addition to those of all formats (shared/deliveries/outbox.ts):
  *
  *     wanted changes:     idle, failed -> waiting (idle if the platform already has this score)
  *     end of an attempt:  waiting if another score is wanted by now

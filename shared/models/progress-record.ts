@@ -131,8 +131,8 @@ const ownerFields = {
 } as const;
 
 /**
- * Stores the next state of a record in one atomic write, if its revision is still the one before (optimistic
- * concurrency), or the first state if there is no record yet. Returns false if another write came first.
+ * Stores the next state of a record in one atomic write if the stored revision is still the previous one (optimistic
+ * concurrency). Without a record, stores the first state. Returns false if another write came first.
  *
  * @param key the identifying fields, which have a unique index.
  * @param fields additional fields of the record's kind.

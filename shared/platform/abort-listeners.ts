@@ -9,8 +9,8 @@ const listening = new WeakMap<AbortSignal, Callbacks>();
  * Registers an abort callback; returns a function that removes it.
  *
  * Each signal has one listener, which calls a set of callbacks: thousands of callbacks register one after another with
- * the signal of a build. Node keeps listeners in a linked list in which removed ones still refer to later ones, so
- * their memory (some 4 kB a file) would not be freed until a full garbage collection.
+ * the signal of a build. Node keeps listeners in a linked list, in which removed ones still refer to later ones. Only a
+ * full garbage collection would free their memory, some 4 kB a file.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   const callbacks = listening.get(signal) ?? listen(signal);

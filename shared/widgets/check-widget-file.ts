@@ -13,8 +13,8 @@ export type WidgetFileKind = keyof typeof widgetMimeTypes;
 export const maxWidgetBytes = 2 * 1024 ** 2;
 
 /**
- * At most two checks run at once in this process, and one for each organization: each holds a file in memory, and a
- * check of a module also runs a parser process.
+ * At most two checks run at once in this process, at most one of them for each organization. Each check holds a file in
+ * memory, and a check of a module also runs a parser process.
  */
 const slots = new DownloadSlots({ perHost: 2, perOrganization: 1 });
 

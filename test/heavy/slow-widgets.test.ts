@@ -113,7 +113,7 @@ test('a command that parses a slow module refuses it soon, and ends at once on C
   expect(refused).toMatchObject({ code: 1, stderr: `lectern: Cannot use ${url}: ${fault}\n` });
 }, 180_000);
 
-test('an API that is asked to end leaves no parser', async () => {
+test('an API that shuts down leaves no parser', async () => {
   const version = await build(theirs, 'slow-end', slowModule('end'));
   const process = await startApiProcess(harness);
   onTestFinished(async () => void (await process.end('SIGKILL')));

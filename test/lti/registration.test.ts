@@ -55,7 +55,7 @@ describe('an invited platform', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  test('gets everything LTI needs, and is asked for no permission beyond grades', async () => {
+  test('gets everything that LTI needs; Lectern requests no permission beyond grades', async () => {
     await ask(simulator.registrationUrl(await invite()));
     const [tool] = simulator.tools().slice(-1);
     expect(tool).toMatchObject({

@@ -196,7 +196,7 @@ describe('media', () => {
     }
   });
 
-  test('media with equal bytes are one file, whoever imports them', async () => {
+  test('media with equal bytes are one file, regardless of the importing organization', async () => {
     const { organization: other } = await buildOrganization(harness);
     const same = picture(21);
     await doImport((await buildPackage({ media: [same, same] })).path);

@@ -104,7 +104,7 @@ describe('the question of a widget', () => {
     expect(questionOf(buildQuestion('q'), overrides)?.points).toBe(1);
   });
 
-  test('is not asked of settings that every object has', () => {
+  test('does not come from properties that every object inherits', () => {
     const none = { isCore: false, isConditional: false, question: null, declaredPoints: null };
     expect(
       widgetsOf({ content: [buildWidget('constructor', 'c'), buildWidget('__proto__', 'p')], root: {} }),

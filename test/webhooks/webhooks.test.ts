@@ -221,7 +221,7 @@ test('a delivery is tried again with its id and another time, and can be sent ag
   await waitFor('the fourth attempt', () => receiver.of('ping', '/flaky').length === 4);
 });
 
-test('a 410 disables the webhook, which the other ones hear of, and its owner can start it again', async () => {
+test('a 410 disables the webhook, the other webhooks get an event, and its owner can enable it again', async () => {
   receiver.script('/gone', answer(410));
   const gone = await webhooks.create(receiver.url('/gone'), ['progress.started']);
   await webhooks.create(receiver.url('/watch'), ['webhook.disabled']);

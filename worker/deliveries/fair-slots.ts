@@ -6,8 +6,8 @@ export interface SlowSlots {
 }
 
 /**
- * A limit of concurrent work that its owners share: a free slot goes to the waiting owner that holds the fewest, and
- * one owner holds at most half of all slots. An owner with slow work therefore barely delays the others.
+ * A limit on concurrent work, which owners share. A free slot goes to the waiting owner that holds the fewest slots,
+ * and one owner holds at most half of them. An owner with slow work therefore barely delays the others.
  */
 export class FairSlots {
   readonly #max: number;

@@ -20,8 +20,8 @@ export interface PostResponse {
 }
 
 /**
- * Posts JSON to a receiver that a tenant has chosen, through the SSRF guard: it follows no redirect, and bounds the
- * time and memory for a receiver that is slow, drips or sends too much.
+ * Posts JSON to a receiver that a tenant has chosen, through the SSRF guard. Follows no redirect. Bounds the time and
+ * memory for receivers that are slow or send too much.
  *
  * @param request.privateHosts the private hosts that it may reach, as `host:port`.
  * @throws {OutboundError} without a response; the signal's reason.

@@ -28,7 +28,7 @@ async function seeErrors({ errorCodes }: HostPage, codes: string[]): Promise<voi
   await expect.poll(errorCodes, { timeout: 20_000 }).toEqual(codes);
 }
 
-test('the host page is asked for a new token before expiry, and the lesson continues with it', async () => {
+test('the frame requests a new token from the host page before expiry, and the lesson continues with it', async () => {
   const version = await publishQuiz(lab);
   const context = await lab.browser.newContext();
   await context.clock.install();
@@ -61,7 +61,7 @@ test('an expired token without a successor keeps the answers and shows a notice;
   expect(await lab.progressOf(version)).toMatchObject({ score: 2, currentSectionIndex: 1 });
 });
 
-test('the host page is asked again when a token is rejected, because it may have been offline before', async () => {
+test('the frame requests a token again when one is rejected, because the host page may have been offline before', async () => {
   const version = await publishQuiz(lab);
   const [token, fresh] = [buildLearnerToken(version), buildLearnerToken(version, { seconds: 900 })];
   const { learner } = await lab.start({ version, token, more: `getToken: async () => '${fresh}'` });
@@ -116,7 +116,7 @@ test('a frame without a token waits for one, shows a step requested before, and 
   await seeStep(learner, 's2');
 });
 
-test('a host page that fails to provide a token is asked again, and the learner sees a notice', async () => {
+test('the frame requests a token again from a host page that failed to provide one, and the learner sees a notice', async () => {
   const version = await publishQuiz(lab);
   // A server that is down, then a proxy's page instead of a token.
   const failing = `(window.asked ? '<h1>Bad gateway</h1>' : Promise.reject(new Error(asked = '503')))`;
@@ -153,7 +153,7 @@ test('a page that failed because of the server needs no other token after a relo
   await seeStep(learner, 's1');
 });
 
-test('the host page replaces an expired token once, and is not asked again when the new one is invalid', async () => {
+test('the host page replaces an expired token once, and gets no further request when the new one is invalid', async () => {
   const version = await publishQuiz(lab);
   const expired = buildLearnerToken(version, { seconds: -60 });
   const more = (token: string) =>

@@ -14,8 +14,8 @@ export interface FileUse {
 }
 
 /**
- * Returns the last use of a file, and whether it is pinned: a signed URL names it, or it is an archive that was used,
- * but not stored, in the last minute. Readers of such an archive can read it to its end without the store.
+ * Returns the last use of a file, and whether it is pinned. A signed URL pins a file. An archive is also pinned if it
+ * was used, but not stored, in the last minute. Readers of such an archive can read it to its end without the store.
  */
 export function usageOf(
   now: number,
