@@ -33,6 +33,7 @@ const layers = {
     ['assets', 'media'],
     ['models'],
     ['storage', 'tokens', 'accounts', 'deliveries', 'events'],
+    ['lms'],
     ['progress'],
     ['lessons'],
     ['embedded'],
@@ -71,7 +72,13 @@ module.exports = {
     only('shared', []),
     only('cli', ['shared', 'worker']),
     only('simulator', ['cli', 'shared']),
-    only('player', ['shared/i18n', 'shared/lessons', 'shared/progress', 'shared/platform/backoff.ts']),
+    only('player', [
+      'shared/i18n',
+      'shared/lessons',
+      'shared/lms',
+      'shared/progress',
+      'shared/platform/backoff.ts',
+    ]),
     {
       name: 'runtime-dependencies-only',
       comment: 'What runs in production may import production dependencies only.',

@@ -30,6 +30,7 @@ COPY --from=build /app/dist dist
 COPY --from=build /app/player/dist player/dist
 COPY package.json LICENSE ./
 COPY demo demo
+COPY worker/exports/schemas worker/exports/schemas
 RUN ln -s /app/dist/cli/main.js /usr/local/bin/lectern \
   && install -d -o node -g node /data
 ENV NODE_ENV=production \

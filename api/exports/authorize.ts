@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { ExportJob } from '../../shared/exports/jobs.ts';
 import { profileParameters, selectProfile } from '../../shared/exports/profiles.ts';
+import { packageParameters, packageQuerySchema } from '../../shared/exports/package-query.ts';
 import type { ExportQueue } from '../../shared/exports/queues.ts';
 import type { Coordination } from '../../shared/coordination/coordination.ts';
 import type { Config } from '../../shared/platform/config.ts';
@@ -27,17 +28,22 @@ const uuid = (name: string) =>
 const params = z.object({ lessonId: uuid('lesson'), versionId: uuid('version') });
 
 /** The parameters that select an archive's profile. */
-const query = z.object(
-  Object.fromEntries(
-    profileParameters.map(({ name, values, fault, description }) => [
-      name,
-      z
-        .literal(values, fault)
-        .optional()
-        .meta({ description: `${description} Any other value gets 400.` }),
-    ]),
-  ),
+const selecting = Object.fromEntries(
+  profileParameters.map(({ name, values, fault, description }) => [
+    name,
+    z
+      .literal(values, fault)
+      .optional()
+      .meta({ description: `${description} Any other value gets 400.` }),
+  ]),
 );
+const options = Object.fromEntries(
+  packageParameters.map(({ name, description }) => [
+    name,
+    packageQuerySchema.shape[name].meta({ description }),
+  ]),
+);
+const query = z.object({ ...selecting, ...options });
 
 /** Dependencies of the export endpoints. */
 export interface ExportDependencies {
@@ -66,7 +72,7 @@ const notFound = 'Published version not found';
 
 /** The failures of {@link authorizeExport}, and of parsing before it. */
 export const exportRefusals = {
-  400: failure('An id in the path is not a UUID, or `include` has another value than `player`.'),
+  400: failure('An id in the path is not a UUID, or a query parameter has an invalid value or combination.'),
   403: failure("The organization's plan does not include export.", planFault),
   404: failure(
     "The lesson or version does not exist, is deleted, is another organization's, or is not published.",

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { count, time, uuid } from '../http/responses.ts';
 import { exportStates } from './export-status.ts';
+import { completionRules } from '../../shared/lms/package-options.ts';
+import { losses } from '../../shared/lms/state-codec.ts';
 import { failureReasons } from '../../shared/media/downloads/failure.ts';
 
 const sha256 = z
@@ -47,6 +49,31 @@ export const exportStatusBody = z
   })
   .meta({ id: 'ExportStatus', description: 'The status of an export.' });
 
+const packageBody = z
+  .strictObject({
+    format: z.string().meta({ description: 'The value of the parameter `format`.' }),
+    options: z.strictObject({
+      passMark: z.number().nullable().meta({ description: 'In percent; null if the score decides nothing.' }),
+      completion: z.enum(completionRules).meta({ description: 'When a learner completes the lesson.' }),
+      reportsFailure: z.boolean().meta({ description: 'Whether a missed pass mark is reported.' }),
+      keepAliveMinutes: count
+        .nullable()
+        .meta({ description: 'Minutes between commits without a change; null for none.' }),
+    }),
+    stateSize: z.strictObject({
+      maxCharacters: count.meta({ description: 'The limit of a learner’s state in the platform.' }),
+      worstCaseCharacters: count
+        .nullable()
+        .meta({ description: 'The longest state; null if nothing limits an answer or a variable.' }),
+      leastCharacters: count.meta({ description: 'The longest state after all losses.' }),
+      state: z
+        .enum(['full', 'truncated'])
+        .meta({ description: '`full` if every state fits; `truncated` if it may lose parts.' }),
+      mayLose: z.array(z.enum(losses)).meta({ description: 'The parts that it may lose, in this order.' }),
+    }),
+  })
+  .meta({ description: 'In packages for learning platforms.' });
+
 const signedUrl = {
   url: z.url().meta({
     description: 'The signed URL, for GET and HEAD, with `Range`, without credentials.',
@@ -89,10 +116,10 @@ export const exportManifestBody = z
           cssUrl: z.url().optional().meta({ description: 'The signed URL of the stylesheet.' }),
         }),
       ),
-      player: z
-        .array(z.strictObject(file))
-        .optional()
-        .meta({ description: 'With `include=player`: index.html, and the files of player/.' }),
+      player: z.array(z.strictObject(file)).optional().meta({
+        description:
+          'With `include=player` or a `format`: index.html, the files of player/, and those of the format.',
+      }),
     }),
     failedMedia: z.array(z.strictObject({ id: uuid, localPath, ...failure })),
     failedWidgets: z.array(
@@ -108,6 +135,7 @@ export const exportManifestBody = z
     attributions: z.array(
       z.strictObject({ mediaId: uuid, text: z.string(), url: z.string(), portfolioUrl: z.string() }),
     ),
+    package: packageBody.optional(),
   })
   .meta({
     id: 'ExportManifest',

@@ -28,7 +28,8 @@ export const exportZip = defineEndpoint(
     summary: 'Download a published version',
     description:
       'One ZIP with the lesson, its media and its widgets: `lesson.json`, `manifest.json`, `media/` and `widgets/` ' +
-      'in one folder; with `include=player` also `index.html` and `player/`, which play the lesson. The first ' +
+      'in one folder; with `include=player` also `index.html` and `player/`, which play the lesson; with a ' +
+      '`format` a package for learning platforms, with all files at the top level. The first ' +
       'request for a version waits while its archive is built, up to five minutes unless the operator has set ' +
       'another limit; later ones get the stored file, the same byte for byte. A missing file never fails the ' +
       'export: `failedMedia` and `failedWidgets` of manifest.json name it.\n\n' +

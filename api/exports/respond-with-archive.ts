@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ExportJob } from '../../shared/exports/jobs.ts';
-import { profileOf } from '../../shared/exports/profiles.ts';
+import { queryOf } from '../../shared/exports/profiles.ts';
 import type { StoredArchive } from '../../shared/storage/store.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import type { EndpointContext } from '../http/endpoint.ts';
@@ -94,6 +94,6 @@ function statusUrl(
 ): string {
   const { lessonId, versionId } = job;
   const url = `${publicUrlOf(ctx, config)}/api/lessons/${lessonId}/versions/${versionId}/export-status`;
-  const query = new URLSearchParams(Object.entries(profileOf(job).query)).toString();
+  const query = queryOf(job).toString();
   return query === '' ? url : `${url}?${query}`;
 }

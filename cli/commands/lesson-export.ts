@@ -2,8 +2,9 @@ import { Option } from 'commander';
 import type { Command } from 'commander';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
+import { packageParameters } from '../../shared/exports/package-query.ts';
 import { profileOf, profileParameters, selectProfile } from '../../shared/exports/profiles.ts';
-import type { ProfileQuery } from '../../shared/exports/profiles.ts';
+import type { ExportQuery } from '../../shared/exports/profiles.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { playerRelease } from '../../shared/player/player-release.ts';
 import { contextCommand } from '../installation/context.ts';
@@ -13,10 +14,10 @@ import { formatBytes } from '../terminal/output.ts';
 import { outputTarget, writeOutput } from '../terminal/output-file.ts';
 import { parseCount, parseUuid } from '../terminal/option-parsers.ts';
 
-interface ExportOptions extends ProfileQuery {
+type ExportOptions = ExportQuery & {
   version?: number;
   out: string;
-}
+};
 
 /** `lectern lesson export`: builds the archive in this process, without a queue or a worker. */
 export function addLessonExportCommand(group: Command): void {
@@ -28,6 +29,11 @@ export function addLessonExportCommand(group: Command): void {
     .option('--version <number>', 'by default the version published last', parseCount);
   for (const { name, values, help } of profileParameters)
     command.addOption(new Option(`--${name} <what>`, help).choices(values));
+  for (const { name, values, help } of packageParameters) {
+    const flag = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    const option = new Option(`--${flag} <${values === undefined ? 'percent' : 'what'}>`, help);
+    command.addOption(values === undefined ? option : option.choices(values));
+  }
   contextCommand(command, async (context, lessonId: string, options: ExportOptions) => {
     const version = await findPublished(context, lessonId, options.version);
     const profile = await selectProfile(options, { playerName: async () => (await playerRelease()).name });

@@ -1,4 +1,6 @@
 import { LecternError } from '../platform/errors.ts';
+import { canonicalQuery, packageParameters } from './package-query.ts';
+import type { PackageQuery } from './package-query.ts';
 
 /** The fields that file names and folders are made of. */
 interface NamedVersion {
@@ -18,6 +20,9 @@ type ParameterName = (typeof parameterNames)[number];
 /** The query parameters that select a profile; the same options select it in `lectern lesson export`. */
 export type ProfileQuery = { readonly [name in ParameterName]?: string | undefined };
 
+/** Those, and the options of the profile. */
+export type ExportQuery = ProfileQuery & { readonly [name in keyof PackageQuery]?: unknown };
+
 /**
  * The content and layout of an archive, as far as the API, the workers and the CLI share it. The files
  * themselves come from the profile of the same id in worker/exports/profiles/.
@@ -32,6 +37,8 @@ export interface ExportProfile {
    * It is part of the export key.
    */
   variant: (source: ProfileSource) => string | null | Promise<string>;
+  /** Whether it has the options of packages for learning platforms. */
+  hasOptions?: boolean;
   /** Returns the folder that holds all files of the archive; '' for files at the archive's top level. */
   rootFolder: (version: NamedVersion) => string;
   /** Returns the name under which browsers save the archive. */
@@ -39,6 +46,22 @@ export interface ExportProfile {
 }
 
 const versionName = ({ slug, versionNumber }: NamedVersion) => `${slug}-v${versionNumber}`;
+
+/** Part of the keys of packages: raise it when Lectern writes different ones for the same version and options. */
+const packageFormat = 1;
+
+/** Returns the profile of packages for learning platforms, which expect all files at the top level. */
+function packageProfile(format: string, description: string) {
+  return {
+    query: { format },
+    description,
+    help: 'a package for learning platforms',
+    variant: async ({ playerName }: ProfileSource) => `${packageFormat};${await playerName()}`,
+    hasOptions: true,
+    rootFolder: () => '',
+    fileName: (version: NamedVersion) => `${versionName(version)}-${format}.zip`,
+  };
+}
 
 /** The profiles by id. Ids and variants are part of export keys and of queued jobs: they never change. */
 export const exportProfiles = {
@@ -56,6 +79,8 @@ export const exportProfiles = {
     rootFolder: versionName,
     fileName: (version) => `${versionName(version)}.zip`,
   },
+  scorm12: packageProfile('scorm12', 'a SCORM 1.2 package.'),
+  scorm2004: packageProfile('scorm2004', 'a SCORM 2004 package (4th edition).'),
 } as const satisfies Record<string, ExportProfile>;
 
 export type ProfileId = keyof typeof exportProfiles;
@@ -63,7 +88,7 @@ export type ProfileId = keyof typeof exportProfiles;
 /** The default profile, as jobs name it. */
 export const plainProfile = nameProfile('plain', null);
 
-/** The profile of a job: `<id>`, or `<id>:<variant>`. */
+/** The profile of a job: `<id>`, `<id>:<variant>`, or `<id>:<variant>?<options>`. */
 export const profileNamePattern = /^[a-z0-9-]+(:.+)?$/s;
 
 const profiles = Object.entries(exportProfiles) as [ProfileId, ExportProfile][];
@@ -76,35 +101,53 @@ export const profileParameters = parameterNames.flatMap((name) => {
   const quoted = values.map((value) => `"${value}"`).join(' or ');
   const fault = name === 'format' ? 'Unknown export format' : `${name} must be ${quoted} or omitted`;
   const descriptions = selected.map(({ query, description }) => `\`${query[name]}\`: ${description}`);
-  return {
-    name,
-    values,
-    fault,
-    description: descriptions.join(' '),
-    help: selected.map(({ help }) => help).join('; '),
-  };
+  const help = [...new Set(selected.map(({ help }) => help))].join('; ');
+  return { name, values, fault, description: descriptions.join(' '), help };
 });
 
 /**
- * Returns the profile that a query selects, as jobs name it.
+ * Returns the profile that a query selects, with its options, as jobs name it.
  *
- * @throws {LecternError} BAD_REQUEST when no profile has exactly these parameters.
+ * @throws {LecternError} BAD_REQUEST when no profile has exactly these parameters, or for invalid options.
  */
-export async function selectProfile(query: ProfileQuery, source: ProfileSource): Promise<string> {
+export async function selectProfile(query: ExportQuery, source: ProfileSource): Promise<string> {
   const found = profiles.find(([, profile]) =>
     parameterNames.every((name) => profile.query[name] === query[name]),
   );
-  if (found === undefined) throw new LecternError('BAD_REQUEST', 'No export has all of these parameters');
+  if (found === undefined) throw new LecternError('BAD_REQUEST', 'include cannot be combined with a format');
   const [id, profile] = found;
-  return nameProfile(id, await profile.variant(source));
+  const options = packageParameters.map(({ name }) => name).filter((name) => query[name] !== undefined);
+  if (options[0] !== undefined && profile.hasOptions !== true) {
+    throw new LecternError('BAD_REQUEST', `${options[0]} needs a format`);
+  }
+  const text = canonicalQuery(Object.fromEntries(options.map((name) => [name, query[name]]))).toString();
+  const variant = await profile.variant(source);
+  return nameProfile(id, text === '' ? variant : `${variant}?${text}`);
 }
 
-/** Returns the id and variant that a job names; the id is null where this release lacks the profile. */
-export function parseProfile(name: string): { id: ProfileId | null; variant: string | null } {
-  const separator = name.indexOf(':');
-  const id = separator < 0 ? name : name.slice(0, separator);
-  const variant = separator < 0 ? null : name.slice(separator + 1);
-  return { id: Object.hasOwn(exportProfiles, id) ? (id as ProfileId) : null, variant };
+/** A profile as a job names it. */
+export interface NamedProfile {
+  /** Null where this release lacks the profile. */
+  id: ProfileId | null;
+  variant: string | null;
+  /** The options, as a query; '' for none. */
+  options: string;
+}
+
+export function parseProfile(name: string): NamedProfile {
+  const [, id = '', variant, options] = /^([^:]*)(?::([^?]*)(?:\?(.*))?)?$/s.exec(name) ?? [];
+  return {
+    id: Object.hasOwn(exportProfiles, id) ? (id as ProfileId) : null,
+    variant: variant ?? null,
+    options: options ?? '',
+  };
+}
+
+/** Returns the query parameters that select the profile of a job. */
+export function queryOf(job: { profile: string }): URLSearchParams {
+  const query = new URLSearchParams(Object.entries(profileOf(job).query));
+  for (const [name, value] of new URLSearchParams(parseProfile(job.profile).options)) query.set(name, value);
+  return query;
 }
 
 /**

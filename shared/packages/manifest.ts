@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { PackageOptions } from '../lms/package-options.ts';
+import type { StateSize } from '../lms/worst-case.ts';
 import type { FailureReason } from '../media/downloads/failure.ts';
 import { boundedText, maxUrlLength, partTitle } from './text-shapes.ts';
 
@@ -134,10 +136,19 @@ export interface ExportManifest {
       cssSize?: number;
       cssSha256?: string;
     }[];
-    /** index.html and the files of player/, if the archive has them. */
+    /** index.html, the files of player/ and those of a package format, if the archive has them. */
     player?: { localPath: string; size: number; sha256: string }[];
   };
   failedMedia: FailedMedium[];
   failedWidgets: FailedWidget[];
   attributions: { mediaId: string; text: string; url: string; portfolioUrl: string }[];
+  /** In packages for learning platforms. */
+  package?: PackageDescription;
+}
+
+/** How a package for learning platforms reports, and how much of a learner's state the platform keeps. */
+export interface PackageDescription {
+  format: string;
+  options: PackageOptions;
+  stateSize: StateSize;
 }

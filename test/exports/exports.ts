@@ -62,6 +62,13 @@ export async function takeApart(bytes: Buffer): Promise<Export> {
   };
 }
 
+/** Returns the files of an archive by path. */
+export async function filesOf(bytes: Buffer): Promise<Map<string, Buffer>> {
+  const files = new Map<string, Buffer>();
+  for await (const { fileName, content } of entriesOf(bytes)) files.set(fileName, content);
+  return files;
+}
+
 /** Yields the entries of an archive in directory order, with their checksums verified. */
 async function* entriesOf(bytes: Buffer): AsyncGenerator<{ fileName: string; content: Buffer }> {
   const zip = await fromBufferPromise(bytes);

@@ -19,6 +19,14 @@ export interface IndexPage {
   attributions: { text: string; url: string; portfolioUrl: string }[];
 }
 
+/** How a page plays its lesson. */
+export interface PageScripts {
+  /** The scripts in player/, in the order of loading. */
+  scripts: readonly string[];
+  /** What the last script reads from the page, for packages; it becomes JSON. */
+  settings?: object;
+}
+
 /**
  * For pages from a server and from a folder. Scripts come only from the archive; pictures, sound and the servers of
  * integrators' callbacks may be elsewhere.
@@ -50,15 +58,26 @@ p.lectern-page-note { animation: lectern-page-note 0s 3s both }
 #lectern-credits a { color: inherit }
 `;
 
+/** The bar of packages for learning platforms. */
+const barStyle = `
+.lectern-package-bar {
+  display: flex; flex-wrap: wrap; align-items: center; justify-content: end; gap: 0.5rem 1rem;
+  box-sizing: border-box; max-inline-size: 84rem; margin: 0 auto; padding: 0.5rem clamp(1rem, 3vw, 2.5rem);
+  color: var(--lectern-text, CanvasText); font: 0.9375rem/1.5 var(--lectern-font, system-ui, sans-serif);
+}
+.lectern-package-bar [hidden] { display: none }
+.lectern-package-note { flex: 1 1 16rem; margin: 0 }
+`;
+
 /**
  * Yields the index.html of an archive with the player, which plays the lesson from a server or from a folder. Equal
  * content gives equal bytes. Files are read while the page is written, and are never in memory as a whole.
  */
-export async function* indexPage(page: IndexPage): AsyncGenerator<Uint8Array> {
-  for await (const text of pageTexts(page)) yield Buffer.from(text);
+export async function* indexPage(page: IndexPage, scripts: PageScripts): AsyncGenerator<Uint8Array> {
+  for await (const text of pageTexts(page, scripts)) yield Buffer.from(text);
 }
 
-async function* pageTexts(page: IndexPage): AsyncGenerator<string> {
+async function* pageTexts(page: IndexPage, { scripts, settings }: PageScripts): AsyncGenerator<string> {
   const { title, language: given } = page.lesson.lesson;
   const language = typeof given === 'string' && given !== '' ? given : 'en';
   const messageLanguage = supportedLanguage(language) === undefined ? 'en' : language;
@@ -72,7 +91,7 @@ async function* pageTexts(page: IndexPage): AsyncGenerator<string> {
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)}</title>
 <link rel="stylesheet" href="./player/player.css">
-<style>${style}</style>
+<style>${settings === undefined ? style : style + barStyle}</style>
 </head>
 <body>
 <main id="lectern-lesson">
@@ -85,13 +104,11 @@ ${credits(page, `<summary ${ownLanguage}>${escapeHtml(message(language, 'archive
   yield '</script>\n';
   yield '<script type="application/json" id="lectern-archive-json">';
   yield* archiveJson(page);
-  yield `</script>
-<script src="./player/callbacks.js"></script>
-<script src="./player/player.classic.js"></script>
-<script src="./player/archive-page.js"></script>
-</body>
-</html>
-`;
+  yield '</script>\n';
+  if (settings !== undefined)
+    yield `<script type="application/json" id="lectern-package-json">${safeJson(settings)}</script>\n`;
+  for (const script of scripts) yield `<script src="./player/${script}"></script>\n`;
+  yield '</body>\n</html>\n';
 }
 
 /** Yields `{versionId, widgets: {<type>: {cssPath, module}}, captions: {<path>: <text>}}` for player/archive-page/. */

@@ -1,18 +1,21 @@
 import { archiveFormatName } from '../../../shared/exports/jobs.ts';
 import type { ExportJob } from '../../../shared/exports/jobs.ts';
 import { parseProfile } from '../../../shared/exports/profiles.ts';
-import type { ProfileId } from '../../../shared/exports/profiles.ts';
+import type { NamedProfile, ProfileId } from '../../../shared/exports/profiles.ts';
 import { plainArchive } from './plain.ts';
 import { playerArchive } from './player.ts';
 import { JobOfOtherRelease } from './profile.ts';
+import { scormPackage } from './scorm.ts';
 import type { ArchiveProfile } from './profile.ts';
 
 const archiveProfiles: Record<
   ProfileId,
-  (variant: string | null) => ArchiveProfile | Promise<ArchiveProfile>
+  (profile: NamedProfile) => ArchiveProfile | Promise<ArchiveProfile>
 > = {
   plain: () => plainArchive,
-  player: playerArchive,
+  player: ({ variant }) => playerArchive(variant),
+  scorm12: (profile) => scormPackage('scorm12', profile),
+  scorm2004: (profile) => scormPackage('scorm2004', profile),
 };
 
 /** @throws {JobOfOtherRelease} for a job whose archive this release would write differently, or not at all. */
@@ -32,6 +35,6 @@ export function checkFormat({ format, profile }: ExportJob): void {
  */
 export async function openProfile(job: ExportJob): Promise<ArchiveProfile> {
   checkFormat(job);
-  const { id, variant } = parseProfile(job.profile);
-  return archiveProfiles[id as ProfileId](variant);
+  const profile = parseProfile(job.profile);
+  return archiveProfiles[profile.id as ProfileId](profile);
 }

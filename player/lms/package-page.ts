@@ -1,0 +1,143 @@
+import { message, supportedLanguage } from '../../shared/i18n/message.ts';
+import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
+import { textDirection } from '../../shared/lessons/text-direction.ts';
+import { lessonMapOf } from '../../shared/lms/lesson-map.ts';
+import type { LessonMap } from '../../shared/lms/lesson-map.ts';
+import type { PackageOptions } from '../../shared/lms/package-options.ts';
+import { inlineCaptions, inlineWidgets } from '../archive-page/inline-files.ts';
+import type { InlineFiles } from '../archive-page/inline-files.ts';
+import { browserProgress, progressKey } from '../archive-page/stored-progress.ts';
+import { element } from '../dom.ts';
+import type { LessonEvent, LessonHandle, LessonOptions } from '../lesson/options.ts';
+import type { Tracker, TrackerEvents } from './tracker.ts';
+
+/*
+ * The page of a package for learning platforms. It plays the lesson that it contains, as an archive's page does, and
+ * records progress in the platform.
+ */
+
+/** The global that player.classic.js defines. */
+declare const Lectern: { mountLesson(options: LessonOptions): LessonHandle };
+
+/** What worker/exports/profiles/ writes into the page for this script. */
+export interface PackageSettings {
+  /** The format of the package: `scorm12`, … */
+  format: string;
+  options: PackageOptions;
+  maxStateCharacters: number;
+}
+
+export interface PageParts extends PackageSettings {
+  map: LessonMap;
+  language: string;
+}
+
+/** Connects to the platform; null if there is none. */
+export type Connect = (parts: PageParts, events: TrackerEvents) => Tracker | null | Promise<Tracker | null>;
+
+/** Plays the lesson of the page. @param connect called once */
+export async function playPackage(connect: Connect): Promise<void> {
+  const container = document.getElementById('lectern-lesson');
+  if (container === null) return;
+  const lesson = readJson('lectern-lesson-json') as LessonContent;
+  const { versionId, ...files } = readJson('lectern-archive-json') as { versionId: string } & InlineFiles;
+  const settings = readJson('lectern-package-json') as PackageSettings;
+  const language = supportedLanguage(lesson.lesson.language ?? 'en') ?? 'en';
+  const bar = packageBar(language, () => leave(true));
+  container.before(bar.element);
+
+  const parts = { ...settings, map: lessonMapOf(lesson), language };
+  const tracker = await connect(parts, {
+    onRecording: (isRecording) => bar.show(isRecording ? null : 'lms.notSaved'),
+  });
+  const inBrowser = tracker === null ? localProgress(lesson.lesson.id, versionId) : null;
+  if (tracker === null) bar.show('lms.notConnected');
+  else if (tracker.mode !== 'normal') bar.show(tracker.mode === 'review' ? 'lms.review' : 'lms.browse');
+  bar.setExit(tracker !== null);
+
+  const record = (event: LessonEvent) => {
+    tracker?.update(event);
+    inBrowser?.save(event);
+  };
+  container.replaceChildren();
+  const handle = Lectern.mountLesson({
+    element: container,
+    lesson,
+    versionId,
+    state: tracker === null ? inBrowser?.read() : tracker.state,
+    resolveMedia: inlineCaptions(files.captions),
+    loadWidget: inlineWidgets(files.widgets),
+    onReady: record,
+    onStepChange: record,
+    onAnswer(event) {
+      tracker?.update(event, event.item);
+      inBrowser?.save(event);
+    },
+    onVariableChange: record,
+    onComplete: record,
+    onRestart(event) {
+      tracker?.update(event);
+      inBrowser?.restart(event);
+    },
+  });
+
+  function leave(isExit: boolean): void {
+    // The player reports unsubmitted text now.
+    if (isExit) handle.destroy();
+    tracker?.end(isExit);
+    if (isExit) bar.end();
+  }
+
+  // After those of the player, which report unsubmitted text. A page that is unloaded later gets no other event.
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'hidden') tracker?.flush();
+  });
+  window.addEventListener('pagehide', () => leave(false));
+  // The session has ended: a page from the back/forward cache needs another one.
+  window.addEventListener('pageshow', ({ persisted }) => {
+    if (persisted) location.reload();
+  });
+}
+
+/** Keeps progress in this browser, silently without it: the page says already that nothing is recorded. */
+function localProgress(lessonId: string, versionId: string) {
+  return browserProgress(progressKey(lessonId, versionId), {
+    failed: () => undefined,
+    changed: () => undefined,
+  });
+}
+
+type Note = 'lms.notConnected' | 'lms.notSaved' | 'lms.review' | 'lms.browse';
+
+/** Makes the bar above the lesson: a note for the learner, and the button that ends the session. */
+function packageBar(language: string, onExit: () => void) {
+  const note = element('p', { class: 'lectern-package-note', role: 'status' });
+  const exit = element('button', { class: 'lectern-button lectern-is-quiet', type: 'button', hidden: true });
+  exit.textContent = message(language, 'lms.exit');
+  const retry = element('button', { class: 'lectern-button lectern-is-quiet', type: 'button', hidden: true });
+  retry.textContent = message(language, 'lms.retry');
+  exit.addEventListener('click', onExit);
+  retry.addEventListener('click', () => location.reload());
+  const dir = textDirection(language);
+  const bar = element('div', { class: 'lectern-package-bar', lang: language, dir }, note, retry, exit);
+  return {
+    element: bar,
+    show(text: Note | null) {
+      note.textContent = text === null ? '' : message(language, text);
+      retry.hidden = text !== 'lms.notConnected';
+    },
+    setExit(canExit: boolean) {
+      exit.hidden = !canExit;
+    },
+    end() {
+      exit.hidden = true;
+      note.textContent = message(language, 'lms.ended');
+      // Works only for windows that a script opened.
+      if (window.opener !== null) window.close();
+    },
+  };
+}
+
+function readJson(id: string): unknown {
+  return JSON.parse(document.getElementById(id)?.textContent ?? 'null');
+}

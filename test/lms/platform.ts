@@ -1,0 +1,186 @@
+import { createRequire } from 'node:module';
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { serve } from '../support/serve.ts';
+
+/*
+ * A learning platform for tests: it serves a package and plays it with scorm-again as run-time. Each commit goes to the
+ * server as a beacon, and the next launch of the same learner begins with the last one.
+ */
+
+const require = createRequire(import.meta.url);
+
+/** A call of SetValue, and whether the run-time accepted it. */
+export interface SetValue {
+  element: string;
+  value: string;
+  isAccepted: boolean;
+}
+
+/** What the platform knows about a learner. */
+export interface LearnerRecord {
+  /** The data model at the last commit. */
+  cmi: Record<string, unknown>;
+  /** All values set so far, in order. */
+  values: SetValue[];
+  /** The names of all other calls of the API, in order. */
+  calls: string[];
+}
+
+export interface Platform {
+  /** The URL that launches the package for a learner. */
+  launchUrl(learner: string, options?: LaunchOptions): string;
+  record(learner: string): LearnerRecord;
+}
+
+export interface LaunchOptions {
+  mode?: 'normal' | 'browse' | 'review';
+  /** Elements of the data model that the platform sets, such as the mastery score. */
+  given?: Record<string, string>;
+  /** How the package is shown: in a frame, two frames deep, in a popup, or in a frame of another origin. */
+  layout?: 'frame' | 'deep' | 'popup' | 'bridge';
+}
+
+const scripts = { '1.2': 'scorm12', '2004': 'scorm2004' } as const;
+
+export type ScormVersion = keyof typeof scripts;
+const types: Record<string, string> = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  webp: 'image/webp',
+};
+
+/** Starts a platform for the files of a package, until the end of the test. */
+export async function startPlatform(
+  version: ScormVersion,
+  files: ReadonlyMap<string, Buffer>,
+): Promise<Platform> {
+  const records = new Map<string, LearnerRecord>();
+  const recordOf = (learner: string): LearnerRecord => {
+    const record = records.get(learner) ?? { cmi: {}, values: [], calls: [] };
+    records.set(learner, record);
+    return record;
+  };
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', 'http://platform');
+    const learner = url.searchParams.get('learner') ?? '';
+    const send = (type: string, body: string | Buffer) =>
+      response.writeHead(200, { 'content-type': types[type] ?? 'application/octet-stream' }).end(body);
+    if (url.pathname === '/commit') {
+      const { cmi, values, calls } = JSON.parse(await text(request)) as LearnerRecord;
+      const record = recordOf(learner);
+      record.cmi = cmi;
+      record.values.push(...values);
+      record.calls.push(...calls);
+      response.writeHead(204).end();
+    } else if (url.pathname.startsWith('/run-time/')) {
+      send('js', await readFile(require.resolve(`scorm-again/${url.pathname.slice('/run-time/'.length)}`)));
+    } else if (url.pathname === '/launch') {
+      const options = JSON.parse(url.searchParams.get('options') ?? '{}') as LaunchOptions;
+      send('html', launchPage(version, learner, options, recordOf(learner).cmi));
+    } else if (url.pathname === '/deep') {
+      send('html', framePage('/package/index.html'));
+    } else if (url.pathname === '/bridge') {
+      send('html', bridgePage(version, url.searchParams.get('platform') ?? ''));
+    } else {
+      const path = decodeURIComponent(url.pathname.replace('/package/', ''));
+      const file = files.get(path);
+      if (file === undefined) response.writeHead(404).end();
+      else send(path.slice(path.lastIndexOf('.') + 1), file);
+    }
+  }
+
+  const serveAll = () => serve((request, response) => void handle(request, response));
+  const [own, other] = [await serveAll(), await serveAll()];
+  return {
+    launchUrl(learner, options = {}) {
+      const content = `${other}/bridge?platform=${encodeURIComponent(own)}`;
+      const query = new URLSearchParams({ learner, options: JSON.stringify({ ...options, content }) });
+      return `${own}/launch?${query.toString()}`;
+    },
+    record: recordOf,
+  };
+}
+
+const framePage = (src: string) =>
+  `<!doctype html><title>Platform</title><style>body{margin:0}iframe{width:100vw;height:100vh;border:0}</style>` +
+  `<iframe name="package" src="${src}"></iframe>`;
+
+/** The page of the platform: the run-time, and the package in a frame or a popup. */
+function launchPage(
+  version: ScormVersion,
+  learner: string,
+  { mode = 'normal', given = {}, layout = 'frame', content = '' }: LaunchOptions & { content?: string },
+  cmi: Record<string, unknown>,
+): string {
+  const name = version === '1.2' ? 'Scorm12API' : 'Scorm2004API';
+  const object = version === '1.2' ? 'API' : 'API_1484_11';
+  const src = { frame: '/package/index.html', deep: '/deep', bridge: content, popup: '' }[layout];
+  const state = JSON.stringify({ version, learner, mode, given, cmi }).replaceAll('<', '\\u003c');
+  return `<!doctype html><meta charset="utf-8">
+<script src="/run-time/${scripts[version]}/min"></script>
+<script src="/run-time/cross-frame-lms/min"></script>
+<script>
+const state = ${state};
+const api = new ${name}({ autocommit: false, logLevel: 5 });
+const old = state.version === '1.2';
+const launch = old
+  ? { core: { student_id: state.learner, lesson_mode: state.mode, credit: 'credit' } }
+  : { learner_id: state.learner, mode: state.mode, credit: 'credit' };
+${storedState}
+for (const [element, value] of Object.entries(state.given)) api.cmi && setGiven(element, value);
+const pending = { values: [], calls: [] };
+const prefix = old ? 'LMS' : '';
+const wrap = (name, note) => {
+  const original = api[prefix + name].bind(api);
+  api[prefix + name] = api['lms' + name] = (...given) => { const result = original(...given); note(given, result); return result; };
+};
+wrap('SetValue', ([element, value], result) =>
+  pending.values.push({ element, value, isAccepted: String(result) === 'true' }));
+const send = (call) => {
+  pending.calls.push(call);
+  const cmi = JSON.parse(api.renderCMIToJSONString()).cmi;
+  navigator.sendBeacon('/commit?learner=' + encodeURIComponent(state.learner), JSON.stringify({ cmi, ...pending }));
+  pending.values = []; pending.calls = [];
+};
+wrap('Initialize', () => pending.calls.push('Initialize'));
+wrap('Commit', () => send('Commit'));
+wrap(old ? 'Finish' : 'Terminate', () => send('Terminate'));
+window.${object} = api;
+</script>
+${
+  layout === 'popup'
+    ? `<button onclick="window.open('/package/index.html', 'package', 'width=900,height=700')">Open</button>`
+    : framePage(src)
+}
+${layout === 'bridge' ? '<script>new CrossFrameLMS(window.' + object + ')</script>' : ''}`;
+}
+
+/** Loads the stored data model before the package begins, as a platform does. */
+const storedState = `
+const stored = state.cmi;
+const merged = old
+  ? { ...stored, core: { ...stored.core, ...launch.core } }
+  : { ...stored, ...launch };
+const suspended = old ? stored.core?.exit === 'suspend' : stored.exit === 'suspend';
+if (old) { merged.core.entry = suspended ? 'resume' : 'ab-initio'; delete merged.core.exit; delete merged.core.session_time; }
+else { merged.entry = suspended ? 'resume' : 'ab-initio'; delete merged.exit; delete merged.session_time; }
+if (!suspended) delete merged.suspend_data;
+api.loadFromJSON(merged);
+const setGiven = (element, value) => {
+  const parts = element.split('.').slice(1);
+  const last = parts.pop();
+  parts.reduce((part, key) => part[key], api.cmi)[last] = value;
+};`;
+
+/** A page at the origin of the package, which passes calls to the platform's window. */
+function bridgePage(version: ScormVersion, platform: string): string {
+  const object = version === '1.2' ? 'API' : 'API_1484_11';
+  return `<!doctype html><meta charset="utf-8"><script src="/run-time/cross-frame-api/min"></script>
+<script>window.${object} = new CrossFrameAPI(${JSON.stringify(platform)});</script>${framePage('/package/index.html')}`;
+}

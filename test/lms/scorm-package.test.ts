@@ -1,0 +1,150 @@
+import { resolve } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import type { ExportManifest } from '../../shared/packages/manifest.ts';
+import { ask, expectFailure } from '../support/answers.ts';
+import { buildVersion, statusPath } from '../support/factories.ts';
+import { filesOf, listFiles, urlsOf } from '../exports/exports.ts';
+import { useExportLab } from '../exports/lab.ts';
+import { png } from '../exports/pictures.ts';
+import { buildQuiz, sections } from './lessons.ts';
+import { namedSchemas, schemaFaults } from './xml-schemas.ts';
+
+const lab = useExportLab({}, { worker: true });
+let quiz: LessonVersion;
+let demo: LessonVersion;
+
+beforeAll(async () => {
+  const options = { media: [{ bytes: png(1) }, { bytes: png(2) }] };
+  quiz = await buildVersion(lab.harness, lab.organization, (await buildQuiz(options)).path);
+  demo = await buildVersion(lab.harness, lab.organization, resolve(import.meta.dirname, '../../demo/lesson'));
+});
+
+const get = (version: LessonVersion, query: string) => lab.get(version, { query });
+const files = async (version: LessonVersion, query: string) => filesOf((await get(version, query)).body);
+const text = (unpacked: Map<string, Buffer>, name: string) => String(unpacked.get(name));
+
+describe.each(['scorm12', 'scorm2004'])('%s', (format) => {
+  const query = `?format=${format}`;
+
+  async function faultsIn(unpacked: Map<string, Buffer>): Promise<string[]> {
+    const manifest = text(unpacked, 'imsmanifest.xml');
+    const schemas = new Map([...unpacked].filter(([name]) => /\.(xsd|dtd)$/.test(name)));
+    return schemaFaults(manifest, schemas, namedSchemas(manifest));
+  }
+
+  test('the manifest is valid against the schemas in the package, and lists every file', async () => {
+    for (const version of [quiz, demo]) {
+      const unpacked = await files(version, query);
+      expect(await faultsIn(unpacked)).toEqual([]);
+      const listed = [...text(unpacked, 'imsmanifest.xml').matchAll(/<file href="([^"]+)"/g)].map(
+        ([, path]) => path,
+      );
+      expect(listed[0]).toBe('index.html');
+      expect([...listed].sort()).toEqual(
+        [...unpacked.keys()].filter((name) => name !== 'imsmanifest.xml').sort(),
+      );
+      // Some platforms find a file by its name alone, on any disk.
+      const names = [...unpacked.keys()].map((path) => path.slice(path.lastIndexOf('/') + 1).toLowerCase());
+      expect(new Set(names).size).toBe(names.length);
+    }
+  });
+
+  test.each([
+    ['markup and quotes', `<b>"Fish" & 'chips'</b> ]]> &amp; </title>`],
+    ['right-to-left text', 'المد والجزر \u202e(2)'],
+    ['200 characters', '𝕋'.repeat(200)],
+    ['control characters', 'a\u0001b\u000bc\ufffed'],
+  ])('a title with %s gives a valid manifest', async (_, title) => {
+    const built = await buildQuiz({ lesson: { title } });
+    const version = await buildVersion(lab.harness, lab.organization, built.path);
+    expect(await faultsIn(await files(version, `${query}&passMark=79.5`))).toEqual([]);
+  });
+
+  test('the package requests nothing from Lectern', async () => {
+    const unpacked = await files(quiz, query);
+    for (const name of ['index.html', 'player/scorm-page.js', 'player/player.classic.js'])
+      expect(text(unpacked, name)).not.toContain(lab.api);
+    // Chromium and Firefox ignore handlers of these events, or stop caching the page.
+    expect(text(unpacked, 'player/scorm-page.js')).not.toMatch(
+      /["'`](before)?unload["'`]|onunload|onbeforeunload/,
+    );
+  });
+
+  test('manifest.json says how much of a state the platform keeps', async () => {
+    const manifest = JSON.parse(text(await files(quiz, query), 'manifest.json')) as ExportManifest;
+    const max = format === 'scorm12' ? 4_000 : 64_000;
+    expect(manifest.package).toMatchObject({
+      ...{ format, options: { passMark: null, completion: 'allSteps' } },
+      stateSize: { maxCharacters: max, state: 'truncated', mayLose: ['texts'] },
+    });
+  });
+
+  test('the file list has a signed URL for every file', async () => {
+    const unpacked = await files(quiz, query);
+    const urls = urlsOf(await listFiles({ api: lab.api, headers: lab.headers, query }, quiz));
+    expect([...urls.keys()].sort()).toEqual(
+      [...unpacked.keys()].filter((path) => path !== 'manifest.json').sort(),
+    );
+    for (const [path, url] of urls)
+      expect((await ask(url)).body.equals(unpacked.get(path) ?? Buffer.of())).toBe(true);
+  });
+
+  test('a rebuild gives identical bytes', async () => {
+    const first = await get(quiz, query);
+    const { db, store } = lab.harness;
+    const sha256 = first.headers.get('etag')?.replaceAll('"', '');
+    const record = await db.exportRecords.findOne({ 'archive.sha256': sha256 });
+    await store.archives.delete(record?.exportKey ?? '');
+    expect((await get(quiz, query)).body.equals(first.body)).toBe(true);
+  });
+
+  test('the browser saves it under a name of its own; the options give another archive and status', async () => {
+    const [plain, strict] = [await get(quiz, query), await get(quiz, `${query}&passMark=80&preset=moodle`)];
+    expect(plain.headers.get('content-disposition')).toBe(`attachment; filename="a-lesson-v1-${format}.zip"`);
+    expect(plain.headers.get('etag')).not.toBe(strict.headers.get('etag'));
+    const waiting = await lab.begin(quiz, { query: `${query}&completion=finish&passMark=60.0` });
+    expect(waiting.headers.get('location')).toContain(`?format=${format}&passMark=60&completion=finish`);
+    const status = await lab.get(quiz, { query: `${query}&passMark=90`, pathOf: statusPath });
+    expect(JSON.parse(String(status.body))).toMatchObject({ status: 'none' });
+  });
+});
+
+test.each([
+  ['?format=scorm', 'Unknown export format'],
+  ['?format=', 'Unknown export format'],
+  ['?format=scorm12&format=scorm12', 'Unknown export format'],
+  ['?format=scorm12&include=player', 'include cannot be combined with a format'],
+  ['?passMark=80', 'passMark needs a format'],
+  ['?include=player&preset=moodle', 'preset needs a format'],
+  ['?format=scorm12&passMark=101', 'passMark must be a number from 0 to 100 with at most 2 decimals'],
+  ['?format=scorm12&passMark=1e1', 'passMark must be a number from 0 to 100 with at most 2 decimals'],
+  ['?format=scorm12&completion=passed', 'completion "passed" needs a passMark'],
+  ['?format=scorm12&completion=all', 'completion must be "allSteps" or "finish" or "passed"'],
+  [
+    '?format=scorm12&preset=lms',
+    'preset must be "moodle" or "canvas" or "blackboard" or "brightspace" or "sap" or "openedx" or "cornerstone"',
+  ],
+])('%s gets 400: %s', async (query, message) => {
+  expectFailure(await get(quiz, query), {
+    ...{ status: 400, code: 'BAD_REQUEST', error: 'Bad Request', message },
+  });
+});
+
+test('a lesson whose points do not fit into SCORM 1.2 gets 422 with the reason, and fits into SCORM 2004', async () => {
+  const [section] = sections;
+  const block = (index: number) => ({
+    type: 'MultipleChoice',
+    props: { id: `q-${index}`, choices: [{ id: 'a', html: 'A' }], correct: ['a'] },
+  });
+  const step = { id: 't', title: 'T', order_index: 0 };
+  const content = { root: { props: {} }, content: Array.from({ length: 4_100 }, (_, index) => block(index)) };
+  const built = await buildQuiz({ sections: [{ ...section, steps: [{ ...step, content }] }] });
+  const version = await buildVersion(lab.harness, lab.organization, built.path);
+  const refused = await get(version, '?format=scorm12');
+  expect([refused.status, String(refused.body)]).toEqual([
+    422,
+    expect.stringContaining('too many steps and questions for SCORM 1.2'),
+  ]);
+  expect((await get(version, '?format=scorm2004')).status).toBe(200);
+});
