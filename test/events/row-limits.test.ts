@@ -4,12 +4,12 @@ import { insertDeliveries } from '../../shared/models/event-delivery.ts';
 import type { NewDelivery } from '../../shared/models/event-delivery.ts';
 import { publishDueEvents } from '../../shared/outgoing/publish-events.ts';
 import type { RowLimits } from '../../shared/outgoing/row-limits.ts';
+import { createDestination } from '../../shared/xapi/destinations.ts';
 import { createLogger } from '../../shared/platform/log.ts';
 import { Player, useLesson } from '../player/player-lessons.ts';
 import { buildLearnerToken } from '../support/factories.ts';
 import { testPepper } from '../support/harness.ts';
 import { useApi } from '../support/use.ts';
-import { Webhooks } from '../webhooks/webhooks-client.ts';
 
 /* What happens to events that the outbox has no room for. No worker runs: the tests publish. */
 
@@ -17,9 +17,12 @@ const api = useApi();
 const version = useLesson(api);
 
 beforeEach(async () => {
-  await api.db.webhooks.deleteMany({});
+  await api.db.xapiDestinations.deleteMany({});
   await api.db.eventDeliveries.deleteMany({});
-  await new Webhooks(api).create('https://receiver.invalid/', ['progress.scored']);
+  const credentials = { endpoint: 'https://lrs.invalid/', username: 'lectern', password: 'a password' };
+  const settings = { version: '1.0.3' as const, verbs: ['progressed' as const], pseudonyms: false };
+  const options = { ...credentials, ...settings, passingScore: null };
+  await createDestination(api.db, testPepper, api.organization._id, options);
 });
 
 /** Publishes all events, with limits that suit a test. */
@@ -30,26 +33,26 @@ async function publish(limits: Partial<RowLimits> = {}): Promise<void> {
   await publishDueEvents(deps, new AbortController().signal, few);
 }
 
-/** Answers a question again and again, right and wrong; returns the revisions of the events. */
-async function answer(times: number): Promise<number[]> {
+/** Goes to and fro between two steps; returns the revisions of the events. */
+async function move(times: number): Promise<number[]> {
   const player = new Player(api.url, version, buildLearnerToken(version, { learnerId: randomUUID() }));
   const revisions: number[] = [];
   for (let revision = 0; revision < times; revision += 1) {
-    const item = { widgetId: 'q3', answer: [revision % 2 === 0 ? 'b' : 'a'] };
-    await player.write({ revision, currentSectionIndex: 1, items: [item] });
+    await player.write({ revision, currentSectionIndex: (revision + 1) % 2 });
     revisions.push(revision + 1);
   }
   return revisions;
 }
 
 async function publishedRevisions(): Promise<number[]> {
-  const rows = await api.db.eventDeliveries.find({ type: 'progress.scored' }).lean();
-  const bodies = rows.map(({ body }) => JSON.parse(body) as { data: { revision: number } });
-  return bodies.map(({ data }) => data.revision).toSorted((a, b) => a - b);
+  const rows = await api.db.eventDeliveries.find({ type: 'progressed' }).lean();
+  const bodies = rows.map(({ body }) => JSON.parse(body) as { context: { extensions: object } });
+  const revisions = bodies.flatMap(({ context }) => Object.values(context.extensions) as number[]);
+  return revisions.toSorted((a, b) => a - b);
 }
 
 test('without a worker, a record keeps few events, and none is lost', async () => {
-  const revisions = await answer(45);
+  const revisions = await move(45);
   const record = await api.db.embedProgress.findOne({}).sort({ lastActivityAt: -1 }).lean().orFail();
   expect(record.events?.length).toBeLessThanOrEqual(20);
   await publish();
@@ -58,7 +61,7 @@ test('without a worker, a record keeps few events, and none is lost', async () =
 });
 
 test('events that the outbox has no room for wait in the backlog, and follow when it has room', async () => {
-  const revisions = await answer(3);
+  const revisions = await move(3);
   await publish({ maxWaiting: 0 });
   expect(await publishedRevisions()).toEqual([]);
   expect(await api.db.eventBacklog.countDocuments({})).toBe(3);
@@ -79,7 +82,7 @@ test('of too many rows that have ended, the oldest are deleted; no waiting one i
     const createdAt = new Date(Date.now() + number);
     await api.db.eventDeliveries.updateOne({ _id }, { $set: { state: 'idle', createdAt } });
   }
-  await answer(1);
+  await move(1);
   await publish({ maxEnded: 2 });
   const left = await api.db.eventDeliveries.find({ type: 'ping' }).lean();
   expect(left.map(({ learnerId }) => learnerId).toSorted()).toEqual(['3', '4', '5']);
