@@ -4,7 +4,7 @@ import type { Reported } from '../../shared/lms/state-codec.ts';
 import { widgetKey } from '../../shared/progress/outline.ts';
 import type { LessonEvent } from '../lesson/options.ts';
 
-/** What a learner has reached, independent of any standard. */
+/** A learner's result, independent of any standard. */
 export interface LessonReport {
   completed: boolean;
   /** Null while the score decides nothing, or not yet. */
@@ -31,7 +31,7 @@ export interface SectionReport {
 const tolerance = 1e-9;
 
 /**
- * Returns what a learner has reached. A lesson that was completed or passed once stays so.
+ * Returns a learner's result. A lesson that was completed or passed once stays so.
  *
  * @param passMark the share of the points that passes, from 0 to 1; null if the score does not decide
  */

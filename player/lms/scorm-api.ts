@@ -17,7 +17,7 @@ const names = {
   },
 } as const;
 
-/** A page inside so many frames is a loop. */
+/** More nested frames than this count as a loop. */
 const maxParents = 500;
 
 /** A connection to the platform. No function throws, because a platform's API may. */

@@ -35,10 +35,10 @@ export interface ScormSetup {
 const commitIntervalMs = 1_000;
 const commitRetryMs = 2_000;
 const maxCommitRetries = 5;
-/** What SCORM 2004 guarantees. */
+/** The number of objectives that SCORM 2004 guarantees. */
 const maxObjectives = 100;
 
-/** Begins a session; null if the platform refuses it. */
+/** Begins a session; null if the platform rejects it. */
 export function beginScorm(api: ScormApi, setup: ScormSetup, events: TrackerEvents): Tracker | null {
   const { version, map, options } = setup;
   const names = sessionElements[version];

@@ -15,7 +15,7 @@ export interface Tracker {
   end(this: void, isExit: boolean): void;
 }
 
-/** What a tracker tells the page. */
+/** The events that a tracker reports to the page. */
 export interface TrackerEvents {
   /** Called when the platform does not record progress, and when it does so again. */
   onRecording(this: void, isRecording: boolean): void;

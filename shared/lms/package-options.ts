@@ -11,7 +11,7 @@ export const completionRules = ['allSteps', 'finish', 'passed'] as const;
 
 export type CompletionRule = (typeof completionRules)[number];
 
-/** What the run-time of a package does. */
+/** The options of a package's run-time. */
 export interface PackageOptions {
   /** The points that pass, in percent of all points; null if the score does not decide. */
   passMark: number | null;

@@ -14,7 +14,7 @@ export type Response =
   | { type: 'numeric'; value: number }
   | { type: 'other'; text: string };
 
-/** What counts as right; a number may have a range. */
+/** A right answer; a number may have a range. */
 export type CorrectResponse =
   Exclude<Response, { type: 'numeric' }> | { type: 'numeric'; min: number; max: number };
 

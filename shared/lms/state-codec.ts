@@ -35,7 +35,7 @@ export interface SavedItem {
   maxScore?: number | null;
 }
 
-/** What has been reported, and stays so if the learner starts again. */
+/** The reported result, which stays if the learner starts again. */
 export interface Reported {
   completed: boolean;
   passed: boolean;
