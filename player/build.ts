@@ -31,6 +31,7 @@ const bundles: Bundle[] = [
   { source: 'player.css', name: 'player' },
   { source: 'archive-page/archive-page.ts', name: 'archive-page', format: 'iife' },
   { source: 'lms/scorm-page.ts', name: 'scorm-page', format: 'iife', messages: ['lms.'] },
+  { source: 'lms/cmi5-page.ts', name: 'cmi5-page', format: 'iife', messages: ['lms.'] },
   { source: 'frame/frame.ts', name: 'frame', format: 'esm', messages: ['lesson.', 'widget.'] },
   { source: 'frame/frame.css', name: 'frame' },
   { source: 'embed-page/embed-page.ts', name: 'embed-page', format: 'esm' },

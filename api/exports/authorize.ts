@@ -15,7 +15,9 @@ import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { credentials } from '../accounts/access.ts';
+import type { EndpointContext } from '../http/endpoint.ts';
 import { exportErrors } from '../http/error-format.ts';
+import { publicUrlOf } from '../http/public-url.ts';
 import { failure } from '../http/responses.ts';
 import type { PlayerReleases } from '../player/player-releases.ts';
 import type { ArchiveRequestDependencies } from './archive-requests.ts';
@@ -86,6 +88,7 @@ export const exportRefusals = {
 } as const;
 
 export interface ExportRequest {
+  ctx: EndpointContext;
   caller: { organization: Organization };
   params: z.output<typeof params>;
   query: z.output<typeof query>;
@@ -105,8 +108,8 @@ export interface AuthorizedExport {
  * @throws {LecternError} FEATURE_NOT_AVAILABLE, NOT_FOUND or INVALID_CONTENT.
  */
 export async function authorizeExport(
-  { db, player }: { db: Database; player: Pick<PlayerReleases, 'name'> },
-  { caller: { organization }, params: { lessonId, versionId }, query }: ExportRequest,
+  { db, player, config }: Pick<ExportDependencies, 'db' | 'player' | 'config'>,
+  { ctx, caller: { organization }, params: { lessonId, versionId }, query }: ExportRequest,
 ): Promise<AuthorizedExport> {
   if (organization.plan !== 'edtech') throw new LecternError('FEATURE_NOT_AVAILABLE', planFault);
   const version = await findPublishedVersion(db, organization._id, lessonId, versionId);
@@ -115,6 +118,9 @@ export async function authorizeExport(
     const message = `The lesson cannot be exported: ${version.problems.join('; ')}`;
     throw new LecternError('INVALID_CONTENT', message);
   }
-  const profile = await selectProfile(query, { playerName: () => player.name });
+  const profile = await selectProfile(query, {
+    playerName: () => player.name,
+    publicUrl: () => publicUrlOf(ctx, config),
+  });
   return { version, job: exportJobOf(version, profile) };
 }

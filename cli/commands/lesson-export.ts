@@ -36,7 +36,10 @@ export function addLessonExportCommand(group: Command): void {
   }
   contextCommand(command, async (context, lessonId: string, options: ExportOptions) => {
     const version = await findPublished(context, lessonId, options.version);
-    const profile = await selectProfile(options, { playerName: async () => (await playerRelease()).name });
+    const profile = await selectProfile(options, {
+      playerName: async () => (await playerRelease()).name,
+      publicUrl: () => requirePublicUrl(context),
+    });
     const job = exportJobOf(version, profile);
     const name = profileOf(job).fileName(version);
     // First, so that an invalid path fails before a long export.
@@ -53,6 +56,11 @@ export function addLessonExportCommand(group: Command): void {
     const text = `Wrote ${path} (${formatBytes(size)})\n  sha256 ${sha256}`;
     return { json: { path, size, sha256 }, text, printTo: isStdout ? 'stderr' : 'stdout' };
   });
+}
+
+function requirePublicUrl({ config }: CommandContext): string {
+  if (config.publicUrl !== undefined) return config.publicUrl;
+  throw new LecternError('BAD_REQUEST', 'This format contains URLs of this service: set PUBLIC_URL');
 }
 
 async function findPublished(

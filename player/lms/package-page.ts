@@ -59,11 +59,13 @@ export async function playPackage(connect: Connect): Promise<void> {
     tracker?.update(event);
     inBrowser?.save(event);
   };
+  if (tracker?.isMuted === true) document.addEventListener('play', mute, { capture: true });
   container.replaceChildren();
   const handle = Lectern.mountLesson({
     element: container,
     lesson,
     versionId,
+    language: lesson.lesson.language ?? tracker?.languages?.[0],
     state: tracker === null ? inBrowser?.read() : tracker.state,
     resolveMedia: inlineCaptions(files.captions),
     loadWidget: inlineWidgets(files.widgets),
@@ -97,6 +99,13 @@ export async function playPackage(connect: Connect): Promise<void> {
   window.addEventListener('pageshow', ({ persisted }) => {
     if (persisted) location.reload();
   });
+}
+
+/** Mutes a medium when it first plays; the learner may turn the sound on. */
+function mute({ target }: Event): void {
+  if (!(target instanceof HTMLMediaElement) || target.dataset.isMuted !== undefined) return;
+  target.dataset.isMuted = '';
+  target.muted = true;
 }
 
 /** Keeps progress in this browser, silently without it: the page says already that nothing is recorded. */

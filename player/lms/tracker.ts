@@ -7,6 +7,10 @@ export interface Tracker {
   state: unknown;
   /** `normal`, or why nothing is recorded. */
   mode: 'normal' | 'browse' | 'review';
+  /** The learner's choice of sound; undefined for none. */
+  isMuted?: boolean;
+  /** The languages that the learner prefers, best first. */
+  languages?: readonly string[];
   /** Records what has changed. @param item the answer that the event is about */
   update(this: void, event: LessonEvent, item?: AnswerItem): void;
   /** Records everything at once, because the page may not come back. */

@@ -12,6 +12,8 @@ interface NamedVersion {
 export interface ProfileSource {
   /** Returns the name of the player's release in this process. */
   playerName: () => string | Promise<string>;
+  /** Returns the public URL of Lectern, without a slash at the end. */
+  publicUrl: () => string;
 }
 
 const parameterNames = ['include', 'format'] as const;
@@ -51,12 +53,17 @@ const versionName = ({ slug, versionNumber }: NamedVersion) => `${slug}-v${versi
 const packageFormat = 1;
 
 /** Returns the profile of packages for learning platforms, which expect all files at the top level. */
-function packageProfile(format: string, description: string) {
+function packageProfile(
+  format: string,
+  description: string,
+  further: (source: ProfileSource) => string = () => '',
+) {
   return {
     query: { format },
     description,
     help: 'a package for learning platforms',
-    variant: async ({ playerName }: ProfileSource) => `${packageFormat};${await playerName()}`,
+    variant: async (source: ProfileSource) =>
+      `${packageFormat};${await source.playerName()}${further(source)}`,
     hasOptions: true,
     rootFolder: () => '',
     fileName: (version: NamedVersion) => `${versionName(version)}-${format}.zip`,
@@ -81,6 +88,7 @@ export const exportProfiles = {
   },
   scorm12: packageProfile('scorm12', 'a SCORM 1.2 package.'),
   scorm2004: packageProfile('scorm2004', 'a SCORM 2004 package (4th edition).'),
+  cmi5: packageProfile('cmi5', 'a cmi5 package.', ({ publicUrl }) => `;${publicUrl()}`),
 } as const satisfies Record<string, ExportProfile>;
 
 export type ProfileId = keyof typeof exportProfiles;

@@ -4,12 +4,16 @@ import type { PackageOptions } from '../../../shared/lms/package-options.ts';
 import type { LessonVersion } from '../../../shared/models/lesson-version.ts';
 import { escapeXml, shortXml } from './xml.ts';
 
-/** The content of imsmanifest.xml. */
+/** The content of a package, for its manifest. */
 export interface PackageContents {
   version: Pick<LessonVersion, '_id' | 'lessonId' | 'title' | 'versionNumber'>;
   options: PackageOptions;
   /** All files of the package but the manifest itself. */
   paths: readonly string[];
+  /** A BCP 47 tag. */
+  language: string;
+  /** Of Lectern, without a slash at the end; '' for formats without it. */
+  publicUrl: string;
 }
 
 /** The schema of SCORM 1.2 allows no more. */

@@ -2,10 +2,11 @@ import { archiveFormatName } from '../../../shared/exports/jobs.ts';
 import type { ExportJob } from '../../../shared/exports/jobs.ts';
 import { parseProfile } from '../../../shared/exports/profiles.ts';
 import type { NamedProfile, ProfileId } from '../../../shared/exports/profiles.ts';
+import { lmsPackage } from './package.ts';
 import { plainArchive } from './plain.ts';
 import { playerArchive } from './player.ts';
 import { JobOfOtherRelease } from './profile.ts';
-import { scormPackage } from './scorm.ts';
+
 import type { ArchiveProfile } from './profile.ts';
 
 const archiveProfiles: Record<
@@ -14,8 +15,9 @@ const archiveProfiles: Record<
 > = {
   plain: () => plainArchive,
   player: ({ variant }) => playerArchive(variant),
-  scorm12: (profile) => scormPackage('scorm12', profile),
-  scorm2004: (profile) => scormPackage('scorm2004', profile),
+  scorm12: (profile) => lmsPackage('scorm12', profile),
+  scorm2004: (profile) => lmsPackage('scorm2004', profile),
+  cmi5: (profile) => lmsPackage('cmi5', profile),
 };
 
 /** @throws {JobOfOtherRelease} for a job whose archive this release would write differently, or not at all. */

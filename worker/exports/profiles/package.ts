@@ -14,43 +14,66 @@ import { pathsInPage } from '../describe-page.ts';
 import { isFailure } from '../file-outcomes.ts';
 import { fileInMemory, jsonFile } from '../generated-files.ts';
 import type { GeneratedFile } from '../generated-files.ts';
+import { cmi5Structure } from './cmi5-structure.ts';
 import { scorm12Manifest, scorm2004Manifest } from './ims-manifest.ts';
+import type { PackageContents } from './ims-manifest.ts';
 import { contentOf, describeFile, indexFile, playerFiles } from './page-files.ts';
 import { plainArchive } from './plain.ts';
 import type { ArchiveProfile } from './profile.ts';
 
-/** Without player.js and its types: the package's own page is its only user. */
-const archivedFiles = ['player.classic.js', 'player.css', 'scorm-page.js'];
-const scripts = ['player.classic.js', 'scorm-page.js'];
+interface PackageFormat {
+  /** The standard. */
+  name: string;
+  manifestFile: string;
+  manifest: (contents: PackageContents) => Generator<string>;
+  /** The limit of a learner's state in the platform. */
+  maxStateCharacters: number;
+  /** The script of the page. */
+  page: string;
+  hasSchemas: boolean;
+}
+
+const scorm = { manifestFile: 'imsmanifest.xml', page: 'scorm-page.js', hasSchemas: true };
 
 const formats = {
-  scorm12: {
-    name: 'SCORM 1.2',
-    manifest: scorm12Manifest,
-    /** The standard guarantees 4,096; some platforms count differently. */
-    maxStateCharacters: 4_000,
+  // The standard guarantees 4,096; some platforms count differently.
+  scorm12: { ...scorm, name: 'SCORM 1.2', manifest: scorm12Manifest, maxStateCharacters: 4_000 },
+  scorm2004: { ...scorm, name: 'SCORM 2004', manifest: scorm2004Manifest, maxStateCharacters: 64_000 },
+  cmi5: {
+    ...{ name: 'cmi5', manifestFile: 'cmi5.xml', manifest: cmi5Structure, hasSchemas: false },
+    ...{ page: 'cmi5-page.js' },
+    // A page that is closed can send 64 KiB.
+    maxStateCharacters: 40_000,
   },
-  scorm2004: { name: 'SCORM 2004', manifest: scorm2004Manifest, maxStateCharacters: 64_000 },
-};
+} satisfies Record<string, PackageFormat>;
 
 /**
- * Returns the profile of a SCORM package: the lesson with a page that plays it in a learning platform, imsmanifest.xml
- * and its schemas.
+ * Returns the profile of a package: the lesson with a page that plays it in a learning platform, the manifest of the
+ * format, and its schemas.
  *
  * @param variant as `packageVariant` in shared/exports/profiles.ts returns it.
  * @param optionsQuery the options, as a query.
  */
-export async function scormPackage(
+export async function lmsPackage(
   format: keyof typeof formats,
   { variant, options: optionsQuery }: { variant: string | null; options: string },
 ): Promise<ArchiveProfile> {
-  const { name, manifest: manifestTexts, maxStateCharacters } = formats[format];
+  const {
+    name,
+    manifestFile,
+    manifest: manifestTexts,
+    maxStateCharacters,
+    page,
+    hasSchemas,
+  } = formats[format];
   const options = optionsOfQuery(optionsQuery);
-  const player = await playerFiles(playerNameOf(variant), archivedFiles);
-  const schemas = await schemaFiles(format);
+  const [, playerName = null, publicUrl = ''] = variant?.split(';') ?? [];
+  const scripts = ['player.classic.js', page];
+  const player = await playerFiles(playerName, [...scripts, 'player.css'].sort());
+  const schemas = hasSchemas ? await schemaFiles(format) : [];
   const generated = [...player, ...schemas];
   // `extraFiles` runs before `manifests`.
-  let known: { version: LessonVersion; stateSize: StateSize } | undefined;
+  let known: { version: LessonVersion; language: string; stateSize: StateSize } | undefined;
   return {
     ...plainArchive,
     folders: [],
@@ -59,16 +82,21 @@ export async function scormPackage(
     rereadPaths: pathsInPage,
     async extraFiles(parts) {
       const content = await contentOf(parts);
-      known = { version: parts.version, stateSize: checkedStateSize(content, name, maxStateCharacters) };
+      known = {
+        version: parts.version,
+        language: content.lesson.language ?? 'en',
+        stateSize: checkedStateSize(content, name, maxStateCharacters),
+      };
       const settings = { format, options, maxStateCharacters };
       return [...generated, await indexFile(parts, content, { scripts, settings }), parts.lesson];
     },
     async manifests(manifest, outcomes) {
       if (known === undefined) throw new Error('The files of the package are not known yet');
-      const { version, stateSize } = known;
+      const { version, language, stateSize } = known;
       const written = [...outcomes].flatMap(([path, outcome]) => (isFailure(outcome) ? [] : path));
       const paths = ['index.html', ...written.filter((path) => path !== 'index.html'), 'manifest.json'];
-      const ims = await xmlFile('imsmanifest.xml', () => manifestTexts({ version, options, paths }));
+      const contents = { version, options, paths, language, publicUrl };
+      const ims = await xmlFile(manifestFile, () => manifestTexts(contents));
       const listed = ['index.html', ...generated.map(({ path }) => path)].flatMap((path) =>
         describeFile(path, outcomes),
       );
@@ -89,10 +117,6 @@ function checkedStateSize(content: LessonContent, standard: string, maxCharacter
   if (size.leastCharacters <= maxCharacters) return size;
   const message = `The lesson has too many steps and questions for ${standard}: a learner's points would take ${size.leastCharacters} characters, and the limit is ${maxCharacters}.`;
   throw new LecternError('INVALID_CONTENT', message);
-}
-
-function playerNameOf(variant: string | null): string | null {
-  return variant?.split(';')[1] ?? null;
 }
 
 async function schemaFiles(format: string): Promise<GeneratedFile[]> {

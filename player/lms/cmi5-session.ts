@@ -1,0 +1,127 @@
+import { recordOf } from '../../shared/lessons/json-values.ts';
+import { passShare } from '../../shared/lms/package-options.ts';
+import type { PackageOptions } from '../../shared/lms/package-options.ts';
+import type { LessonMap } from '../../shared/lms/lesson-map.ts';
+import { decodeState, encodeState } from '../../shared/lms/state-codec.ts';
+import { widgetKey } from '../../shared/progress/outline.ts';
+import type { LessonEvent } from '../lesson/options.ts';
+import type { AnswerItem } from '../lesson/state.ts';
+import { Lrs, openSession, readLaunch, storeSession } from './cmi5-launch.ts';
+import type { LaunchParameters } from './cmi5-launch.ts';
+import { Cmi5Outbox } from './cmi5-outbox.ts';
+import { answeredStatement, cmi5Statement, percentOf, progressedStatement } from './cmi5-statements.ts';
+import type { Cmi5Verb } from './cmi5-statements.ts';
+import { reportOf } from './lesson-report.ts';
+import type { LessonReport } from './lesson-report.ts';
+import type { Tracker, TrackerEvents } from './tracker.ts';
+
+/** Lectern's state document of a registration. */
+interface Cmi5State {
+  /** As of `encodeState`. */
+  state: string;
+  /** What the platform has got in this registration, which it takes once. */
+  sent: { completed: boolean; passed: boolean };
+}
+
+const stateId = 'lectern';
+
+interface Cmi5Setup {
+  map: LessonMap;
+  options: PackageOptions;
+  maxStateCharacters: number;
+  language: string;
+}
+
+/** Begins or continues a session; null if no platform has launched the page, or its session has ended. */
+export async function beginCmi5(setup: Cmi5Setup, events: TrackerEvents): Promise<Tracker | null> {
+  const launch = readLaunch(location.search);
+  if (launch === null) return null;
+  try {
+    return await begin(launch, setup, events);
+  } catch {
+    return null;
+  }
+}
+
+async function begin(
+  launch: LaunchParameters,
+  { map, options, maxStateCharacters, language }: Cmi5Setup,
+  events: TrackerEvents,
+): Promise<Tracker | null> {
+  const session = await openSession(launch);
+  if (session.isTerminated) return null;
+  const lrs = new Lrs(launch, session.token);
+  const data = await lrs.launchData();
+  const preferences = await lrs.learnerPreferences();
+  const stored = await lrs.state(stateId);
+  const document = stored.ok ? readState(await stored.json().catch(() => null)) : null;
+  const decoded = decodeState(map, document?.state ?? '');
+  const sent = { completed: document?.sent.completed === true, passed: document?.sent.passed === true };
+  const reported = decoded?.reported ?? { ...sent };
+  const passMark = data.masteryScore ?? passShare(options);
+  const mode = data.launchMode === 'Normal' ? 'normal' : data.launchMode === 'Browse' ? 'browse' : 'review';
+  const context = { launch, data, language };
+  const outbox = new Cmi5Outbox(lrs, { stateId, etag: stored.headers.get('ETag') }, events);
+  const sinceMs = () => Date.now() - session.startedAt;
+  let lastReport: LessonReport | undefined;
+  let percent = 0;
+  let isOpen = true;
+
+  const send = (verb: Cmi5Verb, report?: LessonReport) =>
+    outbox.add(cmi5Statement(context, verb, { report, sinceMs: sinceMs() }));
+
+  if (!session.isInitialized) {
+    send('initialized');
+    session.isInitialized = true;
+    storeSession(launch.fetchUrl, session);
+  }
+
+  return {
+    state: decoded?.state,
+    mode,
+    ...preferences,
+    update(event: LessonEvent, item?: AnswerItem) {
+      if (!isOpen || mode !== 'normal') return;
+      const report = reportOf(map, event, { options, passMark, reported });
+      lastReport = report;
+      reported.completed ||= report.completed;
+      reported.passed ||= report.success === 'passed';
+      if (item !== undefined) {
+        const position = map.positions.get(widgetKey(item.stepId, item.widgetId));
+        const question = position === undefined ? undefined : map.questions[position];
+        if (question !== undefined) outbox.add(answeredStatement(context, question, item));
+      }
+      if (percentOf(report.progress) > percent && !report.completed)
+        outbox.add(progressedStatement(context, report));
+      percent = Math.max(percent, percentOf(report.progress));
+      if (report.completed && !sent.completed) send('completed');
+      if (report.success === 'passed' && !sent.passed) send('passed', report);
+      sent.completed ||= report.completed;
+      sent.passed ||= report.success === 'passed';
+      const { text } = encodeState(map, event, reported, maxStateCharacters);
+      outbox.setState({ state: text, sent } satisfies Cmi5State);
+    },
+    flush() {
+      if (isOpen) void outbox.flush(false);
+    },
+    end(isExit) {
+      if (!isOpen) return;
+      isOpen = false;
+      // A session has either passed or failed, so only its end can tell.
+      if (lastReport?.success === 'failed' && !sent.passed) send('failed', lastReport);
+      send('terminated');
+      session.isTerminated = true;
+      storeSession(launch.fetchUrl, session);
+      const ended = outbox.flush(true);
+      const { returnUrl } = data;
+      if (isExit && returnUrl !== null) void ended.finally(() => location.assign(returnUrl));
+    },
+  };
+}
+
+function readState(value: unknown): Cmi5State | null {
+  const { state, sent } = recordOf(value);
+  const { completed, passed } = recordOf(sent);
+  if (typeof state !== 'string') return null;
+  return { state, sent: { completed: completed === true, passed: passed === true } };
+}

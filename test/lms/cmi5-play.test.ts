@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { filesOf } from '../exports/exports.ts';
+import { useExportLab } from '../exports/lab.ts';
+import { buildVersion } from '../support/factories.ts';
+import { useBrowser } from '../support/use.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { verbOf } from './cmi5-rules.ts';
+import { answerStep, goOn, heading, playToEnd, stateOn } from './learner.ts';
+import { buildQuiz } from './lessons.ts';
+import { startCmi5Platform } from './lrs.ts';
+import type { Cmi5Platform, LaunchSettings } from './lrs.ts';
+
+/* cmi5 packages in Chromium, with a platform that rejects what the requirements forbid. */
+
+const validation = createRequire(import.meta.url)('@learninglocker/xapi-validation') as {
+  default: (statement: unknown) => unknown[];
+};
+const lab = useExportLab({}, { worker: true });
+const browser = useBrowser();
+let version: LessonVersion;
+
+beforeAll(async () => {
+  version = await buildVersion(lab.harness, lab.organization, (await buildQuiz()).path);
+});
+
+const packageFiles = async (options = '') =>
+  filesOf((await lab.get(version, { query: `?format=cmi5${options}` })).body);
+
+async function start(options?: string) {
+  const platform = await startCmi5Platform(await packageFiles(options));
+  const context = await browser.newContext();
+  onTestFinished(() => context.close());
+  const registration = randomUUID();
+  return {
+    ...{ platform, registration },
+    launch: async (settings?: LaunchSettings): Promise<Page> => {
+      const page = await context.newPage();
+      await page.goto(platform.launch(registration, settings));
+      await heading(page).waitFor();
+      return page;
+    },
+    /** Closes the tab, and waits for the end of the session. */
+    close: async (page: Page): Promise<void> => {
+      const ended = () =>
+        platform.statements(registration).filter((one) => verbOf(one) === 'terminated').length;
+      const before = ended();
+      await page.close();
+      await waitFor('the end of the session', () => ended() > before);
+    },
+  };
+}
+
+/** Returns the verbs that cmi5 defines, by session, after checking all statements. */
+function definedVerbs(platform: Cmi5Platform, registration: string): string[][] {
+  expect(platform.violations).toEqual([]);
+  const sessions = new Map<string, string[]>();
+  for (const { session = '', ...statement } of platform.statements(registration)) {
+    expect(validation.default(statement)).toEqual([]);
+    const list = sessions.get(session) ?? [];
+    sessions.set(session, list);
+    if (!['answered', 'progressed'].includes(verbOf(statement))) list.push(verbOf(statement));
+  }
+  return [...sessions.values()];
+}
+
+test('over two sessions and a reload, a learner completes and passes once, without a violation', async () => {
+  const { platform, registration, launch, close } = await start('&passMark=60');
+  const first = await launch({ masteryScore: 0.6 });
+  await goOn(first);
+  await answerStep(first);
+  const left = await stateOn(first);
+  // A page cannot tell a reload from the end: the platform has ended the session.
+  await first.reload();
+  await first.getByText('isn’t connected to your learning platform').waitFor();
+  await answerStep(first);
+  await first.close();
+  const second = await launch({ masteryScore: 0.6 });
+  expect(await stateOn(second)).toEqual(left);
+  await playToEnd(second);
+  await close(second);
+  const third = await launch({ masteryScore: 0.6 });
+  await close(third);
+  expect(definedVerbs(platform, registration)).toEqual([
+    ['initialized', 'terminated'],
+    ['initialized', 'completed', 'passed', 'terminated'],
+    ['initialized', 'terminated'],
+  ]);
+  const passed = platform.statements(registration).find((one) => verbOf(one) === 'passed');
+  expect(passed?.result).toMatchObject({ success: true, score: { scaled: 0.7, raw: 350, min: 0, max: 500 } });
+});
+
+test('the store gets each answer in the encoding of SCORM 2004', async () => {
+  const { platform, registration, launch, close } = await start();
+  const page = await launch();
+  await playToEnd(page);
+  await close(page);
+  const answers = platform.statements(registration).filter((one) => verbOf(one) === 'answered');
+  expect(answers.map(({ result }) => result)).toMatchObject([
+    { response: 'a', success: true, score: { scaled: 1 } },
+    { response: 'a', success: false, score: { scaled: 0.5 } },
+    { response: expect.stringContaining('own words') as string },
+  ]);
+  definedVerbs(platform, registration);
+});
+
+test('a missed mastery score of the platform is reported at the end of the session', async () => {
+  const { platform, registration, launch, close } = await start('&passMark=60');
+  const page = await launch({ masteryScore: 0.8 });
+  await playToEnd(page);
+  await close(page);
+  expect(definedVerbs(platform, registration)).toEqual([
+    ['initialized', 'completed', 'failed', 'terminated'],
+  ]);
+});
+
+test.each(['Browse', 'Review'] as const)('in mode %s, only the session is recorded', async (launchMode) => {
+  const { platform, registration, launch, close } = await start();
+  const page = await launch({ launchMode });
+  await playToEnd(page);
+  await page.getByText('aren’t recorded').waitFor();
+  await close(page);
+  expect(definedVerbs(platform, registration)).toEqual([['initialized', 'terminated']]);
+  expect(platform.statements(registration)).toHaveLength(2);
+});
+
+test('Exit ends the session and returns to the platform', async () => {
+  const { platform, registration, launch } = await start();
+  const page = await launch({ returnUrl: true });
+  await goOn(page);
+  await page.getByRole('button', { name: 'Save and exit' }).click();
+  await page.waitForURL(`${platform.url}/return`);
+  expect(definedVerbs(platform, registration)).toEqual([['initialized', 'terminated']]);
+});
+
+test('the course has ids that stay the same over versions, and the options decide what moves on', async () => {
+  const structure = async (options = '') => String((await packageFiles(options)).get('cmi5.xml'));
+  const id = `${lab.api}/xapi/lessons/${version.lessonId}`;
+  expect(await structure()).toContain(`<au id="${id}/au" moveOn="CompletedOrPassed" launchMethod`);
+  expect(await structure('&passMark=62.5')).toContain('moveOn="CompletedAndPassed" masteryScore="0.625"');
+  expect(await structure('&passMark=50&completion=passed')).toContain('moveOn="Passed" masteryScore="0.5"');
+});

@@ -1,0 +1,185 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import requirements from '@cmi5/requirements/requirements.json' with { type: 'json' };
+import { serve } from '../support/serve.ts';
+import { cmi5Violation } from './cmi5-rules.ts';
+import type { Session, Statement } from './cmi5-rules.ts';
+
+/*
+ * A platform for cmi5: it serves a package and launches it, with a learning record store behind it: statements, state
+ * documents with ETags, the agent profile and the fetch URL. It rejects what the requirements of cmi5 forbid, with
+ * their ids.
+ */
+
+export type Requirement = keyof typeof requirements;
+
+export interface LaunchSettings {
+  launchMode?: 'Normal' | 'Browse' | 'Review';
+  masteryScore?: number;
+  returnUrl?: boolean;
+}
+
+export interface Cmi5Platform {
+  /** Begins a session and returns its launch URL. */
+  launch(registration: string, settings?: LaunchSettings): string;
+  /** The accepted statements of a registration, in order. */
+  statements(registration: string): Statement[];
+  violations: { requirement: Requirement; text: string }[];
+  url: string;
+}
+
+const homePage = 'https://platform.example';
+const types: Record<string, string> = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+};
+
+/** Starts a platform for the files of a package, until the end of the test. */
+export async function startCmi5Platform(files: ReadonlyMap<string, Buffer>): Promise<Cmi5Platform> {
+  const sessions = new Map<string, Session>();
+  const accepted = new Map<string, Statement[]>();
+  const documents = new Map<string, { body: string; etag: string }>();
+  const violations: Cmi5Platform['violations'] = [];
+  const activityId = `${homePage}/activities/${randomUUID()}`;
+
+  const statementsOf = (registration: string): Statement[] => {
+    const list = accepted.get(registration) ?? [];
+    accepted.set(registration, list);
+    return list;
+  };
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', 'http://platform');
+    const send = (status: number, body: unknown, headers: Record<string, string> = {}): void => {
+      const type = { 'content-type': 'application/json' };
+      response.writeHead(status, { ...type, ...headers }).end(JSON.stringify(body));
+    };
+    const reject = (requirement: Requirement) => {
+      violations.push({ requirement, text: requirements[requirement].txt });
+      send(403, { violatedReqId: requirement });
+    };
+    const path = url.pathname;
+    if (path.startsWith('/package/')) {
+      const name = decodeURIComponent(path.slice('/package/'.length));
+      const type = types[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
+      const file = files.get(name);
+      return void response.writeHead(file === undefined ? 404 : 200, { 'content-type': type }).end(file);
+    }
+    if (path === '/return') return void response.writeHead(200, { 'content-type': 'text/html' }).end('Back');
+    if (path.startsWith('/fetch/')) return fetchToken(sessions, path, request, { send, reject });
+    if (!path.startsWith('/lrs/')) return send(404, {});
+
+    const token = /^Basic (.+)$/.exec(request.headers.authorization ?? '')?.[1];
+    const session = [...sessions.values()].find((one) => one.token === token && one.isFetched);
+    if (session === undefined) return reject('8.2.2.0-5');
+    if (path === '/lrs/statements') {
+      const given = JSON.parse(await text(request)) as Statement | Statement[];
+      const list = statementsOf(session.registration);
+      for (const statement of [given].flat()) {
+        const known = list.find(({ id }) => id === statement.id);
+        // A repeated statement is the same one: xAPI compares all but times.
+        if (known !== undefined) continue;
+        const violation = cmi5Violation(statement, session, list);
+        if (violation !== null) return reject(violation as Requirement);
+        list.push({ ...statement, session: session.id });
+      }
+      return send(
+        200,
+        [given].flat().map(({ id }) => id),
+      );
+    }
+    if (path === '/lrs/agents/profile') {
+      session.hasReadPreferences = true;
+      return send(404, {});
+    }
+    if (path !== '/lrs/activities/state') return send(404, {});
+    const query = url.searchParams;
+    if (query.get('registration') !== session.registration) return reject('8.1.4.0-3');
+    if (JSON.stringify(JSON.parse(query.get('agent') ?? 'null')) !== JSON.stringify(session.actor))
+      return reject('8.1.3.0-3');
+    if (query.get('stateId') === 'LMS.LaunchData') {
+      if (request.method !== 'GET') return reject('10.2.1.0-5');
+      return send(200, session.launchData);
+    }
+    return handleDocument(documents, request, `${session.registration} ${query.get('stateId')}`, {
+      response,
+      send,
+    });
+  }
+
+  const url = await serve((request, response) => {
+    handle(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
+  });
+  return {
+    url,
+    violations,
+    statements: statementsOf,
+    launch(registration, { launchMode = 'Normal', masteryScore, returnUrl = false } = {}) {
+      const id = randomUUID();
+      const actor = { objectType: 'Agent', name: 'Ann', account: { homePage, name: 'ann' } };
+      const contextTemplate = {
+        extensions: { 'https://w3id.org/xapi/cmi5/context/extensions/sessionid': id },
+        contextActivities: { grouping: [{ id: `${homePage}/course` }] },
+      };
+      const launchData = {
+        ...{ contextTemplate, launchMode, moveOn: 'CompletedOrPassed' },
+        ...(masteryScore !== undefined && { masteryScore }),
+        ...(returnUrl && { returnURL: `${url}/return` }),
+      };
+      sessions.set(id, {
+        ...{ id, registration, actor, activityId, launchData, token: randomUUID() },
+        ...{ isFetched: false, hasReadPreferences: false },
+      });
+      const query = new URLSearchParams({
+        ...{ registration, activityId, actor: JSON.stringify(actor) },
+        ...{ fetch: `${url}/fetch/${id}`, endpoint: `${url}/lrs` },
+      });
+      return `${url}/package/index.html?${query.toString()}`;
+    },
+  };
+}
+
+interface Reply {
+  send: (status: number, body: unknown, headers?: Record<string, string>) => void;
+  reject: (requirement: Requirement) => void;
+}
+
+/** Gives the token of a session once. */
+function fetchToken(
+  sessions: ReadonlyMap<string, Session>,
+  path: string,
+  request: IncomingMessage,
+  { send, reject }: Reply,
+): void {
+  const session = sessions.get(path.slice('/fetch/'.length));
+  if (request.method !== 'POST') return reject('8.2.1.0-2');
+  if (session === undefined || session.isFetched) {
+    return send(200, { 'error-code': '1', 'error-text': 'The token was given already' });
+  }
+  session.isFetched = true;
+  send(200, { 'auth-token': session.token });
+}
+
+/** A state document, which a writer must have read: xAPI 2.0.0 requires `If-Match` or `If-None-Match`. */
+async function handleDocument(
+  documents: Map<string, { body: string; etag: string }>,
+  request: IncomingMessage,
+  key: string,
+  { response, send }: Pick<Reply, 'send'> & { response: ServerResponse },
+): Promise<void> {
+  const document = documents.get(key);
+  if (request.method === 'GET') {
+    if (document === undefined) return send(404, {});
+    const headers = { 'content-type': 'application/json', etag: document.etag };
+    return void response.writeHead(200, headers).end(document.body);
+  }
+  const isNew = request.headers['if-none-match'] === '*' && document === undefined;
+  if (!isNew && (document === undefined || !['*', document.etag].includes(request.headers['if-match'] ?? '')))
+    return send(412, {});
+  const body = await text(request);
+  const etag = `"${createHash('sha1').update(body).digest('hex')}"`;
+  documents.set(key, { body, etag });
+  response.writeHead(204, { etag }).end();
+}
