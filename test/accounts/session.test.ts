@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { disableUser, setPassword } from '../../shared/models/user.ts';
 import { hashPassword } from '../../shared/platform/passwords.ts';
 import { connectRedis } from '../../shared/platform/redis.ts';
@@ -8,7 +8,6 @@ import { useApi, useStarted } from '../support/use.ts';
 import { buildUser, cookieOf, logIn, openSession, postSession, quickHash, testPassword } from './users.ts';
 
 // Each log-in computes a hash.
-vi.setConfig({ testTimeout: 90_000 });
 const api = useApi();
 const redis = useStarted(
   () => connectRedis(api.servers.redisUrl),

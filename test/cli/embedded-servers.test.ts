@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { openDatabase } from '../../shared/models/database.ts';
 import { listOrganizations } from '../../shared/models/organization.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
@@ -7,7 +7,6 @@ import { lectern, lecternHere, lecternJson, startCommand, startLectern } from '.
 import { allEnded, descendantsOf } from './process-tree.ts';
 
 // Servers start and stop many times.
-vi.setConfig({ testTimeout: 60_000 });
 
 // Without MongoDB and Redis settings, the commands find or start the data directory's servers.
 

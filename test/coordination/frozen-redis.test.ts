@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { connectOptionalRedis } from '../../shared/platform/redis.ts';
 import { createCoordination } from '../../shared/coordination/coordination.ts';
 import { trackUsage } from '../../shared/storage/tracked-store.ts';
@@ -6,8 +6,6 @@ import { storeDownload } from '../maintenance/eviction/evictable.ts';
 import { startFrozenProxy } from '../fleet/frozen-proxy.ts';
 import { startHarness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 test('a hanging Redis blocks no request: files are found and downloaded without it', async () => {
   const harness = await startHarness();

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
 import { viewQueue } from '../exports/open-queue.ts';
@@ -7,8 +7,6 @@ import { expectArchive, longTimeoutMs, startFleet } from './fleet.ts';
 import type { Fleet } from './fleet.ts';
 import { startFrozenProxy } from './frozen-proxy.ts';
 import { spawnApi, spawnWorker } from './processes.ts';
-
-vi.setConfig({ testTimeout: 90_000 });
 
 const MB = 1024 ** 2;
 

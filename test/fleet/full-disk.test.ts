@@ -3,13 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { viewQueue } from '../exports/open-queue.ts';
 import { ageStore, backdateUsage, joinStore } from '../maintenance/eviction/evictable.ts';
 import { expectArchive, expectCleanFailure, startFleet } from './fleet.ts';
-
-vi.setConfig({ testTimeout: 90_000 });
 
 const MB = 1024 ** 2;
 const run = promisify(execFile);

@@ -1,12 +1,10 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { enqueuePrebuild } from '../../shared/exports/enqueue.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { viewQueue } from '../exports/open-queue.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { expectArchive, longTimeoutMs, startFleet } from './fleet.ts';
 import { jobNamed } from './scheduling.ts';
-
-vi.setConfig({ testTimeout: 90_000 });
 
 interface Scrape {
   text: string;

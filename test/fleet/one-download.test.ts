@@ -1,9 +1,7 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { buildPackage, buildVersion } from '../support/factories.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { expectArchive, longTimeoutMs, startFleet } from './fleet.ts';
-
-vi.setConfig({ testTimeout: 90_000 });
 
 test('a file needed by two lessons at once, on two workers, is downloaded once', async () => {
   // One build at a time, so that two builds are on two workers.

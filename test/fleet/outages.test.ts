@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, inject, onTestFinished, test, vi } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { findMongod } from '../../shared/embedded/find-mongod.ts';
 import { startMongod } from '../../shared/embedded/mongod.ts';
 import { startRedis } from '../../shared/embedded/redis.ts';
@@ -11,8 +11,6 @@ import { buildOrganization, buildVersion, buildPackage } from '../support/factor
 import { exportPath, manifestPath, statusPath } from '../support/factories.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { expectArchive, expectCleanFailure, longTimeoutMs, startFleet } from './fleet.ts';
-
-vi.setConfig({ testTimeout: 90_000 });
 
 /** A fleet with its own Redis, which can be killed and restarts empty on the same port. */
 async function startFleetWithRedis() {

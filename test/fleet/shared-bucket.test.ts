@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { s3Name, useS3Server } from '../storage/kinds.ts';
 import { viewQueue } from '../exports/open-queue.ts';
 import { filesBelow } from '../storage/stores.ts';
@@ -12,8 +12,6 @@ import { waitFor } from '../support/wait-for.ts';
 import { expectArchive, longTimeoutMs, startFleet } from './fleet.ts';
 
 const s3Server = useS3Server();
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const kB = 1024;
 

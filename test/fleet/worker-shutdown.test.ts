@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { startRedis } from '../../shared/embedded/redis.ts';
 import { enqueueExport } from '../../shared/exports/enqueue.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
@@ -10,8 +10,6 @@ import { waitFor } from '../support/wait-for.ts';
 import { expectArchive, longTimeoutMs, startFleet } from './fleet.ts';
 import { spawnApi, spawnWorker } from './processes.ts';
 import { jobNamed } from './scheduling.ts';
-
-vi.setConfig({ testTimeout: 90_000 });
 
 test('a worker that gets SIGTERM turns unready, finishes its export, leaves the waiting ones to others, and exits with 0', async () => {
   const fleet = await startFleet({ WORKER_CONCURRENCY: '1' });

@@ -1,10 +1,9 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { faultsIn } from '../support/axe.ts';
 import { useBrowser, useOrigin } from '../support/use.ts';
 import { loginWithoutCookie, useLaunchLab } from './support/launch-lab.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const lab = useLaunchLab();
 const browser = useBrowser();
 

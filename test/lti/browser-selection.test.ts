@@ -1,5 +1,5 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { publishLesson } from '../player/player-lessons.ts';
 import { faultsIn } from '../support/axe.ts';
 import { useBrowser } from '../support/use.ts';
@@ -7,7 +7,6 @@ import { beginSelection } from './support/selection.ts';
 import type { SelectionSettings } from './support/selection.ts';
 import { useLaunchLab } from './support/launch-lab.ts';
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 const lab = useLaunchLab();
 const browser = useBrowser();
 beforeAll(async () => {

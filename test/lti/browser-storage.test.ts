@@ -3,7 +3,7 @@ import { createServer, request as sendRequest } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { BrowserContext, Frame, FrameLocator, Page } from 'playwright-core';
-import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { storageFrame } from '../../simulator/launches.ts';
 import type { Link } from '../../simulator/model.ts';
 import { launchBrowser } from '../support/browser.ts';
@@ -16,7 +16,6 @@ import { loginWithoutCookie, useLaunchLab } from './support/launch-lab.ts';
  * answers a login only once, so Lectern must know beforehand whether to send it.
  */
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const lab = useLaunchLab({ hostname: 'localhost' });
 const browser = useStarted(
   () => launchBrowser({ thirdPartyCookies: false }),

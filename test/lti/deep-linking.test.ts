@@ -1,5 +1,5 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { claim } from '../../shared/lti/claims.ts';
 import type { LtiResourceLink } from '../../shared/models/lti-resource-link.ts';
 import { unpublish } from '../../shared/publishing/publishing.ts';
@@ -8,7 +8,6 @@ import { ask } from '../support/answers.ts';
 import { beginSelection, deliver, formOf, sendSelection } from './support/selection.ts';
 import { claimsOf, useLaunchLab } from './support/launch-lab.ts';
 
-vi.setConfig({ testTimeout: 30_000 });
 const lab = useLaunchLab();
 
 /** Decodes the response without verifying it, because the platform verifies it. */

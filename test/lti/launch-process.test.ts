@@ -1,11 +1,10 @@
 import { connect } from 'node:net';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { claim } from '../../shared/lti/claims.ts';
 import { startApiProcess } from '../support/api-process.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { tokenOf, useLaunchLab } from './support/launch-lab.ts';
 
-vi.setConfig({ testTimeout: 90_000 });
 const lab = useLaunchLab();
 
 test('the log has each launch with its platform and problem, but no secrets and no identity', async () => {

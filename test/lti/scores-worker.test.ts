@@ -1,4 +1,4 @@
-import { onTestFinished, expect, test, vi } from 'vitest';
+import { onTestFinished, expect, test } from 'vitest';
 import { Registry } from 'prom-client';
 import type { Link } from '../../simulator/model.ts';
 import { startRedis } from '../../shared/embedded/redis.ts';
@@ -15,8 +15,6 @@ import { waitFor } from '../support/wait-for.ts';
 import { startLaunchLab, tokenOf } from './support/launch-lab.ts';
 
 /* From a learner's write to the gradebook: API, MongoDB, Redis, worker and platform. */
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const lineItem = { label: 'A lesson', scoreMaximum: 10 };
 const last = { currentSectionIndex: 1, currentStepIndex: 0 };

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { removePlatform } from '../../shared/models/lti-platform.ts';
 import { setOrganizationOrigins } from '../../shared/models/organization.ts';
 import { deleteLesson } from '../../shared/publishing/publishing.ts';
@@ -10,7 +10,6 @@ import { buildOrganization } from '../support/factories.ts';
 import { beginSelection, requestSelection, sendSelection, titlesIn } from './support/selection.ts';
 import { answerOf, expectRejection, useLaunchLab } from './support/launch-lab.ts';
 
-vi.setConfig({ testTimeout: 30_000 });
 const lab = useLaunchLab();
 
 const publish = (title: string, more: Parameters<typeof publishLesson>[2] = {}) =>

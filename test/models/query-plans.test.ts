@@ -1,4 +1,4 @@
-import { beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { listApiKeys } from '../../shared/models/api-key.ts';
 import { listSignedFiles } from '../../shared/models/export-record.ts';
 import { listUnfinishedContent } from '../../shared/models/lesson-content.ts';
@@ -27,8 +27,6 @@ import { multiply } from './multiply.ts';
  * MongoDB's profiler reports how it executed each command of an API, a worker and a command line, among many documents of
  * other tenants, lessons and learners.
  */
-
-vi.setConfig({ hookTimeout: 120_000 });
 
 const unlimited = { RATE_LIMIT_PER_KEY: '0', RATE_LIMIT_PER_ADDRESS: '0', LOGIN_TRIES: '1000' };
 const lab = useStarted(

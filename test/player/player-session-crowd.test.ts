@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { maxLearnerRequests } from '../../api/player/learner-queues.ts';
 import { buildLearnerToken } from '../support/factories.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -44,7 +44,6 @@ const answerTo = ({ received }: { received: string }) =>
 
 /** Much longer than any step takes, so that a busy machine fails no test. */
 const deadlineMs = 60_000;
-vi.setConfig({ testTimeout: 2 * deadlineMs });
 
 test('a learner with too many concurrent requests gets 429 with Retry-After; other learners are served', async () => {
   const token = buildLearnerToken(version, { learnerId: randomUUID() });

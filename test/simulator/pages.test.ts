@@ -1,12 +1,11 @@
 import { get } from 'node:http';
 import type { Browser, Page } from 'playwright-core';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { faultsIn } from '../support/axe.ts';
 import { useBrowser } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { useSimulatorLab } from './scripted-tool.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
 // The tool is at 127.0.0.1, which makes it another site.
 const lab = useSimulatorLab({ hostname: 'localhost' });
 const browser = useBrowser();

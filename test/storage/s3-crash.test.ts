@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
 import { someBytes } from '../exports/archives.ts';
 import { startS3Proxy } from '../support/s3-proxy.ts';
@@ -8,8 +8,6 @@ import type { S3TestStore } from './kinds.ts';
 import { archiveKey as key, read, storeArchive } from './stores.ts';
 
 const s3Server = useS3Server();
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const old = someBytes(1000, 1);
 const bytes = someBytes(minPartBytes + 17, 2);

@@ -12,7 +12,7 @@ export type AskOptions = Pick<RequestInit, 'method' | 'headers' | 'body' | 'sign
  * document lacks it.
  */
 export async function ask(url: string, options: AskOptions = {}): Promise<Answer> {
-  const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(25_000), ...options });
+  const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(60_000), ...options });
   const { status, headers } = response;
   const answer = { status, headers, body: Buffer.from(await response.arrayBuffer()) };
   if (headers.has('x-request-id')) checkDocumented(url, options.method ?? 'GET', answer);

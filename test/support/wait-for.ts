@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 export async function waitFor<T>(
   what: string,
   condition: () => T | Promise<T>,
-  timeoutMs = 10_000,
+  timeoutMs = 30_000,
 ): Promise<NonNullable<T>> {
   const giveUpAt = Date.now() + timeoutMs;
   let trouble: unknown;

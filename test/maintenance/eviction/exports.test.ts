@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { exportJobOf } from '../../../shared/exports/jobs.ts';
 import { createDownloader } from '../../../shared/media/downloads/downloader.ts';
 import type { LessonVersion } from '../../../shared/models/lesson-version.ts';
@@ -23,8 +23,6 @@ import { useOrigin } from '../../support/use.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { ageStore, bytesIn, evictorOf, joinStore, KB, useEviction } from './evictable.ts';
 import type { StoreClient } from './evictable.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const origin = useOrigin();
 const lab = useEviction(() => ({ LECTERN_ALLOWED_PRIVATE_HOSTS: origin.host }));

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { bytesOf } from '../../../shared/storage/digest.ts';
 import { usageKeys } from '../../../shared/storage/file-usage.ts';
 import type { EvictableFile } from '../../../shared/storage/file-usage.ts';
@@ -21,8 +21,6 @@ import {
   useEviction,
 } from './evictable.ts';
 import type { StoredFile } from './evictable.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const lab = useEviction();
 const maxBytes = 150 * KB;

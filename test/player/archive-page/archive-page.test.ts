@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { bytesOf } from '../../../shared/storage/digest.ts';
 import { releaseWidget } from '../../../shared/widgets/releases.ts';
 import { faultsIn } from '../../support/axe.ts';
@@ -11,8 +11,6 @@ import { waitFor } from '../../support/wait-for.ts';
 import { useArchiveLab, ways } from './archive-lab.ts';
 import type { Unpacked } from './archive-lab.ts';
 import { demoFolder, playThrough, readDemoLesson, smallScreen } from './play-through.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const lab = useArchiveLab();
 const [onServer, inFolder] = ways;

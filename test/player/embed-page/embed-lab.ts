@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { BrowserContext, Frame, FrameLocator, Page } from 'playwright-core';
-import { afterEach, expect, vi } from 'vitest';
+import { afterEach, expect } from 'vitest';
 import type { LessonVersion } from '../../../shared/models/lesson-version.ts';
 import { bytesOf } from '../../../shared/storage/digest.ts';
 import { releaseWidget } from '../../../shared/widgets/releases.ts';
@@ -54,7 +54,6 @@ export type EmbedLab = ReturnType<typeof useEmbedLab>;
 /** Starts the lab for a file, and closes what a test has opened in the browser after it. Call it at the top of the file. */
 export function useEmbedLab() {
   // A browser, a server and two frames are slow on a busy machine.
-  vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
   const api = useApi();
   const browser = useBrowser();
   const site = useStarted(
