@@ -6,8 +6,9 @@ import { build } from 'esbuild';
 import type { BuildOptions, Plugin } from 'esbuild';
 import { messagesWith, supportedLanguages } from '../shared/i18n/message.ts';
 import type { MessageKey } from '../shared/i18n/message.ts';
-import { coreWidgetTypes } from '../shared/lessons/core-widgets.ts';
-import type { CoreWidgetType } from '../shared/lessons/core-widgets.ts';
+import { coreWidgetTypes, onDemandTypes } from '../shared/lessons/core-widgets.ts';
+import type { CoreWidgetType, OnDemandType } from '../shared/lessons/core-widgets.ts';
+import { kitModules } from './lesson/kit-modules.ts';
 
 const sourceFolder = fileURLToPath(new URL('./', import.meta.url));
 const outputFolder = fileURLToPath(new URL('./dist/', import.meta.url));
@@ -74,22 +75,32 @@ interface OutputFile {
  * @throws when a core type has no script or no stylesheet
  */
 export async function buildWidgets(output: string = join(outputFolder, 'widgets')): Promise<string[]> {
-  const entryPoints = coreWidgetTypes.flatMap((type) =>
-    ['ts', 'css'].map((extension) => ({ in: widgetFile(type, extension), out: type })),
+  const built = await Promise.all(
+    coreWidgetTypes.map((type) =>
+      build({
+        ...commonOptions,
+        entryPoints: ['ts', 'css'].map((extension) => ({ in: widgetFile(type, extension), out: type })),
+        outdir: output,
+        format: 'esm',
+        plugins: [compiledMessages(['widget.', ownPrefix(type)])],
+      }),
+    ),
   );
-  const { outputFiles } = await build({
-    ...commonOptions,
-    entryPoints,
-    outdir: output,
-    format: 'esm',
-    plugins: [compiledMessages(['widget.'])],
-  });
-  return writeFolder(output, outputFiles);
+  return writeFolder(
+    output,
+    built.flatMap(({ outputFiles }) => outputFiles),
+  );
+}
+
+/** Returns the prefix of the messages that only this widget has: player.js does not contain them. */
+function ownPrefix(type: CoreWidgetType): string {
+  return `${type.charAt(0).toLowerCase()}${type.slice(1)}.`;
 }
 
 /**
  * Builds the player with the core widgets: `player.js` (an ES module), `player.classic.js` (a classic script),
- * `player.d.ts` (the types of both) and `player.css`. Also builds the other files of Lectern's pages and of archives.
+ * `widget-<Type>.js` (the widgets that both load on demand), `player.d.ts` (the types of both) and `player.css`. Also
+ * builds the other files of Lectern's pages and of archives.
  * Removes other files from the folder.
  *
  * @param output the folder to write to
@@ -103,17 +114,23 @@ export async function buildPlayer(output: string = join(outputFolder, 'player'))
         ...options,
         entryPoints: [{ in: join(sourceFolder, source), out: name }],
         outdir: output,
+        // A classic script has no URL of its own there: see lesson/on-demand.ts.
+        ...(options.format === 'iife' && { logOverride: { 'empty-import-meta': 'silent' } }),
         plugins: [compiledMessages(messages), coreWidgetStyles],
       }),
     ),
   );
+  const onDemand = onDemandTypes.map(async (type) => ({
+    path: join(output, `widget-${type}.js`),
+    contents: Buffer.from(await widgetScript(type)),
+  }));
   const copied = copies.map(async (source) => ({
     path: join(output, basename(source)),
     contents: await readFile(join(sourceFolder, source)),
   }));
   return writeFolder(output, [
     ...built.flatMap(({ outputFiles }) => outputFiles),
-    ...(await Promise.all(copied)),
+    ...(await Promise.all([...copied, ...onDemand])),
     { path: join(output, 'player.d.ts'), contents: Buffer.from(await playerTypes()) },
   ]);
 }
@@ -122,7 +139,53 @@ function widgetFile(type: CoreWidgetType, extension: string): string {
   return join(sourceFolder, 'widgets', type, `${type}.${extension}`);
 }
 
-/** Makes `core-widgets.css`, which player.css imports: the stylesheets of all core widgets. */
+/**
+ * Builds a widget that the player loads on demand: a classic script with the widget, its texts and its styles, and
+ * without the modules and styles that the player has. See WidgetScript in lesson/on-demand.ts.
+ */
+async function widgetScript(type: OnDemandType): Promise<string> {
+  const options = { ...commonOptions, legalComments: 'none', outdir: outputFolder } as const;
+  const [script, style] = await Promise.all([
+    build({
+      ...options,
+      stdin: {
+        contents: `import { catalogs } from '../shared/i18n/catalogs.ts';
+import { addMessages } from '../shared/i18n/message.ts';
+for (const [language, messages] of Object.entries(catalogs)) addMessages(language, messages);
+export { default } from ${JSON.stringify(widgetFile(type, 'ts'))};`,
+        resolveDir: sourceFolder,
+      },
+      format: 'cjs',
+      plugins: [compiledMessages([ownPrefix(type)]), playerModules],
+    }),
+    build({ ...options, entryPoints: [widgetFile(type, 'css')], plugins: [playerStyles] }),
+  ]);
+  const [code, css] = [script, style].map(({ outputFiles }) => outputFiles[0]?.text.trim() ?? '');
+  return `document.currentScript.widget={define(require,module){${code}},css:${JSON.stringify(css)}};\n`;
+}
+
+/** Leaves imports of the player's modules to the function `require`, under their paths. */
+const playerModules: Plugin = {
+  name: 'player-modules',
+  setup: (bundle) =>
+    bundle.onResolve({ filter: /^\.{1,2}\// }, ({ path, resolveDir }) => {
+      const found = kitModules.find((name) => join(sourceFolder, '..', name) === join(resolveDir, path));
+      return found === undefined ? undefined : { path: found, external: true };
+    }),
+};
+
+/** Leaves out the styles that player.css contains. */
+const playerStyles: Plugin = {
+  name: 'player-styles',
+  setup(bundle) {
+    bundle.onLoad({ filter: /[\\/]player[\\/]styles[\\/]\w+\.css$/ }, () => ({
+      contents: '',
+      loader: 'css',
+    }));
+  },
+};
+
+/** Makes `core-widgets.css`, which player.css imports: the stylesheets of the core widgets in player.js. */
 const coreWidgetStyles: Plugin = {
   name: 'core-widget-styles',
   setup(bundle) {
@@ -130,6 +193,7 @@ const coreWidgetStyles: Plugin = {
     bundle.onResolve({ filter: /^core-widgets\.css$/ }, ({ path }) => ({ path, namespace }));
     bundle.onLoad({ filter: /.*/, namespace }, () => ({
       contents: coreWidgetTypes
+        .filter((type) => !onDemandTypes.includes(type as OnDemandType))
         .toSorted()
         .map((type) => `@import ${JSON.stringify(widgetFile(type, 'css'))};`)
         .join('\n'),

@@ -34,6 +34,10 @@ const iconPaths = {
   unfold: 'M9 5l7 7-7 7',
   forward: 'M5 12h14M13 6l6 6-6 6',
   back: 'M19 12H5M11 6l-6 6 6 6',
+  note: 'M12 3a9 9 0 1 0 0 18a9 9 0 0 0 0-18M12 11v5M12 7.5v.5',
+  tip: 'M9 18h6M10 21h4M12 3a6 6 0 0 0-3.5 10.9c.5.5.5 1 .5 1.6h6c0-.6 0-1.1.5-1.6A6 6 0 0 0 12 3',
+  warning: 'M12 4L2.5 20h19L12 4M12 10v4.5M12 17v.5',
+  example: 'M5 4h14v16H5zM9 9h6M9 13h6',
   zoom: 'M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5',
 };
 

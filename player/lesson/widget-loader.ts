@@ -1,25 +1,34 @@
-import type { CoreWidgetType } from '../../shared/lessons/core-widgets.ts';
+import type { CoreWidgetType, OnDemandType } from '../../shared/lessons/core-widgets.ts';
 import type { Widget } from '../widget.ts';
 import Audio from '../widgets/Audio/Audio.ts';
 import Callout from '../widgets/Callout/Callout.ts';
 import Columns from '../widgets/Columns/Columns.ts';
+import Divider from '../widgets/Divider/Divider.ts';
 import Heading from '../widgets/Heading/Heading.ts';
 import Image from '../widgets/Image/Image.ts';
+import Formula from '../widgets/Math/Math.ts';
 import MultipleChoice from '../widgets/MultipleChoice/MultipleChoice.ts';
 import OpenResponse from '../widgets/OpenResponse/OpenResponse.ts';
+import Quote from '../widgets/Quote/Quote.ts';
 import Text from '../widgets/Text/Text.ts';
+import TrueFalse from '../widgets/TrueFalse/TrueFalse.ts';
 import Video from '../widgets/Video/Video.ts';
+import { loadOnDemand } from './on-demand.ts';
 
-/** The code of each core widget. Its styles and messages follow from it: player/build.ts finds `<Type>.css`. */
-const coreWidgets: Record<CoreWidgetType, Widget> = {
+/** The code of each core widget that player.js contains. Its styles and messages follow from it: player/build.ts finds `<Type>.css`. */
+const coreWidgets: Record<Exclude<CoreWidgetType, OnDemandType>, Widget> = {
   Audio,
   Callout,
   Columns,
+  Divider,
   Heading,
   Image,
+  Math: Formula,
   MultipleChoice,
   OpenResponse,
+  Quote,
   Text,
+  TrueFalse,
   Video,
 };
 
@@ -31,7 +40,7 @@ export class UnknownWidget extends Error {
   override readonly name = 'UnknownWidget';
 }
 
-/** Returns the widget of a type: at once if it is loaded, as core widgets always are. */
+/** Returns the widget of a type: at once if it is loaded, as most core widgets always are. */
 export type WidgetLoader = (type: string) => Widget | Promise<Widget>;
 
 /**
@@ -39,11 +48,12 @@ export type WidgetLoader = (type: string) => Widget | Promise<Widget>;
  * Core types are always Lectern's own.
  */
 export function widgetLoader(sources: WidgetSource[]): WidgetLoader {
+  const all = [loadOnDemand, ...sources];
   const known = new Map<string, Widget | Promise<Widget>>(Object.entries(coreWidgets));
   return (type) => {
     const found = known.get(type);
     if (found !== undefined) return found;
-    const loading = load(sources, type).then(
+    const loading = load(all, type).then(
       (widget) => {
         known.set(type, widget);
         return widget;

@@ -26,8 +26,11 @@ export interface QuestionField<Answer> {
   askFirst: string;
   /** Returns the learner's answer; undefined while there is none. */
   read(): Answer | undefined;
-  /** Shows a saved answer, which may have any value, or be of another version. */
-  restore(state: unknown): void;
+  /**
+   * Puts a saved answer into the inputs. It may have any value, or be of another version: returns false if nothing of it
+   * fits.
+   */
+  restore(state: unknown): boolean;
   /** Locks the inputs and marks them. @param result.isClosed whether to show the right answer */
   show(answer: Answer, result: { score: Score | null; isClosed: boolean }): void;
   /** Unlocks the inputs and removes the marks. */
@@ -135,8 +138,7 @@ export function showQuestion<Answer>(
 
   button.addEventListener('click', () => (shown === undefined ? check() : again()));
 
-  if (state !== undefined) field.restore(state);
-  const resumed = state === undefined ? undefined : field.read();
+  const resumed = state !== undefined && field.restore(state) ? field.read() : undefined;
   if (resumed === undefined) return ask();
   used = Math.max(tries, 1);
   show(resumed, scoreOf(resumed));

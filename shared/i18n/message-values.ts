@@ -2,11 +2,22 @@
 
 /** The values of the messages that take any. */
 export interface MessageValues {
+  'code.label': { language: string };
+  'fillInTheBlanks.gap': { gap: number; gaps: number };
+  'flashcards.left': { left: number };
   'lesson.answered': { answered: number; total: number };
   'lesson.found': { count: number };
   'lesson.sectionProgress': { seen: number; steps: number };
   'lesson.seenSteps': { seen: number; steps: number };
   'lesson.step': { step: number; steps: number };
+  'matching.placed': { item: string; option: string };
+  'matching.removed': { option: string };
+  'matching.selected': { option: string };
+  'numeric.numberFirst': { example: string };
+  'numeric.rightAnswer': { answer: string };
+  'ordering.down': { item: string };
+  'ordering.moved': { count: number; item: string; position: number };
+  'ordering.up': { item: string };
   'selection.newest': { number: number };
   'selection.pinned': { date: Date; number: number };
   'selection.sections': { count: number };

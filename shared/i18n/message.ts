@@ -54,9 +54,10 @@ export function messagesWith(locale: string, prefixes: readonly string[]): Catal
   return Object.fromEntries(messages.filter(([key]) => prefixes.some((prefix) => key.startsWith(prefix))));
 }
 
-/** Adds the messages of a page to a bundle without messages. */
+/** Adds messages to a bundle: those of its page, or of a widget that is loaded later. */
 export function addMessages(locale: string, messages: Catalog): void {
-  catalogs[baseLanguage(locale)] = messages;
+  const language = baseLanguage(locale);
+  catalogs[language] = { ...catalogs[language], ...messages };
 }
 
 function baseLanguage(tag: string): string {

@@ -24,16 +24,18 @@ export interface PropKinds {
   readonly [name: string]: PropKind;
 }
 
-/** The props that all questions with points share. */
-const questionProps = {
+/** The props of questions with one right answer. */
+const wholeQuestionProps = {
   prompt: 'html',
   points: 'plain',
-  partialCredit: 'plain',
   attempts: 'plain',
   showAnswers: 'plain',
   feedback: { object: { right: 'html', partly: 'html', wrong: 'html' } },
   explanation: 'html',
 } as const;
+
+/** The props of questions with several parts. */
+const questionProps = { ...wholeQuestionProps, partialCredit: 'plain' } as const;
 
 /** The props of each core widget. docs/widgets.md describes them. */
 export const coreWidgetProps: Record<CoreWidgetType, PropKinds> = {
@@ -42,8 +44,22 @@ export const coreWidgetProps: Record<CoreWidgetType, PropKinds> = {
   Image: { src: 'image', alt: 'plain', caption: 'html', zoom: 'plain' },
   Video: { src: 'video', poster: 'image', captions: 'captions', transcript: 'html' },
   Audio: { src: 'audio', captions: 'captions', transcript: 'html' },
-  Callout: { title: 'plain', body: 'blocks' },
+  Callout: { kind: 'plain', title: 'plain', body: 'blocks' },
   Columns: { columns: 'blocks' },
+  Quote: { html: 'html', source: 'html' },
+  Divider: {},
+  Math: { latex: 'plain', mathml: 'html', caption: 'html' },
+  Code: { code: 'plain', language: 'plain', highlighted: 'html', caption: 'html' },
+  Accordion: {
+    panels: { list: { title: 'plain', body: 'blocks', open: 'plain' } },
+    level: 'plain',
+    single: 'plain',
+  },
+  Tabs: { tabs: { list: { title: 'plain', body: 'blocks' } } },
+  Flashcards: {
+    cards: { list: { front: 'html', back: 'html', hint: 'html', backHint: 'html' } },
+    shuffle: 'plain',
+  },
   MultipleChoice: {
     ...questionProps,
     choices: { list: { id: 'plain', html: 'html', feedback: 'html' } },
@@ -51,6 +67,31 @@ export const coreWidgetProps: Record<CoreWidgetType, PropKinds> = {
     multiple: 'plain',
   },
   OpenResponse: { prompt: 'html', sampleAnswer: 'html' },
+  FillInTheBlanks: {
+    ...questionProps,
+    text: 'html',
+    blanks: {
+      list: {
+        id: 'plain',
+        answers: 'plain',
+        hint: 'html',
+        feedback: { object: { right: 'html', wrong: 'html' } },
+      },
+    },
+    caseSensitive: 'plain',
+    ignoreAccents: 'plain',
+    allowTypos: 'plain',
+    wordBank: 'plain',
+    distractors: 'plain',
+  },
+  TrueFalse: { ...wholeQuestionProps, correct: 'plain', trueLabel: 'plain', falseLabel: 'plain' },
+  Matching: {
+    ...questionProps,
+    pairs: { list: { id: 'plain', left: 'html', right: 'html' } },
+    distractors: { list: { id: 'plain', html: 'html' } },
+  },
+  Ordering: { ...questionProps, items: { list: { id: 'plain', html: 'html' } } },
+  Numeric: { ...wholeQuestionProps, correct: 'plain', tolerance: 'plain', unit: 'plain' },
 };
 
 /** Props that the player reads from every block. */

@@ -1,12 +1,17 @@
+import { fillInTheBlanksScoring } from './scoring/fill-in-the-blanks.ts';
 import { multipleChoiceScoring } from './scoring/multiple-choice.ts';
+import { matchingScoring } from './scoring/matching.ts';
+import { numericScoring } from './scoring/numeric.ts';
+import { orderingScoring } from './scoring/ordering.ts';
+import { trueFalseScoring } from './scoring/true-false.ts';
 import type { WidgetScoring } from './scoring/scoring.ts';
 
 const unscored: WidgetScoring | null = null;
 
 /**
  * The widgets that ship with Lectern, each with its scoring. In every lesson these types are Lectern's own, even if a
- * package has widgets of the same types. The compiler requires an entry for each in the player (widget-loader.ts) and
- * for its props (core-widget-props.ts).
+ * package has widgets of the same types. The compiler requires an entry for each in the player (widget-loader.ts, unless
+ * it is loaded on demand) and for its props (core-widget-props.ts).
  */
 export const coreWidgets = {
   Heading: unscored,
@@ -16,11 +21,40 @@ export const coreWidgets = {
   Audio: unscored,
   Callout: unscored,
   Columns: unscored,
+  Quote: unscored,
+  Divider: unscored,
+  Math: unscored,
+  Code: unscored,
+  Accordion: unscored,
+  Tabs: unscored,
+  Flashcards: unscored,
   MultipleChoice: multipleChoiceScoring,
   OpenResponse: unscored,
+  TrueFalse: trueFalseScoring,
+  FillInTheBlanks: fillInTheBlanksScoring,
+  Matching: matchingScoring,
+  Ordering: orderingScoring,
+  Numeric: numericScoring,
 } satisfies Record<string, WidgetScoring | null>;
 
 export type CoreWidgetType = keyof typeof coreWidgets;
+
+/**
+ * The core widgets that player.js does not contain. The player loads each with its texts and styles, from a file
+ * beside player.js, when a learner comes to a step that has it.
+ */
+export const onDemandTypes = [
+  'Accordion',
+  'Code',
+  'FillInTheBlanks',
+  'Flashcards',
+  'Matching',
+  'Numeric',
+  'Ordering',
+  'Tabs',
+] as const satisfies readonly CoreWidgetType[];
+
+export type OnDemandType = (typeof onDemandTypes)[number];
 
 export const coreWidgetTypes = Object.keys(coreWidgets) as CoreWidgetType[];
 

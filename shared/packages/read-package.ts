@@ -4,6 +4,7 @@ import { recordOf } from '../lessons/json-values.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { restoreMediaReferences, restoreUnusualPaths } from '../lessons/media-references.ts';
 import { shownPath } from './entry-name.ts';
+import { convertBlocks } from './convert-blocks.ts';
 import { openFolderSource } from './folder-source.ts';
 import { checkLessonJson } from './lesson-json.ts';
 import type { LessonPackage } from './lesson-package.ts';
@@ -57,6 +58,7 @@ export async function readPackage(path: string, options: ReadPackageOptions = {}
   const extensions = new Map(media.map(({ id, extension }) => [id, extension]));
   const written = restoreUnusualPaths(lesson.content, unusualNames(manifest));
   const content: LessonContent = restoreMediaReferences(written, (id) => extensions.get(id));
+  const conversionWarnings = await convertBlocks(content);
   const urlWarnings = addUrlMedia(content, media, faults);
   if (media.length > maxManifestEntries) {
     faults.add(
@@ -72,6 +74,7 @@ export async function readPackage(path: string, options: ReadPackageOptions = {}
     ...unlistedFiles(manifest, source),
     ...unknownMedia(content, manifest, media),
     ...urlWarnings,
+    ...conversionWarnings,
     ...lesson.warnings,
     ...authoringWarnings(content).map((warning) => `lesson.json: ${warning}`),
   ];

@@ -15,7 +15,7 @@ import type { LessonOutline } from '../progress/outline.ts';
 import { divideLesson } from './lesson-chunks.ts';
 
 /** The format of prepared lessons. Increment it with each change. */
-const preparedFormat = 5;
+const preparedFormat = 6;
 
 /** Bytes of memory that parsed facts take for each byte of their text, roughly. */
 const factsFactor = 4;

@@ -2,14 +2,23 @@ import { stepBlocks, typeOf } from '../lessons/blocks.ts';
 import { recordOf } from '../lessons/json-values.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { playedProps } from '../lessons/block-props.ts';
+import { readMatching } from '../lessons/scoring/matching.ts';
 import { readQuestion } from '../lessons/scoring/multiple-choice.ts';
+import { readOrdering } from '../lessons/scoring/ordering.ts';
 import { orderedSections } from '../lessons/totals.ts';
 
-/** A question as statements describe it: its interaction type, its text and its choices. */
+/** A question as statements describe it: its interaction type, its text and its parts. */
 export interface Interaction {
-  type: 'choice' | 'long-fill-in' | 'other';
+  type:
+    'choice' | 'true-false' | 'fill-in' | 'long-fill-in' | 'matching' | 'sequencing' | 'numeric' | 'other';
   prompt: string;
-  choices: { id: string; text: string }[];
+  /** The parts that answers name, by the names of their lists in statements: `choices`, `source`, `target`. */
+  parts: Partial<Record<'choices' | 'source' | 'target', InteractionPart[]>>;
+}
+
+export interface InteractionPart {
+  id: string;
+  text: string;
 }
 
 /** The texts of a version that statements need. They are small, because workers cache some in memory. */
@@ -23,7 +32,7 @@ export interface VersionText {
 }
 
 const maxTextCharacters = 200;
-const maxChoices = 50;
+const maxParts = 50;
 
 export function interactionKey(stepId: string, widgetId: string): string {
   return JSON.stringify([stepId, widgetId]);
@@ -53,10 +62,30 @@ export function versionTextOf(content: LessonContent): VersionText {
 
 function interactionOf(type: string, props: Record<string, unknown>): Interaction {
   const prompt = plain(props.prompt ?? props.question);
-  if (type === 'OpenResponse') return { type: 'long-fill-in', prompt, choices: [] };
-  if (type !== 'MultipleChoice') return { type: 'other', prompt, choices: [] };
-  const choices = readQuestion(props).choices.slice(0, maxChoices);
-  return { type: 'choice', prompt, choices: choices.map(({ id, html }) => ({ id, text: plain(html) })) };
+  switch (type) {
+    case 'OpenResponse':
+      return { type: 'long-fill-in', prompt, parts: {} };
+    case 'TrueFalse':
+      return { type: 'true-false', prompt, parts: {} };
+    case 'FillInTheBlanks':
+      return { type: 'fill-in', prompt: plain(`${prompt} ${plain(props.text)}`), parts: {} };
+    case 'Numeric':
+      return { type: 'numeric', prompt, parts: {} };
+    case 'MultipleChoice':
+      return { type: 'choice', prompt, parts: { choices: partsOf(readQuestion(props).choices) } };
+    case 'Ordering':
+      return { type: 'sequencing', prompt, parts: { choices: partsOf(readOrdering(props).items) } };
+    case 'Matching': {
+      const { items, options } = readMatching(props);
+      return { type: 'matching', prompt, parts: { source: partsOf(items), target: partsOf(options) } };
+    }
+    default:
+      return { type: 'other', prompt, parts: {} };
+  }
+}
+
+function partsOf(parts: readonly { id: string; html: string }[]): InteractionPart[] {
+  return parts.slice(0, maxParts).map(({ id, html }) => ({ id, text: plain(html) }));
 }
 
 /** Returns the text of HTML, shortened. */

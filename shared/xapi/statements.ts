@@ -152,14 +152,18 @@ function answered(subject: StatementSubject, answer: RecordedAnswer) {
 }
 
 function definitionOf(interaction: Interaction | undefined, language: string): Json {
-  const { type = 'other', prompt = '', choices = [] } = interaction ?? {};
+  const { type = 'other', prompt = '', parts = {} } = interaction ?? {};
+  const lists = Object.entries(parts).filter(([, list]) => list.length > 0);
   return {
     type: `${adl}/activities/cmi.interaction`,
     interactionType: type,
     ...nameOf(prompt, language),
-    ...(choices.length > 0 && {
-      choices: choices.map(({ id, text }) => ({ id, description: { [language]: text || id } })),
-    }),
+    ...Object.fromEntries(
+      lists.map(([name, list]) => [
+        name,
+        list.map(({ id, text }) => ({ id, description: { [language]: text || id } })),
+      ]),
+    ),
   };
 }
 
@@ -167,7 +171,14 @@ function definitionOf(interaction: Interaction | undefined, language: string): J
 function responseOf(interaction: Interaction | undefined, answer: string | null): string | null {
   if (answer === null) return null;
   const value: unknown = JSON.parse(answer);
-  if (interaction?.type === 'choice' && Array.isArray(value)) return value.map(String).join('[,]');
+  const isList = interaction?.type === 'choice' || interaction?.type === 'sequencing';
+  if (isList && Array.isArray(value)) return value.map(String).join('[,]');
+  if (typeof value === 'object' && value !== null) {
+    // Texts of gaps, or pairs of source and target.
+    const pairs = Object.entries(value).map(([source, target]) => [source, String(target)] as const);
+    if (interaction?.type === 'fill-in') return pairs.map(([, text]) => text).join('[,]');
+    if (interaction?.type === 'matching') return pairs.map((pair) => pair.join('[.]')).join('[,]');
+  }
   return typeof value === 'string' ? value : answer;
 }
 

@@ -1,13 +1,13 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { isCoreWidget } from '../../shared/lessons/core-widgets.ts';
 import { stepBlocks } from '../../shared/lessons/blocks.ts';
 import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
 import { mediaReferences } from '../../shared/lessons/media-references.ts';
-import { readQuestion } from '../../shared/lessons/scoring/multiple-choice.ts';
 import { orderedSections } from '../../shared/lessons/totals.ts';
+import { convertBlocks } from '../../shared/packages/convert-blocks.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
+import { rightAnswers } from '../support/right-answers.ts';
 import { ask, jsonOf } from '../support/answers.ts';
 import { buildVersion } from '../support/factories.ts';
 import { temporaryFolder } from './archives.ts';
@@ -120,6 +120,7 @@ describe('for a learner', () => {
     const urlOf = await signIn('reader');
     const lesson = await load(urlOf('player-data'));
     const original = (await readPackage('lesson.json')) as LessonContent;
+    await convertBlocks(original);
     const steps = ({ sections }: LessonContent) =>
       sections.flatMap((section) =>
         section.steps.map(({ id, title, order_index, content }) => ({ id, title, order_index, content })),
@@ -150,8 +151,11 @@ describe('for a learner', () => {
     );
     for (const [at, { section, index, step }] of positions.entries()) {
       const items = [...stepBlocks(step.content)]
-        .filter(({ block }) => block.type === 'MultipleChoice' && isCoreWidget(block.type))
-        .map(({ block: { props } }) => ({ widgetId: props.id, answer: readQuestion(props).correct }));
+        .filter(({ block }) => block.type !== undefined && block.type in rightAnswers)
+        .map(({ block: { type = '', props } }) => ({
+          widgetId: props.id,
+          answer: rightAnswers[type]?.(props),
+        }));
       const saved = await ask(urlOf('session'), {
         method: 'POST',
         headers: { 'content-type': 'application/json' },

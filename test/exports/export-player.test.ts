@@ -12,6 +12,7 @@ import { startExportLab, useExportLab } from './lab.ts';
 import { png } from './pictures.ts';
 import { buildVersion } from '../support/factories.ts';
 import { expectFailure } from '../support/answers.ts';
+import { onDemandTypes } from '../../shared/lessons/core-widgets.ts';
 import type { Answer } from '../support/answers.ts';
 
 const playerPaths = [
@@ -21,6 +22,7 @@ const playerPaths = [
   'player/player.css',
   'player/player.d.ts',
   'player/player.js',
+  ...onDemandTypes.map((type) => `player/widget-${type}.js`).sort(),
 ];
 
 const lab = useExportLab({}, { worker: true });

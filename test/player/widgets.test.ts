@@ -8,6 +8,16 @@ import { demoSteps, openQuestion, question } from './samples.ts';
 
 const { lab, view, page } = useWidgetPage();
 
+const blanks = {
+  text: '<p>High water follows [[a]] water.</p>',
+  blanks: [{ id: 'a', answers: ['low'] }],
+};
+const pairs = {
+  pairs: [
+    { id: 'a', left: 'New moon', right: 'Spring tide' },
+    { id: 'b', left: 'First quarter', right: 'Neap tide' },
+  ],
+};
 const media = '00000000-0000-4000-8000-000000000000';
 
 describe('every core widget renders its content', () => {
@@ -21,6 +31,30 @@ describe('every core widget renders its content', () => {
     ['Audio', { src: 'media:x', transcript: 'Waves break.' }, 'details .lectern-rich', 'Waves break.'],
     ['Callout', { title: 'Note', body: [text('<p>Inside</p>')] }, '[role=note] p >> nth=1', 'Inside'],
     ['Columns', { columns: [[], [text('<p>Right</p>')]] }, '.lectern-column-grid > :nth-child(2) p', 'Right'],
+    ['Quote', { html: '<p>The sea <em>breathes</em></p>', source: 'A sailor' }, 'blockquote em', 'breathes'],
+    ['Divider', {}, 'hr', ''],
+    ['Math', { mathml: '<math><mi>M</mi></math>', latex: 'M' }, 'math', 'M'],
+    ['Math', { latex: '\\frac{1}{2}' }, 'code', '\\frac{1}{2}'],
+    ['Code', { code: 'x < 1', highlighted: '<span class="hljs-number">1</span>' }, 'pre .hljs-number', '1'],
+    ['Code', { code: 'a <b>\n\n  c', language: 'c' }, 'pre', 'a <b>\n\n  c'],
+    ['Accordion', { panels: [{ title: 'Kelp', body: [text('<p>Bends</p>')] }] }, 'details p', 'Bends'],
+    ['Tabs', { tabs: [{ title: 'One', body: [text('<p>First</p>')] }] }, '[role=tabpanel] p', 'First'],
+    ['Flashcards', { cards: [{ front: '<b>Ebb</b>', back: 'Flow' }] }, '.lectern-card-face b', 'Ebb'],
+    ['TrueFalse', { prompt: 'The sea is blue.', trueLabel: 'Yes' }, '.lectern-choice-body >> nth=0', 'Yes'],
+    ['FillInTheBlanks', blanks, '.lectern-blanks p', 'High water follows  water.'],
+    ['Matching', pairs, '.lectern-pair-item >> nth=1', 'First quarter'],
+    [
+      'Ordering',
+      {
+        items: [
+          { id: 'a', html: 'A' },
+          { id: 'b', html: 'B' },
+        ],
+      },
+      '.lectern-order-body >> nth=0',
+      'B',
+    ],
+    ['Numeric', { prompt: 'How high?', correct: 3, unit: 'm' }, '.lectern-number-unit', 'm'],
     ['MultipleChoice', question.props, '.lectern-choice:nth-child(2) .lectern-choice-body', 'Mars'],
     ['OpenResponse', openQuestion.props, '.lectern-prompt p', 'Why?'],
   ])('%s', async (type, props, selector, content) => {

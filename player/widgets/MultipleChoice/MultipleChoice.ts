@@ -43,6 +43,7 @@ export default defineWidget('MultipleChoice', (root, options) => {
         restore(state) {
           const saved: unknown[] = Array.isArray(state) ? state : [];
           for (const row of rows) row.input.checked = saved.includes(row.id);
+          return rows.some(({ input }) => input.checked);
         },
         show(answer, { score, isClosed }) {
           for (const row of rows) {

@@ -20,11 +20,12 @@ export interface ChoiceRow {
 }
 
 /**
+ * @param choice with an author's HTML, or with a plain text
  * @param kind `radio` for a single choice, otherwise `checkbox`
  * @param group the shared name of the radio buttons of a question
  */
 export function choiceRow(
-  choice: Choice,
+  choice: Choice | { id: string; text: string },
   kind: 'radio' | 'checkbox',
   group: string,
   context: WidgetContext,
@@ -43,7 +44,7 @@ export function choiceRow(
     value: choice.id,
   });
   const body = element('span', { class: 'lectern-choice-body lectern-rich' });
-  body.append(safeHtml(choice.html, context));
+  body.append('text' in choice ? choice.text : safeHtml(choice.html, context));
   if (!body.hasChildNodes()) body.append(choice.id);
   const said = element('span', { class: 'lectern-choice-verdict' });
   const row = element(
@@ -51,7 +52,7 @@ export function choiceRow(
     { class: 'lectern-choice' },
     element('label', { class: 'lectern-choice-label' }, input, body, said),
   );
-  const feedback = richText(choice.feedback, context);
+  const feedback = 'text' in choice ? undefined : richText(choice.feedback, context);
   if (feedback) {
     feedback.id = uniqueId();
     feedback.classList.add('lectern-choice-feedback');

@@ -25,9 +25,9 @@ export interface WidgetScoring {
   score: (question: unknown, answer: unknown) => Score | null;
 }
 
-/** Reads the prop `points`; values that are not a number of 0 or more count as 1. */
-export function readPoints(points: unknown): number {
-  return typeof points === 'number' && Number.isFinite(points) && points >= 0 ? points : 1;
+/** Reads the prop `points`; values that are not a number of 0 or more count as the default. */
+export function readPoints(points: unknown, defaultPoints = 1): number {
+  return typeof points === 'number' && Number.isFinite(points) && points >= 0 ? points : defaultPoints;
 }
 
 /** Returns a share of the points, with four decimals, so that sums of shares compare and print as a reader expects. */

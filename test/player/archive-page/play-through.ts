@@ -4,9 +4,15 @@ import type { Frame, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { stepBlocks } from '../../../shared/lessons/blocks.ts';
 import type { Block, LessonContent, Step } from '../../../shared/lessons/lesson-content.ts';
+import { readBlanks } from '../../../shared/lessons/scoring/fill-in-the-blanks.ts';
+import { readMatching } from '../../../shared/lessons/scoring/matching.ts';
 import { readQuestion } from '../../../shared/lessons/scoring/multiple-choice.ts';
+import { readNumeric } from '../../../shared/lessons/scoring/numeric.ts';
+import { readOrdering } from '../../../shared/lessons/scoring/ordering.ts';
+import { readTrueFalse } from '../../../shared/lessons/scoring/true-false.ts';
 import { orderedSections } from '../../../shared/lessons/totals.ts';
 import { packageRoot } from '../../../shared/platform/paths.ts';
+import { rightAnswers } from '../../support/right-answers.ts';
 
 /** The package of the demo lesson, which has all kinds of core widgets and media. */
 export const demoFolder = join(packageRoot, 'demo', 'lesson');
@@ -26,19 +32,20 @@ export async function readDemoLesson(): Promise<PlayedLesson> {
   const steps = orderedSections(content).flatMap((section) =>
     section.steps.toSorted((one, other) => one.order_index - other.order_index),
   );
-  const choices = steps.flatMap((step) => blocksOf(step, 'MultipleChoice'));
+  const scored = Object.keys(rightAnswers).filter((type) => type !== 'OpenResponse');
+  const points = steps.flatMap((step) => blocksOf(step, ...scored));
   return {
     content,
     steps,
     questions: steps.flatMap((step) =>
-      blocksOf(step, 'MultipleChoice', 'OpenResponse').map(({ type = '', props }) => ({
+      blocksOf(step, ...Object.keys(rightAnswers)).map(({ type = '', props }) => ({
         stepId: step.id,
         widgetId: String(props.id),
         widgetType: type,
-        answer: type === 'MultipleChoice' ? [...readQuestion(props).correct] : 'The moon.',
+        answer: rightAnswers[type]?.(props),
       })),
     ),
-    maxScore: choices.reduce((sum, { props }) => sum + Number(props.points ?? 1), 0),
+    maxScore: points.reduce((sum, { props }) => sum + Number(props.points ?? 1), 0),
   };
 }
 
@@ -87,18 +94,53 @@ const lookAtStep = `(async () => {
 
 /** Answers every question of the current step. */
 async function answerStep(page: Page | Frame, step: Step): Promise<void> {
-  const choices = page.locator('.lectern-step .lectern-multiple-choice');
-  for (const [index, { props }] of blocksOf(step, 'MultipleChoice').entries()) {
-    const question = choices.nth(index);
-    for (const id of readQuestion(props).correct) await question.locator(`input[value="${id}"]`).check();
+  for (const { type = '', props } of blocksOf(step, ...Object.keys(rightAnswers))) {
+    const prompt = String(props.prompt).replace(/<[^>]*>/g, '');
+    const question = page.locator('.lectern-question').filter({ hasText: prompt });
+    await fillIn[type]?.(question, props);
     await press(page, question.locator('.lectern-actions button'));
   }
-  const open = page.locator('.lectern-step .lectern-open-response');
-  for (const index of blocksOf(step, 'OpenResponse').keys()) {
-    await open.nth(index).locator('textarea').fill('The moon.');
-    await press(page, open.nth(index).locator('button'));
-  }
 }
+
+/** Gives the right answer to a question, without checking it. */
+const fillIn: Record<string, (question: Locator, props: unknown) => Promise<void>> = {
+  async MultipleChoice(question, props) {
+    for (const id of readQuestion(props).correct) await question.locator(`input[value="${id}"]`).check();
+  },
+  async TrueFalse(question, props) {
+    await question.locator(`input[value="${readTrueFalse(props).correct}"]`).check();
+  },
+  async FillInTheBlanks(question, props) {
+    for (const [index, { answers }] of readBlanks(props).blanks.entries()) {
+      await question
+        .locator('.lectern-blank-input')
+        .nth(index)
+        .fill(answers[0] ?? '');
+    }
+  },
+  async Matching(question, props) {
+    const { items, options } = readMatching(props);
+    for (const [index, { match }] of items.entries()) {
+      const option = options.find(({ id }) => id === match)?.html ?? '';
+      await question.locator('.lectern-option').filter({ hasText: option }).click();
+      await question.locator('.lectern-pair-slot').nth(index).click();
+    }
+  },
+  async Ordering(question, props) {
+    const rows = question.locator('.lectern-order-row');
+    for (const [index, { html }] of readOrdering(props).items.entries()) {
+      const row = rows.filter({ hasText: html });
+      const position = async () => (await rows.allTextContents()).findIndex((text) => text.includes(html));
+      while ((await position()) > index) await row.locator('.lectern-order-up').click();
+    }
+  },
+  async Numeric(question, props) {
+    await question.locator('input').fill(String(readNumeric(props).correct));
+  },
+  async OpenResponse(question) {
+    await question.locator('textarea').fill('The moon.');
+  },
+};
 
 /**
  * Clicks a button, and clicks again if the click did not arrive. Playwright reports success even when the page around

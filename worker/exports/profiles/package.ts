@@ -17,7 +17,7 @@ import type { GeneratedFile } from '../generated-files.ts';
 import { cmi5Structure } from './cmi5-structure.ts';
 import { scorm12Manifest, scorm2004Manifest } from './ims-manifest.ts';
 import type { PackageContents } from './ims-manifest.ts';
-import { contentOf, describeFile, indexFile, playerFiles } from './page-files.ts';
+import { contentOf, describeFile, indexFile, onDemandFiles, playerFiles } from './page-files.ts';
 import { plainArchive } from './plain.ts';
 import type { ArchiveProfile } from './profile.ts';
 
@@ -69,7 +69,7 @@ export async function lmsPackage(
   const options = optionsOfQuery(optionsQuery);
   const [, playerName = null, publicUrl = ''] = variant?.split(';') ?? [];
   const scripts = ['player.classic.js', page];
-  const player = await playerFiles(playerName, [...scripts, 'player.css'].sort());
+  const player = await playerFiles(playerName, [...scripts, ...onDemandFiles, 'player.css'].sort());
   const schemas = hasSchemas ? await schemaFiles(format) : [];
   const generated = [...player, ...schemas];
   // `extraFiles` runs before `manifests`.

@@ -1,4 +1,5 @@
 import { json } from 'node:stream/consumers';
+import { onDemandTypes } from '../../../shared/lessons/core-widgets.ts';
 import type { LessonContent } from '../../../shared/lessons/lesson-content.ts';
 import type { ExportManifest } from '../../../shared/packages/manifest.ts';
 import { LecternError } from '../../../shared/platform/errors.ts';
@@ -13,6 +14,9 @@ import { indexPage } from '../index-page.ts';
 import type { PageScripts } from '../index-page.ts';
 import { JobOfOtherRelease } from './profile.ts';
 import type { ArchiveParts } from './profile.ts';
+
+/** The widgets that the player loads on demand, sorted. */
+export const onDemandFiles = onDemandTypes.map((type) => `widget-${type}.js`).sort();
 
 /**
  * Returns files of the player's release for the folder player/ of an archive.

@@ -1,6 +1,6 @@
 import { pathsInPage } from '../describe-page.ts';
 import { jsonFile } from '../generated-files.ts';
-import { contentOf, describeFile, indexFile, playerFiles } from './page-files.ts';
+import { contentOf, describeFile, indexFile, onDemandFiles, playerFiles } from './page-files.ts';
 import { plainArchive } from './plain.ts';
 import type { ArchiveProfile } from './profile.ts';
 
@@ -12,6 +12,7 @@ const archivedFiles = [
   'player.css',
   'player.d.ts',
   'player.js',
+  ...onDemandFiles,
 ];
 
 const scripts = ['callbacks.js', 'player.classic.js', 'archive-page.js'];

@@ -1,0 +1,20 @@
+import { element, icon } from '../dom.ts';
+import { text } from '../props.ts';
+import { message } from '../../shared/i18n/message.ts';
+
+/** Returns a short text for an element with an author's HTML: its text, or else the description of its picture. */
+export function nameOf(content: HTMLElement): string {
+  const name = text(content.textContent.replace(/\s+/g, ' ')) || text(content.querySelector('img')?.alt);
+  return name.length > 80 ? `${name.slice(0, 79)}…` : name || '–';
+}
+
+/** Makes the mark of a part of an answer: an icon, and a text for screen readers. */
+export function partMark(isRight: boolean, language: string): Node[] {
+  const verdict = message(language, isRight ? 'widget.correct' : 'widget.incorrect');
+  return [icon(isRight ? 'right' : 'wrong'), element('span', { class: 'lectern-hidden-text' }, verdict)];
+}
+
+/** Makes an element whose text screen readers announce when it changes. */
+export function announcer(): HTMLElement {
+  return element('p', { class: 'lectern-hidden-text', role: 'status' });
+}

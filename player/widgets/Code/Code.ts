@@ -1,0 +1,41 @@
+import { message } from '../../../shared/i18n/message.ts';
+import { defineWidget } from '../../define.ts';
+import { element } from '../../dom.ts';
+import { richText, safeHtml } from '../../html.ts';
+import { text } from '../../props.ts';
+import type { WidgetContext } from '../../widget.ts';
+
+/** A program or a part of one. Import has highlighted it; without that, it is plain. */
+export default defineWidget(
+  'Code',
+  (root, { props, context }) => {
+    const source = typeof props.code === 'string' ? props.code.replace(/\n+$/, '') : '';
+    const code = element('code', {}, highlighted(props.highlighted, context) ?? source);
+    const name = text(props.language);
+    const figure = element('figure', { class: 'lectern-program' });
+    if (name) figure.append(element('p', { class: 'lectern-label lectern-program-name' }, name));
+    // Code is read from left to right in every language, and scrolls by keyboard.
+    const label = message(context.language, 'code.label', { language: name || '–' });
+    figure.append(
+      element(
+        'pre',
+        { class: 'lectern-program-text', dir: 'ltr', tabindex: '0', role: 'region', 'aria-label': label },
+        code,
+      ),
+    );
+    const caption = richText(props.caption, context);
+    if (caption) figure.append(element('figcaption', {}, caption));
+    root.append(figure);
+  },
+  { plainProps: ['code', 'language'] },
+);
+
+/** Returns highlighted code; undefined if there is none. */
+function highlighted(html: unknown, context: WidgetContext): DocumentFragment | undefined {
+  if (!text(html)) return undefined;
+  // Outside of it, line breaks would become paragraphs, and spaces would be lost.
+  const pre = safeHtml(`<pre>${text(html)}</pre>`, context).querySelector('pre');
+  const lines = document.createDocumentFragment();
+  lines.append(...(pre?.childNodes ?? []));
+  return lines;
+}

@@ -1,0 +1,170 @@
+import { listOf, recordOf } from '../json-values.ts';
+import { earnedByParts, partIdOf, readPoints, textOf } from './scoring.ts';
+import type { QuestionFacts, Score, WidgetScoring } from './scoring.ts';
+
+/** The gaps and the scoring of texts with blanks. */
+
+/** A gap in the text. */
+export interface Blank {
+  id: string;
+  /** The accepted answers, as the author wrote them; the first one is shown to learners. */
+  answers: string[];
+}
+
+export interface BlanksQuestion extends QuestionFacts {
+  /** The gaps that the text contains, in its order. */
+  blanks: Blank[];
+  partialCredit: boolean;
+  caseSensitive: boolean;
+  ignoreAccents: boolean;
+  allowTypos: boolean;
+}
+
+export const fillInTheBlanksScoring: WidgetScoring = { questionOf, score: scoreBlanks };
+
+/** A gap: the id of its blank in double square brackets. The text is HTML, so ids hold no markup. */
+const gap = /\[\[([\w-]{1,64})\]\]/g;
+
+/** Longer texts count as wrong. */
+export const maxBlankCharacters = 200;
+
+/** Limits of the server's work for one answer, whatever authors write. */
+export const maxBlanks = 100;
+export const maxAnswers = 20;
+const maxTypoCharacters = 40;
+
+function questionOf(props: unknown): (BlanksQuestion & { text: string }) | null {
+  const question = readBlanks(props);
+  if (question.blanks.length === 0 || question.points === 0) return null;
+  // The gaps alone stand for the text, because an outline must stay small.
+  return { ...question, text: question.blanks.map(({ id }) => `[[${id}]]`).join('') };
+}
+
+/** Reads a block's unchecked props. Leaves out gaps without an accepted answer, and those that the text repeats. */
+export function readBlanks(props: unknown): BlanksQuestion {
+  const { text, blanks, points, partialCredit, caseSensitive, ignoreAccents, allowTypos } = recordOf(props);
+  const known = new Map<string, Blank>();
+  for (const entry of listOf(blanks)) {
+    const { id, answers } = recordOf(entry);
+    const key = partIdOf(id);
+    const accepted = acceptedIn(answers);
+    if (key !== undefined && !known.has(key) && accepted.length > 0) {
+      known.set(key, { id: key, answers: accepted });
+    }
+  }
+  const ids = new Set(gapIds(textOf(text)));
+  const used = [...ids].flatMap((id) => known.get(id) ?? []).slice(0, maxBlanks);
+  return {
+    blanks: used,
+    points: readPoints(points, used.length),
+    partialCredit: partialCredit !== false,
+    caseSensitive: caseSensitive === true,
+    ignoreAccents: ignoreAccents === true,
+    allowTypos: allowTypos === true,
+  };
+}
+
+/** Returns the ids of the gaps in a text, in its order. */
+export function gapIds(text: string): string[] {
+  return [...text.matchAll(gap)].map(([, id = '']) => id);
+}
+
+/** Splits a text at its gaps: texts at even indexes, ids of gaps at odd ones. */
+export function splitAtGaps(text: string): string[] {
+  return text.split(gap);
+}
+
+/** Returns the accepted answers of a gap: those with a visible character, at most 20. */
+export function acceptedIn(answers: unknown): string[] {
+  const texts = listOf(answers).map((answer) =>
+    typeof answer === 'number' ? String(answer) : textOf(answer),
+  );
+  return texts.filter((text) => text.trim() !== '' && text.length <= maxBlankCharacters).slice(0, maxAnswers);
+}
+
+/**
+ * Scores an answer: each gap with an accepted text earns its share of the points.
+ *
+ * @param answer the texts by blank id; anything else counts as empty
+ */
+export function scoreBlanks(props: unknown, answer: unknown): Score | null {
+  const question = readBlanks(props);
+  const { blanks, points, partialCredit } = question;
+  if (blanks.length === 0 || points === 0) return null;
+  return earnedByParts(
+    points,
+    blanks.map((blank) => isAccepted(question, blank, answerIn(answer, blank.id))),
+    partialCredit,
+  );
+}
+
+/** Returns the learner's text in a gap; '' if there is none. */
+export function answerIn(answer: unknown, blankId: string): string {
+  const given = recordOf(answer);
+  return Object.hasOwn(given, blankId) ? textOf(given[blankId]) : '';
+}
+
+/** Checks a learner's text against the accepted answers of its gap. */
+export function isAccepted(
+  options: Pick<BlanksQuestion, 'caseSensitive' | 'ignoreAccents' | 'allowTypos'>,
+  { answers }: Pick<Blank, 'answers'>,
+  text: string,
+): boolean {
+  if (text.length > maxBlankCharacters) return false;
+  const given = normalized(text, options);
+  if (given === '') return false;
+  return answers.some((answer) => {
+    const accepted = normalized(answer, options);
+    return given === accepted || (options.allowTypos && isTypo(given, accepted));
+  });
+}
+
+/** Vowel signs of Indic scripts are not accents, so only these marks count: Latin, Greek, Cyrillic, Arabic. */
+const accents = /[\u0300-\u036f\u064b-\u0652\u0640]/g;
+
+/** Differences that learners do not see or cannot type do not count: spaces, quotation marks, dashes. */
+function normalized(
+  text: string,
+  { caseSensitive, ignoreAccents }: Pick<BlanksQuestion, 'caseSensitive' | 'ignoreAccents'>,
+): string {
+  let plain = text.normalize('NFKC').replace(/[‘’ʼ`´]/g, "'");
+  plain = plain.replace(/[“”„«»]/g, '"').replace(/[‐‑‒–—−]/g, '-');
+  plain = plain.replace(/\s+/g, ' ').trim();
+  if (!caseSensitive) plain = plain.toLowerCase();
+  return ignoreAccents ? plain.normalize('NFD').replace(accents, '').normalize('NFC') : plain;
+}
+
+/** Recognizes one wrong, missing, extra or swapped character, or two in words of ten or more characters. */
+function isTypo(given: string, accepted: string): boolean {
+  const [a, b] = [[...given], [...accepted]];
+  const allowed = b.length >= 10 ? 2 : b.length >= 4 ? 1 : 0;
+  if (b.length > maxTypoCharacters || Math.abs(a.length - b.length) > allowed) return false;
+  return editDistance(a, b) <= allowed;
+}
+
+/** Counts insertions, deletions, replacements, and swaps of neighbors (optimal string alignment). */
+function editDistance(a: readonly string[], b: readonly string[]): number {
+  let before: number[] = [];
+  let last = b.map((_, index) => index).concat(b.length);
+  for (let row = 1; row <= a.length; row += 1) {
+    const next = [row];
+    for (let column = 1; column <= b.length; column += 1) {
+      const cost = a[row - 1] === b[column - 1] ? 0 : 1;
+      const isSwap = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      next.push(
+        Math.min(
+          at(last, column) + 1,
+          at(next, column - 1) + 1,
+          at(last, column - 1) + cost,
+          isSwap ? at(before, column - 2) + cost : Infinity,
+        ),
+      );
+    }
+    [before, last] = [last, next];
+  }
+  return at(last, b.length);
+}
+
+function at(row: readonly number[], column: number): number {
+  return row[column] ?? Infinity;
+}

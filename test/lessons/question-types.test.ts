@@ -1,0 +1,228 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { scoringOf } from '../../shared/lessons/core-widgets.ts';
+import { questionFaults } from '../../shared/lessons/question-faults.ts';
+import { rightAnswers } from '../support/right-answers.ts';
+
+const blanks = {
+  text: '<p>[[a]] and [[b]], not [[c]]</p>',
+  blanks: [
+    { id: 'a', answers: ['Ebbe', 'Flut'] },
+    { id: 'b', answers: ['l’été', 12] },
+  ],
+};
+const one = (answer: string, options = {}) => ({
+  text: '[[a]]',
+  blanks: [{ id: 'a', answers: [answer] }],
+  ...options,
+});
+const pairs = {
+  pairs: [
+    { id: 'a', left: 'New moon', right: 'Spring tide' },
+    { id: 'b', left: 'First quarter', right: 'Neap tide' },
+    { id: 'c', left: 'Full moon', right: 'Spring tide' },
+  ],
+  distractors: [{ id: 'x', html: 'Storm tide' }],
+};
+const items = { items: ['a', 'b', 'c', 'd'].map((id) => ({ id, html: id.toUpperCase() })) };
+const repeated = { items: ['Push', 'Wait', 'Push', 'Wait'].map((html, id) => ({ id, html })) };
+
+const rows: [rule: string, type: string, props: object, answer: unknown, score: number, maxScore: number][] =
+  [
+    ['each gap is a point', 'FillInTheBlanks', blanks, { a: 'ebbe', b: "  L'ÉTÉ " }, 2, 2],
+    ['alternatives count, also numbers', 'FillInTheBlanks', blanks, { a: 'FLUT', b: '12' }, 2, 2],
+    ['one of two gaps earns its share', 'FillInTheBlanks', { ...blanks, points: 5 }, { a: 'Flut' }, 2.5, 5],
+    ['all or nothing', 'FillInTheBlanks', { ...blanks, partialCredit: false }, { a: 'Flut' }, 0, 2],
+    ['case, if wanted', 'FillInTheBlanks', one('Ebbe', { caseSensitive: true }), { a: 'ebbe' }, 0, 1],
+    ['accents count', 'FillInTheBlanks', one('año'), { a: 'ano' }, 0, 1],
+    ['accents, if not wanted', 'FillInTheBlanks', one('año', { ignoreAccents: true }), { a: 'AÑO' }, 1, 1],
+    ['accents, either way', 'FillInTheBlanks', one('ano', { ignoreAccents: true }), { a: 'año' }, 1, 1],
+    ['decomposed letters are the same', 'FillInTheBlanks', one('é'), { a: 'e\u0301' }, 1, 1],
+    ['a typo is wrong', 'FillInTheBlanks', one('tide'), { a: 'tyde' }, 0, 1],
+    ['a typo, if allowed', 'FillInTheBlanks', one('tide', { allowTypos: true }), { a: 'tdie' }, 1, 1],
+    ['short words have no typos', 'FillInTheBlanks', one('ebb', { allowTypos: true }), { a: 'ebc' }, 0, 1],
+    [
+      'two typos in a long word',
+      'FillInTheBlanks',
+      one('gravitation', { allowTypos: true }),
+      { a: 'gravitasionn' },
+      1,
+      1,
+    ],
+    ['each pair is a point', 'Matching', pairs, { a: 'a', b: 'b', c: 'a' }, 3, 3],
+    ['equal right sides are one option', 'Matching', pairs, { a: 'c', b: 'b', c: 'c' }, 3, 3],
+    ['a distractor is wrong', 'Matching', pairs, { a: 'a', b: 'x' }, 1, 3],
+    ['all pairs or nothing', 'Matching', { ...pairs, partialCredit: false }, { a: 'a', b: 'b' }, 0, 3],
+    ['the right order', 'Ordering', items, ['a', 'b', 'c', 'd'], 1, 1],
+    ['one item out of place', 'Ordering', { ...items, points: 3 }, ['b', 'c', 'd', 'a'], 2, 3],
+    ['the reverse', 'Ordering', items, ['d', 'c', 'b', 'a'], 0, 1],
+    ['all in order or nothing', 'Ordering', { ...items, partialCredit: false }, ['b', 'c', 'd', 'a'], 0, 1],
+    ['an order without all items', 'Ordering', items, ['a', 'b', 'c'], 0, 1],
+    ['an order with an item twice', 'Ordering', items, ['a', 'b', 'c', 'c'], 0, 1],
+    ['equal texts are interchangeable', 'Ordering', repeated, ['2', '3', '0', '1'], 1, 1],
+    ['a repeated step counts once', 'Ordering', { ...repeated, points: 3 }, ['1', '0', '3', '2'], 2, 3],
+    ['a number', 'Numeric', { correct: 0.3 }, 0.1 + 0.2, 1, 1],
+    ['a number within the tolerance', 'Numeric', { correct: 3.4, tolerance: 0.05 }, 3.45, 1, 1],
+    ['a number outside the tolerance', 'Numeric', { correct: 3.4, tolerance: 0.05 }, 3.46, 0, 1],
+    ['a percentage', 'Numeric', { correct: -200, tolerance: '5%', points: 2 }, -190, 2, 2],
+    ['an invalid tolerance is none', 'Numeric', { correct: 1, tolerance: -5 }, 2, 0, 1],
+    ['a number as text is wrong', 'Numeric', { correct: 3 }, '3', 0, 1],
+    ['true', 'TrueFalse', { correct: true, points: 2 }, true, 2, 2],
+    ['false is an answer', 'TrueFalse', { correct: false }, false, 1, 1],
+    ['a text is neither', 'TrueFalse', { correct: true }, 'true', 0, 1],
+  ];
+
+test.each(rows)('%s (%s)', (_rule, type, props, answer, score, maxScore) => {
+  const scoring = scoringOf(type);
+  expect(scoring?.score(props, answer)).toEqual({ score, maxScore });
+  // The outline of a version keeps the facts alone, as JSON.
+  const facts: unknown = JSON.parse(JSON.stringify(scoring?.questionOf(props)));
+  expect(facts).toMatchObject({ points: maxScore });
+  expect(scoring?.score(facts, answer)).toEqual({ score, maxScore });
+});
+
+const types = ['FillInTheBlanks', 'Matching', 'Ordering', 'Numeric', 'TrueFalse'] as const;
+const valid = {
+  FillInTheBlanks: blanks,
+  Matching: pairs,
+  Ordering: items,
+  Numeric: { correct: 1 },
+  TrueFalse: { correct: true },
+};
+
+describe.each(types)('%s', (type) => {
+  const scoring = scoringOf(type);
+  const props = valid[type];
+
+  test('its right answer earns all points, and valid props have no faults', () => {
+    const score = scoring?.score(props, rightAnswers[type]?.(props));
+    expect(score?.score).toBe(score?.maxScore);
+    expect(questionFaults[type]?.({ ...props, text: '[[a]] [[b]]' })).toEqual([]);
+  });
+
+  test('any other value as an answer earns between nothing and all points', () => {
+    const hostile = fc.constantFrom(
+      null,
+      '__proto__',
+      { __proto__: { a: 'Ebbe' } },
+      JSON.parse('{"__proto__": "a", "constructor": "a", "a": {"toString": 1}}'),
+      Array.from({ length: 100_000 }, () => 'a'),
+      'x'.repeat(1_000_000),
+      { a: 'x'.repeat(1_000_000) },
+      [[]],
+      NaN,
+      Infinity,
+      1e308,
+    );
+    fc.assert(
+      fc.property(fc.oneof(hostile, fc.jsonValue()), (answer) => {
+        const { score = NaN, maxScore = NaN } = scoring?.score(props, answer) ?? {};
+        expect(0 <= score && score <= maxScore).toBe(true);
+      }),
+    );
+    for (const answer of [null, undefined, [], {}, '', NaN])
+      expect(scoring?.score(props, answer)?.score).toBe(0);
+  });
+
+  test('any props are read without an error, and the facts earn what they do', () => {
+    const part = fc.record(
+      {
+        id: fc.oneof(fc.constantFrom('a', 1, '', '__proto__'), fc.jsonValue()),
+        ...{ html: fc.string(), left: fc.string(), right: fc.string() },
+        answers: fc.oneof(fc.array(fc.oneof(fc.string(), fc.integer())), fc.jsonValue()),
+      },
+      { requiredKeys: [] },
+    );
+    const parts = fc.oneof(fc.array(fc.oneof(part, fc.jsonValue()), { maxLength: 5 }), fc.jsonValue());
+    const anyProps = fc.oneof(
+      fc.jsonValue(),
+      fc.record(
+        {
+          ...{ pairs: parts, items: parts, blanks: parts, distractors: parts },
+          ...{ correct: fc.jsonValue(), tolerance: fc.jsonValue(), points: fc.jsonValue() },
+          text: fc.constantFrom('[[a]][[1]]', '[[__proto__]]', 3),
+        },
+        { requiredKeys: [] },
+      ),
+    );
+    fc.assert(
+      fc.property(anyProps, (given) => {
+        const facts = scoring?.questionOf(given) ?? null;
+        const score = scoring?.score(given, rightAnswers[type]?.(given)) ?? null;
+        expect(score).toEqual(facts && { score: facts.points, maxScore: facts.points });
+        if (typeof given === 'object' && given !== null)
+          questionFaults[type]?.(given as Record<string, unknown>);
+      }),
+    );
+  });
+});
+
+test('a text with a thousand accepted answers that nearly match is scored in little time', () => {
+  const answers = Array.from({ length: 1_000 }, (_, index) => `${'ab'.repeat(90)}${index}`);
+  const many = Array.from({ length: 1_000 }, (_, index) => ({ id: `g${index}`, answers }));
+  const props = { text: many.map(({ id }) => `[[${id}]]`).join(' '), blanks: many, allowTypos: true };
+  const facts = scoringOf('FillInTheBlanks')?.questionOf(props);
+  // More gaps and answers than these never count, whatever an author writes.
+  expect(facts).toMatchObject({ points: 100 });
+  expect(JSON.stringify(facts).length).toBeLessThan(500_000);
+});
+
+test.each<[type: (typeof types)[number], props: Record<string, unknown>, faults: string[]]>([
+  [
+    'FillInTheBlanks',
+    { text: '[[a]] [[b]] [[a]]', blanks: [{ id: 'a' }, { id: 'c', answers: ['x'] }, { answers: ['y'] }] },
+    [
+      'blank 3 has no id, so it is left out',
+      'blank 1 needs answers: a list of texts of at most 200 characters, such as ["tide"]',
+      'the gap [[b]] has no blank with this id',
+      'the text has no gap [[c]] for the blank "c"',
+      'the text has the gap [[a]] twice; only the first is shown',
+    ],
+  ],
+  [
+    'FillInTheBlanks',
+    { text: 'x', distractors: ['y'] },
+    [
+      'the text has no gap such as [[1]], so learners cannot answer it',
+      'distractors need "wordBank": true, or learners do not see them',
+    ],
+  ],
+  [
+    'Matching',
+    {
+      pairs: [
+        { id: 'a', left: 'L', right: 'R' },
+        { id: 'a', left: 'L' },
+      ],
+      distractors: [
+        { id: 'a', html: 'x' },
+        { id: 'y', html: 'R' },
+      ],
+    },
+    [
+      'pair 2 has the id "a" of an earlier pair, and is left out',
+      'each pair needs a text right, or it is left out',
+      'the distractor "a" has the id of a pair, and is left out',
+      'distractor 2 is empty or the right side of a pair, and is left out',
+    ],
+  ],
+  ['Matching', {}, ['has no pairs, so learners cannot answer it']],
+  [
+    'Ordering',
+    { items: [{ id: 'a' }] },
+    ['item 1 has no html, and is left out', 'needs at least two items, so learners cannot answer it'],
+  ],
+  [
+    'Numeric',
+    { correct: '3,4', tolerance: '5' },
+    [
+      'correct must be a number, not "3,4", so it is not scored',
+      'tolerance must be a number from 0, or a percentage such as "5%", not "5"',
+    ],
+  ],
+  ['Numeric', { points: 0 }, []],
+  ['TrueFalse', { correct: 'true' }, ['correct must be true or false, not "true", so it is not scored']],
+  ['TrueFalse', {}, ['correct must be true or false, not missing, so it is not scored']],
+])('%s: import warns authors of %j', (type, props, faults) => {
+  expect(questionFaults[type]?.(props)).toEqual(faults);
+});
