@@ -2,7 +2,17 @@ import { declaredPoints } from '../lessons/block-props.ts';
 import { isCoreWidget } from '../lessons/core-widgets.ts';
 import type { CoreWidgetType } from '../lessons/core-widgets.ts';
 import { listOf } from '../lessons/json-values.ts';
+import {
+  answerIn,
+  maxBlankCharacters,
+  readBlanks,
+  scoreBlanks,
+} from '../lessons/scoring/fill-in-the-blanks.ts';
+import { matchIn, readMatching, scoreMatching } from '../lessons/scoring/matching.ts';
 import { readQuestion, scoreMultipleChoice } from '../lessons/scoring/multiple-choice.ts';
+import { readNumeric, scoreNumeric } from '../lessons/scoring/numeric.ts';
+import { orderIn, readOrdering, scoreOrdering } from '../lessons/scoring/ordering.ts';
+import { readTrueFalse, scoreTrueFalse } from '../lessons/scoring/true-false.ts';
 import type { CorrectResponse, InteractionType, Response } from './responses.ts';
 
 /** How the answers to one question are kept in a platform, and reported to it. */
@@ -41,8 +51,20 @@ const coreForms: Record<CoreWidgetType, ((props: Props) => AnswerForm) | null> =
   Audio: noAnswers,
   Callout: noAnswers,
   Columns: noAnswers,
+  Quote: noAnswers,
+  Divider: noAnswers,
+  Math: noAnswers,
+  Code: noAnswers,
+  Accordion: noAnswers,
+  Tabs: noAnswers,
+  Flashcards: noAnswers,
   MultipleChoice: multipleChoice,
   OpenResponse: openResponse,
+  TrueFalse: trueFalse,
+  FillInTheBlanks: fillInTheBlanks,
+  Matching: matching,
+  Ordering: ordering,
+  Numeric: numeric,
 };
 
 /** Returns the form of a widget's answers; null for a core widget without answers. */
@@ -85,6 +107,91 @@ function openResponse(props: Props): AnswerForm {
     responseOf: (answer) => (typeof answer === 'string' ? { type: 'long-fill-in', text: answer } : undefined),
     correct: null,
   };
+}
+
+function trueFalse(props: Props): AnswerForm {
+  const { correct } = readTrueFalse(props);
+  return {
+    ...wholeAnswer('true-false', props),
+    maxJsonCharacters: 'false'.length,
+    points: scoreTrueFalse(props, null)?.maxScore ?? null,
+    responseOf: (answer) => (typeof answer === 'boolean' ? { type: 'true-false', value: answer } : undefined),
+    correct: correct === undefined ? null : { type: 'true-false', value: correct },
+  };
+}
+
+function numeric(props: Props): AnswerForm {
+  const { correct, tolerance } = readNumeric(props);
+  return {
+    ...wholeAnswer('numeric', props),
+    // As in -1.2345678901234567e-123.
+    maxJsonCharacters: 25,
+    points: scoreNumeric(props, null)?.maxScore ?? null,
+    responseOf: (answer) => (typeof answer === 'number' ? { type: 'numeric', value: answer } : undefined),
+    correct:
+      correct === undefined ? null : { type: 'numeric', min: correct - tolerance, max: correct + tolerance },
+  };
+}
+
+function fillInTheBlanks(props: Props): AnswerForm {
+  const { blanks, partialCredit } = readBlanks(props);
+  const idCharacters = blanks.reduce((sum, { id }) => sum + id.length, 0);
+  return {
+    ...wholeAnswer('fill-in', props),
+    isFreeText: true,
+    maxJsonCharacters: idCharacters + blanks.length * (6 * maxBlankCharacters + 6) + 2,
+    points: scoreBlanks(props, null)?.maxScore ?? null,
+    hasPartialPoints: partialCredit,
+    responseOf: (answer) => ({ type: 'fill-in', parts: blanks.map(({ id }) => answerIn(answer, id)) }),
+    correct:
+      blanks.length === 0
+        ? null
+        : { type: 'fill-in', parts: blanks.map(({ answers: [answer = ''] }) => answer) },
+  };
+}
+
+function matching(props: Props): AnswerForm {
+  const { items, options, partialCredit } = readMatching(props);
+  const targets = options.map(({ id }) => id);
+  const pairsOf = (matchOf: (itemId: string) => string | undefined) =>
+    items.flatMap(({ id }, source) => {
+      const target = targets.indexOf(matchOf(id) ?? '');
+      return target < 0 ? [] : [[source, target] as const];
+    });
+  const longest = Math.max(0, ...targets.map((id) => JSON.stringify(id).length));
+  const itemCharacters = items.reduce((sum, { id }) => sum + JSON.stringify(id).length + longest + 2, 2);
+  return {
+    ...wholeAnswer('matching', props),
+    maxJsonCharacters: itemCharacters,
+    points: scoreMatching(props, null)?.maxScore ?? null,
+    hasPartialPoints: partialCredit,
+    responseOf: (answer) => ({ type: 'matching', pairs: pairsOf((id) => matchIn(items, answer, id)) }),
+    correct:
+      items.length === 0
+        ? null
+        : { type: 'matching', pairs: pairsOf((id) => items.find((item) => item.id === id)?.match) },
+  };
+}
+
+function ordering(props: Props): AnswerForm {
+  const { items, partialCredit } = readOrdering(props);
+  const ids = items.map(({ id }) => id);
+  return {
+    ...wholeAnswer('sequencing', props),
+    maxJsonCharacters: JSON.stringify(ids).length,
+    points: scoreOrdering(props, null)?.maxScore ?? null,
+    hasPartialPoints: partialCredit,
+    responseOf(answer) {
+      const order = orderIn(items, answer);
+      return order && { type: 'sequencing', order: order.map((id) => ids.indexOf(id)) };
+    },
+    correct: ids.length === 0 ? null : { type: 'sequencing', order: [...ids.keys()] },
+  };
+}
+
+/** Returns what the forms of most questions share. */
+function wholeAnswer<Type extends InteractionType>(type: Type, props: Props) {
+  return { type, prompt: textOf(props.prompt), choices: null, isFreeText: false, hasPartialPoints: false };
 }
 
 function customWidget(props: Props): AnswerForm {

@@ -40,7 +40,7 @@ export function scorm12Response(response: Response | CorrectResponse): string | 
 function scorm12Text(response: Response | CorrectResponse): string | undefined {
   switch (response.type) {
     case 'choice':
-      return idsOf(response.picked)?.join(',');
+      return idsOf([...new Set(response.picked)])?.join(',');
     case 'sequencing':
       return idsOf(response.order)?.join(',');
     case 'matching':
@@ -66,7 +66,7 @@ function scorm12Text(response: Response | CorrectResponse): string | undefined {
 export function scorm2004Response(response: Response | CorrectResponse): string | undefined {
   switch (response.type) {
     case 'choice':
-      return idsOf(response.picked)?.join('[,]');
+      return idsOf([...new Set(response.picked)])?.join('[,]');
     case 'sequencing':
       return idsOf(response.order)?.join('[,]');
     case 'matching':
@@ -109,8 +109,9 @@ export function decimal(value: number, digits = 7): string | undefined {
     : String(Number(value.toFixed(digits)) + 0);
 }
 
+/** Returns the ids of positions; undefined if one has none. */
 function idsOf(positions: readonly number[]): string[] | undefined {
-  const found = [...new Set(positions)].map((position) => ids[position]);
+  const found = positions.map((position) => ids[position]);
   return found.every((id) => id !== undefined) ? found : undefined;
 }
 

@@ -92,8 +92,9 @@ export async function lmsPackage(
     },
     async manifests(manifest, outcomes) {
       if (known === undefined) throw new Error('The files of the package are not known yet');
-      const { version, language, stateSize } = known;
-      const written = [...outcomes].flatMap(([path, outcome]) => (isFailure(outcome) ? [] : path));
+      const { version, stateSize } = known;
+      // Sorted, because files finish in another order in each build.
+      const written = [...outcomes].flatMap(([path, outcome]) => (isFailure(outcome) ? [] : path)).sort();
       const paths = ['index.html', ...written.filter((path) => path !== 'index.html'), 'manifest.json'];
       const contents = { version, options, paths, language, publicUrl };
       const ims = await xmlFile(manifestFile, () => manifestTexts(contents));
