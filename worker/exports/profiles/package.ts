@@ -92,7 +92,7 @@ export async function lmsPackage(
     },
     async manifests(manifest, outcomes) {
       if (known === undefined) throw new Error('The files of the package are not known yet');
-      const { version, stateSize } = known;
+      const { version, language, stateSize } = known;
       // Sorted, because files finish in another order in each build.
       const written = [...outcomes].flatMap(([path, outcome]) => (isFailure(outcome) ? [] : path)).sort();
       const paths = ['index.html', ...written.filter((path) => path !== 'index.html'), 'manifest.json'];
