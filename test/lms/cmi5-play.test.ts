@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -134,6 +135,35 @@ test('Exit ends the session and returns to the platform', async () => {
   await page.getByRole('button', { name: 'Save and exit' }).click();
   await page.waitForURL(`${platform.url}/return`);
   expect(definedVerbs(platform, registration)).toEqual([['initialized', 'terminated']]);
+});
+
+test('the platform accepts a session of another implementation, and rejects what it repeats', async () => {
+  const script = createRequire(import.meta.url).resolve('@rusticisoftware/cmi5');
+  const page = `<!doctype html><h1>Start</h1><script src="cmi5.js"></script><script>
+    const au = new Cmi5(location.href);
+    au.start().then(() => au.completed()).then(() => au.passed({ scaled: 0.9 }))
+      .then(() => au.terminate()).then(() => 'Accepted', () => 'Rejected')
+      .then((result) => (document.querySelector('h1').textContent = result));
+  </script>`;
+  const platform = await startCmi5Platform(
+    new Map([
+      ['index.html', Buffer.from(page)],
+      ['cmi5.js', await readFile(script)],
+    ]),
+  );
+  const context = await browser.newContext();
+  onTestFinished(() => context.close());
+  const registration = randomUUID();
+  for (const result of ['Accepted', 'Rejected']) {
+    const tab = await context.newPage();
+    await tab.goto(platform.launch(registration, { masteryScore: 0.8 }));
+    await tab.getByRole('heading', { name: result }).waitFor();
+    if (result === 'Accepted') expect(platform.violations).toEqual([]);
+  }
+  expect(platform.statements(registration).map(verbOf)).toEqual([
+    ...['initialized', 'completed', 'passed', 'terminated', 'initialized'],
+  ]);
+  expect(platform.violations.map(({ requirement }) => requirement)).toEqual(['9.3.0.0-6']);
 });
 
 test('the course has ids that stay the same over versions, and the options decide what moves on', async () => {

@@ -85,6 +85,7 @@ export async function startCmi5Platform(files: ReadonlyMap<string, Buffer>): Pro
         if (violation !== null) return reject(violation as Requirement);
         list.push({ ...statement, session: session.id });
       }
+      if (request.method === 'PUT') return void response.writeHead(204).end();
       return send(
         200,
         [given].flat().map(({ id }) => id),
