@@ -30,6 +30,7 @@ const iconPaths = {
   right: 'M5 12.5l4.5 4.5L19 7.5',
   wrong: 'M6.5 6.5l11 11m0-11l-11 11',
   partly: 'M5.5 12h13',
+  open: 'M12 12h.01',
   contents: 'M4 6h16M4 12h16M4 18h10',
   unfold: 'M9 5l7 7-7 7',
   forward: 'M5 12h14M13 6l6 6-6 6',

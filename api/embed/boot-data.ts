@@ -77,6 +77,8 @@ type Untracked = NonNullable<LaunchToken['untracked']> | 'authorPreview';
 export interface LaunchBoot {
   /** URL of the course; null if the platform did not send one. */
   returnUrl: string | null;
+  /** Whether the platform gets a grade. */
+  sendsGrade: boolean;
 }
 
 export function noticeBoot(boot: NoticeBoot): Buffer[] {
@@ -102,7 +104,7 @@ export function untrackedBecause(token: PlayerToken): Untracked | null {
 
 export function launchBoot(token: PlayerToken): LaunchBoot | null {
   if (token.kind !== 'launch') return null;
-  return { returnUrl: courseUrl(token) };
+  return { returnUrl: courseUrl(token), sendsGrade: token.sendsGrade === true };
 }
 
 /** Returns the URL of the course that a launch came from; null if the platform sent none, or none for browsers. */

@@ -37,9 +37,8 @@ export async function openLesson(
   const contextId = claims[claim.context]?.id ?? null;
   const untracked = untrackedReason(claims);
   const link = await saveResourceLink(db, linkOf(platform, claims, lesson));
-  if (untracked === undefined && (await registerLineItem(db, link, ltiUserId))) {
-    outboxSignal.send({ ...link, ltiUserId });
-  }
+  const sendsGrade = untracked === undefined && (await registerLineItem(db, link, ltiUserId));
+  if (sendsGrade) outboxSignal.send({ ...link, ltiUserId });
   const { token } = signLaunchToken(
     secrets.signing,
     {
@@ -49,6 +48,7 @@ export async function openLesson(
       ltiUserId,
       contextId,
       untracked,
+      ...(sendsGrade && { sendsGrade }),
       ...presentation(platform, claims),
     },
     tokenSeconds,

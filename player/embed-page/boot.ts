@@ -41,6 +41,8 @@ export interface LessonBoot {
 export interface Launch {
   /** URL of the course, http or https; null if unknown. */
   returnUrl: string | null;
+  /** Whether the platform gets a grade. */
+  sendsGrade: boolean;
 }
 
 /** The data in a page without a lesson, which may wait for a token. */

@@ -23,6 +23,8 @@ export interface FrameStart {
   state: FrameProgress;
   /** Null if the frame is as high as the window, and scrolls. */
   visible: VisibleLesson | null;
+  /** What the player may say about the course; null without one. */
+  course: { hasReturn: boolean; sendsGrade: boolean } | null;
   /** Id of the step to start at, instead of the one in the state. */
   startAt?: string | undefined;
 }

@@ -15,6 +15,8 @@ export type FrameMessage =
   /** The lesson is unmounted. Its widgets' unsubmitted answers came before. */
   | { type: 'unmounted' }
   | { type: 'error'; code: string; message: string }
+  /** The learner wants to return to the course. */
+  | { type: 'leave' }
   /** The frame needs the steps of a chunk. */
   | { type: 'loadChunk'; chunk: number }
   | { type: 'resize'; height: number };
@@ -52,7 +54,7 @@ export function readFrameMessage(data: unknown): FrameMessage | undefined {
     return height === null ? undefined : { type, height: Math.ceil(height) };
   }
   if (type === 'error') return { type, code: clipped(message.code), message: clipped(message.message) };
-  if (type === 'unmounted') return { type };
+  if (type === 'unmounted' || type === 'leave') return { type };
   if (type === 'loadChunk') {
     const { chunk } = message;
     return typeof chunk === 'number' && Number.isSafeInteger(chunk) ? { type, chunk } : undefined;

@@ -8,7 +8,10 @@ import type { JsonObject, StepPosition, SessionRecord } from './session-record.t
 import type { QueuedWrite } from './queued-write.ts';
 
 /** The frame's messages about progress. */
-export type ProgressMessage = Exclude<FrameMessage, { type: 'resize' | 'error' | 'loadChunk' | 'unmounted' }>;
+export type ProgressMessage = Exclude<
+  FrameMessage,
+  { type: 'resize' | 'error' | 'loadChunk' | 'leave' | 'unmounted' }
+>;
 
 /** Saves the learner's actions, and reports them to the host. */
 export interface LearnerProgress {

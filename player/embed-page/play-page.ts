@@ -3,7 +3,7 @@ import type { LessonBoot } from './boot.ts';
 import { chunkLoader } from './chunk-loader.ts';
 import { openFrame, progressForFrame } from './frame-link.ts';
 import { openHost, sendHeightToPlatform } from './host-link.ts';
-import { launchLines } from './launch-lines.ts';
+import { launchLines, leaveFor } from './launch-lines.ts';
 import { learnerNotices } from './learner-notices.ts';
 import { learnerProgress } from './learner-progress.ts';
 import type { AbandonedSaves } from './abandoned-saves.ts';
@@ -121,6 +121,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
       content,
       styledWidgets: boot.styledWidgets ?? null,
       visible: visible?.of(frame.iframe) ?? null,
+      course: launch && { hasReturn: launch.returnUrl !== null, sendsGrade: launch.sendsGrade },
       state: progressForFrame(stateNow()),
       startAt: linked?.stepId,
     }),
@@ -128,6 +129,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
       if (message.type === 'resize') setHeight(message.height);
       else if (message.type === 'error') host.send(message);
       else if (message.type === 'loadChunk') void sendChunk(message.chunk);
+      else if (message.type === 'leave') leave();
       else {
         if (message.type === 'ready') onReady(message);
         else if (message.type === 'step')
@@ -138,6 +140,13 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
       }
     },
   );
+
+  /** Returns to the course, after the learner's own press: a widget can send the same message. */
+  function leave(): void {
+    if (launch?.returnUrl && navigator.userActivation.isActive && isCompleted(saver.queue())) {
+      leaveFor(launch.returnUrl);
+    }
+  }
 
   function setHeight(height: number): void {
     if (visible) frame.iframe.style.blockSize = `${height}px`;
@@ -182,7 +191,6 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     isRejected = hold === 'expired';
     frame.iframe.inert = hold === 'elsewhere' || hold === 'conflict';
     notices.update();
-    lines.update(isCompleted(saver.queue()));
   }
 
   function continueHere(): void {
@@ -238,7 +246,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
 
   function show(): void {
     progress.moveTo(positions.positionInRecord(stateNow()));
-    document.body.append(...lines.above, frame.iframe, ...lines.below);
+    document.body.append(...lines.above, frame.iframe);
     frameTimer = setTimeout(() => {
       isStuck = true;
       update();

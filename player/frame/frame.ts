@@ -38,6 +38,8 @@ function play(start: FrameStart, port: MessagePort): void {
       element: root,
       versionId,
       language,
+      sendsGrade: start.course?.sendsGrade === true,
+      onLeave: start.course?.hasReturn ? () => send({ type: 'leave' }) : undefined,
       state,
       startAt,
       resolveMedia: (src) => mediaUrl(content, src),
@@ -94,9 +96,13 @@ function play(start: FrameStart, port: MessagePort): void {
   else new ResizeObserver(() => sendHeight(root.offsetHeight)).observe(root);
 }
 
+/** In a lower window, a header and a bar would leave too little space to read. As in lesson.css. */
+const minHeight = 320;
+
 function setVisible(visible: VisibleLesson | null): void {
   const { style } = document.documentElement;
   if (visible === null) return style.setProperty('--lectern-min-height', '100svh');
+  document.documentElement.classList.toggle('lectern-is-low', visible.height < minHeight);
   for (const name of ['top', 'below', 'height'] as const) {
     style.setProperty(`--lectern-visible-${name}`, `${visible[name]}px`);
   }

@@ -5,13 +5,15 @@ interface Question {
   note: string;
   confirm: string;
   cancel: string;
+  /** Between the note and the buttons. */
+  details?: HTMLElement;
 }
 
 /**
  * Makes a confirmation dialog for an action that loses something. Put it on the page, and open it with `showModal()`.
  */
 export function confirmDialog(
-  { title, note, confirm, cancel }: Question,
+  { title, note, confirm, cancel, details }: Question,
   onConfirm: () => void,
 ): HTMLDialogElement {
   const titleId = uniqueId();
@@ -23,6 +25,7 @@ export function confirmDialog(
     { class: 'lectern-confirm', 'aria-labelledby': titleId, 'aria-describedby': noteId },
     element('p', { class: 'lectern-confirm-title', id: titleId }, title),
     element('p', { id: noteId }, note),
+    ...(details ? [details] : []),
     element('div', { class: 'lectern-actions' }, stay, go),
   );
   stay.addEventListener('click', () => dialog.close());

@@ -1,19 +1,28 @@
-import { element } from '../dom.ts';
-import { confirmDialog } from './confirm-dialog.ts';
-import { pointsOf, questionsOf } from './lesson-progress.ts';
-import type { LessonProgress } from './lesson-progress.ts';
-import { stepTitle } from './step-list.ts';
-import type { PlayedLesson } from './read-lesson.ts';
 import { message } from '../../shared/i18n/message.ts';
+import { shareOf } from '../../shared/progress/score.ts';
+import { element, icon } from '../dom.ts';
+import { confirmDialog } from './confirm-dialog.ts';
+import { pointsOf } from './lesson-progress.ts';
+import type { LessonProgress } from './lesson-progress.ts';
+import { isMistake, resultsOf } from './question-results.ts';
+import type { Result, StepResults } from './question-results.ts';
+import type { PlayedLesson } from './read-lesson.ts';
+import { stepTitle } from './step-list.ts';
 
 /** The actions on the page after the last step. */
 export interface EndActions {
   goToIndex(this: void, index: number): void;
   back(this: void): void;
   restart(this: void): void;
+  /** Goes through the steps with mistakes. */
+  review(this: void): void;
+  /** Returns to the course; undefined without one. */
+  leave: ((this: void) => void) | undefined;
 }
 
-/** Makes the page after the last step, below its heading: the result, open questions, and starting again. */
+const icons = { right: 'right', partly: 'partly', wrong: 'wrong', answered: 'right', open: 'open' } as const;
+
+/** Makes the page after the last step, below its heading: the result, each question, and what to do next. */
 export function endView(
   lesson: PlayedLesson,
   progress: LessonProgress,
@@ -25,49 +34,25 @@ export function endView(
     { class: 'lectern-end' },
     element('p', {}, message(language, 'lesson.completeNote')),
   );
-
-  const { score, maxScore } = pointsOf(lesson, progress);
-  const { total, answered, openSteps } = questionsOf(lesson, progress);
-  const result = element('div', { class: 'lectern-result' });
-  if (maxScore !== null) {
-    const points = score ?? 0;
-    const meter = element('div', { class: 'lectern-meter', 'aria-hidden': 'true' }, element('span'));
-    (meter.firstElementChild as HTMLElement).style.inlineSize =
-      `${maxScore > 0 ? (points / maxScore) * 100 : 0}%`;
-    const text = message(language, 'widget.score', { score: points, maxScore });
-    result.append(element('p', { class: 'lectern-score' }, text), meter);
-  }
-  if (total > 0) result.append(element('p', {}, message(language, 'lesson.answered', { answered, total })));
-  if (result.hasChildNodes()) page.append(result);
-
-  if (openSteps.length > 0) {
-    const list = element('ul', { class: 'lectern-open-steps' });
-    for (const step of openSteps) {
-      const link = element(
-        'button',
-        { class: 'lectern-link', type: 'button' },
-        stepTitle(step, lesson, language),
-      );
-      link.addEventListener('click', () => actions.goToIndex(step.index));
-      list.append(element('li', {}, link));
+  const results = resultsOf(lesson, progress);
+  const all = results.flatMap(({ questions }) => questions);
+  const points = pointsOf(lesson, progress);
+  if (all.length > 0) {
+    const answered = all.filter(({ result }) => result !== 'open').length;
+    const texts = element('div', {});
+    const box = element('div', { class: 'lectern-result' }, texts);
+    const { score, maxScore } = points;
+    if (maxScore !== null) {
+      box.prepend(ring(shareOf(points) / 100, language));
+      const text = message(language, 'widget.score', { score: score ?? 0, maxScore });
+      texts.append(element('p', { class: 'lectern-score' }, text));
     }
-    page.append(
-      element('h2', { class: 'lectern-end-heading' }, message(language, 'lesson.unanswered')),
-      list,
-    );
+    texts.append(element('p', {}, message(language, 'lesson.answered', { answered, total: all.length })));
+    page.append(box);
   }
 
-  const back = element(
-    'button',
-    { class: 'lectern-button lectern-is-quiet', type: 'button' },
-    message(language, 'lesson.backToLesson'),
-  );
-  back.addEventListener('click', () => actions.back());
-  const again = element(
-    'button',
-    { class: 'lectern-button lectern-is-quiet', type: 'button' },
-    message(language, 'lesson.startAgain'),
-  );
+  const back = button('lesson.backToLesson', () => actions.back());
+  const again = button('lesson.startAgain', () => dialog.showModal());
   const dialog = confirmDialog(
     {
       title: message(language, 'lesson.startAgainAsk'),
@@ -77,7 +62,85 @@ export function endView(
     },
     () => actions.restart(),
   );
-  again.addEventListener('click', () => dialog.showModal());
-  page.append(element('div', { class: 'lectern-actions' }, back, again), dialog);
+  const buttons = [back, again];
+  if (results.some(isMistake)) buttons.unshift(button('lesson.review', () => actions.review()));
+  if (actions.leave) buttons.unshift(button('lesson.leave', actions.leave));
+  // One action stands out: back to the course, else the mistakes, else the lesson.
+  buttons[0]?.classList.remove('lectern-is-quiet');
+  page.append(element('div', { class: 'lectern-actions' }, ...buttons), ...sectionResults(), dialog);
   return page;
+
+  function button(
+    key: 'lesson.backToLesson' | 'lesson.startAgain' | 'lesson.review' | 'lesson.leave',
+    act: () => void,
+  ) {
+    const made = element(
+      'button',
+      { class: 'lectern-button lectern-is-quiet', type: 'button' },
+      message(language, key),
+    );
+    made.addEventListener('click', act);
+    return made;
+  }
+
+  /** Lists the questions of each section, with links. */
+  function sectionResults(): HTMLElement[] {
+    return lesson.sections.flatMap(({ title }, sectionIndex) => {
+      const steps = results.filter(({ step }) => step.sectionIndex === sectionIndex);
+      if (steps.length === 0) return [];
+      const questions = steps.flatMap((step) => step.questions);
+      const scored = questions.filter(({ result }) => !['answered', 'open'].includes(result)).length;
+      const right = questions.filter(({ result }) => result === 'right').length;
+      const heading = element(
+        'h2',
+        { class: 'lectern-end-heading' },
+        element('span', {}, title || lesson.title),
+      );
+      if (scored > 0) {
+        const count = message(language, 'lesson.rightOf', { right, total: questions.length });
+        heading.append(' ', element('span', { class: 'lectern-outline-count' }, count));
+      }
+      return [heading, element('ul', { class: 'lectern-results' }, ...steps.flatMap(questionRows))];
+    });
+  }
+
+  function questionRows({ step, questions }: StepResults): HTMLElement[] {
+    return questions.map(({ result }, index) => {
+      const name = stepTitle(step, lesson, language);
+      const number = message(language, 'lesson.question', { number: index + 1 });
+      const link = element('button', { class: 'lectern-link', type: 'button' }, name);
+      if (questions.length > 1) link.append(` · ${number}`);
+      link.addEventListener('click', () => actions.goToIndex(step.index));
+      return element(
+        'li',
+        { class: `lectern-result-row lectern-is-${result}` },
+        element('span', { class: 'lectern-result-mark' }, icon(icons[result])),
+        link,
+        element('span', { class: 'lectern-result-text' }, resultText(result, language)),
+      );
+    });
+  }
+}
+
+function resultText(result: Result, language: string): string {
+  switch (result) {
+    case 'right':
+      return message(language, 'widget.correct');
+    case 'partly':
+      return message(language, 'widget.partlyCorrect');
+    case 'wrong':
+      return message(language, 'widget.incorrect');
+    case 'answered':
+      return message(language, 'lesson.markAnswered');
+    case 'open':
+      return message(language, 'lesson.markOpen');
+  }
+}
+
+/** Draws a share as a ring with its percentage. */
+function ring(share: number, language: string): HTMLElement {
+  const text = share.toLocaleString(language, { style: 'percent', maximumFractionDigits: 0 });
+  const made = element('div', { class: 'lectern-ring' }, element('span', {}, text));
+  made.style.setProperty('--lectern-share', String(share));
+  return made;
 }

@@ -1,5 +1,4 @@
-import { isOpenQuestion } from '../../shared/lessons/core-widgets.ts';
-import { isClosed, pointsOfWidget, widgetKey } from '../../shared/progress/outline.ts';
+import { isClosed, widgetKey } from '../../shared/progress/outline.ts';
 import { scoreAnswer, totalPoints } from '../../shared/progress/score.ts';
 import type { Points } from '../../shared/progress/score.ts';
 import type { AnswerResult } from '../block.ts';
@@ -170,28 +169,6 @@ export function isWidgetClosed(
   const item = progress.items.find((other) => other.stepId === stepId && other.widgetId === widgetId);
   if (widget === undefined || item === undefined) return false;
   return isClosed(widget, { ...item, tries: triesOf(progress, stepId, widgetId) });
-}
-
-/** Counts the questions of the lesson and the answered ones, and lists the steps with open questions. */
-export function questionsOf(
-  lesson: PlayedLesson,
-  { items }: LessonProgress,
-): { total: number; answered: number; openSteps: PlayedStep[] } {
-  const answered = new Set(items.map(({ stepId, widgetId }) => widgetKey(stepId, widgetId)));
-  const open = new Set<string>();
-  for (const { id, widgets } of lesson.outline.sections.flatMap(({ steps }) => steps)) {
-    for (const widget of widgets) {
-      const { widgetId, widgetType, isConditional } = widget;
-      const isQuestion = isOpenQuestion(widgetType) || pointsOfWidget(widget) !== null;
-      const key = widgetKey(id, widgetId);
-      if (isQuestion && !isConditional && !answered.has(key)) open.add(key);
-    }
-  }
-  return {
-    total: answered.size + open.size,
-    answered: answered.size,
-    openSteps: lesson.steps.filter(({ id }) => [...open].some((key) => key.startsWith(`${id}\n`))),
-  };
 }
 
 function at(lesson: PlayedLesson, progress: LessonProgress, index: number): LessonProgress {

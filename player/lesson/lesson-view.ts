@@ -1,4 +1,6 @@
 import { element, uniqueId } from '../dom.ts';
+import { askFinish } from './finish-dialog.ts';
+import type { BeforeFinish } from './finish-dialog.ts';
 import { endView } from './end-view.ts';
 import type { EndActions } from './end-view.ts';
 import type { LessonProgress } from './lesson-progress.ts';
@@ -25,9 +27,14 @@ export interface LessonView {
   /**
    * Shows the current step, or the end.
    *
+   * @param next the text of the Next button
    * @param isChange false for the first time: the page keeps its focus and scroll position
    */
-  show(progress: LessonProgress, isChange: boolean): void;
+  show(progress: LessonProgress, isChange: boolean, next: string): void;
+  /** Shows what an answer has changed around the step. @param isOpen whether the step has unanswered questions */
+  mark(progress: LessonProgress, isOpen: boolean): void;
+  /** Asks before the lesson is finished. */
+  askFinish(before: BeforeFinish, finish: () => void): void;
   /** Removes the step; its widgets may report a last time. */
   leave(): void;
   /** Focuses the heading of the step and scrolls to it. */
@@ -114,7 +121,7 @@ export function lessonView(
   window.addEventListener('pagehide', flush);
 
   return {
-    show(progress, isChange) {
+    show(progress, isChange, next) {
       const { atEnd, index } = progress;
       const current = currentStep(lesson, progress);
       outline.show(progress);
@@ -126,8 +133,7 @@ export function lessonView(
       section.hidden = above === '' || above === title;
       heading.textContent = title;
       bar.back.hidden = index === 0;
-      const isLast = index === lesson.steps.length - 1;
-      bar.setNext(atEnd ? undefined : message(language, isLast ? 'lesson.finish' : 'lesson.next'));
+      bar.setNext(atEnd ? undefined : next);
       if (atEnd) {
         end = endView(lesson, progress, language, actions);
         stage.append(end);
@@ -138,6 +144,13 @@ export function lessonView(
       status.textContent = atEnd ? '' : bar.position.textContent;
       focus();
     },
+    mark(progress, isOpen) {
+      outline.show(progress);
+      // The question comes first until it is answered.
+      bar.next.classList.toggle('lectern-is-quiet', isOpen);
+    },
+    askFinish: (before, finish) =>
+      askFinish(root, lesson, language, before, { finish, goToIndex: actions.goToIndex }),
     leave() {
       step?.flush();
       step?.destroy();

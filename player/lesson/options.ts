@@ -26,6 +26,10 @@ export interface LessonOptions {
   loadWidget?(this: void, type: string): Promise<Widget | null>;
   /** Milliseconds after which a notice replaces a widget that is still loading. */
   widgetTimeout?: number;
+  /** Whether a course gets the result as a grade when the learner finishes. The player shows it before. */
+  sendsGrade?: boolean;
+  /** Returns to the course. With it, the end has a button that does so. */
+  onLeave?(this: void): void;
   /** Called when the first step is on the page. */
   onReady?(this: void, event: LessonEvent): void;
   /** Called when another step is on the page or, after the last one, the end (`progressData.atEnd`). */
@@ -114,7 +118,7 @@ export interface LessonHandle {
    * such step, or is not completed.
    */
   goTo(this: void, stepId: string | null): boolean;
-  /** Goes forward as the Next button does. Returns false at the end. */
+  /** Goes to the next step or, after the last one, finishes without asking. Returns false at the end. */
   next(this: void): boolean;
   /** Goes back as the Back button does. Returns false on the first step. */
   back(this: void): boolean;

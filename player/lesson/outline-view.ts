@@ -5,6 +5,8 @@ import { outlineSearch } from './outline-search.ts';
 import type { PlayedLesson, PlayedSection, PlayedStep } from './read-lesson.ts';
 import { stepList } from './step-list.ts';
 import type { StepList } from './step-list.ts';
+import { stepMarks } from './question-results.ts';
+import type { StepMark } from './question-results.ts';
 import { message } from '../../shared/i18n/message.ts';
 
 /** In longer lessons, only the current section is unfolded at first, and a field searches the steps. */
@@ -16,7 +18,7 @@ const edgePixels = 48;
 /** The list of sections and steps. */
 export interface OutlineView {
   nav: HTMLElement;
-  /** Marks the current step and the seen ones. */
+  /** Marks the current step, and what the learner has done in each. */
   show(progress: LessonProgress): void;
 }
 
@@ -39,11 +41,11 @@ export function outlineView(
   let current: Fold | undefined;
   /** The section that was unfolded because the learner arrived there. */
   let unfolded: Fold | undefined;
-  let shown: { progress: LessonProgress; seenSteps: ReadonlySet<string> } | undefined;
+  let shown: { progress: LessonProgress; marks: readonly StepMark[] } | undefined;
 
   function listOf(steps: readonly PlayedStep[]): StepList {
     const made = stepList(steps, lesson, language, go);
-    if (shown) made.mark(shown.progress, shown.seenSteps);
+    if (shown) made.mark(shown.progress, shown.marks);
     return made;
   }
 
@@ -123,9 +125,10 @@ export function outlineView(
   return {
     nav,
     show(progress) {
-      const seenSteps = new Set(progress.visited);
-      shown = { progress, seenSteps };
-      const seenIn = ({ section }: Fold) => section.steps.filter(({ id }) => seenSteps.has(id)).length;
+      const marks = stepMarks(lesson, progress);
+      shown = { progress, marks };
+      const seenIn = ({ section }: Fold) =>
+        section.steps.filter(({ index }) => marks[index] !== 'unseen').length;
       for (const fold of folds) {
         const steps = fold.section.steps.length;
         fold.count.textContent = message(language, 'lesson.sectionProgress', { seen: seenIn(fold), steps });
@@ -133,7 +136,7 @@ export function outlineView(
           arrive(fold, (other) => seenIn(other) === other.section.steps.length);
         }
       }
-      for (const { mark } of [...lists.values(), ...(search?.results() ?? [])]) mark(progress, seenSteps);
+      for (const { mark } of [...lists.values(), ...(search?.results() ?? [])]) mark(progress, marks);
       requestAnimationFrame(revealCurrent);
     },
   };

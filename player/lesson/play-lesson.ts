@@ -1,3 +1,5 @@
+import { message } from '../../shared/i18n/message.ts';
+import { shareOf } from '../../shared/progress/score.ts';
 import { jsonCopy, text } from '../props.ts';
 import {
   answerItem,
@@ -13,6 +15,7 @@ import type { LessonAction } from './lesson-progress.ts';
 import { lessonView } from './lesson-view.ts';
 import type { LessonError, LessonEvent, LessonHandle, LessonOptions } from './options.ts';
 import type { PlayedLesson, PlayedStep } from './read-lesson.ts';
+import { isMistake, resultsOf } from './question-results.ts';
 import type { StepHost } from './step-view.ts';
 import type { WidgetLoader } from './widget-loader.ts';
 
@@ -39,6 +42,10 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
   /** While a step is removed, its widgets may still report, but the learner cannot navigate. */
   let isLeaving = false;
   let isDestroyed = false;
+  /** Widgets of the current step with an answer that is not submitted. It counts when the learner goes on. */
+  const drafts = new Set<string>();
+  /** Whether Next leads through the steps with mistakes. */
+  let isReviewing = false;
 
   function event(): LessonEvent {
     return {
@@ -78,9 +85,15 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
     cause: unknown,
   ): void {
     if (!isAlive) return;
-    const message = cause instanceof Error ? cause.message : String(cause);
     const widgetId = typeof block.widgetId === 'string' ? block.widgetId : undefined;
-    report({ code, message, cause, stepId: step.id, widgetId, widgetType: block.widgetType });
+    report({
+      code,
+      message: cause instanceof Error ? cause.message : String(cause),
+      cause,
+      stepId: step.id,
+      widgetId,
+      widgetType: block.widgetType,
+    });
   }
 
   const stepHost: StepHost = {
@@ -109,13 +122,18 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
         return;
       }
       act({ kind: 'answer', item });
+      drafts.delete(item.widgetId);
+      mark();
       const variable = text(props.variable);
       if (variable) setVariable(step, props.id, variable, item.answer);
       notify(options.onAnswer, { ...event(), item: jsonCopy(item) });
     },
     draft(step, { props }, value) {
-      if (options.onDraft === undefined) return false;
       const widgetId = text(props.id);
+      if (value === undefined) drafts.delete(widgetId);
+      else drafts.add(widgetId);
+      mark();
+      if (options.onDraft === undefined) return false;
       const at = new Date().toISOString();
       if (widgetId) notify(options.onDraft, { stepId: step.id, widgetId, answer: value, at });
       return true;
@@ -128,11 +146,19 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
     },
   };
 
-  const view = lessonView(root, lesson, stepHost, { goToIndex, next, back, restart });
+  const view = lessonView(root, lesson, stepHost, {
+    goToIndex,
+    next: nextOrAsk,
+    back,
+    restart,
+    review,
+    leave: options.onLeave,
+  });
 
   /** Shows the current step, and loads the following ones before the learner needs them. */
   function show(isChange: boolean): void {
-    view.show(progress, isChange);
+    view.show(progress, isChange, nextText());
+    mark();
     for (let ahead = 1; ahead <= stepsAhead; ahead += 1) {
       // It is loaded again when the learner reaches it.
       lesson.load(progress.index + ahead).catch(() => undefined);
@@ -149,6 +175,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
   function changeStep(action: LessonAction): LessonEvent | undefined {
     leave();
     if (isDestroyed) return undefined;
+    drafts.clear();
     act(action);
     show(true);
     const changed = event();
@@ -163,6 +190,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
   /** Returns false for an index without a step. */
   function goToIndex(index: number): boolean {
     if (!canNavigate() || lesson.steps[index] === undefined) return false;
+    isReviewing = false;
     if (!progress.atEnd && index === progress.index) view.focus();
     else changeStep({ kind: 'go', index });
     return true;
@@ -171,6 +199,59 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
   function goTo(stepId: string | null): boolean {
     if (stepId === null) return goToEnd();
     return goToIndex(lesson.steps.findIndex(({ id }) => id === stepId));
+  }
+
+  /** Returns the unanswered questions of steps, without those that have a draft. */
+  function openSteps(): PlayedStep[] {
+    return resultsOf(lesson, progress).flatMap(({ step, questions }) => {
+      const isOpen = questions.some(
+        ({ widgetId, result }) =>
+          result === 'open' && !(step.index === progress.index && drafts.has(widgetId)),
+      );
+      return isOpen ? [step] : [];
+    });
+  }
+
+  function mark(): void {
+    view.mark(progress, !progress.atEnd && openSteps().some(({ index }) => index === progress.index));
+  }
+
+  /** Returns the next step with a mistake, while the learner reviews them. */
+  function nextMistake(): PlayedStep | undefined {
+    return resultsOf(lesson, progress).find(
+      (results) => isMistake(results) && results.step.index > progress.index,
+    )?.step;
+  }
+
+  function nextText(): string {
+    if (isReviewing) return message(language, nextMistake() ? 'lesson.nextMistake' : 'lesson.backToResults');
+    const isLast = progress.index === lesson.steps.length - 1;
+    return message(language, isLast ? 'lesson.finish' : 'lesson.next');
+  }
+
+  function review(): void {
+    const first = resultsOf(lesson, progress).find(isMistake);
+    if (!first || !canNavigate()) return;
+    isReviewing = true;
+    changeStep({ kind: 'go', index: first.step.index });
+  }
+
+  /** Does what the Next button does: before the first finish, it asks. */
+  function nextOrAsk(): void {
+    if (isReviewing && canNavigate()) {
+      const mistake = nextMistake();
+      isReviewing = mistake !== undefined;
+      changeStep(mistake ? { kind: 'go', index: mistake.index } : { kind: 'finish' });
+      return;
+    }
+    const isLast = progress.index === lesson.steps.length - 1;
+    const open = openSteps();
+    const { sendsGrade = false } = options;
+    if (!isLast || progress.completed || (open.length === 0 && !sendsGrade)) next();
+    else {
+      const grade = sendsGrade ? shareOf(pointsOf(lesson, progress)) / 100 : null;
+      view.askFinish({ openSteps: open, grade }, next);
+    }
   }
 
   /** Goes to the end of a lesson that the learner has completed before. */

@@ -1,13 +1,20 @@
 import { element, icon } from '../dom.ts';
 import type { LessonProgress } from './lesson-progress.ts';
 import type { PlayedLesson, PlayedStep } from './read-lesson.ts';
+import type { StepMark } from './question-results.ts';
 import { message } from '../../shared/i18n/message.ts';
+
+const markTexts = {
+  seen: 'lesson.seen',
+  answered: 'lesson.markAnswered',
+  right: 'lesson.markRight',
+} as const;
 
 /** A list of steps on the page. */
 export interface StepList {
   list: HTMLElement;
-  /** Marks the current step and the seen ones. */
-  mark(this: void, progress: Pick<LessonProgress, 'index' | 'atEnd'>, seenSteps: ReadonlySet<string>): void;
+  /** Marks the current step, and what the learner has done in each. */
+  mark(this: void, progress: Pick<LessonProgress, 'index' | 'atEnd'>, marks: readonly StepMark[]): void;
 }
 
 /**
@@ -36,14 +43,15 @@ export function stepList(
   });
   return {
     list,
-    mark({ index, atEnd }, seenSteps) {
+    mark({ index, atEnd }, marks) {
       for (const { step, button, seen } of entries) {
         const isCurrent = step.index === index && !atEnd;
-        const isSeen = seenSteps.has(step.id) && !isCurrent;
+        const mark = marks[step.index] ?? 'unseen';
         if (isCurrent) button.setAttribute('aria-current', 'step');
         else button.removeAttribute('aria-current');
-        button.classList.toggle('lectern-is-seen', isSeen);
-        seen.textContent = isSeen ? `, ${message(language, 'lesson.seen')}` : '';
+        button.dataset.mark = mark;
+        const isSaid = mark !== 'unseen' && !(isCurrent && mark === 'seen');
+        seen.textContent = isSaid ? `, ${message(language, markTexts[mark])}` : '';
       }
     },
   };

@@ -6,7 +6,10 @@ export interface MessageValues {
   'fillInTheBlanks.gap': { gap: number; gaps: number };
   'flashcards.left': { left: number };
   'lesson.answered': { answered: number; total: number };
+  'lesson.finishGrade': { percent: string };
   'lesson.found': { count: number };
+  'lesson.question': { number: number };
+  'lesson.rightOf': { right: number; total: number };
   'lesson.sectionProgress': { seen: number; steps: number };
   'lesson.seenSteps': { seen: number; steps: number };
   'lesson.step': { step: number; steps: number };

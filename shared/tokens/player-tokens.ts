@@ -43,6 +43,8 @@ export interface LaunchToken extends LessonToken {
   locale?: string | undefined;
   /** The platform's URL for the way back. */
   returnUrl?: string | undefined;
+  /** Whether the platform gets a grade; missing if not. */
+  sendsGrade?: boolean | undefined;
   /** Origins whose pages may frame the lesson. */
   platformOrigins?: string[] | undefined;
 }
@@ -84,6 +86,7 @@ const launchClaims = z.object({
   untracked: z.enum(['anonymous', 'preview']).optional(),
   locale: z.string().optional(),
   returnUrl: z.string().optional(),
+  sendsGrade: z.boolean().optional(),
   platformOrigins: z.array(z.string()).optional(),
 });
 const previewClaims = z.object({ ...lessonClaims, versionId: z.string() });

@@ -71,8 +71,9 @@ describe('callbacks', () => {
 
   it('completion is reported once, however often the learner reaches the end', async () => {
     await view.start({ lesson: threeSteps(), startAt: 'neptune' });
+    await page.getByRole('button', { name: 'Finish' }).click();
     for (const name of ['Finish', 'Back to the lesson', 'Finish']) {
-      await page.getByRole('button', { name }).click();
+      await page.getByRole('button', { name }).last().click();
     }
     expect(await view.calls('onComplete')).toHaveLength(1);
     const state = await page.evaluate('handle.state()');

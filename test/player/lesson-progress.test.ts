@@ -4,13 +4,13 @@ import {
   answerItem,
   nextProgress,
   pointsOf,
-  questionsOf,
   resumeProgress,
   savedState,
   startProgress,
   triesOf,
 } from '../../player/lesson/lesson-progress.ts';
 import type { LessonAction, LessonProgress } from '../../player/lesson/lesson-progress.ts';
+import { resultsOf } from '../../player/lesson/question-results.ts';
 import { readLesson } from '../../player/lesson/read-lesson.ts';
 import { buildQuestion, buildWidget, contentOf, now } from '../progress/build-progress.ts';
 
@@ -134,13 +134,16 @@ describe('progress in the player', () => {
   });
 
   it('lists open questions, except those that may be hidden', () => {
-    const { total, answered, openSteps } = questionsOf(lesson, after([]));
-    expect([total, answered, openSteps.map(({ id }) => id)]).toEqual([3, 0, ['one', 'three']]);
+    const openSteps = (progress: LessonProgress) =>
+      resultsOf(lesson, progress)
+        .filter(({ questions }) => questions.some(({ result }) => result === 'open'))
+        .map(({ step }) => step.id);
+    expect(openSteps(after([]))).toEqual(['one', 'three']);
     const done = after([
       { kind: 'answer', item: item('one', 'q1', ['b']) },
       { kind: 'answer', item: item('one', 'o1', 'because') },
       { kind: 'answer', item: item('three', 's1', 3) },
     ]);
-    expect(questionsOf(lesson, done)).toEqual({ total: 3, answered: 3, openSteps: [] });
+    expect(openSteps(done)).toEqual([]);
   });
 });

@@ -40,6 +40,7 @@ describe('steps', () => {
     expect(await heading()).toBe('Venus');
     await click('Next');
     await click('Finish');
+    await confirmFinish();
     expect(await heading()).toBe('Lesson complete');
   });
 
@@ -142,16 +143,69 @@ async function answerAndFinish(): Promise<void> {
   await click('Check answer');
   await click('Next');
   await click('Finish');
+  await confirmFinish();
 }
 
+/** Finishes although questions are unanswered. */
+const confirmFinish = () => page.getByRole('dialog').getByRole('button', { name: 'Finish' }).click();
+
 describe('the end of a lesson', () => {
-  it('shows the score and the unanswered questions, with links back', async () => {
+  it('shows the score and each question with its result, with links back', async () => {
     await answerAndFinish();
     expect(await end().innerText()).toContain('Score: 1 of 1');
     expect(await end().innerText()).toContain('You’ve answered 1 of 2 questions.');
-    expect(await end().getByRole('listitem').allTextContents()).toEqual(['Neptune']);
+    expect(await end().locator('.lectern-ring').textContent()).toBe('100%');
+    expect(await end().getByRole('listitem').allTextContents()).toEqual([
+      'VenusCorrect',
+      'Neptunenot answered',
+    ]);
     await end().getByRole('button', { name: 'Neptune' }).click();
     expect(await heading()).toBe('Neptune');
+  });
+
+  it('comes after a question, if some are unanswered: their steps are a click away', async () => {
+    await view.start({ lesson: threeSteps(), startAt: 'neptune' });
+    await page.getByRole('textbox').fill('Typed, but not submitted, counts.');
+    await click('Finish');
+    const dialog = page.getByRole('dialog', { name: 'Finish the lesson?' });
+    expect(await dialog.getByRole('listitem').allTextContents()).toEqual(['Venus']);
+    await dialog.getByRole('button', { name: 'Venus' }).click();
+    expect([await heading(), await dialog.count()]).toEqual(['Venus', 0]);
+    expect(await view.calls('onComplete')).toEqual([]);
+  });
+
+  it('says which grade the course gets, before it gets it, and leads back to the course', async () => {
+    await view.start(
+      { lesson: threeSteps(), startAt: 'venus', sendsGrade: true },
+      { callbacks: ['onLeave'] },
+    );
+    await page.getByText('460').click();
+    await click('Check answer');
+    await click('Next');
+    await click('Finish');
+    await page.getByText('Your course gets this result: 100%.').waitFor();
+    await confirmFinish();
+    await click('Back to the course');
+    expect(await view.calls('onLeave')).toHaveLength(1);
+  });
+
+  it('leads through the steps with mistakes, and back to the results', async () => {
+    const wrong = { type: 'MultipleChoice', props: { ...question.props, id: 'q9' } };
+    await view.start({
+      lesson: lessonOf({ Near: { Mercury: [wrong], Venus: [text('t1', 'x')], Mars: [wrong] } }),
+    });
+    for (let answers = 0; answers < 2; answers += 1) {
+      await page.getByRole('radio', { name: 'The Sun' }).check();
+      await click('Check answer');
+      await page.evaluate('handle.goTo("mars")');
+    }
+    await click('Finish');
+    await click('Review my mistakes');
+    expect(await heading()).toBe('Mercury');
+    await click('Next mistake');
+    expect(await heading()).toBe('Mars');
+    await click('Back to the results');
+    expect(await heading()).toBe('Lesson complete');
   });
 
   it('of a lesson without questions shows only that it is complete', async () => {

@@ -48,6 +48,7 @@ interface StartOptions {
   startAt?: string;
   language?: string;
   widgetTimeout?: number;
+  sendsGrade?: boolean;
 }
 
 interface StartExtras {
@@ -55,6 +56,8 @@ interface StartExtras {
   widgets?: Record<string, string>;
   /** Names of the callbacks that throw. */
   throwing?: string[];
+  /** Names of further callbacks. */
+  callbacks?: string[];
 }
 
 /** A callback's name and its argument. */
@@ -210,9 +213,9 @@ async function openLesson(
   return {
     ...opened,
     calls,
-    async start(given, { widgets = {}, throwing = [] } = {}) {
+    async start(given, { widgets = {}, throwing = [], callbacks = [] } = {}) {
       await page.evaluate(
-        `start(${[given, widgets, throwing].map((value) => JSON.stringify(value)).join()})`,
+        `start(${[given, widgets, throwing, callbacks].map((value) => JSON.stringify(value)).join()})`,
       );
       await page.waitForFunction('window.events.length > 0');
     },

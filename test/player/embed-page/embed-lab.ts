@@ -201,6 +201,12 @@ export async function press({ lesson }: Pick<HostPage, 'lesson'>, name: string):
   await lesson.getByRole('button', { name, exact: true }).click();
 }
 
+/** Finishes the lesson although questions are unanswered, which the player asks about first. */
+export async function finishAnyway(page: Pick<HostPage, 'lesson'>): Promise<void> {
+  await press(page, 'Finish');
+  await page.lesson.getByRole('dialog').getByRole('button', { name: 'Finish' }).click();
+}
+
 /** Answers the question of the current step. */
 export async function choose(page: Pick<HostPage, 'lesson'>, choice: string): Promise<void> {
   await page.lesson.getByRole('radio', { name: choice, exact: true }).check();
