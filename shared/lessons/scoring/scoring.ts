@@ -30,9 +30,12 @@ export function readPoints(points: unknown, defaultPoints = 1): number {
   return typeof points === 'number' && Number.isFinite(points) && points >= 0 ? points : defaultPoints;
 }
 
-/** Returns a share of the points, with four decimals, so that sums of shares compare and print as a reader expects. */
+/**
+ * Returns a share of the points: all of them exactly, else with four decimals, so that sums of shares compare and print
+ * as a reader expects.
+ */
 export function earned(points: number, share: number): Score {
-  return { score: Math.round(points * share * 10_000) / 10_000, maxScore: points };
+  return { score: share === 1 ? points : Math.round(points * share * 10_000) / 10_000, maxScore: points };
 }
 
 /**
