@@ -1,8 +1,14 @@
 import axe, { type AxeResults } from 'axe-core';
 import type { Frame, Page } from 'playwright-core';
 
-/** Returns axe's violations in a document, without the frames inside it, as `<rule>: <element>`. */
+/**
+ * Returns axe's violations in a document, without the frames inside it, as `<rule>: <element>`. It waits for animations,
+ * because text that fades in has too little contrast.
+ */
 export async function faultsIn(document: Page | Frame): Promise<string[]> {
+  await document.evaluate(`Promise.allSettled(document.getAnimations()
+    .filter(({ effect }) => effect.getComputedTiming().endTime < Infinity)
+    .map(({ finished }) => finished))`);
   if (!(await document.evaluate<boolean>(`'axe' in window`))) await document.evaluate(axe.source);
   const { violations } = await document.evaluate<AxeResults>(
     `axe.run(document, { iframes: false, resultTypes: ['violations'] })`,
