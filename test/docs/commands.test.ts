@@ -83,7 +83,7 @@ test('the commands of README, integrate.md and export.md, and quick starts betwe
       timeout: 100_000,
     });
     expect({ times, stderr }).toEqual({ times, stderr: '' });
-    expect(stdout).toMatch(/"learnerId":"learner-7f3a","status":"completed","score":1,"maxScore":13/);
+    expect(stdout).toMatch(/"learnerId":"learner-7f3a","status":"completed","score":1,"maxScore":22/);
     expect(stdout).toContain('No progress found for this learner and lesson');
     expect(stdout).toMatch(/^200 \w+\/[\w-]+ \d+$/m);
     // Respond-async, the event stream, cancelling, caching, and resuming a download.

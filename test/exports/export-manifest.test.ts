@@ -46,7 +46,7 @@ describe('the export manifest', () => {
       const { listed, archive } = await lab.downloadBoth(version, query);
       const styled = listed.files.widgets.filter(({ cssUrl }) => cssUrl !== undefined);
       expect(styled.map(({ widgetType }) => widgetType)).toContain('Dial');
-      expect(listed.files.player?.length ?? 0).toBe(query === '' ? 0 : 7);
+      expect(listed.files.player?.length ?? 0).toBe(query === '' ? 0 : 15);
       expect(archive.files.has('index.html')).toBe(query !== '');
     },
   );

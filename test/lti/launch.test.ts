@@ -31,6 +31,7 @@ test('a learner gets into the lesson with a launch token that is valid for 8 hou
     locale: 'en-GB',
     returnUrl: simulator.urls.launchReturn,
     platformOrigins: [new URL(simulator.issuer).origin],
+    sendsGrade: true,
   });
 });
 

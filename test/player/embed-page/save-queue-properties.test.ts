@@ -271,6 +271,11 @@ const sequencesOf = (...names: Event['what'][]) =>
   });
 const requests = ['send', 'send', 'arrive', 'settle', 'settle', 'fail', 'late', 'latest', 'hide'] as const;
 const ofOneTab = ['answer', 'answer', 'answer', 'go', 'go', 'reopen', ...requests] as const;
+/**
+ * Without last writes of closed pages that arrive late. The second of them builds on the revision that the first creates.
+ * If another device creates that revision instead, the server cannot tell the difference.
+ */
+const ofDevices = ofOneTab.filter((what) => what !== 'reopen' && what !== 'late' && what !== 'latest');
 const ofTabs = ['answer', 'answer', 'answer', 'open', 'close', 'hear', 'continue', ...requests] as const;
 
 /** Applies an event to a device, a second after the event before. */
@@ -298,7 +303,7 @@ describe('whatever requests get lost', () => {
 
   test('two devices: only a later answer replaces an answer, and each question keeps one that was given', () => {
     fc.assert(
-      fc.property(sequencesOf(...ofOneTab.filter((what) => what !== 'reopen'), 'continue'), (events) => {
+      fc.property(sequencesOf(...ofDevices, 'continue'), (events) => {
         const server = new SessionRules();
         const devices = [new Device(server), new Device(server)] as const;
         for (const [index, event] of events.entries()) {
