@@ -31,6 +31,7 @@ function play(start: FrameStart, port: MessagePort): void {
   steps.receive(chunk, firstSteps);
   let { content } = start;
   let handle = mount(start);
+  const afterPress = pressGuard();
 
   function mount({ state, startAt }: Pick<FrameStart, 'state' | 'startAt'>): LessonHandle {
     const { lesson, versionId, language } = start;
@@ -66,7 +67,7 @@ function play(start: FrameStart, port: MessagePort): void {
         content = data.base;
         return;
       case 'visible':
-        setVisible(data);
+        afterPress(() => setVisible(data));
         return;
       case 'chunk':
         steps.receive(data.chunk, data.steps);
@@ -94,6 +95,37 @@ function play(start: FrameStart, port: MessagePort): void {
   const sendHeight = (height: number) => send({ type: 'resize', height });
   if (start.visible) followHeight(root, sendHeight);
   else new ResizeObserver(() => sendHeight(root.offsetHeight)).observe(root);
+}
+
+/** How long changes wait after an event: a press ends with a click, which follows its pointerup. */
+const pressMs = { pointerdown: 1000, pointerup: 100, pointercancel: 0, click: 0 };
+
+/**
+ * Returns a function that makes a change at once, or after the press in progress. If the pressed button moved away, the
+ * browser would drop the click. Only the last of several changes is made.
+ */
+function pressGuard(): (change: () => void) => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let waiting: (() => void) | undefined;
+  const release = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    const change = waiting;
+    waiting = undefined;
+    change?.();
+  };
+  for (const [type, ms] of Object.entries(pressMs)) {
+    const onEvent = () => {
+      clearTimeout(timer);
+      if (ms === 0) release();
+      else timer = setTimeout(release, ms);
+    };
+    addEventListener(type, onEvent, { capture: true });
+  }
+  return (change) => {
+    if (timer === undefined) change();
+    else waiting = change;
+  };
 }
 
 /** In a lower window, a header and a bar would leave too little space to read. As in lesson.css. */
