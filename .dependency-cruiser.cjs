@@ -4,7 +4,7 @@ const only = (from, allowed) => ({
   severity: 'error',
   from: { path: `^${from}/` },
   to: {
-    path: '^(api|bench|cli|demo|player|shared|simulator|test|worker)/',
+    path: '^(api|bench|cli|clients|demo|player|shared|simulator|test|worker)/',
     pathNot: `^(${[from, ...allowed].join('|')})(/|$)`,
   },
 });
@@ -15,19 +15,19 @@ const only = (from, allowed) => ({
  */
 const layers = {
   api: [
-    ['openapi', 'operations', 'exports', 'lessons', 'lti'],
-    ['embed', 'media', 'webhooks', 'xapi', 'deliveries'],
-    ['player'],
+    ['openapi', 'operations', 'exports', 'imports', 'lessons', 'lti', 'publishing'],
+    ['embed', 'media', 'webhooks', 'xapi', 'learners', 'erasure', 'audit'],
+    ['player', 'deliveries'],
     ['progress', 'tokens'],
     ['accounts'],
     ['http'],
   ],
-  worker: [['operations'], ['exports'], ['deliveries', 'maintenance']],
+  worker: [['operations'], ['exports'], ['imports'], ['deliveries', 'maintenance', 'erasure']],
   shared: [
-    ['operations'],
-    ['exports', 'lti', 'publishing', 'coordination', 'outgoing'],
+    ['operations', 'erasure'],
+    ['exports', 'imports', 'lti', 'publishing', 'coordination', 'outgoing', 'learners'],
     ['xapi'],
-    ['webhooks'],
+    ['audit', 'webhooks'],
     ['packages', 'player'],
     ['widgets'],
     ['assets', 'media'],
@@ -36,10 +36,10 @@ const layers = {
     ['lms'],
     ['progress'],
     ['lessons'],
-    ['embedded'],
+    ['embedded', 'theme'],
     ['i18n', 'platform'],
   ],
-  cli: [['commands'], ['lessons'], ['widgets'], ['installation'], ['terminal']],
+  cli: [['commands'], ['lessons'], ['widgets', 'themes'], ['installation'], ['terminal']],
 };
 
 const layerRules = Object.entries(layers).flatMap(([top, rows]) =>
@@ -72,11 +72,20 @@ module.exports = {
     only('shared', []),
     only('cli', ['shared', 'worker']),
     only('simulator', ['cli', 'shared']),
+    // Only the script that writes the types of the client.
+    only('clients', ['api', 'shared']),
+    {
+      name: 'client-has-no-dependencies',
+      severity: 'error',
+      from: { path: '^clients/typescript/src/' },
+      to: { pathNot: '^clients/typescript/src/', dependencyTypesNot: ['core'] },
+    },
     only('player', [
       'shared/i18n',
       'shared/lessons',
       'shared/lms',
       'shared/progress',
+      'shared/theme/tokens.ts',
       'shared/platform/backoff.ts',
     ]),
     {
