@@ -8,7 +8,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 # Without scripts: `prepare` builds the widgets, whose sources are not here yet.
 RUN npm ci --ignore-scripts
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json esbuild.config.ts ./
 COPY api api
 COPY cli cli
 COPY locales locales

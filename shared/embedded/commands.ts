@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { createRequire } from 'node:module';
-import { extname } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
+import { entryPoint } from '../platform/paths.ts';
 
 const run = promisify(execFile);
 
@@ -32,9 +32,8 @@ export async function versionOf(binary: string): Promise<string | undefined> {
  * memory limits) are not passed on.
  */
 export function nodeArguments(sibling: string): string[] {
-  const extension = extname(fileURLToPath(import.meta.url));
-  const file = fileURLToPath(new URL(`./${sibling}${extension}`, import.meta.url));
-  if (extension !== '.ts') return [file];
+  const file = entryPoint(`shared/embedded/${sibling}`);
+  if (!file.endsWith('.ts')) return [file];
   const loader = createRequire(import.meta.url).resolve('tsx');
   return ['--import', pathToFileURL(loader).href, file];
 }

