@@ -44,12 +44,17 @@ export async function startServer(server: ServerCommand): Promise<GuardedProcess
   const tail: string[] = [];
   let reportReady: () => void;
   const ready = new Promise<'ready'>((resolve) => (reportReady = () => resolve('ready')));
+  let isBroken = false;
   const child = spawnGuarded(server.command, server.args, (line) => {
     server.log?.(line);
     tail.push(line);
     if (tail.length > keptLines) tail.shift();
-    if (server.broken?.test(line)) child.kill();
-    if (server.ready.test(line)) reportReady();
+    if (server.broken?.test(line)) {
+      isBroken = true;
+      child.kill();
+    }
+    // A killed server may still report readiness: on an occupied port, the other server responds to it.
+    if (!isBroken && server.ready.test(line)) reportReady();
   });
 
   const limit = { timeoutMs: server.timeoutMs, signal: server.signal };
