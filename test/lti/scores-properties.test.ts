@@ -115,9 +115,11 @@ class Play {
     const ids = await this.ids();
     await lab.passTime();
     await Promise.all([
-      ...Array.from({ length: senders }, () => {
+      ...Array.from({ length: senders }, async () => {
         const { sender } = lab.createSender();
-        return Promise.all(ids.map((id) => sender.sendRow(id)));
+        await Promise.all(ids.map((id) => sender.sendRow(id)));
+        // It may still be sending a row that found no slot before.
+        await sender.close(10_000);
       }),
       meanwhile === null
         ? undefined
