@@ -1,0 +1,150 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { hasScope } from '../../shared/accounts/key-scopes.ts';
+import { statisticsOf } from '../../shared/learners/statistics.ts';
+import { emptyTally } from '../../shared/learners/tally.ts';
+import type { Tally } from '../../shared/learners/tally.ts';
+import type { Database } from '../../shared/models/database.ts';
+import {
+  findVersionTally,
+  findStatistics,
+  requestStatistics,
+} from '../../shared/models/lesson-statistics.ts';
+import type { LessonStatistics } from '../../shared/models/lesson-statistics.ts';
+import { findLessonVersion } from '../../shared/models/lesson-list.ts';
+import { lessonExists } from '../../shared/models/lesson.ts';
+import { findPlayedVersion } from '../../shared/models/lesson-version.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import type { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
+import { credentials } from '../accounts/access.ts';
+import { defineEndpoint } from '../http/endpoint.ts';
+import { apiErrors } from '../http/error-format.ts';
+import { noStore, retryAfter } from '../http/headers.ts';
+import { tooManyRequests } from '../http/middleware/rate-limit.ts';
+import { failure, json } from '../http/responses.ts';
+import { tooMany } from '../http/retry-after.ts';
+import { lessonParams, unknownParameter, versionQuery } from './learner-requests.ts';
+import { exampleStatistics, lessonStatistics, pendingStatistics } from './statistics-bodies.ts';
+
+interface StatisticsDependencies {
+  db: Database;
+  lessons: Pick<PreparedLessons, 'facts'>;
+}
+
+/** Counts of this age are used without counting again. */
+const freshMs = 60_000;
+
+/** Counting a lesson takes at most one part in this many of a worker's time. */
+const maxShare = 20;
+
+const maxWaitMs = 5_000;
+const pollIntervalMs = 250;
+const retrySeconds = 5;
+
+const tooManyDue = 'Too many statistics of your organization are being counted';
+
+/** GET /api/lessons/{lessonId}/statistics */
+export const getStatistics = defineEndpoint(
+  {
+    method: 'get',
+    path: '/api/lessons/:lessonId/statistics',
+    access: credentials(),
+    scope: 'read',
+    audit: 'statistics.read',
+    errors: apiErrors(),
+    invalid: 'INVALID_CONTENT',
+    tag: 'Learners',
+    params: lessonParams,
+    query: z.strictObject(
+      {
+        version: versionQuery.meta({
+          description: 'The version; by default the one that was published last.',
+        }),
+      },
+      { error: unknownParameter },
+    ),
+    operationId: 'getStatistics',
+    summary: "Get a lesson's statistics",
+    description:
+      'Learners by status, a histogram of scores, how many reached each step, and an item analysis of each question, of ' +
+      'the learners whose last write was in the version. Workers count in the background: `computedAt` says when.',
+    responses: {
+      200: json('The statistics.', lessonStatistics, { counted: { value: exampleStatistics } }, noStore),
+      202: json(
+        'A worker counts the learners for the first time. Retry after the seconds in `Retry-After`.',
+        pendingStatistics,
+        { pending: { value: { status: 'pending' } } },
+        { ...noStore, ...retryAfter },
+      ),
+      404: failure(
+        'The lesson or version does not exist, or none is published.',
+        'Lesson not found',
+        'Version not found',
+      ),
+      422: failure('A parameter is unknown or invalid.', 'page is not a known parameter'),
+      429: {
+        ...tooManyRequests,
+        texts: [...tooManyRequests.texts, `${tooManyDue}; try again in 10 seconds`],
+      },
+    },
+  },
+  ({ db, lessons }: StatisticsDependencies) =>
+    async ({ ctx, caller, params: { lessonId }, query }) => {
+      const organizationId = caller.organization._id;
+      const version = await findVersion(db, organizationId, lessonId, query.version);
+      const counted = await countedSince(db, { organizationId, lessonId }, ctx.state.signal);
+      if (counted === null) {
+        ctx.set('Retry-After', String(retrySeconds));
+        return { status: 202, body: { status: 'pending' } };
+      }
+      const versionId = version._id;
+      const [facts, tally] = await Promise.all([
+        lessons.facts(versionId),
+        findVersionTally(db, { lessonId, versionId }) as Promise<Partial<Tally> | null>,
+      ]);
+      if (facts === undefined) throw new LecternError('NOT_FOUND', 'Version not found');
+      const withFewLearners = hasScope(caller.scopes, 'learners');
+      const computedAt = counted.toISOString();
+      // Tallies of earlier releases have fewer fields.
+      const complete = { ...emptyTally(), ...tally };
+      const statistics = statisticsOf(complete, facts.outline, withFewLearners);
+      return { status: 200, body: { lessonId, versionId, computedAt, statistics } };
+    },
+);
+
+async function findVersion(
+  db: Database,
+  organizationId: string,
+  lessonId: string,
+  versionId: string | undefined,
+) {
+  if (!(await lessonExists(db, organizationId, lessonId)))
+    throw new LecternError('NOT_FOUND', 'Lesson not found');
+  const version =
+    versionId === undefined
+      ? await findPlayedVersion(db, organizationId, lessonId, null)
+      : await findLessonVersion(db, organizationId, lessonId, versionId);
+  if (version === null) throw new LecternError('NOT_FOUND', 'Version not found');
+  return version;
+}
+
+/** Returns when the counts were made. Requests newer ones if they are old; waits a moment if there are none. */
+async function countedSince(
+  db: Database,
+  lesson: { organizationId: string; lessonId: string },
+  signal: AbortSignal,
+): Promise<Date | null> {
+  let found = await findStatistics(db, lesson.lessonId);
+  if (isStale(found) && !(await requestStatistics(db, lesson))) throw tooMany(tooManyDue);
+  for (const until = Date.now() + maxWaitMs; (found?.computedAt ?? null) === null && Date.now() < until;) {
+    await delay(pollIntervalMs, undefined, { signal });
+    found = await findStatistics(db, lesson.lessonId);
+  }
+  return found?.computedAt ?? null;
+}
+
+function isStale(found: LessonStatistics | null): boolean {
+  const computedAt = found?.computedAt ?? null;
+  if (found === null || computedAt === null) return true;
+  return Date.now() - computedAt.getTime() > Math.max(freshMs, maxShare * found.durationMs);
+}

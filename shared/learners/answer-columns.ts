@@ -1,0 +1,63 @@
+import { isCoreWidget, isOpenQuestion, scoringOf } from '../lessons/core-widgets.ts';
+import { recordOf } from '../lessons/json-values.ts';
+import type { LessonContent } from '../lessons/lesson-content.ts';
+import { partIdOf } from '../lessons/scoring/scoring.ts';
+import { outlineOf, widgetKey } from '../progress/outline.ts';
+import { interactionKey, versionTextOf } from '../xapi/interactions.ts';
+import type { Interaction, InteractionPart } from '../xapi/interactions.ts';
+
+/** A column of a table of answers. */
+export interface AnswerColumn {
+  /** See {@link widgetKey}. */
+  key: string;
+  /** Begins with the numbers of step and question, and ends with the ids of step and block. */
+  title: string;
+  /** Returns an answer as text for people, with the texts of choices instead of their ids. */
+  textOf: (answer: unknown) => string;
+}
+
+/** Returns a column for each block of a version that learners can answer, in reading order. */
+export function readQuestions(content: LessonContent): AnswerColumn[] {
+  const { interactions } = versionTextOf(content);
+  const steps = outlineOf(content).sections.flatMap((section) => section.steps);
+  return steps.flatMap(({ id: stepId, widgets }, step) =>
+    widgets
+      .filter(({ widgetType }) => takesAnswers(widgetType))
+      .map(({ widgetId }, question) => {
+        const interaction = interactions.get(interactionKey(stepId, widgetId));
+        const title = `${step + 1}.${question + 1} ${interaction?.prompt ?? ''}`.trimEnd();
+        return {
+          key: widgetKey(stepId, widgetId),
+          title: `${title} (${stepId}/${widgetId})`,
+          textOf: (answer: unknown) => answerText(interaction, answer),
+        };
+      }),
+  );
+}
+
+/** Returns whether learners can answer a widget. Any custom widget may report answers. */
+function takesAnswers(widgetType: string): boolean {
+  return !isCoreWidget(widgetType) || scoringOf(widgetType) !== null || isOpenQuestion(widgetType);
+}
+
+/** Returns an answer as text for people, with the texts of choices instead of their ids. */
+export function answerText(interaction: Interaction | undefined, answer: unknown): string {
+  const { choices, source, target } = interaction?.parts ?? {};
+  if (choices !== undefined && Array.isArray(answer))
+    return answer.map((id) => textOfPart(choices, id)).join('; ');
+  if (source !== undefined && target !== undefined)
+    return Object.entries(recordOf(answer))
+      .map(([from, to]) => `${textOfPart(source, from)} → ${textOfPart(target, to)}`)
+      .join('; ');
+  if (interaction?.type === 'fill-in') return Object.values(recordOf(answer)).map(printed).join('; ');
+  return printed(answer);
+}
+
+function textOfPart(parts: readonly InteractionPart[], id: unknown): string {
+  const known = parts.find((part) => part.id === partIdOf(id));
+  return known === undefined || known.text === '' ? printed(id) : known.text;
+}
+
+function printed(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,80 @@
+import { stringify } from 'csv-stringify/sync';
+import type { LessonContent } from '../lessons/lesson-content.ts';
+import type { ListedLearner } from '../models/learner-list.ts';
+import { widgetKey } from '../progress/outline.ts';
+import { readQuestions } from './answer-columns.ts';
+import { learnerColumns, presentLearner } from './listed-learner.ts';
+
+/** Rows that are formatted at once: other requests wait for it, and each chunk costs a write. */
+const rowsPerChunk = 200;
+
+export type Cell = string | number | null;
+
+/** Yields learners as lines of JSON. */
+export async function* learnersAsNdjson(learners: AsyncIterable<ListedLearner>): AsyncGenerator<string> {
+  for await (const rows of chunks(learners))
+    yield rows.map((learner) => `${JSON.stringify(presentLearner(learner))}\n`).join('');
+}
+
+/** Yields learners as CSV, with a header. */
+export async function* learnersAsCsv(learners: AsyncIterable<ListedLearner>): AsyncGenerator<string> {
+  yield csv([[...learnerColumns]]);
+  for await (const rows of chunks(learners)) {
+    yield csv(rows.map((learner) => cellsOf(learner, learnerColumns)));
+  }
+}
+
+const identifying = [
+  ...['source', 'learnerId', 'ltiUserId', 'platformId', 'contextId', 'status', 'percent'],
+  ...['lastActivityAt', 'versionId'],
+] as const;
+
+/**
+ * Yields the answers of learners as CSV: a row for each learner, and a column for each question of a version. Learners
+ * must have been read with their answers.
+ */
+export async function* answersAsCsv(
+  learners: AsyncIterable<ListedLearner>,
+  content: LessonContent,
+): AsyncGenerator<string> {
+  const questions = readQuestions(content);
+  yield csv([[...identifying, ...questions.map(({ title }) => title)]]);
+  for await (const rows of chunks(learners)) {
+    yield csv(
+      rows.map((learner) => {
+        const given = answersOf(learner);
+        const answers = questions.map(({ key, textOf }): Cell => {
+          const answer = given.get(key);
+          return answer === undefined ? null : textOf(answer);
+        });
+        return [...cellsOf(learner, identifying), ...answers];
+      }),
+    );
+  }
+}
+
+/** Returns a learner's answers by {@link widgetKey}. Parsing all items at once is faster than item by item. */
+function answersOf({ items }: ListedLearner): Map<string, unknown> {
+  const parsed = JSON.parse(items ?? '[]') as { stepId: string; widgetId: string; answer: unknown }[];
+  return new Map(parsed.map(({ stepId, widgetId, answer }) => [widgetKey(stepId, widgetId), answer]));
+}
+
+function cellsOf(learner: ListedLearner, columns: readonly string[]): Cell[] {
+  const presented: Partial<Record<string, Cell>> = presentLearner(learner);
+  return columns.map((column) => presented[column] ?? null);
+}
+
+/** Prints rows. A text that a spreadsheet would run as a formula gets an apostrophe in front. */
+export function csv(rows: readonly Cell[][]): string {
+  return stringify(rows as Cell[][], { escape_formulas: true, record_delimiter: 'windows' });
+}
+
+async function* chunks<T>(entries: AsyncIterable<T>): AsyncGenerator<T[]> {
+  let chunk: T[] = [];
+  for await (const entry of entries) {
+    if (chunk.push(entry) < rowsPerChunk) continue;
+    yield chunk;
+    chunk = [];
+  }
+  if (chunk.length > 0) yield chunk;
+}

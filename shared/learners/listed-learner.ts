@@ -1,0 +1,36 @@
+import type { ListedLearner } from '../models/learner-list.ts';
+import { scaledTo100 } from '../progress/score.ts';
+
+/** The columns of a learner in tables, in order. */
+export const learnerColumns = [
+  ...[
+    'source',
+    'learnerId',
+    'ltiUserId',
+    'platformId',
+    'contextId',
+    'status',
+    'score',
+    'maxScore',
+    'percent',
+  ],
+  ...['startedAt', 'completedAt', 'lastActivityAt', 'versionId'],
+] as const;
+
+/** Returns a learner as JSON. Points and status are those of GET progress and GET lti-progress. */
+export function presentLearner(learner: ListedLearner) {
+  const { status, versionId, score, maxScore } = learner;
+  const scaled = scaledTo100(score, maxScore);
+  const rest = {
+    status,
+    ...(learner.source === 'embed' ? { score, maxScore } : scaled),
+    percent: scaled.score,
+    startedAt: learner.startedAt?.toISOString() ?? null,
+    completedAt: learner.completedAt?.toISOString() ?? null,
+    lastActivityAt: learner.lastActivityAt.toISOString(),
+    versionId,
+  };
+  if (learner.source === 'embed') return { source: learner.source, learnerId: learner.learnerId, ...rest };
+  const { source, ltiUserId, platformId, contextId } = learner;
+  return { source, ltiUserId, platformId, contextId, ...rest };
+}

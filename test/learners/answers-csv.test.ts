@@ -1,0 +1,100 @@
+import { beforeAll, expect, test } from 'vitest';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { playedSections, publishLesson, question, section, step } from '../player/player-lessons.ts';
+import { buildOrganization } from '../support/factories.ts';
+import { ask, expectError } from '../support/answers.ts';
+import { useApi } from '../support/use.ts';
+import { answerTo, storeLearners } from './build-learners.ts';
+
+const api = useApi();
+const choices = ['a', 'b'].map((id) => ({ id, html: `<b>Choice ${id}</b>, or not` }));
+const sections = () => [
+  section('one', step('s1', { ...question('q1'), props: { ...question('q1').props, choices } })),
+  section('two', step('s2', { type: 'OpenResponse', props: { id: 'essay', prompt: 'Why?' } })),
+];
+let version: LessonVersion;
+
+const answersOf = async (lessonId: string, query = '') => {
+  const answer = await ask(`${api.url}/api/lessons/${lessonId}/answers.csv?${query}`, {
+    headers: api.headers,
+  });
+  return { status: answer.status, text: answer.body.toString() };
+};
+/** Returns the cells after the identifying ones; no cell has a line break. */
+const cellsOf = (text: string) =>
+  text
+    .trimEnd()
+    .split('\r\n')
+    .map((row) => row.match(/("(?:[^"]|"")*"|[^,]*)(?:,|$)/g)?.map((cell) => cell.replace(/,$/, '')) ?? [])
+    .map((cells) => cells.slice(9, 11));
+
+beforeAll(async () => {
+  version = await publishLesson(api, api.organization, { sections: sections() });
+});
+
+test('each learner has a row, each question a column, each answer its text', async () => {
+  const essay = { widgetType: 'OpenResponse' };
+  const long = 'x'.repeat(100_000);
+  await storeLearners(api.db, version, [
+    { items: [answerTo('q1', ['b', 'a'], { stepId: 's1' }), answerTo('essay', '=HYPERLINK("evil")', essay)] },
+    {},
+    { ltiUserId: 'user', items: [answerTo('essay', long, essay)] },
+    { items: [answerTo('q1', ['gone'], { stepId: 's1' }), answerTo('gone', 1)] },
+  ]);
+  const { text } = await answersOf(version.lessonId);
+  expect(text).toMatch(
+    /^source,learnerId,ltiUserId,platformId,contextId,status,percent,lastActivityAt,versionId,/,
+  );
+  expect(cellsOf(text)).toEqual([
+    ['1.1 ? (s1/q1)', '2.1 Why? (s2/essay)'],
+    ['"Choice b , or not; Choice a , or not"', `"'=HYPERLINK(""evil"")"`],
+    ['', ''],
+    ['', long],
+    ['gone', ''],
+  ]);
+});
+
+test('the columns are those of the named version, or of the one that was published last', async () => {
+  const { lessonId } = version;
+  const next = await publishLesson(api, api.organization, { lessonId, sections: playedSections() });
+  await storeLearners(api.db, next, [{ learnerId: 'of the next version' }]);
+  const header = async (query = '') => cellsOf((await answersOf(lessonId, query)).text)[0]?.[0];
+  expect(await header()).toBe('2.1 ? (s2/q2)');
+  expect(await header(`version=${version._id}`)).toBe('1.1 ? (s1/q1)');
+  expect(cellsOf((await answersOf(lessonId, `version=${next._id}`)).text)).toHaveLength(2);
+});
+
+test('a lesson without a published version gets 404, and so does a version of another lesson', async () => {
+  const draft = await publishLesson(api, api.organization, { publish: false });
+  for (const query of ['', `?version=${version._id}`]) {
+    const answer = await ask(`${api.url}/api/lessons/${draft.lessonId}/answers.csv${query}`, {
+      headers: api.headers,
+    });
+    expectError(answer, 404, 'Version not found');
+  }
+});
+
+test('an organization streams two lists at once; a client that hangs up frees its place', async () => {
+  const { organization, headers } = await buildOrganization(api);
+  const own = await publishLesson(api, organization, { sections: sections() });
+  const essay = answerTo('essay', 'x'.repeat(1_000_000), { widgetType: 'OpenResponse' });
+  await storeLearners(
+    api.db,
+    own,
+    Array.from({ length: 30 }, () => ({ items: [essay] })),
+  );
+  const url = `${api.url}/api/lessons/${own.lessonId}/answers.csv`;
+  const open = async () => {
+    const ending = new AbortController();
+    const { status } = await fetch(url, { headers, signal: ending.signal });
+    return { status, hangUp: () => ending.abort() };
+  };
+  const [first] = [await open(), await open()];
+  const third = await ask(url, { headers });
+  expectError(third, 429, 'Too many lists of learners are being sent; try again in 10 seconds');
+  expect(
+    (await ask(`${api.url}/api/lessons/${version.lessonId}/answers.csv`, { headers: api.headers })).status,
+  ).toBe(200);
+  first.hangUp();
+  await expect.poll(async () => (await open()).status, { timeout: 20_000 }).toBe(200);
+});

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { issueApiKey } from '../../shared/models/api-key.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { publishLesson } from '../player/player-lessons.ts';
+import { ask, expectError, jsonOf } from '../support/answers.ts';
+import { testPepper } from '../support/harness.ts';
+import { useApi } from '../support/use.ts';
+import { answerTo, startOfTests, storeLearners } from './build-learners.ts';
+
+interface Statistics {
+  statistics: {
+    learners: object;
+    scores: { learners: number }[];
+    steps: object[];
+    items: { learners: number; cronbachAlpha: number; questions: Record<string, unknown>[] } | null;
+  } | null;
+}
+
+const api = useApi({}, { worker: true });
+let version: LessonVersion;
+let reader: { authorization: string };
+
+/** Requests statistics until a worker has counted. */
+async function statisticsOf({ lessonId }: LessonVersion, headers: Record<string, string> = api.headers) {
+  const get = () => ask(`${api.url}/api/lessons/${lessonId}/statistics`, { headers });
+  await expect.poll(async () => (await get()).status, { timeout: 30_000 }).toBe(200);
+  return (jsonOf(await get()) as Statistics).statistics;
+}
+
+const finishedAt = new Date(startOfTests);
+
+/** A learner who finished; answers `q2` for 2 points and `q3` for 1, if any. */
+function finished(q2: string[], q3?: string[]) {
+  const points = [q2.includes('b') ? 2 : 0, q3?.includes('b') === true ? 1 : 0] as const;
+  const score = points[0] + points[1];
+  return {
+    ...{ status: 'completed' as const, completedAt: finishedAt, score, maxScore: 3 },
+    finished: { at: finishedAt, score, maxScore: 3, isCurrent: true },
+    items: [
+      answerTo('q2', q2, { score: points[0], maxScore: 2 }),
+      ...(q3 === undefined ? [] : [answerTo('q3', q3, { stepId: 's3', score: points[1], maxScore: 1 })]),
+    ],
+  };
+}
+
+beforeAll(async () => {
+  version = await publishLesson(api, api.organization);
+  const key = await issueApiKey(api.db, testPepper, {
+    ...{ organizationId: api.organization._id, label: null, expiresAt: null, scopes: ['read'] },
+  });
+  reader = { authorization: `Bearer ${key.publicKey}.${key.secretKey}` };
+  await storeLearners(api.db, version, [
+    finished(['b'], ['b']),
+    { ...finished(['b'], ['b']), ltiUserId: 'user', stepTimes: [500, 10_000, 4000] },
+    { ...finished(['b'], ['a']), stepTimes: [1000, 20_000, 4000] },
+    { ...finished(['a'], ['b']), stepTimes: [0, 60_000, 4000] },
+    { ...finished(['a']), stepTimes: [1000, 14_400_000, 4000] },
+    { ...finished(['b']), finished: { at: finishedAt, score: 2, maxScore: 3, isCurrent: false } },
+    { stepId: 's2', score: 0, maxScore: 3, stepTimes: [3000, 30_000] },
+    { status: 'not_started', startedAt: null },
+  ]);
+});
+
+test('statistics count learners, scores, steps and answers of embed and LTI learners', async () => {
+  const found = await statisticsOf(version);
+  expect(found?.learners).toEqual({ total: 8, notStarted: 1, inProgress: 1, completed: 6 });
+  expect(found?.scores.map(({ learners }) => learners)).toEqual([2, 0, 0, 1, 0, 0, 2, 0, 0, 2]);
+  expect(found?.steps).toEqual([
+    // The middle two of the four who spent time on it took a second.
+    { stepId: 's1', reached: 8, share: 1, medianSeconds: 1 },
+    { stepId: 's2', reached: 7, share: 0.875, medianSeconds: expect.closeTo(30, -0.6) as number },
+    { stepId: 's3', reached: 6, share: 0.75, medianSeconds: 4 },
+  ]);
+  // Four learners had time on the first and the last step.
+  expect((await statisticsOf(version, reader))?.steps).toMatchObject([
+    { medianSeconds: null },
+    { medianSeconds: expect.any(Number) as number },
+    { medianSeconds: null },
+  ]);
+  const { items } = found ?? {};
+  expect(items?.learners).toBe(5);
+  expect(items?.questions).toMatchObject([
+    {
+      ...{ stepId: 's2', widgetId: 'q2', learners: 5, maxScore: 2, facility: 60, flags: [] },
+      choices: [
+        { id: 'a', isCorrect: false, learners: 2, share: 0.4, meanTotal: 0.5 },
+        { id: 'b', isCorrect: true, learners: 3, share: 0.6, meanTotal: 2.6667 },
+      ],
+    },
+    // Two learners who finished have no right answer: one without an answer counts with no points.
+    { stepId: 's3', widgetId: 'q3', learners: 5, maxScore: 1, facility: 60 },
+  ]);
+});
+
+describe('fewer than five learners', () => {
+  test('have statistics only for keys that may read learners', async () => {
+    const small = await publishLesson(api, api.organization);
+    await storeLearners(api.db, small, [finished(['b']), finished(['b']), {}, {}]);
+    expect((await statisticsOf(small))?.learners).toMatchObject({ total: 4 });
+    expect(await statisticsOf(small, reader)).toBeNull();
+  });
+
+  test('who finished have an item analysis only for such keys', async () => {
+    const small = await publishLesson(api, api.organization);
+    await storeLearners(api.db, small, [...Array.from({ length: 4 }, () => finished(['b'])), {}]);
+    expect((await statisticsOf(small))?.items?.learners).toBe(4);
+    const limited = await statisticsOf(small, reader);
+    expect(limited?.learners).toMatchObject({ total: 5 });
+    expect(limited?.items).toBeNull();
+  });
+});
+
+test('a lesson without a published version, and an unknown one, get 404', async () => {
+  const draft = await publishLesson(api, api.organization, { publish: false });
+  const of = (lessonId: string, query = '') =>
+    ask(`${api.url}/api/lessons/${lessonId}/statistics${query}`, { headers: api.headers });
+  expectError(await of(draft.lessonId), 404, 'Version not found');
+  expectError(await of(randomUUID()), 404, 'Lesson not found');
+  expectError(await of(version.lessonId, '?page=1'), 422, 'page is not a known parameter');
+});
