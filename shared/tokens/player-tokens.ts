@@ -6,6 +6,7 @@ import { LecternError } from '../platform/errors.ts';
 import { objectMembers } from '../platform/json-text.ts';
 import { printJson, RawJson } from '../platform/raw-json.ts';
 import type { SigningSecret } from '../platform/setting-forms.ts';
+import type { LearnerSubject } from './learner-subject.ts';
 
 /**
  * Tokens that let a player load one lesson: JWTs (RFC 7519) signed with HS256. The header's `typ` distinguishes them. An
@@ -52,6 +53,19 @@ export interface LaunchToken extends LessonToken {
 export interface PreviewToken extends LessonToken {
   kind: 'preview';
   versionId: string;
+}
+
+/** Returns the learner of a token; null for a preview, which belongs to none. */
+export function learnerOfToken(token: PlayerToken): LearnerSubject | null {
+  const { organizationId } = token;
+  switch (token.kind) {
+    case 'embed':
+      return { source: 'embed', organizationId, learnerId: token.learnerId };
+    case 'launch':
+      return { source: 'lti', organizationId, platformId: token.platformId, ltiUserId: token.ltiUserId };
+    case 'preview':
+      return null;
+  }
 }
 
 type Unsigned<Token> = Omit<Token, 'kind' | 'issuedAt' | 'expiresAt'>;

@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { presentReport, previewErasure, requestErasure } from '../../shared/erasure/erase.ts';
+import type { Database } from '../../shared/models/database.ts';
+import { erasureModes, findErasure } from '../../shared/models/erasure.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import type { Secrets } from '../../shared/platform/secrets.ts';
+import type { LearnerSubject } from '../../shared/tokens/learner-subject.ts';
+import { credentials } from '../accounts/access.ts';
+import { defineEndpoint } from '../http/endpoint.ts';
+import { apiErrors } from '../http/error-format.ts';
+import { learnerId, ltiUserId, platformId } from '../http/learner-ids.ts';
+import { failure, json } from '../http/responses.ts';
+import { erasureBody, erasureId, erasurePreview, exampleErasure, examplePreview } from './present-erasure.ts';
+
+const common = { errors: apiErrors(), tag: 'Learners' } as const;
+
+const options = {
+  dryRun: z
+    .enum(['true', 'false'], 'dryRun must be true or false')
+    .default('false')
+    .meta({ description: 'Only counts what would be removed.' }),
+  mode: z
+    .enum(erasureModes, `mode must be one of ${erasureModes.join(', ')}`)
+    .default('erase')
+    .meta({
+      description:
+        '`anonymize` keeps points, status and position under a random id, without answers, state and attributes, in ' +
+        'lessons with at least 5 records.',
+    }),
+};
+
+const responses = {
+  200: json('With `dryRun=true`: what an erasure would remove.', erasurePreview, {
+    preview: { value: examplePreview },
+  }),
+  202: json('The erasure. Follow it at `/api/erasures/{erasureId}`.', erasureBody, {
+    begun: { value: { ...exampleErasure, state: 'removing', finishedAt: null } },
+  }),
+  400: failure('An id or an option is not valid.'),
+} as const;
+
+const description =
+  'Rejects the tokens that were signed up to now, and starts a job that removes all records of the learner: progress ' +
+  'and answers in all lessons and courses, grades, and events that were sent or wait. It takes about a minute. ' +
+  'Repeating the request is harmless. A token that is signed later begins a new record.';
+
+interface EraseDependencies {
+  db: Database;
+  secrets: Pick<Secrets, 'keyPepper'>;
+}
+
+async function erase(
+  { db, secrets }: EraseDependencies,
+  learner: LearnerSubject,
+  { dryRun, mode }: { dryRun: 'true' | 'false'; mode: (typeof erasureModes)[number] },
+) {
+  if (dryRun === 'true') return { status: 200 as const, body: await previewErasure(db, learner) };
+  const erasure = await requestErasure({ db, pepper: secrets.keyPepper }, learner, { mode });
+  return { status: 202 as const, body: presentReport(erasure) };
+}
+
+/** DELETE /api/learners/{learnerId} */
+export const eraseLearner = defineEndpoint(
+  {
+    ...common,
+    method: 'delete',
+    path: '/api/learners/:learnerId',
+    access: credentials(),
+    scope: 'erase',
+    audit: 'learner.erase',
+    params: z.object({ learnerId }),
+    query: z.object(options),
+    operationId: 'eraseLearner',
+    summary: 'Erase a learner',
+    description,
+    responses,
+  },
+  (deps: EraseDependencies) =>
+    ({ caller, params, query }) =>
+      erase(deps, { source: 'embed', organizationId: caller.organization._id, ...params }, query),
+);
+
+/** DELETE /api/lti-learners/{ltiUserId} */
+export const eraseLtiLearner = defineEndpoint(
+  {
+    ...common,
+    method: 'delete',
+    path: '/api/lti-learners/:ltiUserId',
+    access: credentials(),
+    scope: 'erase',
+    audit: 'learner.erase',
+    params: z.object({ ltiUserId }),
+    query: z.object({ platformId, ...options }),
+    operationId: 'eraseLtiLearner',
+    summary: 'Erase a user of an LTI platform',
+    description: `${description} The platform keeps the grades that it has accepted.`,
+    responses,
+  },
+  (deps: EraseDependencies) =>
+    ({ caller, params, query: { platformId, ...query } }) => {
+      const organizationId = caller.organization._id;
+      return erase(deps, { source: 'lti', organizationId, platformId, ...params }, query);
+    },
+);
+
+const notFoundText = 'Erasure not found';
+
+/** GET /api/erasures/{erasureId} */
+export const getErasure = defineEndpoint(
+  {
+    ...common,
+    method: 'get',
+    path: '/api/erasures/:erasureId',
+    access: credentials(),
+    scope: 'erase',
+    params: z.object({ erasureId }),
+    operationId: 'getErasure',
+    summary: 'Follow an erasure',
+    description:
+      'Reports what was removed, and what others still hold: gradebooks of platforms, learning record stores, and ' +
+      'receivers of webhooks. The report names no learner.',
+    responses: {
+      200: json('The erasure.', erasureBody, { finished: { value: exampleErasure } }),
+      400: failure('The erasure id is not a UUID.'),
+      404: failure('There is no such erasure, or it belongs to another organization.', notFoundText),
+    },
+  },
+  ({ db }: { db: Database }) =>
+    async ({ caller, params }) => {
+      const erasure = await findErasure(db, caller.organization._id, params.erasureId);
+      if (erasure === null) throw new LecternError('NOT_FOUND', notFoundText);
+      return { status: 200, body: presentReport(erasure) };
+    },
+);
+
+/** In the order in which requests match them. */
+export const erasureEndpoints = [eraseLearner, eraseLtiLearner, getErasure] as const;

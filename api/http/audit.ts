@@ -1,0 +1,124 @@
+import type { RouterContext } from '@koa/router';
+import type { AuditAction, AuditActor, AuditDetails, AuditTarget } from '../../shared/audit/audit-entry.ts';
+import type { AuditLog } from '../../shared/audit/audit-log.ts';
+import type { Secrets } from '../../shared/platform/secrets.ts';
+import { pseudonymOf } from '../../shared/tokens/learner-subject.ts';
+import { clientIp } from './client-ip.ts';
+import { requestValue } from './context.ts';
+import type { RequestState } from './context.ts';
+
+export interface AuditDependencies {
+  audit: Pick<AuditLog, 'record' | 'recordNow' | 'requireRoom'>;
+  secrets: Pick<Secrets, 'keyPepper'>;
+}
+
+/** The organization in whose log a request is recorded, and who sent it. Authentication sets it. */
+export const auditedCaller = requestValue<{
+  organizationId: string;
+  actor: AuditActor;
+}>('audited caller');
+
+/** The target and details that a handler sets, where path and response do not have them. */
+export const auditedChange = requestValue<{
+  target?: AuditTarget;
+  details?: AuditDetails;
+}>('audited change');
+
+/** What an entry is derived from, where no handler has set it. */
+interface AuditedRequest {
+  /** Path and query as the endpoint parsed them: not `ctx.query`, which may have anything. */
+  params?: unknown;
+  query?: unknown;
+  /** What the handler returned. */
+  reply?: object;
+}
+
+/** Methods that change nothing: their entries need not be stored before the response. */
+const reading = ['GET', 'HEAD'];
+
+type Ids = Record<string, string | undefined>;
+type Learner = NonNullable<ReturnType<typeof learnerOf>>;
+
+/** @throws {LecternError} INTERNAL_ERROR if the audit log has no room for a request's entry. */
+export function requireAuditRoom(
+  { audit }: Pick<AuditDependencies, 'audit'>,
+  ctx: RouterContext<RequestState>,
+): void {
+  const caller = auditedCaller.find(ctx);
+  if (caller !== undefined) audit.requireRoom(caller.organizationId);
+}
+
+/**
+ * Records a successful request. A request that changes something gets its response only after MongoDB has the entry. A
+ * request without a caller changed nothing: it is a logout without a session, or a `HEAD`.
+ *
+ * @param waits whether to wait for MongoDB; by default for requests that change something.
+ */
+export async function auditRequest(
+  { audit, secrets }: AuditDependencies,
+  ctx: RouterContext<RequestState>,
+  action: AuditAction,
+  { params, query, reply = {} }: AuditedRequest,
+  waits = !reading.includes(ctx.method),
+): Promise<void> {
+  const caller = auditedCaller.find(ctx);
+  if (caller === undefined) return;
+  const { organizationId, actor } = caller;
+  const { target, details } = auditedChange.find(ctx) ?? {};
+  const path = idsOf(params);
+  const ids = { ...idsOf(query), ...path };
+  const entry = {
+    action,
+    actor,
+    target:
+      target ??
+      targetOf(path, ids, reply, (learner) => pseudonymOf(secrets.keyPepper, { organizationId, ...learner })),
+    details: { ...detailsOf(ids), ...details },
+    ip: clientIp(ctx),
+    requestId: ctx.state.requestId,
+  };
+  if (waits) await audit.recordNow(organizationId, entry);
+  else await audit.record(organizationId, entry);
+}
+
+/** Returns the texts among parsed parameters. */
+function idsOf(parsed: unknown): Ids {
+  const texts = Object.entries(parsed ?? {}).filter(([, value]) => typeof value === 'string');
+  return Object.fromEntries(texts);
+}
+
+/**
+ * Returns the learner that a request names, in the terms of an integrator or of an LTI platform. A path that names one
+ * comes before the query. In a query, `platformId` makes `learnerId` the id of a user of that platform.
+ */
+function learnerOf(path: Ids, { platformId, ...ids }: Ids) {
+  if (path.learnerId !== undefined) return { source: 'embed' as const, learnerId: path.learnerId };
+  const learnerId = path.ltiUserId ?? ids.learnerId;
+  if (learnerId === undefined) return null;
+  if (platformId !== undefined) return { source: 'lti' as const, platformId, ltiUserId: learnerId };
+  return path.ltiUserId === undefined ? { source: 'embed' as const, learnerId } : null;
+}
+
+function targetOf(
+  path: Ids,
+  ids: Ids,
+  reply: object,
+  pseudonym: (learner: Learner) => string,
+): AuditTarget | null {
+  const learner = learnerOf(path, ids);
+  if (learner !== null) return { type: 'learner', id: pseudonym(learner) };
+  const [name, id = idOf(reply)] = Object.entries(path).at(-1) ?? [];
+  return id === undefined ? null : { type: name?.replace(/Id$/, '') ?? 'created', id };
+}
+
+/** Returns the id of what a request created. */
+function idOf(reply: object): string | undefined {
+  const { id } = ('body' in reply ? reply.body : {}) as { id?: unknown };
+  return typeof id === 'string' ? id : undefined;
+}
+
+/** Returns the other ids of a request. Ids of learners and courses are not among them. */
+function detailsOf(ids: Ids): AuditDetails {
+  const names = ['lessonId', 'versionId', 'webhookId', 'platformId'];
+  return Object.fromEntries(names.flatMap((name) => (ids[name] === undefined ? [] : [[name, ids[name]]])));
+}

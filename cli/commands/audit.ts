@@ -1,0 +1,118 @@
+import { InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
+import { installationLog } from '../../shared/audit/audit-entry.ts';
+import { readAudit, verifyAudit } from '../../shared/audit/read-audit.ts';
+import type { PlacedEntry } from '../../shared/audit/read-audit.ts';
+import type { Database } from '../../shared/models/database.ts';
+import { learnerSubject, pseudonymOf } from '../../shared/tokens/learner-subject.ts';
+import { contextCommand, requireOrganization } from '../installation/context.ts';
+import type { CommandContext } from '../installation/context.ts';
+import type { CommandResult } from '../terminal/json-output.ts';
+import { pageSizeParser, parseLearnerId, parseTime, parseUuid } from '../terminal/option-parsers.ts';
+import { count, table } from '../terminal/output.ts';
+
+const maxListed = 100_000;
+
+interface ListOptions {
+  org?: string;
+  since?: Date;
+  until?: Date;
+  action?: string;
+  actor?: string;
+  learner?: string;
+  platform?: string;
+  limit: number;
+}
+
+interface ExpectedHead {
+  sequence: number;
+  hash: string;
+}
+
+const orgHelp = 'the organization; without it, the log of the installation: visits to the queue board';
+
+/** `lectern audit …` */
+export function addAuditCommands(audit: Command): void {
+  contextCommand(
+    audit
+      .command('list')
+      .description('list entries, the oldest first')
+      .option('--org <slug>', orgHelp)
+      .option('--since <time>', 'from this time on, such as 2027-01-31T12:00:00Z', parseTime)
+      .option('--until <time>', 'before this time', parseTime)
+      .option('--action <action>', 'one action, such as learner.erase')
+      .option('--actor <id>', 'one actor: a public key, the id of a user, or login@host')
+      .option('--learner <id>', 'about one learner', parseLearnerId)
+      .option('--platform <id>', 'the LTI platform of the learner', parseUuid)
+      .option('--limit <number>', `how many, at most ${maxListed}`, pageSizeParser(maxListed), 1000),
+    list,
+  );
+
+  contextCommand(
+    audit
+      .command('verify')
+      .description('check that no entry was changed or removed')
+      .option('--org <slug>', orgHelp)
+      .option('--head <head>', 'a head that an earlier check printed: it must still be there', parseHead),
+    verify,
+  );
+}
+
+async function list(
+  { db, secrets }: CommandContext,
+  { org, learner, platform, actor, limit, ...filters }: ListOptions,
+): Promise<CommandResult> {
+  const organizationId = await logOf(db, org);
+  const { keyPepper } = await secrets();
+  const selection = {
+    ...filters,
+    actorId: actor,
+    learner:
+      learner === undefined
+        ? undefined
+        : pseudonymOf(keyPepper, learnerSubject(organizationId, learner, platform)),
+  };
+  const found: PlacedEntry[] = [];
+  for await (const entry of readAudit(db, organizationId, selection)) {
+    found.push(entry);
+    if (found.length === limit) break;
+  }
+  const rows = found.map(({ at, action, actor: { type, id }, target, ip }) => {
+    return [at, action, `${type} ${id}`, target === null ? '' : `${target.type} ${target.id}`, ip ?? ''];
+  });
+  const text =
+    rows.length === 0 ? 'There are no such entries.' : table(['AT', 'ACTION', 'ACTOR', 'TARGET', 'IP'], rows);
+  return { json: found, text };
+}
+
+/** @throws {LecternError} NOT_FOUND for an unknown organization. */
+async function logOf(db: Database, org: string | undefined): Promise<string> {
+  return org === undefined ? installationLog : (await requireOrganization(db, org))._id;
+}
+
+async function verify(
+  { db, secrets }: CommandContext,
+  { org, head: expected = null }: { org?: string; head?: ExpectedHead | null },
+): Promise<CommandResult> {
+  const log = await logOf(db, org);
+  const result = await verifyAudit(db, (await secrets()).keyPepper, log, expected);
+  const { blocks, entries, pruned, head, fault } = result;
+  const json = { ok: fault === null, ...result };
+  if (fault !== null) {
+    const text = `The audit log of ${org ?? 'the installation'} is damaged at block ${fault.sequence}: ${fault.reason}`;
+    return { json, text, failed: true };
+  }
+  const before = pruned === null ? '' : `, after ${count(pruned.sequence, 'pruned block')}`;
+  const text = `Intact: ${count(entries, 'entry', 'entries')} in ${count(blocks, 'block')}${before}`;
+  const remark =
+    head.sequence === 0
+      ? 'The log is empty.'
+      : `To notice later whether the newest entries are missing, keep this head:\n  --head ${head.sequence}:${head.hash}`;
+  return { json, text, remark };
+}
+
+function parseHead(text: string): ExpectedHead {
+  const [, sequence, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? [];
+  if (sequence !== undefined && hash !== undefined) return { sequence: Number(sequence), hash };
+  throw new InvalidArgumentError('It must be a number, a colon and 64 hexadecimal digits.');
+}

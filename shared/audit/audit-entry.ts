@@ -1,0 +1,36 @@
+/** What an entry is about: `learner` by pseudonym, anything else by id. */
+export interface AuditTarget {
+  type: string;
+  id: string;
+}
+
+/** Who acted: an API key by its public key, a user by id, an operator by login and host, or Lectern itself. */
+export interface AuditActor {
+  type: 'key' | 'user' | 'operator' | 'system';
+  id: string;
+}
+
+/** Stands for an organization's id in the installation's log, which has events outside all organizations. */
+export const installationLog = 'installation';
+
+/** Named like the audited endpoints and commands: `learner.erase`. */
+export type AuditAction = `${string}.${string}`;
+
+/** Values that identify no learner and are no secret. */
+export type AuditDetails = Record<string, string | number | boolean | null>;
+
+/** One action: who did what to which target, when and from where. */
+export interface AuditEntry {
+  /** ISO 8601. */
+  at: string;
+  action: AuditAction;
+  actor: AuditActor;
+  target: AuditTarget | null;
+  details: AuditDetails;
+  /** An IPv4 address or an IPv6 network; null for commands. */
+  ip: string | null;
+  /** The `X-Request-Id` of the request; null for commands. */
+  requestId: string | null;
+}
+
+export type NewAuditEntry = Omit<AuditEntry, 'at'>;

@@ -1,0 +1,227 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import pLimit from 'p-limit';
+import { findAnchor } from '../models/audit-anchor.ts';
+import type { AuditAnchorDb } from '../models/audit-anchor.ts';
+import { findBlock, findLastBlock, insertBlock } from '../models/audit-block.ts';
+import type { AuditBlockDb } from '../models/audit-block.ts';
+import { backoffMs } from '../platform/backoff.ts';
+import { LecternError } from '../platform/errors.ts';
+import type { Logger } from '../platform/log.ts';
+import { auditKeyOf, emptyChain, sealBlock } from './audit-chain.ts';
+import type { ChainHead } from './audit-chain.ts';
+import type { AuditEntry, NewAuditEntry } from './audit-entry.ts';
+
+export type AuditDb = AuditBlockDb & AuditAnchorDb;
+
+/** How long a read waits for others, so that a block has many entries. A process that is killed loses no more. */
+const lingerMs = 1_000;
+
+/** A full block is about 150 kB, unless its entries are long. */
+const maxBlockEntries = 500;
+const maxBlockBytes = 1024 ** 2;
+
+/** The limit of ids and of texts in details, as of all ids in requests. */
+const maxTextLength = 255;
+
+/** Entries in memory, above which requests wait for MongoDB: a few MB. */
+const maxBuffered = 10_000;
+
+/** The same for one organization: its entries alone do not make the requests of others wait. */
+const maxBufferedOfOne = 2_500;
+
+/** Entries in memory, above which further requests of an organization fail before they do anything. */
+export const maxEntriesOfOne = 5_000;
+
+/** Requests in progress, logins and runs of retention may add entries up to here. */
+const lastEntriesOfOne = 2 * maxEntriesOfOne;
+const fullRetrySeconds = 10;
+
+const concurrentInserts = 4;
+const maxKnownHeads = 1_000;
+
+/** Between attempts to store a block first; a few writers compete at most. */
+const contention = { firstMs: 5, maxMs: 200 };
+const maxContentions = 100;
+
+/** Between attempts while MongoDB does not respond. */
+const retryMs = 5_000;
+
+type ChainedBlock = ReturnType<typeof sealBlock>;
+
+/** The entries of an organization that MongoDB lacks. */
+interface Buffer {
+  entries: AuditEntry[];
+  /** A block of the first entries that MongoDB has not acknowledged, but may have. */
+  unsure: ChainedBlock | null;
+  /** The last of the writes in progress, which run one after the other. */
+  writing: Promise<void>;
+}
+
+/**
+ * Writes the audit log. Each organization has its own hash chain. A process collects entries for up to a second and
+ * stores them as one block, so an audited read costs no extra query.
+ *
+ * Writers need no lock: the id of a block contains its sequence, so exactly one of several concurrent writers stores
+ * it. The others read the new head and chain their blocks to that.
+ */
+export class AuditLog {
+  readonly #db: AuditDb;
+  readonly #key: Uint8Array;
+  readonly #log: Pick<Logger, 'warn'>;
+  readonly #buffers = new Map<string, Buffer>();
+  readonly #heads = new LRUCache<string, ChainHead>({ max: maxKnownHeads });
+  readonly #limit = pLimit(concurrentInserts);
+  #buffered = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param deps.pepper the key pepper. */
+  constructor({ db, pepper, log }: { db: AuditDb; pepper: string; log: Pick<Logger, 'warn'> }) {
+    this.#db = db;
+    this.#key = auditKeyOf(pepper);
+    this.#log = log;
+  }
+
+  /**
+   * Checks before a request that there will be room for its entry, so that nothing happens that the log does not have.
+   *
+   * @throws {LecternError} INTERNAL_ERROR if too many entries of the organization wait for MongoDB.
+   */
+  requireRoom(organizationId: string): void {
+    const waiting = this.#buffers.get(organizationId)?.entries.length ?? 0;
+    if (waiting < maxEntriesOfOne) return;
+    throw new LecternError('INTERNAL_ERROR', fullText(waiting, organizationId), {
+      retryAfterSeconds: fullRetrySeconds,
+    });
+  }
+
+  /**
+   * Adds an entry that MongoDB gets within about a second. Resolves at once, unless MongoDB is far behind.
+   *
+   * @throws {Error} if MongoDB is far behind and does not respond, or if too many entries of the organization wait.
+   */
+  async record(organizationId: string, entry: NewAuditEntry): Promise<void> {
+    const { entries } = this.#add(organizationId, entry);
+    if (entries.length > maxBufferedOfOne || this.#buffered > maxBuffered) await this.#write(organizationId);
+    else this.#writeAllIn(lingerMs);
+  }
+
+  /**
+   * Adds an entry, and resolves when MongoDB has it.
+   *
+   * @throws {Error} if MongoDB does not respond: the entry is stored later. Or if too many entries of the organization
+   * wait: it is not stored.
+   */
+  async recordNow(organizationId: string, entry: NewAuditEntry): Promise<void> {
+    this.#add(organizationId, entry);
+    await this.#write(organizationId);
+  }
+
+  /** Stores the remaining entries. @throws {Error} if MongoDB does not respond. */
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    await Promise.all([...this.#buffers.keys()].map((organizationId) => this.#write(organizationId)));
+  }
+
+  #add(organizationId: string, entry: NewAuditEntry): Buffer {
+    const buffer = this.#buffers.get(organizationId) ?? {
+      ...{ entries: [], unsure: null, writing: Promise.resolve() },
+    };
+    if (buffer.entries.length >= lastEntriesOfOne)
+      throw new Error(fullText(buffer.entries.length, organizationId));
+    this.#buffers.set(organizationId, buffer);
+    buffer.entries.push({ at: new Date().toISOString(), ...shortened(entry) });
+    this.#buffered += 1;
+    return buffer;
+  }
+
+  #writeAllIn(delayMs: number): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      for (const organizationId of this.#buffers.keys()) {
+        this.#write(organizationId).catch((error: unknown) => {
+          this.#log.warn({ err: error }, 'the audit log could not be written; Lectern retries');
+          this.#writeAllIn(retryMs);
+        });
+      }
+    }, delayMs);
+  }
+
+  /** Stores all entries that an organization has by now. */
+  #write(organizationId: string): Promise<void> {
+    const buffer = this.#buffers.get(organizationId);
+    if (buffer === undefined) return Promise.resolve();
+    const store = () => this.#limit(() => this.#storeAll(organizationId, buffer));
+    const writing = buffer.writing.then(store, store);
+    buffer.writing = writing;
+    return writing.then(() => {
+      const isDone = buffer.writing === writing && buffer.entries.length === 0;
+      if (isDone && this.#buffers.get(organizationId) === buffer) this.#buffers.delete(organizationId);
+    });
+  }
+
+  async #storeAll(organizationId: string, buffer: Buffer): Promise<void> {
+    while (buffer.entries.length > 0) {
+      const { count } = await this.#append(organizationId, buffer);
+      buffer.entries.splice(0, count);
+      this.#buffered -= count;
+    }
+  }
+
+  /** Stores a block of the first entries at the end of the chain, and returns it. */
+  async #append(organizationId: string, buffer: Buffer): Promise<ChainedBlock> {
+    const { unsure } = buffer;
+    if (unsure !== null && (await this.#isStored(unsure))) return this.#appended(unsure, buffer);
+    let head = this.#heads.get(organizationId) ?? (await readHead(this.#db, organizationId));
+    for (let lost = 0; lost < maxContentions; lost += 1) {
+      const entries = entriesOfBlock(buffer.entries);
+      const block = sealBlock(this.#key, organizationId, head, { entries, now: new Date() });
+      buffer.unsure = block;
+      // The driver may have sent the block twice, so the one that is there may be this one.
+      if ((await insertBlock(this.#db, block)) || (await this.#isStored(block)))
+        return this.#appended(block, buffer);
+      await delay(backoffMs(contention, lost));
+      head = await readHead(this.#db, organizationId);
+    }
+    throw new Error(`Other processes stored each of ${maxContentions} blocks of the audit log first`);
+  }
+
+  #appended(block: ChainedBlock, buffer: Buffer): ChainedBlock {
+    this.#heads.set(block.organizationId, block);
+    buffer.unsure = null;
+    return block;
+  }
+
+  async #isStored({ organizationId, sequence, hash }: ChainedBlock): Promise<boolean> {
+    return (await findBlock(this.#db, organizationId, sequence))?.hash === hash;
+  }
+}
+
+function fullText(waiting: number, organizationId: string): string {
+  return `${waiting} entries of the audit log of ${organizationId} wait for MongoDB`;
+}
+
+/** Returns an entry with short texts: a block that MongoDB rejects for its size would end the log. */
+function shortened({ target, details, ...entry }: NewAuditEntry): NewAuditEntry {
+  const short = <Value>(value: Value) => (typeof value === 'string' ? value.slice(0, maxTextLength) : value);
+  return {
+    ...entry,
+    target: target && { ...target, id: target.id.slice(0, maxTextLength) },
+    details: Object.fromEntries(Object.entries(details).map(([name, value]) => [name, short(value)])),
+  };
+}
+
+/** Returns the first entries, as many as a block may have. */
+function entriesOfBlock(entries: readonly AuditEntry[]): AuditEntry[] {
+  const first = entries.slice(0, maxBlockEntries);
+  let bytes = 0;
+  const end = first.findIndex((entry) => {
+    bytes += Buffer.byteLength(JSON.stringify(entry));
+    return bytes > maxBlockBytes;
+  });
+  return end === -1 ? first : first.slice(0, Math.max(end, 1));
+}
+
+async function readHead(db: AuditDb, organizationId: string): Promise<ChainHead> {
+  return (await findLastBlock(db, organizationId)) ?? (await findAnchor(db, organizationId)) ?? emptyChain;
+}

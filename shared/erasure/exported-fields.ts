@@ -1,0 +1,129 @@
+import type { ProgressEvent } from '../events/progress-events.ts';
+import type { Delivery, DeliveryFailure } from '../deliveries/outbox.ts';
+import type { PendingEvent, PendingEvents } from '../events/pending-events.ts';
+import type { EmbedProgress } from '../models/embed-progress.ts';
+import type { BacklogEntry, EventOwner } from '../models/event-backlog.ts';
+import type { DeliveryAttempt, EventDelivery } from '../models/event-delivery.ts';
+import type { RecordKind } from '../models/learner-records.ts';
+import type { LtiProgress } from '../models/lti-progress.ts';
+import type { GradeFailedEvent, LtiScore, SentScore } from '../models/lti-score.ts';
+import type { ProgressRecord } from '../models/progress-record.ts';
+import { RawJson } from '../platform/raw-json.ts';
+import type { FinishedAttempt } from '../progress/state.ts';
+
+/*
+ * The fields of records that the export of a learner contains. The compiler requires an entry for a new field: fields
+ * that coordinate processes, and what receivers have sent to the organization, stay out.
+ */
+
+type FieldOf<Value> = Value extends unknown ? keyof Value : never;
+type ValueOf<Value, Field> = Value extends unknown
+  ? Field extends keyof Value
+    ? NonNullable<Value[Field]>
+    : never
+  : never;
+
+/** For each field: whether the export contains it, or a function that returns what the export contains of it. */
+type Fields<Value> = {
+  [Field in FieldOf<Value>]-?: boolean | ((value: ValueOf<Value, Field>) => unknown);
+};
+
+/** Returns a function that selects fields. Fields that the list lacks stay out. */
+function fieldsOf<Value extends object>(fields: Fields<Value>): (value: Value) => Record<string, unknown> {
+  const rules = new Map(Object.entries<boolean | ((value: never) => unknown)>(fields));
+  return (value) =>
+    Object.fromEntries(
+      Object.entries(value).flatMap(([name, content]) => {
+        const rule = rules.get(name) ?? false;
+        if (rule === false) return [];
+        return [[name, rule === true || content === null ? content : rule(content as never)]];
+      }),
+    );
+}
+
+function each<Value>(present: (value: Value) => unknown): (values: readonly Value[]) => unknown[] {
+  return (values) => values.map(present);
+}
+
+/** JSON text stays as it is. */
+function json(text: string): unknown {
+  return text === '' ? text : new RawJson(text);
+}
+
+/** Paths of receivers may contain secrets. */
+export function originOf(url: string): string {
+  return new URL(url).origin;
+}
+
+const ofPendingEvents = { eventsDueAt: false } satisfies Fields<Omit<PendingEvents<PendingEvent>, 'events'>>;
+
+const progressEvent = fieldsOf<ProgressEvent>({
+  ...{ id: true, at: true, changes: true, details: true, revision: true, attempt: true, versionId: true },
+  ...{ status: true, score: true, maxScore: true, completedAt: true },
+});
+
+const ofProgress = {
+  ...{ _id: false, organizationId: false, recentWriteIds: false },
+  ...{ lessonId: true, versionId: true, revision: true, attempt: true, status: true, score: true },
+  ...{ maxScore: true, sectionIndex: true, stepIndex: true, stepId: true, totalSteps: true },
+  ...{ progressData: json, variableState: json, items: json, stepTimes: true },
+  ...{ startedAt: true, completedAt: true, lastActivityAt: true },
+  finished: fieldsOf<FinishedAttempt>({ at: true, score: true, maxScore: true, isCurrent: true }),
+  ...{ events: each(progressEvent), announced: true, ...ofPendingEvents },
+} satisfies Fields<ProgressRecord & Pick<EmbedProgress, 'events' | 'eventsDueAt' | 'announced'>>;
+
+const ofDelivery = {
+  ...{ _id: false, leaseId: false, leaseUntil: false },
+  ...{ state: true, tries: true, nextTryAt: true, failingSince: true, createdAt: true },
+  failure: fieldsOf<DeliveryFailure>({ at: true, since: true, reason: true, status: true, body: false }),
+} satisfies Fields<Delivery>;
+
+const ofScore = { scoreGiven: true, scoreMaximum: true, finishedAt: true } as const;
+
+const records: { [Kind in RecordKind]: (record: RecordOf[Kind]) => Record<string, unknown> } = {
+  progress: fieldsOf<EmbedProgress>({ ...ofProgress, learnerId: true, userAttributes: json }),
+  ltiProgress: fieldsOf<LtiProgress>({
+    ...{ ...ofProgress, scoresDue: false },
+    ...{ platformId: true, ltiUserId: true, contextId: true, courseId: true },
+  }),
+  grades: fieldsOf<LtiScore>({
+    ...{ ...ofDelivery, ...ofPendingEvents, organizationId: false, linkId: true, lessonId: true },
+    ...{ platformId: true, ltiUserId: true, contextId: true, lastTimestamp: true, perhapsTaken: true },
+    wanted: fieldsOf({ ...ofScore, revision: true }),
+    sent: fieldsOf<SentScore>({
+      ...{ ...ofScore, timestamp: true, at: true, lineItemUrl: originOf },
+      response: fieldsOf({ status: true, body: false }),
+    }),
+    events: each(fieldsOf<GradeFailedEvent>({ id: true, at: true, reason: true, status: true })),
+  }),
+  deliveries: fieldsOf<EventDelivery>({
+    ...{ ...ofDelivery, organizationId: false, targetId: false, kind: true, type: true, lessonId: true },
+    ...{ learnerId: true, platformId: true, eventAt: true, body: json, deliveredAt: true, expiresAt: true },
+    attempts: each(
+      fieldsOf<DeliveryAttempt>({
+        ...{ at: true, status: true },
+        ...{ milliseconds: false, error: false, response: false },
+      }),
+    ),
+  }),
+  pendingEvents: fieldsOf<BacklogEntry>({
+    ...{ _id: false, organizationId: false, event: progressEvent, skippedUntil: false },
+    owner: fieldsOf<EventOwner>({
+      ...{ _id: false, organizationId: false, lessonId: true },
+      ...{ learnerId: true, ltiUserId: true, platformId: true, contextId: true },
+    }),
+  }),
+};
+
+interface RecordOf {
+  progress: EmbedProgress;
+  ltiProgress: LtiProgress;
+  grades: LtiScore;
+  deliveries: EventDelivery;
+  pendingEvents: BacklogEntry;
+}
+
+/** Returns what the export contains of a record. */
+export function exportedFields(kind: RecordKind, record: Record<string, unknown>): Record<string, unknown> {
+  return records[kind](record as never);
+}

@@ -1,0 +1,164 @@
+import { readAudit } from '../audit/read-audit.ts';
+import { answerText } from '../learners/answer-columns.ts';
+import { csv } from '../learners/learner-tables.ts';
+import type { Cell } from '../learners/learner-tables.ts';
+import type { Database } from '../models/database.ts';
+import { findContent } from '../models/lesson-content.ts';
+import { findLesson } from '../models/lesson.ts';
+import { kindsOf, readRecords } from '../models/learner-records.ts';
+import type { RecordKind } from '../models/learner-records.ts';
+import { findOrganization } from '../models/organization.ts';
+import type { ProgressRecord } from '../models/progress-record.ts';
+import { printJson } from '../platform/raw-json.ts';
+import { itemsFromJson } from '../progress/state.ts';
+import { pseudonymOf } from '../tokens/learner-subject.ts';
+import type { LearnerSubject } from '../tokens/learner-subject.ts';
+import { interactionKey, versionTextOf } from '../xapi/interactions.ts';
+import { downstreamOf } from './erase.ts';
+import { commonFiles, exportReadme, recordFiles } from './export-readme.ts';
+import { exportedFields, originOf } from './exported-fields.ts';
+
+/** A file of the export of a learner. */
+export interface LearnerFile {
+  name: string;
+  /** Yields its text. Reads MongoDB only then. */
+  text: () => AsyncIterable<string>;
+}
+
+export interface LearnerExportDependencies {
+  db: Database;
+  /** The key pepper. */
+  pepper: string;
+}
+
+/** Returns all data of a learner that an erasure would remove, as files for people and programs. */
+export async function learnerFiles(
+  { db, pepper }: LearnerExportDependencies,
+  learner: LearnerSubject,
+  exportedAt: Date,
+): Promise<LearnerFile[]> {
+  const { organizationId, ...subject } = learner;
+  const kinds = kindsOf(learner);
+  const organization = (await findOrganization(db, organizationId))?.name ?? '';
+  const progress = () =>
+    readRecords(db, learner, learner.source === 'embed' ? 'progress' : 'ltiProgress') as AsyncGenerator<
+      object & OwnedProgress
+    >;
+  const { learner: own, lessons, answers, access, recipients } = commonFiles;
+  return [
+    { name: 'README.txt', text: () => once(exportReadme(kinds, organization, exportedAt)) },
+    { name: own.name, text: () => once(document({ ...subject, organization, exportedAt })) },
+    { name: lessons.name, text: () => lessonRows(db, progress()) },
+    { name: answers.name, text: () => answerRows(db, progress()) },
+    ...kinds.map((kind) => ({
+      name: recordFiles[kind].name,
+      text: () => jsonArray(exported(kind, readRecords(db, learner, kind))),
+    })),
+    { name: access.name, text: () => jsonArray(accesses(db, pepper, learner)) },
+    { name: recipients.name, text: () => recipientsOf(db, learner) },
+  ];
+}
+
+type OwnedProgress = ProgressRecord & { contextId?: string | null };
+
+async function* once(text: string): AsyncGenerator<string> {
+  await Promise.resolve();
+  yield text;
+}
+
+function document(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/** Yields the text of a JSON array, one element per line. */
+async function* jsonArray(entries: AsyncIterable<Record<string, unknown>>): AsyncGenerator<string> {
+  let isFirst = true;
+  for await (const entry of entries) {
+    yield `${isFirst ? '[\n' : ',\n'}${printJson(entry)}`;
+    isFirst = false;
+  }
+  yield isFirst ? '[]\n' : '\n]\n';
+}
+
+async function* exported(
+  kind: RecordKind,
+  records: AsyncIterable<Record<string, unknown>>,
+): AsyncGenerator<Record<string, unknown>> {
+  for await (const record of records) yield exportedFields(kind, record);
+}
+
+/** Yields the accesses to a learner's data, without the person or program and without the IP address. */
+async function* accesses(
+  db: Database,
+  pepper: string,
+  learner: LearnerSubject,
+): AsyncGenerator<Record<string, unknown>> {
+  const entries = readAudit(db, learner.organizationId, { learner: pseudonymOf(pepper, learner) });
+  for await (const { at, action, actor } of entries) yield { at, action, by: actor.type };
+}
+
+async function* recipientsOf(db: Database, learner: LearnerSubject): AsyncGenerator<string> {
+  const { gradebooks, recordStores, webhooks } = await downstreamOf(db, learner);
+  yield document({
+    gradebooks: gradebooks.map(({ issuer, grades }) => ({ platform: issuer, grades })),
+    learningRecordStores: recordStores.map(({ endpoint }) => originOf(endpoint)),
+    webhooks: [...new Set(webhooks.map(({ url }) => originOf(url)))],
+  });
+}
+
+async function* lessonRows(db: Database, records: AsyncIterable<OwnedProgress>): AsyncGenerator<string> {
+  const columns = [
+    'lesson',
+    'course',
+    'status',
+    'points',
+    'maxPoints',
+    'started',
+    'completed',
+    'lastActivity',
+  ];
+  yield csv([[...columns, 'lessonId']]);
+  for await (const record of records) {
+    const { organizationId, lessonId, contextId = null, status, score, maxScore } = record;
+    const lesson = await findLesson(db, lessonId);
+    const title = lesson?.organizationId === organizationId ? lesson.title : null;
+    const times = [record.startedAt, record.completedAt, record.lastActivityAt].map(isoOf);
+    yield csv([[title, contextId, status, score, maxScore, ...times, lessonId]]);
+  }
+}
+
+function isoOf(time: Date | null): string | null {
+  return time?.toISOString() ?? null;
+}
+
+/** The number of rows that are formatted at once. Other requests wait meanwhile. */
+const rowsPerChunk = 200;
+
+async function* answerRows(db: Database, records: AsyncIterable<OwnedProgress>): AsyncGenerator<string> {
+  const columns = ['lesson', 'step', 'question', 'answer', 'points', 'maxPoints', 'answered', 'tries'];
+  yield csv([[...columns, 'lessonId', 'stepId', 'questionId']]);
+  for await (const { lessonId, versionId, items: stored } of records) {
+    if (stored === null) continue;
+    const content = await findContent(db, versionId);
+    const text = content === null ? null : versionTextOf(content);
+    const titles = new Map(text?.steps.map(({ id, title }) => [id, title]));
+    const items = itemsFromJson(stored);
+    for (let from = 0; from < items.length; from += rowsPerChunk) {
+      const rows = items.slice(from, from + rowsPerChunk).map((item): Cell[] => {
+        const { stepId, widgetId, answer, score, maxScore, answeredAt, tries = 1 } = item;
+        const interaction = text?.interactions.get(interactionKey(stepId, widgetId));
+        return [
+          ...[text?.title ?? null, titles.get(stepId) ?? null, interaction?.prompt ?? null],
+          answerText(interaction, JSON.parse(answer)),
+          ...[score, maxScore, answeredAt, tries, lessonId, stepId, widgetId],
+        ];
+      });
+      yield csv(rows);
+    }
+  }
+}
+
+/** Returns the name of a learner's export. It names no learner: file names end up in logs and histories. */
+export function exportName(exportedAt: Date): string {
+  return `learner-${exportedAt.toISOString().slice(0, 10)}.zip`;
+}

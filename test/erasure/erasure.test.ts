@@ -1,0 +1,351 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
+import mongoose from 'mongoose';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { minRecords } from '../../shared/erasure/anonymize.ts';
+import { continueErasure, requestErasure } from '../../shared/erasure/erase.ts';
+import { recordFiles } from '../../shared/erasure/export-readme.ts';
+import { zipOf } from '../../shared/erasure/learner-zip.ts';
+import { reapplyErasures } from '../../shared/erasure/reapply.ts';
+import type { Database } from '../../shared/models/database.ts';
+import { findErasure } from '../../shared/models/erasure.ts';
+import { kindsOf } from '../../shared/models/learner-records.ts';
+import type { Organization } from '../../shared/models/organization.ts';
+import { filesOf } from '../exports/exports.ts';
+import { Player, publishLesson, useLesson } from '../player/player-lessons.ts';
+import { ask, expectError, jsonOf } from '../support/answers.ts';
+import { buildLearnerToken, buildOrganization } from '../support/factories.ts';
+import { testPepper } from '../support/harness.ts';
+import { useApi } from '../support/use.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+import { crashAfter } from './crash-after.ts';
+import { dumpOf, findMarkers, plantLearner, restore } from './learner-lab.ts';
+import type { MarkedLearner } from './learner-lab.ts';
+
+const api = useApi();
+const version = useLesson(api);
+
+const deps = (db: Database = api.db) => ({ db, store: api.store, pepper: testPepper, settleMs: 0 });
+
+/** Runs all steps of all erasures, as a worker does. */
+async function work(db?: Database): Promise<void> {
+  while (await continueErasure(deps(db)));
+}
+
+function pathOf({ subject }: MarkedLearner, query: Record<string, string> = {}, action = ''): string {
+  if (subject.source === 'embed') {
+    return `/api/learners/${subject.learnerId}${action}?${new URLSearchParams(query).toString()}`;
+  }
+  const { ltiUserId, platformId } = subject;
+  return `/api/lti-learners/${ltiUserId}${action}?${new URLSearchParams({ platformId, ...query }).toString()}`;
+}
+
+const erase = (learner: MarkedLearner, query: Record<string, string> = {}, headers = api.headers) =>
+  ask(api.url + pathOf(learner, query), { method: 'DELETE', headers });
+
+interface Report {
+  id: string;
+  state: string;
+  removed: Record<string, number>;
+  downstream: { gradebooks: object[] } | null;
+}
+
+async function reportOf(id: string, headers = api.headers): Promise<Report> {
+  const answer = await ask(`${api.url}/api/erasures/${id}`, { headers });
+  expect(answer.status).toBe(200);
+  return jsonOf(answer) as Report;
+}
+
+const found = (learner: MarkedLearner) => findMarkers(api.db, learner.markers);
+
+describe.each([
+  {
+    source: 'embed' as const,
+    removed: { progress: 1, ltiProgress: 0, grades: 0, deliveries: 2, pendingEvents: 1 },
+  },
+  {
+    source: 'lti' as const,
+    removed: { progress: 0, ltiProgress: 1, grades: 1, deliveries: 2, pendingEvents: 1 },
+  },
+])('a learner of $source', ({ source, removed }) => {
+  test('is erased from every collection, and others with the same id are not', async () => {
+    const learner = await plantLearner(api, version, { source });
+    const id = learner.markers[0] as string;
+    // The same id on another platform, in the other kind, and in another organization.
+    const { organization } = await buildOrganization(api);
+    const others = [
+      await plantLearner(api, version, { source: 'lti', id }),
+      await plantLearner(api, version, { source: source === 'lti' ? 'embed' : 'lti', id }),
+      await plantLearner(api, await publishLesson(api, organization), { source, id }),
+    ];
+    const kept = await Promise.all(others.map(({ markers }) => findMarkers(api.db, markers.slice(1))));
+    expect(kept.map(({ length }) => length > 0)).toEqual([true, true, true]);
+
+    const preview = jsonOf(await erase(learner, { dryRun: 'true' })) as Report;
+    expect(preview.removed).toEqual(removed);
+    const requested = await erase(learner);
+    expect(requested.status).toBe(202);
+    const { id: erasureId } = jsonOf(requested) as Report;
+    // A repeated request is the same erasure while it runs.
+    expect(jsonOf(await erase(learner))).toMatchObject({ id: erasureId });
+    await work();
+    expect(await reportOf(erasureId)).toMatchObject({ state: 'finished', removed });
+
+    expect(await findMarkers(api.db, learner.markers.slice(1))).toEqual([]);
+    expect(await Promise.all(others.map(({ markers }) => findMarkers(api.db, markers.slice(1))))).toEqual(
+      kept,
+    );
+    // Afterwards it removes nothing more.
+    const again = jsonOf(await erase(learner)) as Report;
+    await work();
+    expect(Object.values((await reportOf(again.id)).removed)).toEqual([0, 0, 0, 0, 0]);
+    for (const other of others.slice(0, 2)) await erase(other);
+    await work();
+    expect((await found(learner)).every((one) => one.includes(id))).toBe(true);
+  });
+
+  test('gets every record that an erasure removes in an export, explained, and none of others with the same id', async () => {
+    const learner = await plantLearner(api, version, { source });
+    const id = learner.markers[0] as string;
+    // More than one page of them.
+    for (const { collection } of [api.db.eventDeliveries, api.db.eventBacklog]) {
+      const ofLearner = [{ learnerId: id }, { 'owner.learnerId': id }, { 'owner.ltiUserId': id }];
+      const record = await collection.findOne({ $or: ofLearner });
+      const copies = Array.from({ length: 12 }, () => ({ ...record, _id: randomUUID() }));
+      await collection.insertMany(copies as never);
+    }
+    const { organization } = await buildOrganization(api);
+    const others = [
+      await plantLearner(api, version, { source: source === 'lti' ? 'embed' : 'lti', id }),
+      await plantLearner(api, await publishLesson(api, organization), { source, id }),
+    ];
+    await learner.player.write({
+      ...{ revision: 1, currentSectionIndex: 1, currentStepIndex: 0 },
+      items: [{ widgetId: 'dial', answer: '=1+1' }],
+    });
+    const answer = await ask(api.url + pathOf(learner, {}, '/export'), { headers: api.headers });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-disposition')).toMatch(
+      /^attachment; filename="learner-[\d-]{10}\.zip"$/,
+    );
+    const files = await filesOf(answer.body);
+    const all = [...files.values()].map(String).join('\n');
+    const visible = learner.markers.filter((marker) => !learner.hidden.includes(marker));
+    expect([...visible, ...learner.hidden].filter((marker) => all.includes(marker))).toEqual(visible);
+    for (const marker of others.flatMap(({ markers }) => markers.slice(1))) expect(all).not.toContain(marker);
+    for (const kind of kindsOf(learner.subject)) {
+      const count = removed[kind] + (['deliveries', 'pendingEvents'].includes(kind) ? 12 : 0);
+      expect(JSON.parse(String(files.get(recordFiles[kind].name)))).toHaveLength(count);
+    }
+    const readme = String(files.get('README.txt'));
+    expect([...files.keys()].filter((name) => !readme.includes(`${name}\n---`))).toEqual(['README.txt']);
+    expect(String(files.get('answers.csv'))).toContain(",'=1+1,");
+    expect(JSON.parse(String(files.get('recipients.json')))).toHaveProperty('webhooks');
+  });
+
+  test('leaves nothing, whichever database operation of the erasure a crash follows', async () => {
+    const dumpBefore = async () => {
+      const learner = await plantLearner(api, version, { source });
+      await requestErasure(deps(), learner.subject);
+      return learner;
+    };
+    const learner = await dumpBefore();
+    const dump = await dumpOf(api.db);
+    for (let operations = 0; ; operations += 1) {
+      await restore(api.db, dump);
+      const isThrough = await crashAfter(api.db, operations, work);
+      // The lease of the dead process expires.
+      await api.db.erasures.updateMany({}, { $set: { leaseUntil: new Date(0) } });
+      await api.db.erasures.updateMany({ dueAt: { $ne: null } }, { $set: { dueAt: new Date(0) } });
+      await work();
+      const [erasure] = await api.db.erasures.find({}).sort({ requestedAt: -1 }).lean();
+      expect(erasure, `after ${operations} operations`).toMatchObject({
+        state: 'finished',
+        learner: null,
+        removed,
+      });
+      expect(await found(learner), `after ${operations} operations`).toEqual([]);
+      if (isThrough) break;
+    }
+  });
+
+  test('whose data a restore brings back is erased again; what the learner began later stays', async () => {
+    const learner = await plantLearner(api, version, { source });
+    const { organizationId } = learner.subject;
+    const later = await publishLesson(api, { _id: organizationId, slug: 'x' } as Organization);
+    const dump = await dumpOf(api.db);
+    const { _id } = await requestErasure(deps(), learner.subject);
+    await work();
+    expect(await found(learner)).toEqual([]);
+    await restore(api.db, dump);
+    expect(await findErasure(api.db, organizationId, _id)).toBeNull();
+    expect((await found(learner)).length).toBeGreaterThan(0);
+
+    // A new record, with a token that was signed after the erasure.
+    const model = source === 'embed' ? api.db.embedProgress : api.db.ltiProgress;
+    const record =
+      (await model.collection.findOne({ lessonId: version.lessonId, ...ofSubject(learner) })) ?? {};
+    const at = new Date(Date.now() + 1000);
+    const begun = {
+      ...record,
+      _id: randomUUID(),
+      lessonId: later.lessonId,
+      startedAt: at,
+      lastActivityAt: at,
+    };
+    await model.collection.insertOne(begun as never);
+
+    expect(await reapplyErasures(deps())).toMatchObject({ reapplied: 1 });
+    const left = await model.collection.find(ofSubject(learner)).toArray();
+    expect(left.map(({ lessonId }) => lessonId as string)).toEqual([later.lessonId]);
+    expect((await learner.player.ask()).status).toBe(410);
+    expect(await reapplyErasures(deps())).toMatchObject({ reapplied: 0 });
+  });
+});
+
+describe('an export that cannot go on', () => {
+  /** Random, so that compression leaves more than the buffers of streams hold. */
+  const text = () => randomBytes(2 ** 16).toString('base64');
+
+  test('ends with the error of its source', async () => {
+    const broken = new Error('MongoDB is gone');
+    const second = vi.fn();
+    async function* failing() {
+      yield text();
+      await setImmediate();
+      throw broken;
+    }
+    const files = [
+      { name: 'a.json', text: failing },
+      { name: 'b.json', text: second },
+    ];
+    await expect(buffer(zipOf(files, new Date()))).rejects.toBe(broken);
+    expect(second).not.toHaveBeenCalled();
+  });
+
+  test('stops reading when the client leaves, even if that fails', async () => {
+    const closed = vi.fn();
+    async function* endless() {
+      try {
+        for (;;) {
+          await setImmediate();
+          yield text();
+        }
+      } finally {
+        closed();
+        await Promise.reject(new Error('MongoDB is gone'));
+      }
+    }
+    const output = Readable.from(zipOf([{ name: 'a.json', text: endless }], new Date()), {
+      objectMode: false,
+    });
+    await once(output, 'readable');
+    output.destroy();
+    await waitFor('the end of the reading', () => Promise.resolve(closed.mock.calls.length > 0));
+    await setImmediate();
+  });
+
+  test('breaks the download off, and the API goes on', async () => {
+    const learner = await plantLearner(api, version, { source: 'embed' });
+    const url = api.url + pathOf(learner, {}, '/export');
+    const { prototype } = mongoose.mongo.Collection;
+    const original = Reflect.get(prototype, 'find');
+    const find = vi.spyOn(prototype, 'find').mockImplementation(function find(
+      this: typeof prototype,
+      ...options
+    ) {
+      if (this.collectionName === 'eventDeliveries') throw new Error('MongoDB is gone');
+      return original.apply(this, options as never);
+    });
+    await expect(ask(url, { headers: api.headers })).rejects.toThrow();
+    find.mockRestore();
+    expect((await ask(url, { headers: api.headers })).status).toBe(200);
+  });
+});
+
+function ofSubject({ subject }: MarkedLearner) {
+  if (subject.source === 'embed') return { learnerId: subject.learnerId };
+  return { ltiUserId: subject.ltiUserId, platformId: subject.platformId };
+}
+
+describe('after an erasure', () => {
+  let learner: MarkedLearner;
+  beforeEach(async () => {
+    learner = await plantLearner(api, version, { source: 'embed' });
+    await requestErasure(deps(), learner.subject);
+  });
+
+  test('an old token cannot write or read, before the job has run and after it', async () => {
+    for (const run of [() => Promise.resolve(), () => work()]) {
+      await run();
+      expectError(await learner.player.ask(), 410, 'The data of this learner were erased');
+      expectError(await learner.player.tell({ revision: 1 }), 410, 'The data of this learner were erased');
+      const data = await ask(
+        `${api.url}/api/public/lessons/${version.lessonId}/player-data?token=${learner.token}`,
+      );
+      expectError(data, 401, 'Token verification failed: Token revoked');
+    }
+    expect(await found(learner)).toEqual([]);
+  });
+
+  test('a token that is signed later begins a new record', async () => {
+    await work();
+    const learnerId = learner.markers[0] as string;
+    const renewed = await waitFor('the next second', async () => {
+      const player = new Player(api.url, version, buildLearnerToken(version, { learnerId }));
+      const answer = await player.ask();
+      return answer.status === 200 ? (jsonOf(answer) as { revision: number }) : undefined;
+    });
+    expect(renewed.revision).toBe(0);
+  });
+});
+
+test('another organization cannot follow an erasure', async () => {
+  const learner = await plantLearner(api, version, { source: 'embed' });
+  const { id } = jsonOf(await erase(learner)) as Report;
+  const { headers } = await buildOrganization(api);
+  const path = `${api.url}/api/erasures/${id}`;
+  expectError(await ask(path, { headers }), 404, 'Erasure not found');
+  expectError(await ask(`${api.url}/api/erasures/${randomUUID()}`, { headers }), 404, 'Erasure not found');
+  await work();
+});
+
+test('an LTI user’s report names the gradebook that keeps the grades', async () => {
+  const learner = await plantLearner(api, version, { source: 'lti' });
+  const { id } = jsonOf(await erase(learner)) as Report;
+  await work();
+  const { platformId } = learner.subject as { platformId: string };
+  expect((await reportOf(id)).downstream?.gradebooks).toEqual([{ platformId, issuer: '', grades: 1 }]);
+});
+
+describe('anonymizing', () => {
+  test.each([
+    { others: minRecords - 2, stay: 0 },
+    { others: minRecords - 1, stay: 1 },
+  ])(
+    'among $others others keeps $stay record, without answers, state, attributes and times',
+    async ({ others, stay }) => {
+      const lesson = await publishLesson(api, api.organization);
+      for (let index = 0; index < others; index += 1) {
+        await new Player(api.url, lesson, buildLearnerToken(lesson, { learnerId: `other-${index}` })).write();
+      }
+      const learner = await plantLearner(api, lesson, { source: 'embed' });
+      expect((await erase(learner, { mode: 'anonymize' })).status).toBe(202);
+      await work();
+      expect(await found(learner)).toEqual([]);
+      const left = await api.db.embedProgress
+        .find({ lessonId: lesson.lessonId, learnerId: /^anonymous-/ })
+        .lean();
+      expect(left).toHaveLength(stay);
+      for (const record of left) {
+        expect(record).toMatchObject({ userAttributes: null, progressData: null, variableState: null });
+        expect(JSON.parse(record.items ?? '[]')).toMatchObject([{ widgetId: 'dial', answer: null }]);
+        expect(record.lastActivityAt.getTime() % (24 * 3600_000)).toBe(0);
+      }
+    },
+  );
+});
