@@ -1,16 +1,16 @@
 import { usedWidgetTypes } from '../../shared/lessons/blocks.ts';
 import { isCoreWidget } from '../../shared/lessons/core-widgets.ts';
 import { playabilityErrors } from '../../shared/lessons/playability.ts';
-import { LecternError } from '../../shared/platform/errors.ts';
 import { checkPackageFiles } from '../../shared/packages/check-files.ts';
 import { packageLimits } from '../../shared/packages/import.ts';
 import type { LessonPackage } from '../../shared/packages/lesson-package.ts';
-import { PackageError } from '../../shared/packages/package-error.ts';
+import { withPackageFaults } from '../../shared/packages/package-error.ts';
 import { readPackage } from '../../shared/packages/read-package.ts';
 import type { CommandContext } from '../installation/context.ts';
-import { blockedMedia } from './lesson-checks.ts';
-import type { VersionCheck } from './lesson-checks.ts';
-import { unavailableWidgets } from '../widgets/widget-checks.ts';
+import { blockedMedia } from '../../shared/publishing/check-version.ts';
+import type { VersionCheck } from '../../shared/publishing/check-version.ts';
+import { unavailableWidgets } from '../../shared/widgets/unavailable-widgets.ts';
+import { withDownloader } from '../../shared/media/downloads/downloader.ts';
 
 export interface PackageCheck extends VersionCheck {
   package: Pick<LessonPackage, 'lessonId' | 'versionId' | 'versionNumber' | 'slug' | 'title'>;
@@ -45,22 +45,13 @@ export async function checkPackage(
         ...warnings.filter((warning) => !warnedErrors.has(warning)),
         ...foreignWidgets(read, types),
         ...blockedMedia(config, externalMedia),
-        ...(await unavailableWidgets({ config, signal }, byUrl)),
+        ...(await withDownloader(config, (downloader) =>
+          unavailableWidgets({ downloader, organizationId: 'this command', signal }, byUrl),
+        )),
       ],
       externalMedia,
     };
   });
-}
-
-/** Runs work on a package. Turns the package's faults into an error with one line for each. */
-export async function withPackageFaults<T>(what: string, run: () => Promise<T>): Promise<T> {
-  try {
-    return await run();
-  } catch (error) {
-    if (!(error instanceof PackageError)) throw error;
-    const faults = error.message.replace(/^/gm, '  ');
-    throw new LecternError('INVALID_CONTENT', `${what}:\n${faults}`, { cause: error });
-  }
 }
 
 function foreignWidgets({ widgets, externalWidgets }: LessonPackage, types: string[]): string[] {

@@ -1,13 +1,12 @@
-import { createDownloader, DownloadError } from '../../shared/media/downloads/downloader.ts';
+import { DownloadError, withDownloader } from '../../shared/media/downloads/downloader.ts';
 import type { Downloader } from '../../shared/media/downloads/downloader.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { bytesOf } from '../../shared/storage/digest.ts';
 import { widgetFileFault } from '../../shared/widgets/check-widget-file.ts';
-import type { WidgetFileKind } from '../../shared/widgets/check-widget-file.ts';
 import { releaseWidget } from '../../shared/widgets/releases.ts';
-import { requireOrganization } from '../installation/context.ts';
 import type { CommandContext } from '../installation/context.ts';
-import { describeFailure, fetchWidgetFile } from './fetch-widget-file.ts';
+import { describeFailure, fetchWidgetFile } from '../../shared/widgets/fetch-widget-file.ts';
+import type { WidgetFileRequest } from '../../shared/widgets/fetch-widget-file.ts';
 
 export interface RegisterOptions {
   org: string;
@@ -19,33 +18,30 @@ export interface RegisterOptions {
 /**
  * Downloads the files of a widget and stores them as its newest release.
  *
- * @throws {LecternError} NOT_FOUND for an unknown organization; INVALID_CONTENT for a file that cannot be downloaded, or
+ * @throws {LecternError} INVALID_CONTENT for a file that cannot be downloaded, or
  *   that is not a self-contained module or a stylesheet
  */
 export async function registerWidget(
   { config, db, store, signal }: CommandContext,
+  organizationId: string,
   options: RegisterOptions,
 ) {
-  const { _id: organizationId } = await requireOrganization(db, options.org);
-  const downloader = createDownloader(config.download);
-  try {
-    const js = await fetchFile(downloader, options.js, 'js', signal);
-    const css = options.css === undefined ? null : await fetchFile(downloader, options.css, 'css', signal);
+  return withDownloader(config, async (downloader) => {
+    const request = { organizationId, signal };
+    const js = await fetchFile(downloader, { ...request, url: options.js, kind: 'js' });
+    const css =
+      options.css === undefined
+        ? null
+        : await fetchFile(downloader, { ...request, url: options.css, kind: 'css' });
     const files = { js: bytesOf(js), css: css === null ? null : bytesOf(css) };
-    return await releaseWidget(db, store, { organizationId, type: options.type, ...files });
-  } finally {
-    downloader.close();
-  }
+    return releaseWidget(db, store, { organizationId, type: options.type, ...files });
+  });
 }
 
-async function fetchFile(
-  downloader: Downloader,
-  url: string,
-  kind: WidgetFileKind,
-  signal: AbortSignal,
-): Promise<Buffer> {
+async function fetchFile(downloader: Downloader, request: WidgetFileRequest): Promise<Buffer> {
+  const { url, kind, signal } = request;
   try {
-    const file = await fetchWidgetFile(downloader, { url, kind, signal });
+    const file = await fetchWidgetFile(downloader, request);
     const fault = await widgetFileFault(file, kind, signal);
     if (fault === null) return file;
     const what = kind === 'js' ? 'module' : 'stylesheet';

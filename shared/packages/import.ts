@@ -4,12 +4,14 @@ import type { Config } from '../platform/config.ts';
 import { playabilityErrors } from '../lessons/playability.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { rewriteMediaReferences } from '../lessons/media-references.ts';
+import { pictureOf } from '../lessons/cover.ts';
 import { totalsOf } from '../lessons/totals.ts';
 import type { Database } from '../models/database.ts';
 import { insertContent, markContentFinished } from '../models/lesson-content.ts';
 import { findLesson, saveLesson } from '../models/lesson.ts';
 import {
   deleteVersion,
+  findImportedVersion,
   findVersion,
   insertVersion,
   lastVersionNumber,
@@ -41,6 +43,10 @@ const maxProblems = 20;
 export interface ImportOptions {
   /** Makes a copy: new ids for lesson, version and media. */
   asNew: boolean;
+  /** The name of the archive, for messages; by default that of the file. */
+  name?: string;
+  /** The id of an import that may be repeated: it makes at most one version. */
+  importId?: string;
   /** Media stay external, at this URL, under the package's own file names. */
   mediaBaseUrl?: string;
   signal: AbortSignal;
@@ -74,8 +80,14 @@ export async function importPackage(
   options: ImportOptions,
 ): Promise<ImportedVersion> {
   const limits = packageLimits(deps.config);
-  const { mediaBaseUrl } = options;
-  const read = await readPackage(path, { limits, ...(mediaBaseUrl !== undefined && { mediaBaseUrl }) });
+  const { name, mediaBaseUrl, importId } = options;
+  const read = await readPackage(path, {
+    limits,
+    ...(name !== undefined && { name }),
+    ...(mediaBaseUrl !== undefined && { mediaBaseUrl }),
+  });
+  const earlier = importId === undefined ? null : await findImportedVersion(deps.db, importId);
+  if (earlier !== null) return finishEarlier(deps.db, read, earlier);
   const pkg = watchFiles(read, options);
   return importVersion(deps, organization, options.asNew ? withNewIds(pkg) : pkg, options);
 }
@@ -107,7 +119,7 @@ async function importVersion(
   deps: ImportDependencies,
   organization: Organization,
   pkg: LessonPackage,
-  { signal }: ImportOptions,
+  { signal, importId }: ImportOptions,
 ): Promise<ImportedVersion> {
   const { db } = deps;
   const { lessonId, slug, title } = pkg;
@@ -139,7 +151,9 @@ async function importVersion(
         .slice(0, maxProblems)
         .map((problem) => problem.message),
       widgets: releases.map(({ type, widgetId }) => ({ type, widgetId })),
+      picture: pictureOf(content),
       publishedAt: null,
+      ...(importId !== undefined && { importId }),
     });
     hasVersion = true;
     await markContentFinished(db, versionId);
@@ -161,6 +175,28 @@ async function importVersion(
     signal.throwIfAborted();
     throw error;
   }
+}
+
+/** Completes the last steps of an import that ended after it had stored its version. */
+async function finishEarlier(
+  db: Database,
+  pkg: LessonPackage,
+  version: LessonVersion,
+): Promise<ImportedVersion> {
+  const { _id: versionId, lessonId, organizationId, slug, title } = version;
+  await markContentFinished(db, versionId);
+  if (!(await saveLesson(db, { _id: lessonId, organizationId, slug, title }))) throw foreignLesson(lessonId);
+  const brought = version.widgets.filter(({ type }) => pkg.widgets.some((widget) => widget.type === type));
+  await keepReleases(
+    db,
+    brought.map((pin) => ({ organizationId, ...pin })),
+  );
+  return {
+    version,
+    media: pkg.media.length,
+    widgets: pkg.widgets.length + pkg.externalWidgets.length,
+    warnings: pkg.warnings,
+  };
 }
 
 function foreignLesson(lessonId: string): PackageError {
@@ -204,6 +240,8 @@ async function insertNextVersion(
       return await insertVersion(db, { ...version, versionNumber });
     } catch (error) {
       if (!isDuplicate(error) || tries === maxNumberTries) throw error;
+      // Another worker repeats the import and was faster.
+      if (version.importId !== undefined && (await findImportedVersion(db, version.importId))) throw error;
       // Jitter: concurrent imports would collide again.
       await delay(Math.random() * Math.min(tries, 10) * 20);
     }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isMediaReference } from '../lessons/cover.ts';
 import { boundedText, lessonTitle, partTitle } from './text-shapes.ts';
 
 /** The shapes of lesson.json, one for each level; lesson-json.ts checks level by level. */
@@ -25,6 +26,14 @@ export const metaShape = z.looseObject({
     .regex(languageTag, 'must be a language tag such as en or pt-BR')
     .nullish(),
   estimatedDuration: z.number().nonnegative('must be a number of minutes, 0 or more').nullish(),
+  cover: z
+    .looseObject({
+      image: z.string().refine(isMediaReference, 'must be a media reference such as media:<uuid>').nullish(),
+      imageAlt: boundedText(1000).nullish(),
+      text: boundedText(2000).nullish(),
+      objectives: z.array(boundedText(500)).max(20, 'must have at most 20 entries').nullish(),
+    })
+    .nullish(),
   variable_definitions: z.array(z.unknown()).nullish(),
   widget_settings: z.looseObject({ overrides: z.looseObject({}).nullish() }).nullish(),
 });

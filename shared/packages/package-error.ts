@@ -1,4 +1,4 @@
-import { codeOf, messageOf } from '../platform/errors.ts';
+import { codeOf, LecternError, messageOf } from '../platform/errors.ts';
 import { shownPath } from './entry-name.ts';
 
 const maxPrinted = 20;
@@ -47,6 +47,21 @@ export class FaultList {
   /** @throws {PackageError} with every fault so far, if there is any */
   throwIfAny(): void {
     if (this.#total > 0) throw new PackageError(this.#faults, { total: this.#total });
+  }
+}
+
+/**
+ * Runs work on a package. Turns the package's faults into an error with one line for each.
+ *
+ * @param what begins the message, such as "Cannot import book.zip".
+ */
+export async function withPackageFaults<T>(what: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof PackageError)) throw error;
+    const faults = error.message.replace(/^/gm, '  ');
+    throw new LecternError('INVALID_CONTENT', `${what}:\n${faults}`, { cause: error });
   }
 }
 

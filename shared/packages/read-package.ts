@@ -23,6 +23,8 @@ import { openZipSource } from './zip-source.ts';
 export type { LessonPackage, PackageFile, PackageMedium, PackageWidget } from './lesson-package.ts';
 
 export interface ReadPackageOptions {
+  /** The name of a ZIP archive, for messages; by default that of the file. */
+  name?: string;
   /** Override the default limits. */
   limits?: Partial<PackageLimits>;
   /** Makes all media external, at this http or https URL, under the package's own file name. */
@@ -39,9 +41,9 @@ const maxWarnings = 20;
  * @throws {PackageError} with every fault of lesson.json and manifest.json
  */
 export async function readPackage(path: string, options: ReadPackageOptions = {}): Promise<LessonPackage> {
-  const { limits, mediaBaseUrl } = options;
+  const { name, limits, mediaBaseUrl } = options;
   if (mediaBaseUrl !== undefined) checkBaseUrl(mediaBaseUrl);
-  const source = await openPackageSource(path, { ...defaultPackageLimits, ...limits });
+  const source = await openPackageSource(path, { ...defaultPackageLimits, ...limits }, name);
   const faults = new FaultList();
   const losses: string[] = [];
   const manifest = await readManifest(source, faults, losses);
@@ -141,9 +143,10 @@ function shortened(warnings: string[]): string[] {
 export async function openPackageSource(
   path: string,
   limits: PackageLimits = defaultPackageLimits,
+  name?: string,
 ): Promise<PackageSource> {
   const stats = await stat(path).catch((error: unknown) => cannotRead(path, error));
   if (stats.isDirectory()) return openFolderSource(path, limits);
-  if (stats.isFile()) return openZipSource(path, limits);
+  if (stats.isFile()) return openZipSource(path, limits, name);
   throw new PackageError([`${shownPath(path)}: is neither a folder nor a ZIP archive`]);
 }

@@ -19,11 +19,16 @@ const minBombBytes = 64 * 1024 ** 2;
  * Opens a ZIP archive, or ZIP64, as a package. Entries can be read in any order and concurrently. Reading an entry
  * checks its size and CRC-32.
  *
+ * @param name of the archive, for messages; by default that of the file.
  * @throws {PackageError}
  */
-export async function openZipSource(path: string, limits: PackageLimits): Promise<PackageSource> {
+export async function openZipSource(
+  path: string,
+  limits: PackageLimits,
+  name?: string,
+): Promise<PackageSource> {
   const location = resolve(path);
-  const label = basename(location);
+  const label = name ?? basename(location);
   const handle = await open(location).catch((error: unknown) => cannotRead(path, error));
   let identity: FileIdentity;
   let listing: Map<string, ZipEntry>;

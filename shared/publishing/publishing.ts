@@ -13,8 +13,11 @@ import {
 } from '../models/lesson-version.ts';
 import type { LessonVersion, WidgetPin } from '../models/lesson-version.ts';
 import { findNewestReleases } from '../models/widget-release.ts';
+import type { Secrets } from '../platform/secrets.ts';
 import type { Store } from '../storage/store.ts';
 import { bytesOf } from '../storage/digest.ts';
+import { signPreviewToken } from '../tokens/player-tokens.ts';
+import type { SignedToken } from '../tokens/player-tokens.ts';
 import { readCoreBundle } from '../widgets/core-bundles.ts';
 import { releaseWidget } from '../widgets/releases.ts';
 
@@ -62,12 +65,12 @@ async function pinWidgets(
   version: LessonVersion,
   types: string[],
 ): Promise<WidgetPin[]> {
-  const core = await releaseCoreWidgets(db, store, version, types);
+  const external = await findExternalWidgets(db, version._id, types);
+  const others = types.filter((type) => !external.has(type));
+  const core = await releaseCoreWidgets(db, store, version, others);
   const pins = new Map([...version.widgets, ...core].map((pin) => [pin.type, pin]));
-  const open = types.filter((type) => !isCoreWidget(type) && !pins.has(type));
-  const external = await findExternalWidgets(db, version._id, open);
-  const others = open.filter((type) => !external.has(type));
-  for (const { type, widgetId } of (await findNewestReleases(db, version.organizationId, others)).values()) {
+  const open = others.filter((type) => !isCoreWidget(type) && !pins.has(type));
+  for (const { type, widgetId } of (await findNewestReleases(db, version.organizationId, open)).values()) {
     pins.set(type, { type, widgetId });
   }
   return [...pins.values()].sort((a, b) => (a.type < b.type ? -1 : 1));
@@ -128,4 +131,18 @@ export async function deleteLesson(db: Database, lessonId: string): Promise<bool
   const deleted = await markLessonDeleted(db, lessonId);
   await markVersionsUnpublished(db, { lessonId });
   return deleted;
+}
+
+/**
+ * Signs a token that previews a version for an hour and records nothing.
+ *
+ * @throws {LecternError} INVALID_CONTENT for a version that was unpublished or cannot be played yet; INTERNAL_ERROR if
+ *   tokens are turned off
+ */
+export async function signPreview(
+  { db, store, signing }: { db: Database; store: Store } & Pick<Secrets, 'signing'>,
+  { _id: versionId, lessonId, organizationId }: LessonVersion,
+): Promise<SignedToken> {
+  await preparePreview(db, store, versionId);
+  return signPreviewToken(signing, { organizationId, lessonId, versionId });
 }

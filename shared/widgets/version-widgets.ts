@@ -15,11 +15,11 @@ export type WidgetFileSource = { asset: Digest; url: null } | { asset: null; url
 
 /**
  * Returns the widgets that a version uses for these types, by type; types without a widget are missing. The order of
- * precedence for custom types:
+ * precedence:
  *
- * 1. the release that the version pins
+ * 1. the release that the version pins, even if its type has become a core type since
  * 2. the URL that its own package names
- * 3. the newest release that the organization registered
+ * 3. the newest release: Lectern's for a core type, else the one that the organization registered
  */
 export async function findVersionWidgets(
   db: Database,
@@ -27,7 +27,7 @@ export async function findVersionWidgets(
   types: string[],
 ): Promise<Map<string, VersionWidget>> {
   const pinned = new Set(version.widgets.map(({ type }) => type));
-  const open = types.filter((type) => !isCoreWidget(type) && !pinned.has(type));
+  const open = types.filter((type) => !pinned.has(type));
   const external = await findExternalWidgets(db, version._id, open);
   const others = types.filter((type) => !external.has(type));
   const releases = others.length === 0 ? new Map() : await findVersionReleases(db, version, others);
@@ -44,19 +44,35 @@ async function findVersionReleases(
   types: string[],
 ): Promise<Map<string, WidgetRelease>> {
   const pinned = new Map(version.widgets.map((pin) => [pin.type, pin.widgetId]));
+  // A release of the organization comes last: it wins over one of Lectern with the same name and files.
   const releases = await Promise.all(
     [null, version.organizationId].map(async (owner) => {
-      const ofOwner = types.filter((type) => isCoreWidget(type) === (owner === null));
-      const ids = ofOwner.flatMap((type) => pinned.get(type) ?? []);
-      const unpinned = ofOwner.filter((type) => !pinned.has(type));
+      const unpinned = types.filter((type) => !pinned.has(type) && isCoreWidget(type) === (owner === null));
+      const ids = types.flatMap((type) => pinned.get(type) ?? []);
       const [byPin, newest] = await Promise.all([
         findReleases(db, owner, ids),
         findNewestReleases(db, owner, unpinned),
       ]);
-      return [...byPin, ...newest.values()];
+      const isUsed = ({ type, widgetId }: WidgetRelease) =>
+        pinned.get(type) === widgetId && (owner !== null || isCoreWidget(type));
+      return [...byPin.filter(isUsed), ...newest.values()];
     }),
   );
   return new Map(releases.flat().map((release) => [release.type, release]));
+}
+
+/**
+ * Returns the core types for which a version has its own widget: it was published when they were not core types
+ * yet. These widgets are custom widgets in every respect.
+ */
+export async function findOwnTypes(
+  db: Database,
+  version: Pick<LessonVersion, '_id' | 'organizationId' | 'widgets'>,
+  types: readonly string[],
+): Promise<string[]> {
+  const core = types.filter(isCoreWidget);
+  const widgets = await findVersionWidgets(db, version, core);
+  return [...widgets].flatMap(([type, widget]) => (widget.organizationId === null ? [] : type)).sort();
 }
 
 /** A page reads at most this many releases when it opens. */
@@ -65,14 +81,13 @@ const maxStyledTypes = 200;
 /**
  * Returns the custom widget types of a version that have a stylesheet; null for a version with more than 200 types.
  *
- * @param types all types in the version
+ * @param custom all types of custom widgets in the version
  */
 export async function findStyledTypes(
   db: Database,
   version: Pick<LessonVersion, '_id' | 'organizationId' | 'widgets'>,
-  types: Iterable<string>,
+  custom: string[],
 ): Promise<string[] | null> {
-  const custom = [...new Set(types)].filter((type) => !isCoreWidget(type));
   if (custom.length > maxStyledTypes) return null;
   const widgets = await findVersionWidgets(db, version, custom);
   return [...widgets].flatMap(([type, widget]) => (widgetFileSources(widget).css === null ? [] : type));

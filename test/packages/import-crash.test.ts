@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { Organization } from '../../shared/models/organization.ts';
+import { packageRoot } from '../../shared/platform/paths.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
 import { removeUnfinishedImports } from '../../shared/packages/unfinished-imports.ts';
 import { removeUnusedAssets } from '../../shared/assets/stored-assets.ts';
-import { compiled } from '../support/compiled.ts';
 import { buildOrganization, buildPackage } from '../support/factories.ts';
 import type { BuiltPackage } from '../support/factories.ts';
 import { useHarness } from '../support/use.ts';
@@ -28,11 +28,11 @@ interface Stored {
 /** Imports a package and dies, as in a power failure, right after the store has accepted this many files. */
 const crashingImport = `
   const [root, path, slug, files] = process.argv.slice(1);
-  const { findOrganizationBySlug } = await import(root + 'models/organization.js');
-  const { openDatabase } = await import(root + 'models/database.js');
-  const { importPackage } = await import(root + 'packages/import.js');
-  const { loadConfig } = await import(root + 'platform/config.js');
-  const { createStore } = await import(root + 'storage/create-store.js');
+  const { findOrganizationBySlug } = await import(root + 'models/organization.ts');
+  const { openDatabase } = await import(root + 'models/database.ts');
+  const { importPackage } = await import(root + 'packages/import.ts');
+  const { loadConfig } = await import(root + 'platform/config.ts');
+  const { createStore } = await import(root + 'storage/create-store.ts');
   const config = loadConfig();
   const db = await openDatabase(config.mongodbUri);
   const disk = await createStore(config);
@@ -50,8 +50,9 @@ const crashingImport = `
 
 /** An import whose process is killed once the store has accepted this many files. */
 async function crash({ path }: BuiltPackage, files: number): Promise<void> {
-  const root = (await compiled('shared/packages/import')).replace(/packages.import\.js$/, '');
-  const args = ['--input-type=module', '--eval', crashingImport, root, path, organization.slug, `${files}`];
+  const root = join(packageRoot, 'shared/');
+  const flags = ['--import', 'tsx', '--input-type=module', '--eval', crashingImport];
+  const args = [...flags, root, path, organization.slug, `${files}`];
   const child = spawn(process.execPath, args, {
     env: { ...process.env, ...harness.environment },
     stdio: ['ignore', 'ignore', 'inherit'],

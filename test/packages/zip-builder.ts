@@ -8,6 +8,7 @@ import { expect } from 'vitest';
 import { openPackageSource } from '../../shared/packages/read-package.ts';
 import { defaultPackageLimits } from '../../shared/packages/package-source.ts';
 import type { PackageSource } from '../../shared/packages/package-source.ts';
+import { filesBelow } from '../storage/stores.ts';
 import { bytesOf, temporaryFolder } from './package-folder.ts';
 
 /** An entry of a ZIP archive, valid by default. */
@@ -108,6 +109,15 @@ function numbers(fields: ({ u16: number } | { u32: number })[]): Buffer {
       return bytes;
     }),
   );
+}
+
+/** Makes a ZIP of a package's folder; returns its path. */
+export async function zipFolder(folder: string, name?: string): Promise<string> {
+  const parts: ZipPart[] = [];
+  for (const file of await filesBelow(folder)) {
+    parts.push({ name: file, content: await readFile(join(folder, file)), method: 0 });
+  }
+  return writeArchive(zipBytes(parts), name);
 }
 
 /** The two files that each package has. */

@@ -128,7 +128,8 @@ test('a played version is found without reading the others of a lesson that was 
   await db.command({ profile: 2 });
   const played = await Promise.all(
     lessons.map(({ lessonId }) => findPlayedVersion(harness.db, organization._id, lessonId, null)),
-  ).finally(() => db.command({ profile: 0 }));
+  );
+  await db.command({ profile: 0 });
   expect(played.map((version) => version?._id)).toEqual(lessons.map(({ _id }) => _id));
   const queries = await db
     .collection('system.profile')

@@ -1,6 +1,14 @@
-import type { Downloader, DownloadError } from '../../shared/media/downloads/downloader.ts';
-import { maxWidgetBytes, widgetMimeTypes } from '../../shared/widgets/check-widget-file.ts';
-import type { WidgetFileKind } from '../../shared/widgets/check-widget-file.ts';
+import type { Downloader, DownloadError } from '../media/downloads/downloader.ts';
+import { maxWidgetBytes, widgetMimeTypes } from './check-widget-file.ts';
+import type { WidgetFileKind } from './check-widget-file.ts';
+
+export interface WidgetFileRequest {
+  url: string;
+  /** The organization whose share of downloads it uses. */
+  organizationId: string;
+  kind: WidgetFileKind;
+  signal: AbortSignal;
+}
 
 /**
  * Downloads a widget's file into memory.
@@ -9,12 +17,11 @@ import type { WidgetFileKind } from '../../shared/widgets/check-widget-file.ts';
  */
 export async function fetchWidgetFile(
   downloader: Downloader,
-  { url, kind, signal }: { url: string; kind: WidgetFileKind; signal: AbortSignal },
+  { url, organizationId, kind, signal }: WidgetFileRequest,
 ): Promise<Buffer> {
   const request = {
     url,
-    // The command shares its downloads with no organization.
-    organizationId: 'this command',
+    organizationId,
     mimeType: widgetMimeTypes[kind],
     maxBytes: maxWidgetBytes,
     signal,

@@ -1,22 +1,23 @@
-import { authoringWarnings } from '../../shared/lessons/authoring.ts';
-import { usedWidgetTypes } from '../../shared/lessons/blocks.ts';
-import { isCoreWidget } from '../../shared/lessons/core-widgets.ts';
-import { mediaReferences } from '../../shared/lessons/media-references.ts';
-import { playabilityErrors } from '../../shared/lessons/playability.ts';
-import type { PlayabilityError } from '../../shared/lessons/playability.ts';
-import { quote } from '../../shared/lessons/json-values.ts';
-import { LecternError } from '../../shared/platform/errors.ts';
-import type { Database } from '../../shared/models/database.ts';
-import { findExternalWidgets } from '../../shared/models/external-widget.ts';
-import { findContent } from '../../shared/models/lesson-content.ts';
-import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { findMedia } from '../../shared/models/medium.ts';
-import type { FoundMedium } from '../../shared/models/medium.ts';
-import { findNewestReleases } from '../../shared/models/widget-release.ts';
-import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
-import { hostOf, isPublicAddress, literalAddress } from '../../shared/platform/http/ssrf-guard.ts';
-import type { CommandContext } from '../installation/context.ts';
-import { unavailableWidgets } from '../widgets/widget-checks.ts';
+import { authoringWarnings } from '../lessons/authoring.ts';
+import { usedWidgetTypes } from '../lessons/blocks.ts';
+import { isCoreWidget } from '../lessons/core-widgets.ts';
+import { mediaReferences } from '../lessons/media-references.ts';
+import { playabilityErrors } from '../lessons/playability.ts';
+import type { PlayabilityError } from '../lessons/playability.ts';
+import { quote } from '../lessons/json-values.ts';
+import { LecternError } from '../platform/errors.ts';
+import type { Database } from '../models/database.ts';
+import { findExternalWidgets } from '../models/external-widget.ts';
+import { findContent } from '../models/lesson-content.ts';
+import type { LessonVersion } from '../models/lesson-version.ts';
+import { findMedia } from '../models/medium.ts';
+import type { FoundMedium } from '../models/medium.ts';
+import { findNewestReleases } from '../models/widget-release.ts';
+import type { LessonContent } from '../lessons/lesson-content.ts';
+import { hostOf, isPublicAddress, literalAddress } from '../platform/http/ssrf-guard.ts';
+import type { Config } from '../platform/config.ts';
+import { unavailableWidgets } from '../widgets/unavailable-widgets.ts';
+import type { WidgetCheckDependencies } from '../widgets/unavailable-widgets.ts';
 
 /** Unknown media and widgets that a version refers to, one sentence each. The version plays without them. */
 export interface Missing {
@@ -40,10 +41,16 @@ export interface VersionCheck {
  * @throws {LecternError} NOT_FOUND
  */
 export async function checkVersion(
-  context: Pick<CommandContext, 'db' | 'config' | 'signal'>,
+  {
+    db,
+    config,
+    ...rest
+  }: Omit<WidgetCheckDependencies, 'organizationId'> & {
+    db: Database;
+    config: Pick<Config, 'download'>;
+  },
   version: LessonVersion,
 ): Promise<VersionCheck> {
-  const { db, config } = context;
   const { content, media, missing } = await readVersion(db, version);
   const externalMedia = [...media].flatMap(([id, { asset, sourceUrl }]) =>
     asset === null && sourceUrl !== null ? [{ id, sourceUrl }] : [],
@@ -53,7 +60,7 @@ export async function checkVersion(
     ...missing.media,
     ...missing.widgets,
     ...blockedMedia(config, externalMedia),
-    ...(await unavailableWidgets(context, [...byUrl.values()])),
+    ...(await unavailableWidgets({ ...rest, organizationId: version.organizationId }, [...byUrl.values()])),
     ...authoringWarnings(content),
   ];
   return { errors: playabilityErrors(content), warnings, externalMedia };
@@ -61,7 +68,7 @@ export async function checkVersion(
 
 /** Returns a sentence for each media file whose URL the SSRF guard rejects. */
 export function blockedMedia(
-  { download: { allowedPrivateHosts } }: Pick<CommandContext['config'], 'download'>,
+  { download: { allowedPrivateHosts } }: Pick<Config, 'download'>,
   media: VersionCheck['externalMedia'],
 ): string[] {
   return media

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { importStates } from '../../shared/models/lesson-import.ts';
+import type { LessonImport } from '../../shared/models/lesson-import.ts';
+import { count, time, uuid } from '../http/responses.ts';
+
+const report = z
+  .strictObject({
+    lessonId: uuid,
+    versionId: uuid,
+    versionNumber: z.int().min(1),
+    slug: z.string(),
+    published: z.boolean(),
+    media: count.meta({ description: 'Media of the package.' }),
+    widgets: count.meta({ description: 'Widgets of the package.' }),
+    warnings: z.array(z.string()),
+    preview: z
+      .strictObject({ url: z.url(), expiresAt: time })
+      .nullable()
+      .meta({ description: 'A new link for an hour, if the version was published and can be played.' }),
+  })
+  .meta({ description: 'As `lectern lesson import --json` prints it.' });
+
+export const importBody = z
+  .strictObject({
+    id: uuid,
+    status: z.enum(importStates).meta({
+      description:
+        '`uploading`: bytes are missing. `queued`: it waits for a worker. `importing`: a worker imports it. ' +
+        '`imported`: `report` has the result. `failed`: `error` has the reason. `canceled`: it was deleted.',
+    }),
+    fileName: z.string(),
+    upload: z.strictObject({
+      size: count.meta({ description: 'The declared size in bytes.' }),
+      offset: count.meta({ description: 'The received bytes.' }),
+    }),
+    progress: z
+      .strictObject({ done: count, total: count, bytes: count })
+      .meta({ description: 'Files of the package that were imported, files in total, and bytes.' }),
+    report: report.nullable(),
+    error: z
+      .strictObject({ code: z.string(), message: z.string() })
+      .nullable()
+      .meta({ description: 'The message is that of the command.' }),
+    createdAt: time,
+    endedAt: time.nullable(),
+  })
+  .meta({ id: 'LessonImport' });
+
+export type ImportBody = z.input<typeof importBody>;
+
+export const importList = z.strictObject({ imports: z.array(importBody) }).meta({ id: 'LessonImports' });
+
+/** @param facts.offset the received bytes; @param facts.preview a link to the published version. */
+export function presentImport(
+  found: LessonImport,
+  { offset, preview = null }: { offset: number; preview?: { url: string; expiresAt: Date } | null },
+): ImportBody {
+  const { _id: id, state, fileName, size, progress, createdAt, endedAt } = found;
+  return {
+    ...{ id, status: state, fileName, upload: { size, offset } },
+    progress: { done: progress.done, total: progress.total, bytes: progress.bytes },
+    report: found.report === null ? null : presentReport(found.report, preview),
+    error: found.error === null ? null : { code: found.error.code, message: found.error.message },
+    createdAt: createdAt.toISOString(),
+    endedAt: endedAt?.toISOString() ?? null,
+  };
+}
+
+function presentReport(
+  { lessonId, versionId, versionNumber, slug, published, media, widgets, warnings }: ImportReport,
+  preview: { url: string; expiresAt: Date } | null,
+) {
+  return {
+    ...{ lessonId, versionId, versionNumber, slug, published, media, widgets, warnings },
+    preview: preview === null ? null : { url: preview.url, expiresAt: preview.expiresAt.toISOString() },
+  };
+}
+
+type ImportReport = NonNullable<LessonImport['report']>;
+
+/** Returns whether an import ended without its whole upload, or lost it: its upload cannot be continued. */
+export function isUploadGone({ state, report, error }: LessonImport): boolean {
+  return isEnded({ state }) && report === null && error?.code !== 'INVALID_CONTENT';
+}
+
+/** Returns whether an import stays as it is. */
+function isEnded({ state }: Pick<LessonImport, 'state'>): boolean {
+  return state === 'imported' || state === 'failed' || state === 'canceled';
+}

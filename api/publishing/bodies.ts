@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { versionStatuses } from '../../shared/models/lesson-version.ts';
+import type { VersionCheck } from '../../shared/publishing/check-version.ts';
+import { time, uuid } from '../http/responses.ts';
+import { playability } from '../player/bodies.ts';
+
+const warnings = z.array(z.string()).meta({ description: 'One sentence for each missing part or mistake.' });
+
+export const publishedVersion = z
+  .strictObject({
+    lessonId: uuid,
+    versionId: uuid,
+    versionNumber: z.int().min(1),
+    slug: z.string(),
+    status: z.enum(versionStatuses),
+    publishedAt: time.nullable(),
+    warnings,
+  })
+  .meta({ id: 'PublishedVersion' });
+
+/** @param found the warnings of the version's content. */
+export function presentPublished(
+  { lessonId, _id: versionId, versionNumber, slug, status, publishedAt }: LessonVersion,
+  found: string[],
+): z.input<typeof publishedVersion> {
+  const published = publishedAt?.toISOString() ?? null;
+  return { lessonId, versionId, versionNumber, slug, status, publishedAt: published, warnings: found };
+}
+
+export const versionCheck = z
+  .strictObject({
+    lessonId: uuid,
+    versionId: uuid,
+    versionNumber: z.int().min(1),
+    playability,
+    warnings,
+    externalMedia: z
+      .array(z.strictObject({ id: uuid, sourceUrl: z.string() }))
+      .meta({ description: 'Media that are downloaded when the version is exported or played.' }),
+  })
+  .meta({ id: 'VersionCheck' });
+
+export function presentCheck(
+  { lessonId, _id: versionId, versionNumber }: LessonVersion,
+  { errors, warnings: found, externalMedia }: VersionCheck,
+): z.input<typeof versionCheck> {
+  return {
+    ...{ lessonId, versionId, versionNumber },
+    playability: { valid: errors.length === 0, errors },
+    ...{ warnings: found, externalMedia },
+  };
+}
+
+export const previewLink = z
+  .strictObject({
+    lessonId: uuid,
+    versionId: uuid,
+    versionNumber: z.int().min(1),
+    url: z.url().meta({ description: 'Plays the version and records nothing. The URL is the credential.' }),
+    expiresAt: time,
+  })
+  .meta({ id: 'PreviewLink' });

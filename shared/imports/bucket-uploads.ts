@@ -1,0 +1,102 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { S3 } from '@aws-sdk/client-s3';
+import type { S3ClientConfig } from '@aws-sdk/client-s3';
+import { S3Store } from '@tus/s3-store';
+import type { MetadataValue } from '@tus/s3-store';
+import { LRUCache } from 'lru-cache';
+import { codeOf } from '../platform/errors.ts';
+import type { StoreSettings } from '../platform/store-settings.ts';
+import type { Uploads } from './uploads.ts';
+
+/** The size of the parts of an upload; the library keeps each in a local file before it sends it. */
+const partBytes = 8 * 1024 ** 2;
+
+/** The parts that one process sends at once. */
+const concurrentParts = 8;
+
+/** Uploads whose facts a process remembers. */
+const maxKnown = 1_000;
+
+const connectTimeoutMs = 10_000;
+const requestTimeoutMs = 60_000;
+
+/**
+ * Returns the uploads in a bucket: `uploads/<import id>`, outside the folder of the store, whose sweep would abort slow
+ * uploads.
+ */
+export function createBucketUploads(
+  settings: Extract<StoreSettings, { kind: 's3' }>,
+  storeDir: string,
+): Uploads {
+  const { bucket } = settings;
+  const clientConfig = clientConfigOf(settings);
+  const client = new S3(clientConfig);
+  const fileId = (importId: string) => `${settings.prefix}uploads/${importId}`;
+  const known = new LRUCache<string, MetadataValue>({ max: maxKnown });
+  const tus = new S3Store({
+    cache: {
+      get: (key) => Promise.resolve(known.get(key)),
+      set: (key, value) => Promise.resolve(void known.set(key, value)),
+      delete: (key) => Promise.resolve(void known.delete(key)),
+    },
+    partSize: partBytes,
+    maxConcurrentPartUploads: concurrentParts,
+    useTags: false,
+    s3ClientConfig: { ...clientConfig, bucket },
+  });
+  return {
+    tus,
+    fileId,
+    receivedBytes: (importId) => tus.getUpload(fileId(importId)).then(({ offset }) => offset, absentUpload),
+    // A completed object is durable.
+    sync: () => Promise.resolve(),
+    async withFile(importId, signal, use) {
+      const folder = join(storeDir, 'spool');
+      await mkdir(folder, { recursive: true });
+      const own = await mkdtemp(join(folder, 'import-'));
+      try {
+        const path = join(own, 'package');
+        await pipeline(await tus.read(fileId(importId)), createWriteStream(path), { signal });
+        return await use(path);
+      } finally {
+        await rm(own, { recursive: true, force: true });
+      }
+    },
+    async remove(importId) {
+      const Key = fileId(importId);
+      // The library leaves the objects of a complete upload, and the last part of an incomplete one.
+      const { Uploads: open = [] } = await client.listMultipartUploads({ Bucket: bucket, Prefix: Key });
+      for (const { UploadId } of open) await client.abortMultipartUpload({ Bucket: bucket, Key, UploadId });
+      for (const name of [Key, `${Key}.part`, `${Key}.info`]) {
+        await client.deleteObject({ Bucket: bucket, Key: name });
+      }
+      known.delete(Key);
+    },
+    freeBytes: () => Promise.resolve(null),
+  };
+}
+
+function clientConfigOf(settings: Extract<StoreSettings, { kind: 's3' }>): S3ClientConfig {
+  const { region, forcePathStyle, endpoint, accessKeyId, secretAccessKey } = settings;
+  return {
+    region,
+    forcePathStyle,
+    ...(endpoint !== undefined && { endpoint }),
+    ...(accessKeyId !== undefined &&
+      secretAccessKey !== undefined && { credentials: { accessKeyId, secretAccessKey } }),
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: { connectionTimeout: connectTimeoutMs, requestTimeout: requestTimeoutMs },
+  };
+}
+
+/** Returns null for the library's error of an unknown upload. */
+function absentUpload(error: unknown): null {
+  const status =
+    typeof error === 'object' && error !== null && 'status_code' in error ? error.status_code : codeOf(error);
+  if (status === 404) return null;
+  throw error;
+}

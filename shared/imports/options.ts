@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import type { RequestedImport } from '../models/lesson-import.ts';
+
+/** The longest header Upload-Metadata. */
+export const maxMetadataBytes = 4096;
+
+const flag = (name: string) => z.enum(['true', 'false'], `${name} must be true or false`).default('false');
+
+/**
+ * The metadata of an upload: the options of `lectern lesson import`. Clients of the protocol send further keys, which
+ * are ignored.
+ */
+export const metadataSchema = z
+  .object({
+    filename: z
+      .string()
+      .regex(
+        /^[^\p{C}\u2028\u2029/\\]{1,200}$/u,
+        'filename must be a name of 1 to 200 characters, without a path',
+      )
+      .default('package.zip'),
+    asNew: flag('asNew'),
+    publish: flag('publish'),
+    force: flag('force'),
+    mediaBaseUrl: z
+      .url({ protocol: /^https?$/, error: 'mediaBaseUrl must be an http or https URL' })
+      .max(2048, 'mediaBaseUrl must be at most 2048 characters')
+      .optional(),
+  })
+  .refine(({ publish, force }) => publish === 'true' || force === 'false', 'force requires publish')
+  .transform(({ filename, asNew, publish, force, mediaBaseUrl = null }) => {
+    const options: RequestedImport = {
+      asNew: asNew === 'true',
+      publish: publish === 'true',
+      force: force === 'true',
+      mediaBaseUrl,
+    };
+    return { fileName: filename, options };
+  });

@@ -1,0 +1,187 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { basename } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { digestOf } from '../../shared/storage/digest.ts';
+import { ask, expectError, jsonOf } from '../support/answers.ts';
+import { buildOrganization, buildPackage } from '../support/factories.ts';
+import { useApi } from '../support/use.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { lecternHere } from '../cli/command-line.ts';
+import { changeJson, damagedArchive, picture } from '../packages/import-support.ts';
+import { baseParts, writeArchive, zipBytes, zipFolder } from '../packages/zip-builder.ts';
+import { startBreakingProxy } from './breaking-proxy.ts';
+import { begin, ended, head, send, statusOf, upload, uploadWithClient } from './uploads.ts';
+import type { ImportStatus } from './uploads.ts';
+
+const api = useApi({}, { worker: true });
+
+test('a complete upload is imported and published, as the command does', async () => {
+  const built = await buildPackage({ media: [picture(1)] });
+  const id = await upload(api, await zipFolder(built.path), { filename: 'tides.zip', publish: 'true' });
+  const status = await ended(api, id);
+  expect(status).toMatchObject({ status: 'imported', error: null });
+  expect(status.report).toMatchObject({
+    ...{ lessonId: built.lessonId, versionId: built.versionId, versionNumber: 1, slug: 'a-lesson' },
+    ...{ published: true, media: 1, widgets: 0, warnings: [] },
+    preview: { url: expect.stringContaining(`${api.url}/embed/${built.lessonId}?token=`) as string },
+  });
+  // A client that missed the last response learns that nothing is left to send.
+  expect((await head(api, id)).headers.get('upload-offset')).toBe(String(status.upload.size));
+  await waitFor(
+    'the upload to be deleted',
+    async () => (await api.db.lessonImports.findById(id))?.hasUpload === false,
+  );
+});
+
+test('a package arrives intact over a connection that breaks ten times', async () => {
+  const bytes = Buffer.concat([picture(1).bytes, randomBytes(6_000_000)]);
+  const path = await zipFolder((await buildPackage({ media: [{ bytes }] })).path);
+  const proxy = await startBreakingProxy(api.url, { everyBytes: 400_000, times: 10 });
+  onTestFinished(() => proxy.close());
+  const id = await uploadWithClient({ url: proxy.url, headers: api.headers }, path);
+  expect(proxy.breaks()).toBe(10);
+  const { report } = await ended(api, id);
+  const medium = await api.db.media.findOne({ versionId: report?.versionId ?? '' });
+  expect(medium?.asset?.sha256).toBe(digestOf(bytes).sha256);
+});
+
+const hostile: Record<string, () => Promise<string>> = {
+  'that is no ZIP': () => writeArchive(Buffer.from('<html>')),
+  'that leads out of its folder': () =>
+    writeArchive(zipBytes([...baseParts, { name: '../../etc/cron.d/x', content: 'x' }])),
+  'that is a ZIP bomb': () =>
+    writeArchive(
+      zipBytes([...baseParts, { name: 'media/zeros.bin', content: Buffer.alloc(80 * 1024 ** 2) }]),
+    ),
+  'with a damaged file': async () =>
+    damagedArchive(
+      (await buildPackage({ media: [{ ...picture(1), id: mediaId }] })).path,
+      `media/${mediaId}.png`,
+    ),
+  "with another organization's lesson": async () => {
+    const built = await buildPackage();
+    const { headers } = await buildOrganization(api);
+    await ended(
+      { url: api.url, headers },
+      await upload({ url: api.url, headers }, await zipFolder(built.path)),
+    );
+    return zipFolder(built.path);
+  },
+  'with wrong JSON': async () => {
+    const { path } = await buildPackage();
+    await changeJson(path, 'lesson.json', (json) => Object.assign(json.lesson, { title: 7, slug: null }));
+    return zipFolder(path);
+  },
+};
+const mediaId = randomUUID();
+
+test.each(Object.entries(hostile))(
+  'a package %s is rejected with the text of the command',
+  async (_, make) => {
+    const path = await make();
+    const { slug } = api.organization;
+    const command = await lecternHere(api.environment, 'lesson', 'import', path, '--org', slug);
+    expect(command.code).toBe(1);
+    const { status, error, report } = await ended(api, await upload(api, path, { filename: basename(path) }));
+    expect({ status, report }).toEqual({ status: 'failed', report: null });
+    // The command names the path that it was given.
+    expect(`lectern: ${error?.message ?? ''}\n`.replace(basename(path), path)).toBe(command.stderr);
+  },
+);
+
+test('a package that cannot be published is imported as a draft, and the import says why', async () => {
+  const { path, lessonId } = await buildPackage({ sections: [] });
+  const { status, error } = await ended(api, await upload(api, await zipFolder(path), { publish: 'true' }));
+  expect({ status, error }).toEqual({
+    status: 'failed',
+    error: {
+      code: 'INVALID_CONTENT',
+      message:
+        'The lesson cannot be played yet: The lesson has no sections. Correct it, or publish it anyway with --force.',
+    },
+  });
+  expect((await api.db.lessonVersions.find({ lessonId })).map((version) => version.status)).toEqual([
+    'draft',
+  ]);
+});
+
+test('an event stream follows an import to its end', async () => {
+  const path = await zipFolder((await buildPackage()).path);
+  const begun = jsonOf(await begin(api, 10)) as ImportStatus;
+  const events = async (id: string) => {
+    const answer = await ask(`${api.url}/api/lessons/imports/${id}`, {
+      headers: { ...api.headers, accept: 'text/event-stream' },
+    });
+    return [...answer.body.toString().matchAll(/^data: (.*)$/gm)].map(
+      ([, data = '']) => (JSON.parse(data) as ImportStatus).status,
+    );
+  };
+  expect((await events(await upload(api, path))).at(-1)).toBe('imported');
+  const following = events(begun.id);
+  expect((await send(api, begun.id, new Uint8Array(10))).status).toBe(204);
+  expect((await following).at(-1)).toBe('failed');
+});
+
+test('credentials, plan, size and options are checked before anything is stored', async () => {
+  const before = await api.db.lessonImports.countDocuments();
+  expectError(
+    await begin({ url: api.url, headers: { authorization: 'Bearer a.b' } }, 10),
+    401,
+    'Authentication failed',
+  );
+  const solo = await buildOrganization(api, { plan: 'solo' });
+  expectError(await begin({ url: api.url, ...solo }, 10), 403, 'Import is not available on your plan');
+  expectError(await begin(api, 9 * 1024 ** 3), 413, 'A package must be at most 8589934592 bytes');
+  expectError(await begin(api, 10, {}, { 'tus-resumable': '0.2.2' }), 412, 'Tus-Resumable must be 1.0.0');
+  const faults: [Record<string, string>, string][] = [
+    [{ publish: 'yes' }, 'publish must be true or false'],
+    [{ force: 'true' }, 'force requires publish'],
+    [{ filename: '../../x.zip' }, 'filename must be a name of 1 to 200 characters, without a path'],
+    [{ mediaBaseUrl: 'file:///etc' }, 'mediaBaseUrl must be an http or https URL'],
+    [
+      { filler: 'x'.repeat(4000) },
+      'Upload-Metadata must be at most 4096 bytes: keys with values in Base64, separated by commas',
+    ],
+  ];
+  for (const [metadata, text] of faults) expectError(await begin(api, 10, metadata), 422, text);
+  expectError(await begin(api, 0), 422, 'Upload-Length must be the size of the package in bytes');
+  expect(await api.db.lessonImports.countDocuments()).toBe(before);
+});
+
+test('bytes are accepted once, at their offset, and no more than declared', async () => {
+  const { id } = jsonOf(await begin(api, 10)) as ImportStatus;
+  expect((await send(api, id, new Uint8Array(4))).headers.get('upload-offset')).toBe('4');
+  expectError(await send(api, id, new Uint8Array(4)), 409, 'Upload-Offset conflict');
+  expect((await send(api, id, new Uint8Array(7), 4)).status).toBe(413);
+  expect((await head(api, id)).headers.get('upload-offset')).toBe('4');
+  expect((await statusOf(api, id)).upload).toEqual({ size: 10, offset: 4 });
+  expect((await send(api, id, new Uint8Array(6), 4)).status).toBe(204);
+  expectError(await send(api, id, new Uint8Array(0), 10), 409, 'The upload is complete');
+});
+
+test('an organization has a limited number of unfinished imports; a canceled one makes room', async () => {
+  const { headers } = await buildOrganization(api);
+  const tenant = { url: api.url, headers };
+  const begun = await Promise.all(Array.from({ length: 10 }, () => begin(tenant, 10)));
+  expect(begun.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 201));
+  const refused = await begin(tenant, 10);
+  expectError(refused, 429, 'Your organization has 10 unfinished imports; try again in 60 seconds');
+  const { id } = jsonOf(begun[0] as (typeof begun)[0]) as ImportStatus;
+  const url = `${api.url}/api/lessons/imports/${id}`;
+  // Of another organization.
+  expectError(await ask(url, { method: 'DELETE', headers: api.headers }), 404, 'Import not found');
+  expect((await ask(url, { method: 'DELETE', headers })).status).toBe(204);
+  expect((await head(tenant, id)).status).toBe(404);
+  expect((await send(tenant, id, new Uint8Array(10))).status).toBe(404);
+  expect((await statusOf(tenant, id)).status).toBe('canceled');
+  expect((await begin(tenant, 10)).status).toBe(201);
+});
+
+test('the packages of unfinished imports are limited together', async () => {
+  const { headers } = await buildOrganization(api);
+  const tenant = { url: api.url, headers };
+  const url = await api.startApi({ EXPORT_MAX_BYTES: '1000' });
+  for (const size of [1000, 1000]) expect((await begin({ ...tenant, url }, size)).status).toBe(201);
+  const text = 'The packages of unfinished imports are over 2000 bytes together; try again in 60 seconds';
+  expectError(await begin({ ...tenant, url }, 1), 429, text);
+});

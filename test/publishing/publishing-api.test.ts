@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { findVersion } from '../../shared/models/lesson-version.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { ask, expectError, jsonOf } from '../support/answers.ts';
+import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
+import { useApi, useOrigin } from '../support/use.ts';
+
+const origin = useOrigin();
+const api = useApi(() => ({ LECTERN_ALLOWED_PRIVATE_HOSTS: origin.host }));
+
+async function buildDraft(overrides: Parameters<typeof buildPackage>[0] = {}): Promise<LessonVersion> {
+  const { path } = await buildPackage(overrides);
+  return buildVersion(api, api.organization, path, { publish: false });
+}
+
+function send(method: string, { lessonId, _id }: LessonVersion, action: string, headers = api.headers) {
+  return ask(`${api.url}/api/lessons/${lessonId}/versions/${_id}/${action}`, { method, headers });
+}
+
+test('a draft is previewed, published, played, unpublished and deleted', async () => {
+  const draft = await buildDraft();
+  const { lessonId, _id: versionId } = draft;
+  const link = await send('POST', draft, 'preview-links');
+  expect(link.status).toBe(201);
+  const { url } = jsonOf(link) as { url: string };
+  expect(url).toContain(`${api.url}/embed/${lessonId}?token=`);
+  expect((await ask(url)).status).toBe(200);
+
+  const published = await send('POST', draft, 'publish');
+  const body = { lessonId, versionId, versionNumber: 1, slug: 'a-lesson', status: 'published', warnings: [] };
+  expect(jsonOf(published)).toEqual({ ...body, publishedAt: expect.any(String) as string });
+  // A second request changes nothing.
+  expect(jsonOf(await send('POST', draft, 'publish'))).toEqual(jsonOf(published));
+
+  expect(jsonOf(await send('POST', draft, 'unpublish'))).toMatchObject({ ...body, status: 'unpublished' });
+  expectError(
+    await send('POST', draft, 'preview-links'),
+    422,
+    'Version 1 of a-lesson is unpublished. Publish it to preview it.',
+  );
+
+  const lesson = `${api.url}/api/lessons/${lessonId}`;
+  expect((await ask(lesson, { method: 'DELETE', headers: api.headers })).status).toBe(204);
+  expectError(await ask(lesson, { method: 'DELETE', headers: api.headers }), 404, 'Lesson not found');
+  expectError(await send('POST', draft, 'publish'), 404, 'Lesson or version not found');
+});
+
+test('publication and its end are events of the version', async () => {
+  const webhook = { url: 'https://receiver.example', events: ['lesson.published', 'lesson.unpublished'] };
+  const headers = { ...api.headers, 'content-type': 'application/json' };
+  const created = await ask(`${api.url}/api/webhooks`, {
+    ...{ method: 'POST', headers, body: JSON.stringify(webhook) },
+  });
+  expect(created.status).toBe(201);
+  const draft = await buildDraft();
+  await send('POST', draft, 'publish');
+  await send('POST', draft, 'unpublish');
+  const version = await findVersion(api.db, draft._id);
+  expect(version?.events?.map(({ type }) => type)).toEqual(['lesson.published', 'lesson.unpublished']);
+});
+
+test('a lesson that cannot be played is published by force only, with the reasons of the check', async () => {
+  const draft = await buildDraft({
+    sections: [{ id: randomUUID(), title: 'Empty', order_index: 0, steps: [] }],
+  });
+  const problem = 'Section 1 ("Empty") has no steps';
+  const { playability } = jsonOf(await send('GET', draft, 'check')) as {
+    playability: { valid: boolean; errors: { message: string }[] };
+  };
+  expect(playability).toMatchObject({ valid: false, errors: [{ message: problem }] });
+  expectError(
+    await send('POST', draft, 'publish'),
+    422,
+    `The lesson cannot be played yet: ${problem}. Correct it, or publish it anyway with --force.`,
+  );
+  expect((await send('POST', draft, 'publish?force=true')).status).toBe(200);
+  expectError(await send('POST', draft, 'publish?force=yes'), 422, 'force must be true or false');
+});
+
+test('a check downloads widgets by URL, and publishing names missing ones', async () => {
+  const widget = (type: string) => ({ type, props: { id: `${type}-1` } });
+  origin.serve('/dial.js', 'not a module {', { contentType: 'text/javascript' });
+  const draft = await buildDraft({
+    blocks: () => [widget('Dial'), widget('Missing')],
+    widgets: [{ widgetType: 'Dial', sourceUrl: `http://${origin.host}/dial.js` }],
+  });
+  const { warnings } = jsonOf(await send('GET', draft, 'check')) as { warnings: string[] };
+  const missing = 'No widget is registered for the type Missing.';
+  expect(warnings).toEqual([missing, expect.stringMatching(/^The module of the widget Dial /)]);
+  expect(jsonOf(await send('POST', draft, 'publish'))).toMatchObject({ warnings: [missing] });
+});
+
+test("another organization's lesson cannot be changed", async () => {
+  const draft = await buildDraft();
+  await send('POST', draft, 'publish');
+  const { headers } = await buildOrganization(api);
+  expectError(await send('POST', draft, 'unpublish', headers), 404, 'Lesson or version not found');
+  const lesson = `${api.url}/api/lessons/${draft.lessonId}`;
+  expectError(await ask(lesson, { method: 'DELETE', headers }), 404, 'Lesson not found');
+  expect((await findVersion(api.db, draft._id))?.status).toBe('published');
+});

@@ -1,0 +1,199 @@
+import {
+  claimImport,
+  endImport,
+  listWaitingOrganizations,
+  renewImport,
+  requeueImport,
+} from '../../shared/models/import-queue.ts';
+import type { ImportLease } from '../../shared/models/import-queue.ts';
+import { markUploadDeleted } from '../../shared/models/lesson-import.ts';
+import type { LessonImport } from '../../shared/models/lesson-import.ts';
+import { backoffMs } from '../../shared/platform/backoff.ts';
+import { LecternError, messageOf } from '../../shared/platform/errors.ts';
+import type { Logger } from '../../shared/platform/log.ts';
+import { repeat } from '../../shared/platform/repeat.ts';
+import type { Repetition } from '../../shared/platform/repeat.ts';
+import { runImport } from './run-import.ts';
+import type { RunDependencies } from './run-import.ts';
+
+/** Without renewal for this long, another worker starts the import again. */
+const leaseMs = 30_000;
+
+const renewIntervalMs = 1_000;
+const pollIntervalMs = 1_000;
+
+/** Attempts that fail for a reason other than the package. */
+const maxFailures = 3;
+
+/** The limit for a package that kills its workers. */
+const maxStarts = 10;
+
+const retry = { firstMs: 2_000, maxMs: 60_000 };
+
+class ImportCanceled extends Error {}
+class LeaseLost extends Error {}
+class ShuttingDown extends Error {}
+
+export interface ImportWorker {
+  start(): void;
+  /** Starts nothing more, and resolves when nothing runs. After the timeout, running imports go back to the queue. */
+  close(timeoutMs: number): Promise<void>;
+}
+
+interface Running {
+  organizationId: string;
+  stop: AbortController;
+  done: Promise<void>;
+}
+
+/**
+ * Imports uploaded packages: polls MongoDB for queued ones while it has a free slot. Its last free slot stays open to
+ * organizations of which it runs no import.
+ *
+ * @param slots concurrent imports of this worker.
+ */
+export function createImportWorker(deps: RunDependencies & { slots: number; log: Logger }): ImportWorker {
+  const { db, slots, log } = deps;
+  const running = new Set<Running>();
+  let polling: Repetition | null = null;
+
+  const begin = (claimed: LessonImport & ImportLease) => {
+    const stop = new AbortController();
+    const one: Running = { organizationId: claimed.organizationId, stop, done: Promise.resolve() };
+    running.add(one);
+    one.done = process(deps, claimed, stop)
+      .catch((error: unknown) =>
+        log.warn({ err: error, import: claimed._id }, 'an import could not be ended'),
+      )
+      .finally(() => {
+        running.delete(one);
+        polling?.run();
+      });
+  };
+  const take = async (signal: AbortSignal) => {
+    if (running.size >= slots) return;
+    for (const { organizationId, next } of await listWaitingOrganizations(db)) {
+      if (signal.aborted || running.size >= slots) return;
+      const holdsSlot = [...running].some((one) => one.organizationId === organizationId);
+      if (holdsSlot && slots - running.size < 2) continue;
+      const claimed = await claimImport(db, next, leaseMs);
+      if (claimed !== null) begin(claimed);
+    }
+  };
+  return {
+    start() {
+      if (slots === 0) return;
+      polling = repeat(take, pollIntervalMs, (error) =>
+        log.warn({ err: error }, 'imports cannot be read; the next poll retries'),
+      );
+    },
+    async close(timeoutMs) {
+      await polling?.stop();
+      const late = setTimeout(() => {
+        for (const { stop } of running) stop.abort(new ShuttingDown('this process is shutting down'));
+      }, timeoutMs);
+      await Promise.all([...running].map(({ done }) => done));
+      clearTimeout(late);
+    },
+  };
+}
+
+/** Runs a claimed import to its end, or back into the queue. */
+async function process(
+  deps: RunDependencies & { log: Logger },
+  claimed: LessonImport & ImportLease,
+  stop: AbortController,
+): Promise<void> {
+  const { db } = deps;
+  const log = deps.log.child({ import: claimed._id });
+  const started = Date.now();
+  if (claimed.starts > maxStarts) {
+    const message = `Given up after ${maxStarts} starts: each time the worker ended before the import did`;
+    await endImport(db, claimed, { state: 'failed', error: { code: 'INTERNAL_ERROR', message } });
+    return;
+  }
+  let { progress } = claimed;
+  const renewing = renewLease(deps, claimed, stop, () => progress);
+  try {
+    const report = await runImport(deps, claimed, {
+      signal: stop.signal,
+      onProgress: (latest) => (progress = latest),
+    });
+    renewing.end();
+    // False if another worker took over: it finds the version, and needs the file.
+    if (!(await endImport(db, claimed, { state: 'imported', report, progress }))) return;
+    log.info({ lesson: report.lessonId, milliseconds: Date.now() - started }, 'package imported');
+  } catch (error) {
+    renewing.end();
+    const reason: unknown = stop.signal.aborted ? stop.signal.reason : error;
+    await endFailed(db, claimed, reason, log);
+    if (!isFinal(reason, claimed)) return;
+  }
+  // If this fails, a later sweep deletes the file.
+  await deps.uploads.remove(claimed._id);
+  await markUploadDeleted(db, claimed._id);
+}
+
+/** Returns whether an import ends with this error. */
+function isFinal(error: unknown, { failures }: LessonImport): boolean {
+  if (error instanceof ShuttingDown || error instanceof LeaseLost) return false;
+  const isPermanent = error instanceof ImportCanceled || (error instanceof LecternError && error.expose);
+  return isPermanent || failures + 1 >= maxFailures;
+}
+
+async function endFailed(
+  db: RunDependencies['db'],
+  claimed: LessonImport & ImportLease,
+  error: unknown,
+  log: Logger,
+): Promise<void> {
+  if (error instanceof LeaseLost) {
+    log.warn('import left to another worker: the lease was lost');
+  } else if (error instanceof ShuttingDown) {
+    await requeueImport(db, claimed, { delayMs: 0, failed: false });
+    log.info('import returned to the queue');
+  } else if (error instanceof ImportCanceled) {
+    await endImport(db, claimed, { state: 'canceled' });
+    log.info('import canceled');
+  } else if (error instanceof LecternError && error.expose) {
+    const { code, message } = error;
+    await endImport(db, claimed, { state: 'failed', error: { code, message } });
+    log.info({ code }, 'package rejected');
+  } else if (isFinal(error, claimed)) {
+    log.error({ err: error }, 'import failed');
+    const message = 'The import failed on the server. Try again later.';
+    await endImport(db, claimed, { state: 'failed', error: { code: 'INTERNAL_ERROR', message } });
+  } else {
+    log.warn({ err: error, reason: messageOf(error) }, 'import failed; it is tried again');
+    await requeueImport(db, claimed, { delayMs: backoffMs(retry, claimed.failures), failed: true });
+  }
+}
+
+/** Renews the lease of an import and stores its progress, until it ends. Stops the import if it must not go on. */
+function renewLease(
+  { db, log }: { db: RunDependencies['db']; log: Logger },
+  lease: ImportLease,
+  stop: AbortController,
+  progress: () => LessonImport['progress'],
+): { end(): void } {
+  let renewedAt = Date.now();
+  let isRenewing = false;
+  const renew = async () => {
+    if (isRenewing) return;
+    isRenewing = true;
+    try {
+      const isCanceled = await renewImport(db, lease, { leaseMs, progress: progress() });
+      renewedAt = Date.now();
+      if (isCanceled === null) stop.abort(new LeaseLost('the lease of the import was lost'));
+      if (isCanceled === true) stop.abort(new ImportCanceled('the import was canceled'));
+    } catch (error) {
+      log.warn({ err: error }, 'the lease of an import could not be renewed');
+      // Another worker may start it now.
+      if (Date.now() - renewedAt > leaseMs) stop.abort(new LeaseLost('the lease of the import was lost'));
+    } finally {
+      isRenewing = false;
+    }
+  };
+  const timer = setInterval(() => void renew(), renewIntervalMs);
+  return { end: () => clearInterval(timer) };
+}

@@ -1,0 +1,55 @@
+import type { ImportLease } from '../../shared/models/import-queue.ts';
+import type { ImportReport, LessonImport } from '../../shared/models/lesson-import.ts';
+import type { Database } from '../../shared/models/database.ts';
+import { findOrganization } from '../../shared/models/organization.ts';
+import { importPackage } from '../../shared/packages/import.ts';
+import { withPackageFaults } from '../../shared/packages/package-error.ts';
+import type { Uploads } from '../../shared/imports/uploads.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import { findMissing } from '../../shared/publishing/check-version.ts';
+import { publishVersion } from '../../shared/publishing/publishing.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import type { Store } from '../../shared/storage/store.ts';
+
+export interface RunDependencies {
+  db: Database;
+  store: Store;
+  uploads: Uploads;
+  config: Pick<Config, 'download' | 'export'>;
+  /** Queues the archive of a version that was just published. */
+  prebuild: (version: LessonVersion) => Promise<void>;
+}
+
+/**
+ * Imports the package of a complete upload, and publishes the version if the client asked for it: as
+ * `lectern lesson import` does, with the same checks and messages. A repeated run completes what an earlier one left.
+ *
+ * @throws {LecternError} INVALID_CONTENT with every fault of the package; the signal's reason.
+ */
+export async function runImport(
+  { db, store, uploads, config, prebuild }: RunDependencies,
+  { _id: importId, organizationId, fileName, options }: LessonImport & ImportLease,
+  { signal, onProgress }: { signal: AbortSignal; onProgress: (progress: LessonImport['progress']) => void },
+): Promise<ImportReport> {
+  const organization = await findOrganization(db, organizationId);
+  if (organization === null) throw new LecternError('NOT_FOUND', 'The organization was deleted');
+  const { asNew, publish, force, mediaBaseUrl } = options;
+  const imported = await uploads.withFile(importId, signal, (path) =>
+    withPackageFaults(`Cannot import ${fileName}`, () =>
+      importPackage({ db, store, config }, organization, path, {
+        ...{ asNew, importId, name: fileName, signal, onProgress },
+        ...(mediaBaseUrl !== null && { mediaBaseUrl }),
+      }),
+    ),
+  );
+  const { version, media, widgets, warnings } = imported;
+  const { lessonId, _id: versionId, versionNumber, slug } = version;
+  const report = { lessonId, versionId, versionNumber, slug, media, widgets };
+  if (!publish) return { ...report, published: version.status === 'published', warnings };
+  const published = await publishVersion(db, store, versionId, { force });
+  await prebuild(published);
+  // The import itself warns of missing media.
+  const missing = (await findMissing(db, published)).widgets;
+  return { ...report, published: true, warnings: [...warnings, ...missing] };
+}
