@@ -1,17 +1,21 @@
 import type { Context, Middleware } from 'koa';
 import { parseBearer } from '../../shared/accounts/credentials.ts';
+import { hasScope, missingScopeText } from '../../shared/accounts/key-scopes.ts';
+import type { KeyScope } from '../../shared/accounts/key-scopes.ts';
+import type { AuditActor } from '../../shared/audit/audit-entry.ts';
 import { authenticate } from '../../shared/models/api-key.ts';
-import type { CredentialsFault } from '../../shared/models/api-key.ts';
+import type { Authenticated, CredentialsFault } from '../../shared/models/api-key.ts';
 import type { Database } from '../../shared/models/database.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import type { User } from '../../shared/models/user.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
+import { auditedCaller } from '../http/audit.ts';
 import { clientIp } from '../http/client-ip.ts';
 import { responseOwner } from '../http/compression-budget.ts';
 import { requestValue } from '../http/context.ts';
-import type { Access } from '../http/endpoint.ts';
+import type { Access, EndpointContext, KeyAccess } from '../http/endpoint.ts';
 import { forCredentialsOrSession, forUsers, limited } from '../http/headers.ts';
 import { noStore } from '../http/middleware/response-headers.ts';
 import { limitByIp, tooManyRequests } from '../http/middleware/rate-limit.ts';
@@ -23,14 +27,26 @@ import type { OpenSession, SessionDependencies } from './user-sessions.ts';
 
 const organization = requestValue<Organization>('organization');
 const user = requestValue<User>('user');
+/** Not set for users: a session has no scopes. */
+const apiKey = requestValue<ApiCaller>('API key');
 
-function setOrganization(ctx: Context, caller: Organization): void {
+function setOrganization(ctx: Context, caller: Organization, actor: AuditActor): void {
   organization.set(ctx, caller);
   responseOwner.set(ctx, caller._id);
+  auditedCaller.set(ctx, { organizationId: caller._id, actor });
 }
 
 /** The text of every 401; only the header `WWW-Authenticate` distinguishes the causes. */
 export const notAuthenticatedText = 'Authentication failed';
+
+/** A caller with API credentials. */
+export type ApiCaller = Authenticated;
+
+function requireScope(ctx: EndpointContext, scope: KeyScope): void {
+  const key = apiKey.find(ctx);
+  if (key === undefined || hasScope(key.scopes, scope)) return;
+  throw new LecternError('FORBIDDEN', missingScopeText(scope));
+}
 
 export interface CredentialsDependencies {
   db: Database;
@@ -49,9 +65,7 @@ export type SessionAccessDependencies = SessionDependencies & {
  *
  * @param message the text of every 401.
  */
-export function credentials(
-  message = notAuthenticatedText,
-): Access<CredentialsDependencies, { organization: Organization }> {
+export function credentials(message = notAuthenticatedText): KeyAccess<CredentialsDependencies, ApiCaller> {
   return {
     security: [{ credentials: [] }],
     headers: limited,
@@ -61,7 +75,8 @@ export function credentials(
       429: tooManyRequests,
     },
     middleware: (deps) => [authenticateBearer(deps, message)],
-    identify: (_deps, { ctx }) => ({ organization: organization.get(ctx) }),
+    identify: (_deps, { ctx }) => apiKey.get(ctx),
+    requireScope,
   };
 }
 
@@ -85,7 +100,7 @@ export function userSession(
 /** Returns access with credentials or a session. If a request has an Authorization header, its session is ignored. */
 export function credentialsOrSession(
   methods: string,
-): Access<CredentialsDependencies & SessionAccessDependencies, { organization: Organization }> {
+): KeyAccess<CredentialsDependencies & SessionAccessDependencies, { organization: Organization }> {
   return {
     security: [{ credentials: [] }, { session: [] }],
     headers: forCredentialsOrSession,
@@ -108,6 +123,7 @@ export function credentialsOrSession(
       ];
     },
     identify: (_deps, { ctx }) => ({ organization: organization.get(ctx) }),
+    requireScope,
   };
 }
 
@@ -140,7 +156,8 @@ function authenticateBearer(
     }
     await rateLimits.perAddress.uncount(ctx, ip);
     await rateLimits.perKey.count(ctx, given.publicKey);
-    setOrganization(ctx, authentication.organization);
+    setOrganization(ctx, authentication.organization, { type: 'key', id: given.publicKey });
+    apiKey.set(ctx, authentication);
     await next();
   };
 }
@@ -152,7 +169,7 @@ function authenticateSession(deps: SessionDependencies & { rateLimits: RateLimit
     limit(ctx, async () => {
       const session = await requireSession(sessions, ctx);
       user.set(ctx, session.user);
-      setOrganization(ctx, session.organization);
+      setOrganization(ctx, session.organization, { type: 'user', id: session.user._id });
       await next();
     }) as Promise<void>;
 }

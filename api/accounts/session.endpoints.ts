@@ -1,14 +1,17 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import type { AuditActor } from '../../shared/audit/audit-entry.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { emailSchema, findAccount, renewPasswordHash } from '../../shared/models/user.ts';
 import type { Account } from '../../shared/models/user.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { hashPassword, isOutdated, passwordMatches } from '../../shared/platform/passwords.ts';
+import { auditedCaller, auditedChange, auditRequest } from '../http/audit.ts';
+import type { AuditDependencies } from '../http/audit.ts';
 import { clientIp } from '../http/client-ip.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
-import type { Access } from '../http/endpoint.ts';
+import type { Access, EndpointContext } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
 import { forUsers } from '../http/headers.ts';
@@ -65,6 +68,7 @@ export const logIn = defineEndpoint(
   {
     ...common,
     method: 'post',
+    audit: 'session.begin',
     operationId: 'logIn',
     summary: 'Log in',
     description: 'Begins a session. The operator creates users with `lectern user create`.',
@@ -92,7 +96,7 @@ export const logIn = defineEndpoint(
       ),
     },
   },
-  (deps: SessionDependencies & { db: Database; redis: Redis }) => {
+  (deps: SessionDependencies & AuditDependencies & { db: Database; redis: Redis }) => {
     const sessions = new UserSessions(deps);
     const throttle = new LogInThrottle(deps.redis, deps.config);
     return async ({ ctx, readBody }) => {
@@ -100,8 +104,15 @@ export const logIn = defineEndpoint(
       const email = emailSchema.safeParse(given).data ?? null;
       const ip = clientIp(ctx);
       await throttle.count(email ?? given, ip);
-      const account = await findLogIn(deps.db, email, password, ctx.state.signal);
-      if (account === null) throw new LecternError('UNAUTHORIZED', wrongLogIn);
+      const account = email === null ? null : await findAccount(deps.db, { email });
+      const isAccepted = await isLogIn(deps.db, account, password, ctx.state.signal);
+      if (account === null || !isAccepted) {
+        if (account !== null) setAudited(ctx, account, unauthenticated);
+        // Does not wait for MongoDB, so that the response time does not reveal whether the user exists.
+        await auditRequest(deps, ctx, 'session.reject', {}, false);
+        throw new LecternError('UNAUTHORIZED', wrongLogIn);
+      }
+      setAudited(ctx, account);
       await throttle.forgive(account.user.email, ip);
       return { status: 200, body: presentSession(await sessions.begin(ctx, account)) };
     };
@@ -132,6 +143,7 @@ export const logOut = defineEndpoint(
   {
     ...common,
     method: 'delete',
+    audit: 'session.end',
     security: [{ session: [] }, {}],
     operationId: 'logOut',
     summary: 'Log out',
@@ -146,29 +158,38 @@ export const logOut = defineEndpoint(
   (deps: SessionDependencies) => {
     const sessions = new UserSessions(deps);
     return async ({ ctx }) => {
+      const open = await sessions.find(ctx);
+      if (open !== null) setAudited(ctx, open);
       await sessions.end(ctx);
       return { status: 204 };
     };
   },
 );
 
-/**
- * Returns the account of an email address and password; null if either is wrong, after the same time.
- *
- * @param email null if the given text is not an email address.
- */
-async function findLogIn(
+/** The actor of a rejected login: whoever sent it is not known to be the user. */
+const unauthenticated: AuditActor = { type: 'system', id: 'login' };
+
+/** Names a user in the audit log as the target of a login or logout, and by default as its actor. */
+function setAudited(
+  ctx: EndpointContext,
+  { organization, user: { _id: id } }: Account,
+  actor: AuditActor = { type: 'user', id },
+): void {
+  auditedCaller.set(ctx, { organizationId: organization._id, actor });
+  auditedChange.set(ctx, { target: { type: 'user', id } });
+}
+
+/** Returns whether a password opens an account. Without an account, it takes the same time. */
+async function isLogIn(
   db: Database,
-  email: string | null,
+  account: Account | null,
   password: string,
   signal: AbortSignal,
-): Promise<Account | null> {
-  const account = email === null ? null : await findAccount(db, { email });
-  const stored = account?.user.passwordHash ?? null;
-  const matches = await passwordMatches(password, stored, signal);
-  if (!matches || account === null || account.user.disabledAt !== null) return null;
+): Promise<boolean> {
+  const matches = await passwordMatches(password, account?.user.passwordHash ?? null, signal);
+  if (!matches || account === null || account.user.disabledAt !== null) return false;
   if (isOutdated(account.user.passwordHash)) {
     await renewPasswordHash(db, account.user, await hashPassword(password));
   }
-  return account;
+  return true;
 }

@@ -1,23 +1,27 @@
-import Router from '@koa/router';
+import { randomUUID } from 'node:crypto';
 import type { RouterContext } from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
+import type { KeyScope } from '../../shared/accounts/key-scopes.ts';
 import type { ZodOpenApiExamplesObject } from 'zod-openapi';
+import type { AuditAction } from '../../shared/audit/audit-entry.ts';
 import { PrintedJson, printJson } from '../../shared/platform/raw-json.ts';
 import type { RawJson } from '../../shared/platform/raw-json.ts';
 import type { RequestState } from './context.ts';
-import { apiErrors } from './error-format.ts';
 import type { ErrorFormat } from './error-format.ts';
 import type { Headers } from './headers.ts';
+import { auditRequest, requireAuditRoom } from './audit.ts';
+import type { AuditDependencies } from './audit.ts';
+import { runOnce } from './idempotency.ts';
+import type { IdempotencyDependencies } from './idempotency.ts';
 import { parseRequest } from './parse-request.ts';
 import type { Failures, JsonResponse, Responses, Security } from './responses.ts';
-import { LecternError } from '../../shared/platform/errors.ts';
 
 /**
  * Who may call an endpoint, and from where. Its middleware runs before the request is parsed, and inside the one that
  * renders errors. `identify` runs after path and query are parsed, for access that depends on them.
  */
-export interface Access<Deps, Caller, Params = unknown, Query = unknown> {
+interface AnyAccess<Deps, Caller, Params, Query> {
   security: Security;
   /** The headers of every response. */
   headers: Headers;
@@ -32,10 +36,44 @@ export interface Access<Deps, Caller, Params = unknown, Query = unknown> {
     deps: Deps,
     request: { ctx: EndpointContext; params: Params; query: Query },
   ): Caller | Promise<Caller>;
+  /**
+   * Rejects API credentials without a scope, before the request is parsed.
+   *
+   * @throws {LecternError} FORBIDDEN
+   */
+  requireScope?: ((ctx: EndpointContext, scope: KeyScope) => void) | undefined;
 }
 
+/** Access without API credentials. */
+export interface Access<Deps, Caller, Params = unknown, Query = unknown> extends AnyAccess<
+  Deps,
+  Caller,
+  Params,
+  Query
+> {
+  requireScope?: undefined;
+}
+
+/** Access with API credentials, perhaps among others. */
+export interface KeyAccess<Deps, Caller> extends AnyAccess<Deps, Caller, unknown, unknown> {
+  requireScope: (ctx: EndpointContext, scope: KeyScope) => void;
+}
+
+/** Makes the compiler require `scope` of an endpoint with API credentials, and reject it elsewhere. */
+type ScopeDeclaration =
+  | { access: { requireScope?: undefined }; scope?: undefined }
+  | { access: Pick<KeyAccess<never, unknown>, 'requireScope'>; scope: KeyScope };
+
+/**
+ * Makes the compiler require `audit` for endpoints that change something, or read learners' data or the audit log, so
+ * that none is forgotten. Null keeps its requests out of the log; a comment says why.
+ */
+type AuditDeclaration =
+  | { method: 'get' | 'head'; scope?: Exclude<KeyScope, 'learners' | 'audit'> | undefined }
+  | { audit: AuditAction | null };
+
 export type EndpointContext = RouterContext<RequestState>;
-export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+export type Method = 'get' | 'head' | 'post' | 'put' | 'patch' | 'delete';
 
 /** A request body. The handler reads it after its own checks. */
 export interface RequestBody<Body> {
@@ -57,6 +95,8 @@ export interface EndpointRequest<Caller, Params, Query, Body> {
   query: Query;
   /** Reads the body; a handler calls it once. @throws as {@link RequestBody.read}. */
   readBody: () => Promise<Body>;
+  /** The id for the object that the request creates; the same when it is repeated with its idempotency key. */
+  newId: string;
 }
 
 /** The result of a handler that has written the response into the context: a stream, a page, a redirect. */
@@ -65,8 +105,9 @@ export const written = { kind: 'written' } as const;
 /** A JSON value of type `T`, in which {@link RawJson} may replace any object or array. */
 type Sendable<T> = T extends string | number | boolean | null | undefined
   ? T
-  : | RawJson
-    | (T extends readonly (infer Element)[] ? Sendable<Element>[] : { [K in keyof T]: Sendable<T[K]> });
+  :
+      | RawJson
+      | (T extends readonly (infer Element)[] ? Sendable<Element>[] : { [K in keyof T]: Sendable<T[K]> });
 
 /** The result of a handler: a documented status, with a body that fits its schema. */
 export type Reply<Documented extends Responses> =
@@ -93,7 +134,9 @@ export interface EndpointDefinition<
   path: string;
   /** The path in the OpenAPI document, where `path` has a wildcard. */
   documentedPath?: string;
-  access: Access<AccessDeps, Caller, NoInfer<Params>, NoInfer<Query>>;
+  access: AnyAccess<AccessDeps, Caller, NoInfer<Params>, NoInfer<Query>>;
+  /** The scope that API credentials need. */
+  scope?: KeyScope | undefined;
   errors: ErrorFormat<ErrorDeps>;
   /** For the OpenAPI document, if the handler itself checks credentials. */
   security?: Security;
@@ -108,6 +151,16 @@ export interface EndpointDefinition<
   /** Request headers, for the OpenAPI document. */
   headers?: z.ZodObject;
   body?: RequestBody<Body>;
+  /**
+   * The name under which the audit log records each successful request: `webhook.create`. The target is the id in the
+   * path, or else the id in the response. See {@link AuditDeclaration}.
+   */
+  audit?: AuditAction | null;
+  /**
+   * Accepts an idempotency key. The handler first looks for an object with the id `newId`, which an earlier run may have
+   * created, and otherwise creates the object under this id.
+   */
+  idempotent?: true;
   /** Every status except 405, which follows from the endpoints of the path. */
   responses: Documented;
   /** For the OpenAPI document. */
@@ -131,6 +184,9 @@ export interface JsonReply {
 /** Checks a response. If it throws, the request gets 500. */
 export type InspectReply = (reply: JsonReply) => void;
 
+/** The dependencies of every endpoint, in addition to those of its handler. */
+export type EndpointDependencies = AuditDependencies & IdempotencyDependencies;
+
 /** An endpoint: the source of its route and of its entry in the OpenAPI document. */
 export interface Endpoint<Deps> extends EndpointDefinition<
   Deps,
@@ -147,7 +203,8 @@ export interface Endpoint<Deps> extends EndpointDefinition<
 
 /**
  * Defines an endpoint. A request meets its parts in this order: the middleware of `access` (CORS, limits,
- * authentication), then `params` and `query`, then `access.identify`, then the handler, which reads the body.
+ * authentication), then `scope`, then `params` and `query`, then `access.identify`, then the handler, which reads the
+ * body.
  *
  * @param handle creates the handler once for each application.
  */
@@ -161,32 +218,44 @@ export function defineEndpoint<
   Query = undefined,
   Body = undefined,
 >(
-  definition: EndpointDefinition<AccessDeps, ErrorDeps, Caller, Params, Query, Body, Documented>,
+  definition: EndpointDefinition<AccessDeps, ErrorDeps, Caller, Params, Query, Body, Documented> &
+    ScopeDeclaration &
+    AuditDeclaration,
   handle: (
     deps: Deps,
   ) => (
     request: EndpointRequest<Caller, Params, Query, Body>,
   ) => Promise<Reply<Documented>> | Reply<Documented>,
-): Endpoint<AccessDeps & ErrorDeps & Deps> {
-  const { params, query, body, access, invalid = 'BAD_REQUEST' } = definition;
+): Endpoint<AccessDeps & ErrorDeps & Deps & EndpointDependencies> {
+  const { params, query, body, access, audit, scope, idempotent, invalid = 'BAD_REQUEST' } = definition;
   const send = replySender(definition);
   return {
-    ...(definition as unknown as Endpoint<AccessDeps & ErrorDeps & Deps>),
+    ...(definition as unknown as Endpoint<AccessDeps & ErrorDeps & Deps & EndpointDependencies>),
     createHandler(deps, inspect) {
       const respond = handle(deps);
       return async (ctx) => {
+        // With an unread body, closing the connection could cut the end of a long response.
+        if (body === undefined && !ctx.req.complete) ctx.req.resume();
+        if (scope !== undefined) access.requireScope(ctx, scope);
         const parsed = {
           ctx,
           params: (params && parseRequest(params, ctx.params, invalid)) as Params,
           query: (query && parseRequest(query, ctx.query, invalid)) as Query,
         };
         const caller = await access.identify(deps, parsed);
-        const readBody = () => {
+        const read = () => {
           if (body?.read === undefined) throw new Error(`${definition.path} has no body to read`);
           return body.read(ctx);
         };
-        const reply = await respond({ ...parsed, caller, readBody });
-        if ('status' in reply) send(ctx, reply, inspect);
+        const run = async (newId: string, readBody = read) => {
+          const isAudited = audit !== undefined && audit !== null;
+          if (isAudited) requireAuditRoom(deps, ctx);
+          const reply = await respond({ ...parsed, caller, readBody, newId });
+          if (isAudited) await auditRequest(deps, ctx, audit, { ...parsed, reply });
+          if ('status' in reply) send(ctx, reply, inspect);
+        };
+        if (idempotent === undefined) await run(randomUUID());
+        else await runOnce(deps, ctx, definition, { ...parsed, read }, run);
       };
     },
   };
@@ -230,73 +299,4 @@ function fixedHeaders({ headers = {} }: { headers?: Headers }): Record<string, s
 
 function textOf(body: unknown): string {
   return body instanceof PrintedJson ? body.text : printJson(body as Record<string, unknown>);
-}
-
-const methodOrder = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
-
-/**
- * Adds the routes of endpoints to a router. Endpoints of one path must share their access and error format: other
- * methods on the path run the same middleware and then get 405.
- *
- * @param inspect checks every JSON response of the handlers.
- */
-export function addEndpoints<Deps>(
-  router: Router<RequestState>,
-  endpoints: readonly Endpoint<Deps>[],
-  deps: Deps,
-  inspect?: InspectReply,
-): void {
-  for (const path of new Set(endpoints.map((endpoint) => endpoint.path))) {
-    const group = endpoints.filter((endpoint) => endpoint.path === path);
-    const [{ access, errors }] = group as [Endpoint<Deps>];
-    if (group.some((other) => other.access !== access || other.errors !== errors)) {
-      throw new Error(`the endpoints of ${path} must share their access and their error format`);
-    }
-    // The application itself renders errors in the common format.
-    const renderErrors = errors === apiErrors() ? [] : [errors.render(deps)];
-    const chain = [...renderErrors, ...access.middleware(deps)];
-    for (const endpoint of group)
-      router[endpoint.method](path, ...chain, endpoint.createHandler(deps, inspect));
-    const methods = group.flatMap(({ method }) =>
-      method === 'get' ? ['GET', 'HEAD'] : method.toUpperCase(),
-    );
-    const allowed = methodOrder.filter(
-      (method) => methods.includes(method) || (method === 'OPTIONS' && access.preflight),
-    );
-    router.all(path, ...chain, methodNotAllowed(allowed.join(', ')));
-  }
-}
-
-/** @param allowed the methods of the path, such as "GET, HEAD". */
-function methodNotAllowed(allowed: string): Middleware {
-  return (ctx) => {
-    ctx.set('Allow', allowed);
-    throw new LecternError('METHOD_NOT_ALLOWED', `${ctx.method} is not allowed here`);
-  };
-}
-
-/**
- * Returns a router with case-sensitive routes. By default, routes match in any case but middleware sometimes does not:
- * "/API/SESSION" would bypass credentials, limits and CORS.
- */
-export function createRouter(): Router<RequestState> {
-  return new Router<RequestState>({ sensitive: true });
-}
-
-/** The library's regular expression for a path parameter. */
-const parameter = '([^\\/]+)';
-const optionalParameter = '([^\\/]*)';
-
-/**
- * Lets path parameters be empty: "/api/lessons//versions" reaches the endpoint, whose checks (credentials, limits, ids)
- * reject it. The handler gets such a parameter as undefined. By default, the library treats the path as unknown.
- */
-export function acceptEmptyParameters(router: Router<RequestState>): Router<RequestState> {
-  for (const layer of router.stack) {
-    layer.regexp = new RegExp(
-      layer.regexp.source.replaceAll(parameter, optionalParameter),
-      layer.regexp.flags,
-    );
-  }
-  return router;
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { ZodOpenApiContentObject, ZodOpenApiExamplesObject } from 'zod-openapi';
 import type { ErrorCode, LecternError } from '../../shared/platform/errors.ts';
 import { respondToErrors } from './middleware/errors.ts';
+import type { Failure } from './responses.ts';
 
 /** The body of an endpoint's errors: how to render it, and how the OpenAPI document describes it. */
 export interface ErrorFormat<Deps = unknown> {
@@ -10,8 +11,13 @@ export interface ErrorFormat<Deps = unknown> {
   render(deps: Deps): Middleware;
   /** The default text of a 500; null for pages. */
   unexpected: string | null;
-  /** Describes the body of an error. @param texts the messages that it can contain. */
-  content(status: number, texts: readonly string[]): ZodOpenApiContentObject;
+  /**
+   * Describes the body of an error.
+   *
+   * @param texts the messages that it can contain.
+   * @param codes the codes of texts whose code does not follow from the status.
+   */
+  content(status: number, texts: readonly string[], codes?: Failure['codes']): ZodOpenApiContentObject;
 }
 
 /** The body of an API error. */
@@ -43,10 +49,12 @@ const errorTitles: Record<ErrorCode, string> = {
   METHOD_NOT_ALLOWED: 'Method Not Allowed',
   REQUEST_TIMEOUT: 'Request Timeout',
   CONFLICT: 'Conflict',
+  GONE: 'Gone',
   PRECONDITION_FAILED: 'Precondition Failed',
   PAYLOAD_TOO_LARGE: 'Payload Too Large',
   RANGE_NOT_SATISFIABLE: 'Range Not Satisfiable',
   INVALID_CONTENT: 'Invalid Content',
+  LOCKED: 'Locked',
   TOO_MANY_REQUESTS: 'Too Many Requests',
   INTERNAL_ERROR: 'Internal Server Error',
   BAD_GATEWAY: 'Bad Gateway',
@@ -71,7 +79,7 @@ const exportErrorBody = z
     error: z.string().min(1).meta({ description: 'A short title.' }),
     message: z.string().min(1).meta({ description: 'What is wrong, for people.' }),
     code: z
-      .enum([...Object.values(codeOfStatus), 'METHOD_NOT_ALLOWED', 'INTERNAL_ERROR'])
+      .enum([...Object.values(codeOfStatus), 'FORBIDDEN', 'METHOD_NOT_ALLOWED', 'INTERNAL_ERROR'])
       .meta({ description: 'For programs: it stays the same when a message changes.' }),
     timestamp: z.iso.datetime().meta({ description: 'When it happened.' }),
   })
@@ -100,10 +108,10 @@ function jsonErrors(
       respondToErrors((ctx, failure) => {
         ctx.body = present(failure.code, publicMessage(failure, unexpected));
       }),
-    content(status, texts) {
+    content(status, texts, codes = {}) {
       const examples: ZodOpenApiExamplesObject = {};
       for (const [index, text] of texts.entries()) {
-        const value = present(codeOf(status), text, exampleTime);
+        const value = present(codes[text] ?? codeOf(status), text, exampleTime);
         examples[`text${index + 1}`] = { summary: text, value };
       }
       return { 'application/json': { schema, examples } };

@@ -55,7 +55,8 @@ export function createHttpServer(
 ): Server {
   const server = createServer({
     maxHeaderSize: maxHeaderBytes,
-    requestTimeout: requestTimeoutMs,
+    // Uploads take longer than other requests: see limitArrival.
+    requestTimeout: 0,
     headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
     connectionsCheckingInterval: checkIntervalMs,
     keepAliveTimeout: keepAliveTimeoutMs,
@@ -74,6 +75,9 @@ export function createHttpServer(
     request.once('close', close);
     response.once('close', close);
     response.setMaxListeners(maxResponseListeners);
+    limitArrival(request, requestTimeoutMs, () =>
+      server.emit('clientError', arrivalTimeout(), request.socket),
+    );
     handle(request, response);
   };
   server.on('request', serve);
@@ -87,6 +91,28 @@ export function createHttpServer(
     else socket.destroy();
   });
   return server;
+}
+
+/** Uploads, which limit their pace themselves. */
+const unlimitedRequests = new WeakSet<IncomingMessage>();
+
+/** Lets the body of a request take longer than REQUEST_TIMEOUT_SECONDS. The caller must limit its pace. */
+export function allowLongBody(request: IncomingMessage): void {
+  unlimitedRequests.add(request);
+}
+
+/** Calls `onLate` if a request has not arrived in time. Node has only one limit for all requests of a server. */
+function limitArrival(request: IncomingMessage, timeoutMs: number, onLate: () => void): void {
+  const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
+  if (coding === undefined && Number(length ?? 0) === 0) return;
+  const timer = setTimeout(() => {
+    if (!request.complete && !unlimitedRequests.has(request)) onLate();
+  }, timeoutMs);
+  request.once('close', () => clearTimeout(timer));
+}
+
+function arrivalTimeout(): Error {
+  return Object.assign(new Error('the request took too long'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 }
 
 const statuses: Record<string, { status: number; message: string }> = {

@@ -3,8 +3,9 @@ import type {
   ZodOpenApiExamplesObject,
   ZodOpenApiOperationObject,
 } from 'zod-openapi';
-import type { Headers } from './headers.ts';
 import { z } from 'zod';
+import type { ErrorCode } from '../../shared/platform/errors.ts';
+import type { Headers } from './headers.ts';
 
 /* Schemas that bodies of several features share. */
 export const uuid = z.guid();
@@ -20,6 +21,8 @@ export interface Failure {
   kind: 'failure';
   when: string;
   texts: readonly string[];
+  /** The codes of texts whose code does not follow from the status. */
+  codes?: Readonly<Record<string, ErrorCode>>;
   headers?: Headers;
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createDocument } from 'zod-openapi';
 import type { CreateDocumentOptions, ZodOpenApiSecuritySchemeObject } from 'zod-openapi';
+import { keyScopes } from '../../shared/accounts/key-scopes.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import type { Endpoint } from '../http/endpoint.ts';
@@ -51,7 +52,7 @@ that need a user's session are open to the origins that the operator has allowed
 
 - The body is \`{"error": "…"}\`, and for exports \`{"error": "…", "message": "…", "code": "…", "timestamp": "…"}\`. Texts
 are for people. Programs decide by the status, and for exports by \`code\`.
-- Checks run in this order: credentials, path, query and body, plan, existence, content. Another organization's
+- Checks run in this order: credentials, their scope, path, query and body, plan, existence, content. Another organization's
 resource is 404, as if it did not exist.
 - A known path returns 405 for another method, with the header \`Allow\` and a text such as "PUT is not allowed here".
 Credentials are checked first. An unknown path is 404 "Not found".
@@ -72,7 +73,12 @@ the limit, the response is 429, with the seconds to wait in \`Retry-After\`.
 const tags = [
   { name: 'Tokens', description: 'For your server: let one learner load one lesson.' },
   { name: 'Progress', description: "For your server: read learners' progress." },
+  {
+    name: 'Learners',
+    description: "For your server: read a lesson's learners, their answers and statistics.",
+  },
   { name: 'Lessons', description: 'List lessons and their versions.' },
+  { name: 'Content', description: 'For your server: check, publish and delete lessons.' },
   { name: 'Export', description: 'Download published versions to keep them, or to play them elsewhere.' },
   { name: 'Player', description: "For players: load lessons and keep progress with a learner's token." },
   { name: 'Embedding', description: 'For your pages: show lessons in frames.' },
@@ -112,6 +118,10 @@ export function apiDocument(
   );
 }
 
+const scopeList = Object.entries(keyScopes)
+  .map(([scope, allows]) => `\`${scope}\` (${allows})`)
+  .join('; ');
+
 /** Returns the kinds of authentication. @param secure whether clients use HTTPS, on which the cookie's name depends. */
 function securitySchemes(secure: boolean): Record<string, ZodOpenApiSecuritySchemeObject> {
   return {
@@ -121,8 +131,9 @@ function securitySchemes(secure: boolean): Record<string, ZodOpenApiSecuritySche
       bearerFormat: 'PUBLIC_KEY.SECRET_KEY',
       description:
         'API credentials: `Authorization: Bearer PUBLIC_KEY.SECRET_KEY`. They identify an organization and give ' +
-        'access to its data only. The operator creates them with `lectern key create`. Keep them on a server, never ' +
-        'in a page.',
+        'access to its data only. The operator creates them with `lectern key create`, if wanted with `--scopes` ' +
+        `that limit them: ${scopeList}. An endpoint names the scope that it needs in its security requirement. Keep ` +
+        'credentials on a server, never in a page.',
     },
     token: {
       type: 'apiKey',

@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import { z } from 'zod';
 import type { Config } from '../../shared/platform/config.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
-import type { Endpoint } from '../http/endpoint.ts';
+import type { Endpoint, EndpointDependencies } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import { EncodedFile } from '../http/encoded-file.ts';
 import { openAccess } from '../http/public-access.ts';
@@ -20,7 +20,12 @@ const cached = {
   Vary: z.string().meta({ examples: ['Accept-Encoding'] }),
 };
 const notModified = empty('You have it: the ETag is one of `If-None-Match`.', cached);
-const common = { method: 'get', access: openAccess, errors: apiErrors(), tag: 'Service' } as const;
+const common = {
+  method: 'get',
+  access: openAccess,
+  errors: apiErrors(),
+  tag: 'Service',
+} as const;
 
 /**
  * Returns the endpoints that serve the API's documentation: the OpenAPI document and its page.
@@ -29,7 +34,7 @@ const common = { method: 'get', access: openAccess, errors: apiErrors(), tag: 'S
  */
 export function openApiEndpoints(
   endpoints: () => readonly Endpoint<never>[],
-): Endpoint<{ config: Pick<Config, 'publicUrl'> }>[] {
+): Endpoint<{ config: Pick<Config, 'publicUrl'> } & EndpointDependencies>[] {
   const getApiDocument = defineEndpoint(
     {
       ...common,
@@ -42,7 +47,11 @@ export function openApiEndpoints(
           kind: 'written',
           description: 'This API in OpenAPI 3.1.',
           headers: { ...cached, 'Access-Control-Allow-Origin': z.literal('*') },
-          content: { 'application/json': { schema: z.looseObject({ openapi: z.string() }) } },
+          content: {
+            'application/json': {
+              schema: z.looseObject({ openapi: z.string() }),
+            },
+          },
         },
         304: notModified,
       },

@@ -5,12 +5,15 @@ import type {
   ZodOpenApiResponseObject,
   ZodOpenApiResponsesObject,
 } from 'zod-openapi';
+import { missingScopeText } from '../../shared/accounts/key-scopes.ts';
+import type { KeyScope } from '../../shared/accounts/key-scopes.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { faultTexts } from '../http/fault-texts.ts';
 import { challenge, retryAfterIfTemporary, retryAfter } from '../http/headers.ts';
 import type { Headers } from '../http/headers.ts';
+import { idempotencyFailures, idempotencyKey, replayed } from '../http/idempotency.ts';
 import { failure } from '../http/responses.ts';
-import type { Failure, Failures, Responses } from '../http/responses.ts';
+import type { Failure, Failures, Responses, Security } from '../http/responses.ts';
 
 /** An endpoint with any dependencies. */
 type AnyEndpoint = Endpoint<never>;
@@ -26,7 +29,8 @@ export function pathsOf(endpoints: readonly AnyEndpoint[]): ZodOpenApiPathsObjec
 }
 
 function operationOf(endpoint: AnyEndpoint): ZodOpenApiOperationObject {
-  const { operationId, tag, summary, description, sample, access, headers, body } = endpoint;
+  const { operationId, tag, summary, description, sample, access, body } = endpoint;
+  const headers = requestHeaders(endpoint);
   const query = endpoint.query ?? endpoint.laterQuery;
   const path = pathSchema(endpoint);
   return {
@@ -35,7 +39,7 @@ function operationOf(endpoint: AnyEndpoint): ZodOpenApiOperationObject {
     summary,
     ...(description !== undefined && { description }),
     ...(sample !== undefined && { 'x-codeSamples': [{ lang: 'Shell', source: sample.join('\n') }] }),
-    security: endpoint.security ?? access.security,
+    security: (endpoint.security ?? access.security).map((requirement) => addScope(requirement, endpoint)),
     ...((path ?? query ?? headers) !== undefined && {
       requestParams: {
         ...(path !== undefined && { path }),
@@ -59,6 +63,18 @@ function operationOf(endpoint: AnyEndpoint): ZodOpenApiOperationObject {
   };
 }
 
+function requestHeaders({ headers, idempotent }: AnyEndpoint): z.ZodObject | undefined {
+  if (idempotent === undefined) return headers;
+  return (headers ?? z.strictObject({})).extend({ 'Idempotency-Key': idempotencyKey });
+}
+
+/** Adds the endpoint's scope to a requirement of API credentials. */
+function addScope(requirement: Security[number], { scope }: AnyEndpoint): Security[number] {
+  return scope !== undefined && 'credentials' in requirement
+    ? { ...requirement, credentials: [scope] }
+    : requirement;
+}
+
 function pathSchema({ params, laterParams }: AnyEndpoint): z.ZodObject | undefined {
   if (params === undefined) return laterParams;
   return laterParams === undefined
@@ -67,22 +83,23 @@ function pathSchema({ params, laterParams }: AnyEndpoint): z.ZodObject | undefin
 }
 
 function responsesOf(endpoint: AnyEndpoint): ZodOpenApiResponsesObject {
-  const { access, errors, responses } = endpoint;
+  const { access, errors, responses, idempotent } = endpoint;
+  const ofSuccess = { ...access.headers, ...(idempotent && replayed) };
   const described = Object.entries(responses)
     .filter(([, response]) => response.kind !== 'failure')
     .map(([status, response]) => [
       status,
-      describe(response as Exclude<Responses[number], Failure>, access.headers),
+      describe(response as Exclude<Responses[number], Failure>, ofSuccess),
     ]);
   const failed = Object.entries(failuresOf(endpoint))
     // Such a failure is a page, which the endpoint describes itself.
     .filter(([status]) => responses[Number(status)]?.kind !== 'written')
-    .map(([status, { when, texts, headers }]) => [
+    .map(([status, { when, texts, codes, headers }]) => [
       status,
       {
         description: when,
         headers: z.object({ ...access.headers, ...headersOf[status], ...headers }),
-        content: errors.content(Number(status), texts),
+        content: errors.content(Number(status), texts, codes),
       },
     ]);
   return Object.fromEntries([...described, ...failed]) as ZodOpenApiResponsesObject;
@@ -108,12 +125,14 @@ function describe(response: Exclude<Responses[number], Failure>, common: Headers
 /** Returns all failures of an endpoint: of access, parsing, the server and the handler. */
 function failuresOf({
   access,
+  scope,
   errors,
   body,
   params,
   laterParams,
   query,
   invalid,
+  idempotent,
   responses,
 }: AnyEndpoint): Record<string, Failure> {
   const invalidStatus = invalid === 'INVALID_CONTENT' ? 422 : 400;
@@ -123,6 +142,8 @@ function failuresOf({
   ) as Failures;
   return merge(
     access.failures,
+    idempotent ? idempotencyFailures : {},
+    scope === undefined ? {} : { 403: missingScope(scope) },
     body?.failures ?? {},
     invalidTexts.length === 0
       ? {}
@@ -130,6 +151,11 @@ function failuresOf({
     errors.unexpected === null ? {} : { 500: failure('Something failed on the server.', errors.unexpected) },
     own,
   );
+}
+
+function missingScope(scope: KeyScope): Failure {
+  const text = missingScopeText(scope);
+  return { ...failure(`The credentials lack the scope \`${scope}\`.`, text), codes: { [text]: 'FORBIDDEN' } };
 }
 
 /** Merges failures by status: their texts add up, and the last description counts. */
@@ -143,6 +169,7 @@ function merge(...all: readonly Failures[]): Record<string, Failure> {
       ...before,
       ...given,
       texts: [...new Set([...(before?.texts ?? []), ...given.texts])],
+      codes: { ...before?.codes, ...given.codes },
     };
   }
   return merged;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fontStacks, palettes, schemes } from '../../shared/theme/tokens.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { EncodedFile } from '../http/encoded-file.ts';
 import escapeHtml from 'escape-html';
@@ -17,6 +18,31 @@ export const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/** Gives Scalar's variables the design tokens. It marks its color scheme by a class. */
+function scalarCss(): string {
+  const rules = schemes.map((scheme) => {
+    const { page, surface, text, accent, line, ...palette } = palettes[scheme];
+    const values = {
+      'background-1': page,
+      'background-2': surface,
+      'background-3': line,
+      'background-accent': palette['accent-soft'],
+      'border-color': line,
+      'color-1': text,
+      'color-2': palette['text-muted'],
+      'color-3': palette['text-muted'],
+      'color-accent': accent,
+      'button-1': accent,
+      'button-1-color': palette['on-accent'],
+      'button-1-hover': palette['accent-strong'],
+    };
+    const declared = Object.entries(values).map(([name, value]) => `--scalar-${name}:${value};`);
+    return `.${scheme}-mode{${declared.join('')}}`;
+  });
+  const fonts = `--scalar-font:${fontStacks.text};--scalar-font-code:${fontStacks.mono};`;
+  return [...rules, `:root{${fonts}}`].join('');
+}
+
 /** Turns off the parts of Scalar that contact its services. */
 const configuration = {
   withDefaultFonts: false,
@@ -31,6 +57,7 @@ const configuration = {
   persistAuth: false,
   authentication: { preferredSecurityScheme: 'credentials' },
   showOperationId: true,
+  customCss: scalarCss(),
 };
 
 /** Returns the page of the API reference. @param base the path prefix of the service: "/lectern", or ''. */

@@ -1,14 +1,33 @@
 import type { Command } from 'commander';
 import type { Credentials } from '../../shared/accounts/credentials.ts';
+import { keyScopes } from '../../shared/accounts/key-scopes.ts';
+import type { KeyScope, KeyScopes } from '../../shared/accounts/key-scopes.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { issueApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '../../shared/models/api-key.ts';
+import {
+  issueApiKey,
+  listApiKeys,
+  ownerOfApiKey,
+  revokeApiKey,
+  rotateApiKey,
+} from '../../shared/models/api-key.ts';
 import type { ApiKey } from '../../shared/models/api-key.ts';
 import type { CommandResult } from '../terminal/json-output.ts';
 import { contextCommand, requireOrganization } from '../installation/context.ts';
 import { table } from '../terminal/output.ts';
-import { parseCount, parseFutureTime, parsePublicKey } from '../terminal/option-parsers.ts';
+import { parseCount, parseFutureTime, parsePublicKey, parseScopes } from '../terminal/option-parsers.ts';
 
 const defaultOverlapHours = 24;
+
+interface CreateOptions {
+  org: string;
+  label?: string;
+  expires?: Date;
+  scopes?: KeyScope[];
+}
+
+const scopeLines = Object.entries(keyScopes)
+  .map(([scope, allows]) => `  ${scope.padEnd(12)}${allows}`)
+  .join('\n');
 
 /** `lectern key …` */
 export function addKeyCommands(key: Command): void {
@@ -18,12 +37,20 @@ export function addKeyCommands(key: Command): void {
       .description('issue credentials; the secret is shown only once')
       .requiredOption('--org <slug>', 'the organization')
       .option('--label <label>', 'what the credentials are for')
-      .option('--expires <time>', 'expiry, such as 2027-01-31T12:00:00Z', parseFutureTime),
-    async ({ db, secrets }, options: { org: string; label?: string; expires?: Date }) => {
+      .option('--expires <time>', 'expiry, such as 2027-01-31T12:00:00Z', parseFutureTime)
+      .option(
+        '--scopes <scopes>',
+        'what the key may do, such as read,tokens (default: everything)',
+        parseScopes,
+      )
+      .addHelpText('after', `\nScopes:\n${scopeLines}`),
+    async ({ db, secrets, audit }, options: CreateOptions) => {
       const { _id: organizationId } = await requireOrganization(db, options.org);
-      const { label = null, expires: expiresAt = null } = options;
+      const { label = null, expires: expiresAt = null, scopes = null } = options;
       const { keyPepper } = await secrets();
-      return presentCredentials(await issueApiKey(db, keyPepper, { organizationId, label, expiresAt }));
+      const issued = await issueApiKey(db, keyPepper, { organizationId, label, expiresAt, scopes });
+      await audit(organizationId, 'key.create', keyTarget(issued.publicKey));
+      return presentCredentials(issued);
     },
   );
 
@@ -33,10 +60,14 @@ export function addKeyCommands(key: Command): void {
       .description('issue a successor; the old key stays valid during an overlap')
       .argument('<public-key>', 'the old key, lkp_…', parsePublicKey)
       .option('--overlap-hours <hours>', 'how long the old key stays valid', parseCount, defaultOverlapHours),
-    async ({ db, secrets }, publicKey: string, { overlapHours }: { overlapHours: number }) => {
+    async ({ db, secrets, audit }, publicKey: string, { overlapHours }: { overlapHours: number }) => {
       const { keyPepper } = await secrets();
       const successor = await rotateApiKey(db, keyPepper, publicKey, overlapHours * 3600);
       if (successor === null) throw unknownKey(publicKey);
+      await audit(await ownerOfApiKey(db, publicKey), 'key.rotate', {
+        ...keyTarget(publicKey),
+        details: { successor: successor.publicKey },
+      });
       return presentCredentials(successor);
     },
   );
@@ -58,12 +89,17 @@ export function addKeyCommands(key: Command): void {
       .command('revoke')
       .description('revoke a key at once')
       .argument('<public-key>', 'the key, lkp_…', parsePublicKey),
-    async ({ db }, publicKey: string) => {
+    async ({ db, audit }, publicKey: string) => {
       const revoked = await revokeApiKey(db, publicKey);
       if (revoked === null) throw unknownKey(publicKey);
+      await audit(revoked.organizationId, 'key.revoke', keyTarget(publicKey));
       return { json: presentKey(revoked), text: `Revoked ${publicKey}` };
     },
   );
+}
+
+function keyTarget(publicKey: string) {
+  return { target: { type: 'key', id: publicKey } };
 }
 
 function presentCredentials({ publicKey, secretKey }: Credentials): CommandResult {
@@ -74,8 +110,8 @@ function presentCredentials({ publicKey, secretKey }: Credentials): CommandResul
   };
 }
 
-function presentKey({ _id, label, createdAt, expiresAt, revokedAt, lastUsedAt }: ApiKey) {
-  return { publicKey: _id, label, createdAt, expiresAt, revokedAt, lastUsedAt };
+function presentKey({ _id, label, scopes, createdAt, expiresAt, revokedAt, lastUsedAt }: ApiKey) {
+  return { publicKey: _id, label, scopes: scopes ?? null, createdAt, expiresAt, revokedAt, lastUsedAt };
 }
 
 function keyTable(keys: ApiKey[], slug: string): string {
@@ -84,11 +120,16 @@ function keyTable(keys: ApiKey[], slug: string): string {
   const rows = keys.map((key) => [
     key._id,
     key.label ?? '',
+    printScopes(key.scopes),
     stateOf(key),
     key.createdAt.toISOString(),
     key.lastUsedAt?.toISOString() ?? 'never',
   ]);
-  return table(['PUBLIC KEY', 'LABEL', 'STATE', 'CREATED', 'LAST USED'], rows);
+  return table(['PUBLIC KEY', 'LABEL', 'SCOPES', 'STATE', 'CREATED', 'LAST USED'], rows);
+}
+
+function printScopes(scopes: KeyScopes | undefined): string {
+  return scopes?.join(',') ?? 'all';
 }
 
 function stateOf({ revokedAt, expiresAt }: ApiKey): string {

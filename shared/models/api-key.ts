@@ -2,6 +2,7 @@ import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
 import { generateCredentials, hashSecretKey, secretKeyMatches } from '../accounts/credentials.ts';
 import type { Credentials } from '../accounts/credentials.ts';
+import type { KeyScopes } from '../accounts/key-scopes.ts';
 import { schemaOptions } from '../platform/mongo.ts';
 import { batched } from './batched.ts';
 import type { Organization } from './organization.ts';
@@ -12,7 +13,9 @@ export interface ApiKey {
   _id: string;
   organizationId: string;
   label: string | null;
+  /** Covers the scopes. */
   secretHash: string;
+  scopes: KeyScopes;
   createdAt: Date;
   expiresAt: Date | null;
   revokedAt: Date | null;
@@ -31,6 +34,7 @@ export const apiKeySchema = new Schema<ApiKey>(
     organizationId: { type: String, required: true },
     label: { type: String, default: null },
     secretHash: { type: String, required: true },
+    scopes: { type: [String], default: null },
     createdAt: { type: Date, required: true, default: () => new Date() },
     expiresAt: { type: Date, default: null },
     revokedAt: { type: Date, default: null },
@@ -42,16 +46,20 @@ apiKeySchema.index({ organizationId: 1, createdAt: 1 });
 
 const lastUsedResolutionMs = 60_000;
 
-/** Creates a key for an organization. Only this return value contains the secret. */
+/** Creates a key for an organization, with all scopes by default. Only this return value contains the secret. */
 export async function issueApiKey(
   db: ApiKeyDb,
   pepper: string,
-  fields: Pick<ApiKey, 'organizationId' | 'label' | 'expiresAt'>,
+  {
+    scopes = null,
+    ...fields
+  }: Pick<ApiKey, 'organizationId' | 'label' | 'expiresAt'> & Partial<Pick<ApiKey, 'scopes'>>,
 ): Promise<Credentials> {
   const credentials = generateCredentials();
   await db.apiKeys.create({
     _id: credentials.publicKey,
-    secretHash: hashSecretKey(credentials.secretKey, pepper),
+    secretHash: hashSecretKey(credentials.secretKey, pepper, scopes),
+    scopes,
     ...fields,
   });
   return credentials;
@@ -76,7 +84,14 @@ const findKey = batched(async (db: ApiKeyDb, publicKeys: readonly string[]) => {
 /** Reasons for rejecting credentials. An unknown public key and a wrong secret are the same fault. */
 export type CredentialsFault = 'unknown' | 'revoked' | 'expired';
 
-export type Authentication = { organization: Organization } | { fault: CredentialsFault };
+/** An organization, and the key with which a request acts for it. */
+export interface Authenticated {
+  organization: Organization;
+  publicKey: string;
+  scopes: KeyScopes;
+}
+
+export type Authentication = Authenticated | { fault: CredentialsFault };
 
 /**
  * Returns the organization of credentials with its current plan, or the fault. It takes one round trip, so a revocation
@@ -90,7 +105,7 @@ export async function authenticate(
 ): Promise<Authentication> {
   const key = await findKey(db, credentials.publicKey);
   const now = new Date();
-  if (!secretKeyMatches(credentials.secretKey, key?.secretHash ?? null, pepper) || key === undefined)
+  if (!secretKeyMatches(credentials.secretKey, key ?? null, pepper) || key === undefined)
     return { fault: 'unknown' };
   if (key.revokedAt !== null) return { fault: 'revoked' };
   if (key.expiresAt !== null && key.expiresAt <= now) return { fault: 'expired' };
@@ -98,12 +113,18 @@ export async function authenticate(
     await db.apiKeys.updateOne({ _id: key._id }, { $max: { lastUsedAt: now } });
   }
   const [organization] = key.organizations;
-  return organization === undefined ? { fault: 'unknown' } : { organization };
+  if (organization === undefined) return { fault: 'unknown' };
+  return { organization, publicKey: key._id, scopes: key.scopes ?? null };
 }
 
 /** Returns the keys of an organization, oldest first. */
 export function listApiKeys(db: ApiKeyDb, organizationId: string): Promise<ApiKey[]> {
   return db.apiKeys.find({ organizationId }).sort({ createdAt: 1 }).lean<ApiKey[]>().exec();
+}
+
+/** Returns the organization of a key. @throws if there is no such key. */
+export async function ownerOfApiKey(db: ApiKeyDb, publicKey: string): Promise<string> {
+  return (await db.apiKeys.findById(publicKey, { organizationId: 1 }).lean<ApiKey>().orFail()).organizationId;
 }
 
 /** Revokes a key immediately; a repeated revocation keeps the first time. Null if there is no such key. */
@@ -113,7 +134,7 @@ export async function revokeApiKey(db: ApiKeyDb, publicKey: string): Promise<Api
 }
 
 /**
- * Issues a successor with the same label. The old key stays valid for `overlapSeconds`, but never beyond its own
+ * Issues a successor with the same label and scopes. The old key stays valid for `overlapSeconds`, but never beyond its own
  * expiry. Null if there is no such key, or it was revoked.
  */
 export async function rotateApiKey(
@@ -128,6 +149,7 @@ export async function rotateApiKey(
   const successor = await issueApiKey(db, pepper, {
     organizationId: old.organizationId,
     label: old.label,
+    scopes: old.scopes ?? null,
     expiresAt: null,
   });
   const expiresAt = new Date(Date.now() + overlapSeconds * 1000);

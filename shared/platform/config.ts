@@ -82,6 +82,8 @@ const environmentSchema = z
     EXPORT_BUILD_SECONDS: integer(3600, 1, 86_400),
     DEGRADED_EXPORT_SECONDS: integer(60, 0, 86_400),
     EXPORT_PREBUILD: flag.default(false),
+    IMPORTS_PER_ORGANIZATION: integer(10, 1, 1000),
+    IMPORT_UPLOAD_HOURS: integer(24, 1, 24 * 30),
     MEDIA_MAX_BYTES: integer(512 * MiB, 1, Number.MAX_SAFE_INTEGER),
     DOWNLOAD_CONCURRENCY: integer(16, 1, 256),
     DOWNLOAD_CONCURRENCY_PER_HOST: integer(16, 1, 256),
@@ -91,6 +93,7 @@ const environmentSchema = z
     MEDIA_FRESH_HOURS: integer(6, 0, 24 * 30),
     LECTERN_ALLOWED_PRIVATE_HOSTS: hostList,
     WORKER_CONCURRENCY: integer(2, 1, 64),
+    WORKER_IMPORT_CONCURRENCY: integer(2, 0, 64),
     WORKER_LOCK_SECONDS: integer(30, 2, 600),
     WORKER_WATCHDOG_SECONDS: integer(60, 0, 3600),
     WORKER_PORT: number(0, 65_535).optional(),
@@ -212,6 +215,13 @@ function toConfig(env: Environment) {
       /** Whether publishing a version queues the build of its archive. */
       prebuild: env.EXPORT_PREBUILD,
     },
+    /** Imports of packages over HTTP. */
+    import: {
+      /** Unfinished imports. */
+      perOrganization: env.IMPORTS_PER_ORGANIZATION,
+      /** How long an upload may get no bytes. */
+      uploadHours: env.IMPORT_UPLOAD_HOURS,
+    },
     download: {
       maxBytes: env.MEDIA_MAX_BYTES,
       concurrency: env.DOWNLOAD_CONCURRENCY,
@@ -227,6 +237,8 @@ function toConfig(env: Environment) {
     mediaFreshHours: env.MEDIA_FRESH_HOURS,
     worker: {
       concurrency: env.WORKER_CONCURRENCY,
+      /** Concurrent imports over HTTP; 0 leaves them to other workers. */
+      importConcurrency: env.WORKER_IMPORT_CONCURRENCY,
       lockSeconds: env.WORKER_LOCK_SECONDS,
       /** 0 for none. */
       watchdogSeconds: env.WORKER_WATCHDOG_SECONDS,

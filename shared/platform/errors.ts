@@ -11,10 +11,12 @@ const statusByCode = {
   METHOD_NOT_ALLOWED: 405,
   REQUEST_TIMEOUT: 408,
   CONFLICT: 409,
+  GONE: 410,
   PRECONDITION_FAILED: 412,
   PAYLOAD_TOO_LARGE: 413,
   RANGE_NOT_SATISFIABLE: 416,
   INVALID_CONTENT: 422,
+  LOCKED: 423,
   TOO_MANY_REQUESTS: 429,
   INTERNAL_ERROR: 500,
   /** A foreign server that the response depends on has failed. */

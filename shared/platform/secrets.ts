@@ -48,6 +48,11 @@ export async function loadSecrets(config: Config, warn: (message: string) => voi
   return secrets;
 }
 
+/** Returns the pepper of keys; null if there is none yet. Unlike {@link loadSecrets}, it generates nothing. */
+export async function findKeyPepper(config: Config): Promise<string | null> {
+  return config.keyPepper ?? (await readSecret(join(config.dataDir, 'secrets', 'key-pepper')));
+}
+
 /** @param generated receives the setting's name if the secret was generated now. */
 async function storedSecret(path: string, setting: string, generated: string[]): Promise<string> {
   try {

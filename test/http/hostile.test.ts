@@ -265,7 +265,7 @@ describe('a body', () => {
     },
   );
 
-  const withoutBody = cases.filter(([name]) => !/^(POST|PATCH) /.test(name));
+  const withoutBody = cases.filter(([name]) => !/^(POST|PUT|PATCH) /.test(name));
   test('is ignored by endpoints that take none', async () => {
     for (const [name, caller] of withoutBody) {
       const request = lab.requestFor(name, caller);
@@ -279,7 +279,8 @@ describe('a body', () => {
       ))
         expect({ name, status }).toEqual({
           name,
-          status: expect.toSatisfy((given: number) => given < 400 || given === meant) as number,
+          // Or the organization has too many lists at once.
+          status: expect.toSatisfy((given: number) => given < 400 || [meant, 429].includes(given)) as number,
         });
     }
   });

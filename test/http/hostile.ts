@@ -39,9 +39,17 @@ export const meantStatuses: Record<string, number> = {
   'DELETE /api/webhooks/:webhookId': 422,
   'POST /api/xapi-destinations': 422,
   'DELETE /api/xapi-destinations/:destinationId': 422,
+  'POST /api/lessons/imports': 412,
+  'DELETE /api/lessons/imports/:importId': 422,
+  'POST /api/lessons/:lessonId/versions/:versionId/unpublish': 422,
+  'DELETE /api/lessons/:lessonId': 422,
+  'DELETE /api/lti-learners/:ltiUserId': 400,
+  'GET /api/lti-learners/:ltiUserId/export': 400,
+  'PUT /api/retention': 422,
   'POST /lti/launch': 403,
   'GET /lti/register/:token': 400,
   'GET /lti/select/:selectionId': 404,
+  'GET /lti/select/:selectionId/preview/:lessonId': 404,
   'POST /lti/select/:selectionId': 404,
 };
 

@@ -8,6 +8,7 @@ import type { IdName, Ids, Tenant } from '../support/tenants.ts';
 export type Caller = 'bearer' | 'session' | 'embed' | 'pinned' | 'launch' | 'anyone';
 
 interface Asking extends Pick<AskOptions, 'method'> {
+  headers?: Record<string, string>;
   /** The path and query after the API's base URL. */
   path: string;
   query?: Record<string, string>;
@@ -47,7 +48,7 @@ export function requestOf(
   tenant: Tenant,
   ids: Ids,
 ): { path: string; options: AskOptions } {
-  const { path, method, query = {}, json } = endpoint.ask(ids, tenant);
+  const { path, method, query = {}, json, headers: more } = endpoint.ask(ids, tenant);
   const search = new URLSearchParams(query);
   if (caller === 'embed') search.set('token', tokenOf(tenant, ids));
   if (caller === 'pinned') search.set('token', tokenOf(tenant, ids, ids.claimedVersionId));
@@ -55,6 +56,7 @@ export function requestOf(
   const headers = {
     // The length of a compressed body depends on random ids in it.
     'accept-encoding': 'identity',
+    ...more,
     ...(caller === 'bearer' && { authorization: tenant.authorization }),
     ...(caller === 'session' && { cookie: tenant.cookie }),
     ...(json !== undefined && { 'content-type': 'application/json' }),
@@ -75,13 +77,31 @@ function contentOf({ lessonId, versionId }: Ids, { ids }: Tenant, sign = signCon
   return url.replace(ids.lessonId, lessonId).replace(ids.versionId, versionId);
 }
 
-function ofExport(method: string, name: string): Record<string, Endpoint> {
+function onVersion(method: string, name: string): Record<string, Endpoint> {
   const ask: Endpoint['ask'] = (ids) => ({
     method,
     path: `${lesson(ids)}/versions/${ids.versionId}/${name}`,
   });
   const path = `/api/lessons/:lessonId/versions/:versionId/${name}`;
   return { [`${method} ${path}`]: { callers: ['bearer'], ids: ['lessonId', 'versionId'], ask } };
+}
+
+function ofLearners(name: string): Record<string, Endpoint> {
+  const ask: Endpoint['ask'] = ({ lessonId }) => ({ path: `/api/lessons/${lessonId}/${name}` });
+  return { [`GET /api/lessons/:lessonId/${name}`]: { callers: ['bearer'], ids: ['lessonId'], ask } };
+}
+
+function ofImport(method: string): Record<string, Endpoint> {
+  const ask: Endpoint['ask'] = ({ importId }) => ({
+    method,
+    path: `/api/lessons/imports/${importId}`,
+    headers: {
+      ...{ 'tus-resumable': '1.0.0', 'upload-offset': '0' },
+      ...(method === 'PATCH' && { 'content-type': 'application/offset+octet-stream' }),
+    },
+  });
+  const path = '/api/lessons/imports/:importId';
+  return { [`${method} ${path}`]: { callers: ['bearer'], ids: ['importId'], ask } };
 }
 
 function ofDelivery(name: string): Record<string, Endpoint> {
@@ -93,13 +113,13 @@ function ofDelivery(name: string): Record<string, Endpoint> {
   return { [path]: { callers: ['bearer'], ids: ['deliveryId'], ask } };
 }
 
-function ofDestination(method: string, json?: object): Record<string, Endpoint> {
+function ofDestination(method: string, name: string, json?: object): Record<string, Endpoint> {
   const ask: Endpoint['ask'] = ({ destinationId }) => ({
-    ...{ method, path: `/api/xapi-destinations/${destinationId}` },
+    ...{ method, path: `/api/xapi-destinations/${destinationId}${name}` },
     ...(json !== undefined && { json }),
   });
-  const name = `${method} /api/xapi-destinations/:destinationId`;
-  return { [name]: { callers: ['bearer'], ids: ['destinationId'], ask } };
+  const path = `${method} /api/xapi-destinations/:destinationId${name}`;
+  return { [path]: { callers: ['bearer'], ids: ['destinationId'], ask } };
 }
 
 function ofWebhook(method: string, name: string, json?: object): Record<string, Endpoint> {
@@ -189,6 +209,11 @@ export const endpoints: Record<string, Endpoint> = {
     ids: ['email'],
     ask: ({ email }, { password }) => ({ method: 'POST', path: '/api/session', json: { email, password } }),
   },
+  'GET /api/erasures/:erasureId': {
+    callers: ['bearer'],
+    ids: ['erasureId'],
+    ask: ({ erasureId }) => ({ path: `/api/erasures/${erasureId}` }),
+  },
   'GET /api/deliveries': {
     callers: ['bearer'],
     ids: ['lessonId', 'learnerId'],
@@ -204,15 +229,24 @@ export const endpoints: Record<string, Endpoint> = {
     ids: ['lessonId'],
     ask: (ids) => ({ path: `${lesson(ids)}/versions` }),
   },
+  ...ofLearners('learners'),
+  ...ofLearners('learners.csv'),
+  ...ofLearners('learners.ndjson'),
+  ...ofLearners('answers.csv'),
+  ...ofLearners('statistics'),
   'GET /api/lessons/:lessonId/player-data': {
     callers: ['session'],
     ids: ['lessonId', 'versionId'],
     ask: (ids) => ({ path: `${lesson(ids)}/player-data`, query: { versionId: ids.versionId } }),
   },
+  ...ofImport('HEAD'),
+  ...ofImport('GET'),
+  ...ofImport('PATCH'),
   ...ofDelivery('resend'),
   ...ofDelivery('dismiss'),
-  ...ofDestination('GET'),
-  ...ofDestination('PATCH', { passingScore: 0.5 }),
+  ...ofDestination('GET', ''),
+  ...ofDestination('PATCH', '', { passingScore: 0.5 }),
+  ...ofDestination('POST', '/replay', { since: '2026-01-01T00:00:00Z' }),
   ...ofWebhook('GET', ''),
   ...ofWebhook('PATCH', '', { description: 'Changed' }),
   ...ofWebhook('GET', '/deliveries'),
@@ -227,10 +261,13 @@ export const endpoints: Record<string, Endpoint> = {
       path: `/api/webhooks/${webhookId}/deliveries/${deliveryId}/resend`,
     }),
   },
-  ...ofExport('GET', 'export-zip'),
-  ...ofExport('GET', 'export-manifest'),
-  ...ofExport('GET', 'export-status'),
-  ...ofExport('DELETE', 'export-status'),
+  ...onVersion('GET', 'export-zip'),
+  ...onVersion('GET', 'export-manifest'),
+  ...onVersion('GET', 'export-status'),
+  ...onVersion('DELETE', 'export-status'),
+  ...onVersion('GET', 'check'),
+  ...onVersion('POST', 'publish'),
+  ...onVersion('POST', 'preview-links'),
 };
 
 /** All other endpoints, and why they take no ids of an organization. */
@@ -240,6 +277,16 @@ export const withoutIds: Record<string, string> = {
   'GET /favicon.ico': 'it is the same for all callers',
   'GET /health/live': 'it describes the process',
   'GET /health/ready': 'it describes the process',
+  'DELETE /api/learners/:learnerId':
+    'it would end the other tests; test/erasure/erasure.test.ts erases learners with the ids of others',
+  'DELETE /api/lti-learners/:ltiUserId': 'as above',
+  'GET /api/learners/:learnerId/export':
+    'archives contain the time; test/erasure/erasure.test.ts exports learners with the ids of others',
+  'GET /api/lti-learners/:ltiUserId/export': 'as above',
+  'GET /api/audit':
+    'the credentials name the organization; test/audit/audit-api.test.ts reads the log of another one',
+  'GET /api/retention': 'the credentials name the organization',
+  'PUT /api/retention': 'as above',
   'GET /api/xapi-destinations': 'the credentials name the organization',
   'POST /api/xapi-destinations': 'as above',
   'DELETE /api/xapi-destinations/:destinationId':
@@ -248,6 +295,13 @@ export const withoutIds: Record<string, string> = {
   'POST /api/webhooks': 'as above',
   'DELETE /api/webhooks/:webhookId':
     'it would end the other tests; test/webhooks/webhooks.test.ts deletes the webhook of another organization',
+  'POST /api/lessons/:lessonId/versions/:versionId/unpublish':
+    'it would end the other tests; test/publishing/publishing-api.test.ts unpublishes the version of another organization',
+  'DELETE /api/lessons/:lessonId': 'as above',
+  'GET /api/lessons/imports': 'the credentials name the organization',
+  'POST /api/lessons/imports': 'as above',
+  'DELETE /api/lessons/imports/:importId':
+    'it would end the other tests; test/imports/imports.test.ts cancels the import of another organization',
   'GET /openapi.json': 'it is the same for all callers',
   'GET /docs': 'it is the same for all callers',
   'GET /docs/scalar.js': 'it is the same for all callers',
@@ -262,6 +316,7 @@ export const withoutIds: Record<string, string> = {
   'POST /lti/launch': 'test/lti tests who may launch what',
   'GET /lti/select/:selectionId':
     'the id is the authorization; test/lti/selection-page.test.ts tests what it opens',
+  'GET /lti/select/:selectionId/preview/:lessonId': 'as above',
   'POST /lti/select/:selectionId': 'as above',
   'GET /player/:release/:file': 'it is the same for all callers',
   'GET /embed.js': 'it is the same for all callers',

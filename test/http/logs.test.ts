@@ -145,6 +145,25 @@ test('no secret of learners, users or the installation reaches the log', async (
   expect(output).not.toContain(token.split('.')[2]);
 });
 
+test('no id of a learner reaches the log', async () => {
+  const { headers } = tenant;
+  const id = 'an-id-of-a-learner';
+  const lesson = `/api/public/lessons/${version.lessonId}`;
+  for (const path of [
+    `${lesson}/progress/${id}`,
+    `${lesson}/lti-progress/${id}?platformId=p`,
+    `/api/learners/${id}?dryRun=true`,
+    `/api//lti-learners//${id}/unknown?platformId=p`,
+  ]) {
+    await ask(address + path, { headers, method: 'DELETE' });
+    await ask(address + path, { headers });
+  }
+  await ask(`${address}/end`);
+  await waitFor('the last request in the log', () => requests().some(({ path }) => path === '/end'));
+  expect(api.output()).not.toContain(id);
+  expect(requests().some(({ path }) => path === '/api/learners/…')).toBe(true);
+});
+
 test('each request is logged once, with its id, method, path and status', async () => {
   const headers = { 'x-request-id': 'the-one-request' };
   await ask(`${address}/one?token=x`, { method: 'PUT', headers });

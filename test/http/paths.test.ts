@@ -38,7 +38,9 @@ test.each([
 });
 
 test('paths are case-sensitive, so that rules of a reverse proxy cannot be bypassed', async () => {
-  for (const { method, path: known } of apiRoutes().filter(({ path }) => path !== '/')) {
+  // Responses to HEAD have no body.
+  const routes = apiRoutes().filter(({ method, path }) => path !== '/' && method !== 'HEAD');
+  for (const { method, path: known } of routes) {
     const parts = known.split('/').map((part) => (part.startsWith(':') ? id : part.toUpperCase()));
     expectError(await ask(api.url + parts.join('/'), { method, headers: api.headers }), 404, 'Not found');
   }

@@ -92,9 +92,9 @@ test('every JSON body has examples, and every example fits its schema', () => {
 });
 
 test.each([
-  ['GET /api/public/lessons/{lessonId}/progress/{learnerId}', '200 401 404 422 429 500'],
-  ['GET /api/public/lessons/{lessonId}/lti-progress/{ltiUserId}', '200 401 404 422 429 500'],
-  ['POST /api/public/sign-token', '200 401 404 413 422 429 500'],
+  ['GET /api/public/lessons/{lessonId}/progress/{learnerId}', '200 401 403 404 422 429 500'],
+  ['GET /api/public/lessons/{lessonId}/lti-progress/{ltiUserId}', '200 401 403 404 422 429 500'],
+  ['POST /api/public/sign-token', '200 401 403 404 413 422 429 500'],
   ['GET /api/public/lessons/{lessonId}/player-data', '200 400 401 403 404 422 429 500'],
   [
     'GET /api/lessons/{lessonId}/versions/{versionId}/export-zip',

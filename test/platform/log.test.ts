@@ -67,7 +67,7 @@ test.runIf(process.platform === 'linux')(
     const printed = await inTerminal({ NODE_ENV: 'development' }, hostileLine);
     expect(printed).toContain('Error: a\\u001b[2Jb\\u009bc\r\n              at ');
     expect(printed).toContain(String.raw`path: "C:\\u001b"`);
-    // eslint-disable-next-line no-control-regex -- they must not be there
+    // oxlint-disable-next-line no-control-regex -- they must not be there
     expect(printed).not.toMatch(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/);
   },
 );

@@ -92,7 +92,7 @@ function collect(req: IncomingMessage, pace: BodyPace, onArrival: (bytes: number
 }
 
 /** Calls `onStall` when too little arrives; returns a function that stops watching. */
-function watchPace(pace: BodyPace, arrived: () => number, onStall: () => void): () => void {
+export function watchPace(pace: BodyPace, arrived: () => number, onStall: () => void): () => void {
   let isOver = false;
   let before = 0;
   let idleChecks = 0;

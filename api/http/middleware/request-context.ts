@@ -25,7 +25,7 @@ export interface RequestMetrics {
   recordRequest(ctx: Context, response: { status: number; seconds: number; bytes: number }): void;
 }
 
-/** Logs and counts each request once, at its end. It omits the secrets in URLs: query, signature, invitation. */
+/** Logs and counts each request once, at its end. It omits secrets and ids of learners in URLs. */
 export function logRequests(log: Logger, metrics: RequestMetrics): StatefulMiddleware {
   return async (ctx, next) => {
     const started = performance.now();
@@ -41,7 +41,7 @@ export function logRequests(log: Logger, metrics: RequestMetrics): StatefulMiddl
       metrics.recordRequest(ctx, { status, seconds: milliseconds / 1000, bytes });
       const fields = {
         method: ctx.method,
-        path: path && withoutInvitation(redactContentSignature(path)),
+        path: path && withoutLearner(withoutInvitation(redactContentSignature(path))),
         status,
         milliseconds: Math.round(milliseconds),
       };
@@ -55,6 +55,11 @@ export function logRequests(log: Logger, metrics: RequestMetrics): StatefulMiddl
 /** Replaces the secret in the path of an LTI registration or of a selection of lessons. */
 function withoutInvitation(path: string): string {
   return path.replace(/^(\/lti\/(?:register|select)\/).+/, '$1…');
+}
+
+/** Replaces the id of a learner in a path. Logs outlive erasures. */
+function withoutLearner(path: string): string {
+  return path.replace(/((?:lti-)?(?:learners|progress)\/+)[^/]+/gi, '$1…');
 }
 
 /**

@@ -41,6 +41,7 @@ describe('defaults', () => {
         degradedSeconds: 60,
         prebuild: false,
       },
+      import: { perOrganization: 10, uploadHours: 24 },
       download: {
         maxBytes: 512 * 1024 ** 2,
         concurrency: 16,
@@ -51,7 +52,7 @@ describe('defaults', () => {
         allowedPrivateHosts: [],
       },
       mediaFreshHours: 6,
-      worker: { concurrency: 2, lockSeconds: 30, watchdogSeconds: 60, port: undefined },
+      worker: { concurrency: 2, importConcurrency: 2, lockSeconds: 30, watchdogSeconds: 60, port: undefined },
       metricsPort: undefined,
       shutdownSeconds: 30,
       startedByNpm: false,
