@@ -8,6 +8,7 @@ import {
 import type { OrphanCandidate } from '../models/orphan-candidate.ts';
 import type { Database } from '../models/database.ts';
 import { assetsUsedByMedia } from '../models/medium.ts';
+import { assetsUsedByThemes } from '../models/theme.ts';
 import { assetsUsedByWidgets } from '../models/widget-release.ts';
 import type { Digest, Store } from '../storage/store.ts';
 
@@ -91,9 +92,8 @@ async function removeUnused(db: Database, store: Store, sha256: string, before: 
 }
 
 async function usedAmong(db: Database, sha256s: string[]): Promise<Set<string>> {
-  const [media, widgets] = await Promise.all([
-    assetsUsedByMedia(db, sha256s),
-    assetsUsedByWidgets(db, sha256s),
-  ]);
-  return new Set([...media, ...widgets]);
+  const used = await Promise.all(
+    [assetsUsedByMedia, assetsUsedByWidgets, assetsUsedByThemes].map((find) => find(db, sha256s)),
+  );
+  return new Set(used.flat());
 }

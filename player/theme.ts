@@ -1,0 +1,23 @@
+import { schemeAttribute, schemes } from '../shared/theme/tokens.ts';
+import type { Scheme } from '../shared/theme/tokens.ts';
+
+/** Adds the stylesheet of a theme to the page. No Content-Security-Policy restricts a constructed stylesheet. */
+export function addTheme(css: string | undefined): void {
+  if (css === undefined) return;
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(css);
+  document.adoptedStyleSheets.push(sheet);
+}
+
+/** Shows the page in a color scheme; without one, as the device does. */
+export function setScheme(scheme: Scheme | undefined): void {
+  const root = document.documentElement;
+  if (scheme === undefined) root.removeAttribute(schemeAttribute);
+  else root.setAttribute(schemeAttribute, scheme);
+}
+
+/** Returns the color scheme of the page; undefined if it is that of the device. */
+export function currentScheme(): Scheme | undefined {
+  const named = document.documentElement.getAttribute(schemeAttribute);
+  return schemes.find((scheme) => scheme === named);
+}
