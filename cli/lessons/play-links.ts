@@ -1,6 +1,5 @@
 import { messageOf } from '../../shared/platform/errors.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { preparePreview } from '../../shared/publishing/publishing.ts';
 import { publicUrlOf } from '../installation/urls.ts';
 import type { CommandContext } from '../installation/context.ts';
 import { note } from '../terminal/output.ts';
@@ -30,13 +29,12 @@ export async function playUrl(
  */
 export async function previewLink(
   { config, db, store, secrets }: CommandContext,
-  { _id: versionId, lessonId, organizationId }: LessonVersion,
+  version: LessonVersion,
 ): Promise<PlayLink> {
-  await preparePreview(db, store, versionId);
   const { signing } = await secrets();
-  const { signPreviewToken } = await import('../../shared/tokens/player-tokens.ts');
-  const { token, expiresAt } = signPreviewToken(signing, { organizationId, lessonId, versionId });
-  return { url: await playUrl(config, lessonId, token), expiresAt };
+  const { signPreview } = await import('../../shared/publishing/publishing.ts');
+  const { token, expiresAt } = await signPreview({ db, store, signing }, version);
+  return { url: await playUrl(config, version.lessonId, token), expiresAt };
 }
 
 /**

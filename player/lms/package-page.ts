@@ -1,6 +1,5 @@
-import { message, supportedLanguage } from '../../shared/i18n/message.ts';
+import { message, supportedLanguage, textDirection } from '../../shared/i18n/message.ts';
 import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
-import { textDirection } from '../../shared/lessons/text-direction.ts';
 import { lessonMapOf } from '../../shared/lms/lesson-map.ts';
 import type { LessonMap } from '../../shared/lms/lesson-map.ts';
 import type { PackageOptions } from '../../shared/lms/package-options.ts';
@@ -46,7 +45,9 @@ export async function playPackage(connect: Connect): Promise<void> {
   const bar = packageBar(language, () => leave(true));
   container.before(bar.element);
 
-  const parts = { ...settings, map: lessonMapOf(lesson), language };
+  // The page contains only custom widgets.
+  const ownTypes = Object.keys(files.widgets);
+  const parts = { ...settings, map: lessonMapOf(lesson, ownTypes), language };
   const tracker = await connect(parts, {
     onRecording: (isRecording) => bar.show(isRecording ? null : 'lms.notSaved'),
   });
@@ -61,14 +62,19 @@ export async function playPackage(connect: Connect): Promise<void> {
   };
   if (tracker?.isMuted === true) document.addEventListener('play', mute, { capture: true });
   container.replaceChildren();
+  const state: unknown = tracker === null ? inBrowser?.read() : tracker.state;
   const handle = Lectern.mountLesson({
     element: container,
     lesson,
     versionId,
     language: lesson.lesson.language ?? tracker?.languages?.[0],
-    state: tracker === null ? inBrowser?.read() : tracker.state,
+    state,
+    // A learner who returns from the platform continues at once.
+    cover: state === undefined || state === null,
     resolveMedia: inlineCaptions(files.captions),
     loadWidget: inlineWidgets(files.widgets),
+    ownTypes,
+    logo: files.logo,
     onReady: record,
     onStepChange: record,
     onAnswer(event) {

@@ -1,6 +1,6 @@
 import { declaredPoints } from '../lessons/block-props.ts';
-import { isCoreWidget } from '../lessons/core-widgets.ts';
-import type { CoreWidgetType } from '../lessons/core-widgets.ts';
+import { isCoreIn } from '../lessons/core-widgets.ts';
+import type { CoreWidgetType, OwnTypes } from '../lessons/core-widgets.ts';
 import { listOf } from '../lessons/json-values.ts';
 import {
   answerIn,
@@ -68,8 +68,8 @@ const coreForms: Record<CoreWidgetType, ((props: Props) => AnswerForm) | null> =
 };
 
 /** Returns the form of a widget's answers; null for a core widget without answers. */
-export function answerFormOf(widgetType: string, props: Props): AnswerForm | null {
-  if (!isCoreWidget(widgetType)) return customWidget(props);
+export function answerFormOf(widgetType: string, props: Props, ownTypes: OwnTypes = []): AnswerForm | null {
+  if (!isCoreIn(ownTypes, widgetType)) return customWidget(props);
   return coreForms[widgetType]?.(props) ?? null;
 }
 

@@ -1,5 +1,6 @@
 import { playedProps } from '../lessons/block-props.ts';
 import { stepBlocks, typeOf } from '../lessons/blocks.ts';
+import type { OwnTypes } from '../lessons/core-widgets.ts';
 import { recordOf } from '../lessons/json-values.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { orderedSections } from '../lessons/totals.ts';
@@ -34,7 +35,7 @@ export interface LessonMap {
 }
 
 /** Returns the map of a version's content. Equal content gives an equal map in the worker and in the player. */
-export function lessonMapOf(content: LessonContent): LessonMap {
+export function lessonMapOf(content: LessonContent, ownTypes: OwnTypes = []): LessonMap {
   const ordered = orderedSections(content);
   const { overrides } = content.lesson.widget_settings;
   const steps: LessonMap['steps'] = [];
@@ -47,7 +48,7 @@ export function lessonMapOf(content: LessonContent): LessonMap {
         const widgetId: unknown = recordOf(recordOf(block).props).id;
         if (widgetType === undefined || typeof widgetId !== 'string') continue;
         const props = playedProps(block, overrides);
-        const form = answerFormOf(widgetType, props);
+        const form = answerFormOf(widgetType, props, ownTypes);
         const variable = typeof props.variable === 'string' ? props.variable : '';
         if (form !== null)
           questions.push({ stepId: step.id, widgetId, widgetType, sectionIndex, variable, form });

@@ -16,7 +16,8 @@ export type Response =
 
 /** A right answer; a number may have a range. */
 export type CorrectResponse =
-  Exclude<Response, { type: 'numeric' }> | { type: 'numeric'; min: number; max: number };
+  | Exclude<Response, { type: 'numeric' }>
+  | { type: 'numeric'; min: number; max: number };
 
 export type InteractionType = Response['type'];
 
@@ -117,7 +118,7 @@ function idsOf(positions: readonly number[]): string[] | undefined {
 
 /** Returns text without line breaks and control characters. */
 function oneLine(text: string): string {
-  // eslint-disable-next-line no-control-regex -- SCORM allows none of them in these values
+  // oxlint-disable-next-line no-control-regex -- SCORM allows none of them in these values
   return text.replaceAll(/[\u0000-\u001f\u007f\s]+/g, ' ').trim();
 }
 

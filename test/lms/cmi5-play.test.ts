@@ -13,6 +13,8 @@ import { verbOf } from './cmi5-rules.ts';
 import { answerStep, goOn, heading, playToEnd, stateOn } from './learner.ts';
 import { buildQuiz } from './lessons.ts';
 import { startCmi5Platform } from './lrs.ts';
+import { cmi5Faults } from './own-schemas.ts';
+import { hostileTitles } from './titles.ts';
 import type { Cmi5Platform, LaunchSettings } from './lrs.ts';
 
 /* cmi5 packages in Chromium, with a platform that rejects what the requirements forbid. */
@@ -164,6 +166,13 @@ test('the platform accepts a session of another implementation, and rejects what
     ...['initialized', 'completed', 'passed', 'terminated', 'initialized'],
   ]);
   expect(platform.violations.map(({ requirement }) => requirement)).toEqual(['9.3.0.0-6']);
+});
+
+test.each(hostileTitles)('a title with %s gives a valid cmi5.xml', async (_, title) => {
+  const built = await buildQuiz({ lesson: { title } });
+  const hostile = await buildVersion(lab.harness, lab.organization, built.path);
+  const { body } = await lab.get(hostile, { query: '?format=cmi5&passMark=62.5' });
+  expect(await cmi5Faults(String((await filesOf(body)).get('cmi5.xml')))).toEqual([]);
 });
 
 test('the course has ids that stay the same over versions, and the options decide what moves on', async () => {

@@ -6,7 +6,7 @@ export type Place = Page | FrameLocator;
 
 export const heading = (place: Place) => place.getByRole('heading', { level: 1 });
 
-/** Answers every question of the current step that is open: the first choices, and a text. */
+/** Answers every question of the current step that is not answered yet: the first choices, and a text. */
 export async function answerStep(
   place: Place,
   answer = 'A learner’s own words, {lang=xx} [,] "quoted"',
@@ -14,24 +14,40 @@ export async function answerStep(
   const questions = place.locator('.lectern-question');
   for (let index = 0; index < (await questions.count()); index += 1) {
     const question = questions.nth(index);
-    const box = question.getByRole('textbox');
-    const choices = question.locator('input');
-    if ((await box.count()) > 0) {
-      await box.fill(answer);
-      await question.getByRole('button', { name: 'Submit' }).click();
-    } else if ((await choices.count()) > 0 && (await choices.first().isEnabled())) {
+    const button = question.getByRole('button', { name: /^(Submit|Check answer)$/ });
+    if (!(await button.isVisible())) continue;
+    const boxes = await question.getByRole('textbox').all();
+    const choices = question.locator('input[type=radio], input[type=checkbox]');
+    for (const box of boxes) await box.fill(answer);
+    if (boxes.length === 0) {
+      if ((await choices.count()) === 0) continue;
       await choices.first().check();
-      await question.getByRole('button', { name: 'Check' }).click();
     }
+    await button.click();
   }
 }
 
-/** Goes to the next step, and at the last one to the end. */
+/** Goes to the next step, and at the last one to the end, where the player may ask first. */
 export async function goOn(place: Place): Promise<void> {
-  const before = (await heading(place).textContent()) ?? '';
+  const position = place.locator('.lectern-place');
+  const [before, stepBefore] = [await heading(place).textContent(), await position.textContent()];
   await place.getByRole('button', { name: /^(Next|Finish)$/ }).click();
-  const whole = new RegExp(`^${before.replaceAll(/[^\p{L}\p{N} ]/gu, '.')}$`, 'u');
-  await heading(place).filter({ hasNotText: whole }).waitFor();
+  // Steps may have the same title.
+  const next = heading(place)
+    .filter({ hasNotText: whole(before) })
+    .or(position.filter({ hasNotText: whole(stepBefore) }))
+    // The end has no position.
+    .filter({ visible: true })
+    .first();
+  const confirmed = place.getByRole('dialog').getByRole('button', { name: 'Finish' });
+  await next.or(confirmed).first().waitFor();
+  if (await confirmed.isVisible()) await confirmed.click();
+  await next.waitFor();
+}
+
+/** Returns a pattern for exactly this text. */
+function whole(text: string | null): RegExp {
+  return new RegExp(`^${(text ?? '').replaceAll(/[^\p{L}\p{N} ]/gu, '.')}$`, 'u');
 }
 
 /** Answers and finishes everything from the current step on. */
@@ -45,15 +61,22 @@ export async function playToEnd(place: Place): Promise<void> {
   }
 }
 
+/** An input, a textarea or a select. */
+interface Field {
+  type: string;
+  checked: boolean;
+  value: string;
+}
+
 /** Returns what the learner sees of the state: the step, and the answers on it. */
 export async function stateOn(place: Place): Promise<{ step: string | null; answers: (string | boolean)[] }> {
   await heading(place).waitFor();
-  const fields = await place.locator('.lectern-question :is(input, textarea)').all();
-  const answers = await Promise.all(
-    fields.map(async (field) => {
-      const isText = (await field.getAttribute('type')) === null;
-      return isText ? field.inputValue() : field.isChecked();
-    }),
-  );
+  const answers = await place
+    .locator('.lectern-question :is(input, textarea, select)')
+    .evaluateAll((fields) =>
+      (fields as unknown as Field[]).map(({ type, checked, value }) =>
+        type === 'radio' || type === 'checkbox' ? checked : value,
+      ),
+    );
   return { step: await heading(place).textContent(), answers };
 }

@@ -1,7 +1,11 @@
-import { archiveFormatName } from '../../../shared/exports/jobs.ts';
+import { formatOf } from '../../../shared/exports/jobs.ts';
 import type { ExportJob } from '../../../shared/exports/jobs.ts';
+import type { Store } from '../../../shared/storage/store.ts';
+import { openTheme } from './archive-theme.ts';
+import type { ArchiveTheme } from './archive-theme.ts';
 import { parseProfile } from '../../../shared/exports/profiles.ts';
 import type { NamedProfile, ProfileId } from '../../../shared/exports/profiles.ts';
+import { cartridgeArchive } from './cartridge.ts';
 import { lmsPackage } from './package.ts';
 import { plainArchive } from './plain.ts';
 import { playerArchive } from './player.ts';
@@ -11,19 +15,21 @@ import type { ArchiveProfile } from './profile.ts';
 
 const archiveProfiles: Record<
   ProfileId,
-  (profile: NamedProfile) => ArchiveProfile | Promise<ArchiveProfile>
+  (profile: NamedProfile, theme: ArchiveTheme | null) => ArchiveProfile | Promise<ArchiveProfile>
 > = {
   plain: () => plainArchive,
-  player: ({ variant }) => playerArchive(variant),
-  scorm12: (profile) => lmsPackage('scorm12', profile),
-  scorm2004: (profile) => lmsPackage('scorm2004', profile),
-  cmi5: (profile) => lmsPackage('cmi5', profile),
+  player: ({ variant }, theme) => playerArchive(variant, theme),
+  scorm12: (profile, theme) => lmsPackage('scorm12', profile, theme),
+  scorm2004: (profile, theme) => lmsPackage('scorm2004', profile, theme),
+  cmi5: (profile, theme) => lmsPackage('cmi5', profile, theme),
+  cartridge: (profile) => cartridgeArchive(profile),
 };
 
 /** @throws {JobOfOtherRelease} for a job whose archive this release would write differently, or not at all. */
-export function checkFormat({ format, profile }: ExportJob): void {
-  if (format !== archiveFormatName) {
-    throw new JobOfOtherRelease(`This worker writes archives of format ${archiveFormatName}, not ${format}`);
+export function checkFormat({ format, profile, theme }: ExportJob): void {
+  const own = formatOf(theme);
+  if (format !== own) {
+    throw new JobOfOtherRelease(`This worker writes archives of format ${own}, not ${format}`);
   }
   if (parseProfile(profile).id === null) {
     throw new JobOfOtherRelease(`This worker has no export profile ${profile}`);
@@ -35,8 +41,9 @@ export function checkFormat({ format, profile }: ExportJob): void {
  *
  * @throws {JobOfOtherRelease} for a profile or variant that only another release has.
  */
-export async function openProfile(job: ExportJob): Promise<ArchiveProfile> {
+export async function openProfile(job: ExportJob, store: Pick<Store, 'assets'>): Promise<ArchiveProfile> {
   checkFormat(job);
   const profile = parseProfile(job.profile);
-  return archiveProfiles[profile.id as ProfileId](profile);
+  const theme = job.theme === undefined ? null : await openTheme(store, job.theme);
+  return archiveProfiles[profile.id as ProfileId](profile, theme);
 }

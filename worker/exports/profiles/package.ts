@@ -1,10 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { optionsOfQuery } from '../../../shared/exports/package-query.ts';
+import { isCoreWidget } from '../../../shared/lessons/core-widgets.ts';
+import type { OwnTypes } from '../../../shared/lessons/core-widgets.ts';
+import type { LessonMap } from '../../../shared/lms/lesson-map.ts';
 import { lessonMapOf } from '../../../shared/lms/lesson-map.ts';
 import { stateSizeOf } from '../../../shared/lms/worst-case.ts';
 import type { StateSize } from '../../../shared/lms/worst-case.ts';
-import type { LessonContent } from '../../../shared/lessons/lesson-content.ts';
 import type { LessonVersion } from '../../../shared/models/lesson-version.ts';
 import type { ExportManifest } from '../../../shared/packages/manifest.ts';
 import { LecternError } from '../../../shared/platform/errors.ts';
@@ -17,7 +19,9 @@ import type { GeneratedFile } from '../generated-files.ts';
 import { cmi5Structure } from './cmi5-structure.ts';
 import { scorm12Manifest, scorm2004Manifest } from './ims-manifest.ts';
 import type { PackageContents } from './ims-manifest.ts';
+import type { ArchiveTheme } from './archive-theme.ts';
 import { contentOf, describeFile, indexFile, onDemandFiles, playerFiles } from './page-files.ts';
+import type { ExportPlan } from '../plan.ts';
 import { plainArchive } from './plain.ts';
 import type { ArchiveProfile } from './profile.ts';
 
@@ -53,10 +57,12 @@ const formats = {
  *
  * @param variant as `packageVariant` in shared/exports/profiles.ts returns it.
  * @param optionsQuery the options, as a query.
+ * @param theme of the page; null for Lectern's own look.
  */
 export async function lmsPackage(
   format: keyof typeof formats,
   { variant, options: optionsQuery }: { variant: string | null; options: string },
+  theme: ArchiveTheme | null,
 ): Promise<ArchiveProfile> {
   const {
     name,
@@ -71,7 +77,7 @@ export async function lmsPackage(
   const scripts = ['player.classic.js', page];
   const player = await playerFiles(playerName, [...scripts, ...onDemandFiles, 'player.css'].sort());
   const schemas = hasSchemas ? await schemaFiles(format) : [];
-  const generated = [...player, ...schemas];
+  const generated = [...player, ...(theme?.files ?? []), ...schemas];
   // `extraFiles` runs before `manifests`.
   let known: { version: LessonVersion; language: string; stateSize: StateSize } | undefined;
   return {
@@ -85,10 +91,10 @@ export async function lmsPackage(
       known = {
         version: parts.version,
         language: content.lesson.language ?? 'en',
-        stateSize: checkedStateSize(content, name, maxStateCharacters),
+        stateSize: checkedStateSize(lessonMapOf(content, ownTypesOf(parts.plan)), name, maxStateCharacters),
       };
       const settings = { format, options, maxStateCharacters };
-      return [...generated, await indexFile(parts, content, { scripts, settings }), parts.lesson];
+      return [...generated, await indexFile(parts, content, { scripts, theme, settings }), parts.lesson];
     },
     async manifests(manifest, outcomes) {
       if (known === undefined) throw new Error('The files of the package are not known yet');
@@ -113,11 +119,18 @@ export async function lmsPackage(
 }
 
 /** @throws {LecternError} INVALID_CONTENT if positions and points of the lesson do not fit into a platform. */
-function checkedStateSize(content: LessonContent, standard: string, maxCharacters: number): StateSize {
-  const size = stateSizeOf(lessonMapOf(content), maxCharacters);
+function checkedStateSize(map: LessonMap, standard: string, maxCharacters: number): StateSize {
+  const size = stateSizeOf(map, maxCharacters);
   if (size.leastCharacters <= maxCharacters) return size;
   const message = `The lesson has too many steps and questions for ${standard}: a learner's points would take ${size.leastCharacters} characters, and the limit is ${maxCharacters}.`;
   throw new LecternError('INVALID_CONTENT', message);
+}
+
+/** Returns the core types for which the version has its own widgets. */
+function ownTypesOf({ widgets }: ExportPlan): OwnTypes {
+  return widgets.flatMap(({ type, widget }) =>
+    isCoreWidget(type) && widget !== null && widget.organizationId !== null ? type : [],
+  );
 }
 
 async function schemaFiles(format: string): Promise<GeneratedFile[]> {
@@ -127,7 +140,7 @@ async function schemaFiles(format: string): Promise<GeneratedFile[]> {
 }
 
 async function xmlFile(path: string, texts: () => Generator<string>): Promise<GeneratedFile> {
-  // eslint-disable-next-line @typescript-eslint/require-await -- files are read as async iterables
+  // oxlint-disable-next-line typescript/require-await -- files are read as async iterables
   async function* chunks(): AsyncGenerator<Uint8Array> {
     for (const text of texts()) yield Buffer.from(text);
   }

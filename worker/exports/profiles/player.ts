@@ -1,5 +1,6 @@
 import { pathsInPage } from '../describe-page.ts';
 import { jsonFile } from '../generated-files.ts';
+import type { ArchiveTheme } from './archive-theme.ts';
 import { contentOf, describeFile, indexFile, onDemandFiles, playerFiles } from './page-files.ts';
 import { plainArchive } from './plain.ts';
 import type { ArchiveProfile } from './profile.ts';
@@ -21,10 +22,14 @@ const scripts = ['callbacks.js', 'player.classic.js', 'archive-page.js'];
  * Returns the profile of archives that also hold the player: player/, and index.html, which plays the lesson.
  *
  * @param variant the name of the player's release.
+ * @param theme of the page; null for Lectern's own look.
  * @throws {JobOfOtherRelease} for the player release of a newer or older API.
  */
-export async function playerArchive(variant: string | null): Promise<ArchiveProfile> {
-  const player = await playerFiles(variant, archivedFiles);
+export async function playerArchive(
+  variant: string | null,
+  theme: ArchiveTheme | null,
+): Promise<ArchiveProfile> {
+  const player = [...(await playerFiles(variant, archivedFiles)), ...(theme?.files ?? [])];
   const playerPaths = ['index.html', ...player.map(({ path }) => path)];
   return {
     ...plainArchive,
@@ -33,7 +38,7 @@ export async function playerArchive(variant: string | null): Promise<ArchiveProf
     rereadPaths: pathsInPage,
     extraFiles: async (parts) => [
       ...player,
-      await indexFile(parts, await contentOf(parts), { scripts }),
+      await indexFile(parts, await contentOf(parts), { scripts, theme }),
       parts.lesson,
     ],
     manifests: async (manifest, outcomes) => {

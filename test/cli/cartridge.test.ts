@@ -1,0 +1,43 @@
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, inject, test } from 'vitest';
+import { filesOf } from '../exports/exports.ts';
+import { buildQuiz } from '../lms/lessons.ts';
+import { cartridgeFaults } from '../lms/own-schemas.ts';
+import { buildOrganization, buildVersion } from '../support/factories.ts';
+import { useHarness } from '../support/use.ts';
+import { errorIn, lecternHere, lecternJson } from './command-line.ts';
+
+const harness = useHarness({ PUBLIC_URL: 'https://lessons.example' });
+
+test('an operator writes a cartridge of all published lessons, the same at each run', async () => {
+  const { organization } = await buildOrganization(harness);
+  const out = await mkdtemp(join(inject('runDir'), 'cartridge-'));
+  const args = ['--org', organization.slug, '--out'];
+  const none = await lecternHere(harness.environment, 'cartridge', ...args, out);
+  expect(errorIn(none)).toContain('has no published lessons');
+  const first = await buildVersion(harness, organization, (await buildQuiz()).path);
+  const title = '</title><item>&';
+  const second = await buildVersion(harness, organization, (await buildQuiz({ lesson: { title } })).path);
+
+  const write = async (name: string, ...options: string[]) => {
+    const path = join(out, name);
+    const written = await lecternJson(harness.environment, 'cartridge', ...args, path, ...options);
+    expect(written).toEqual({ path, links: 2 });
+    const bytes = await readFile(path);
+    return { bytes, files: await filesOf(bytes) };
+  };
+  const { bytes, files } = await write('a.imscc');
+  expect((await write('b.imscc')).bytes.equals(bytes)).toBe(true);
+  const links = [first, second].map(({ lessonId }) => `links/${lessonId}.xml`);
+  expect([...files.keys()]).toEqual(['imsmanifest.xml', ...links]);
+  for (const file of files.values()) expect(await cartridgeFaults(String(file), '1.3')).toEqual([]);
+  const link = String(files.get(links[1] ?? ''));
+  expect(link).toContain(`>https://lessons.example/lti/launch/${second.lessonId}/${second._id}<`);
+
+  const moodle = await write('c.imscc', '--preset', 'moodle', '--newest');
+  for (const file of moodle.files.values()) expect(await cartridgeFaults(String(file), '1.1')).toEqual([]);
+  const newest = String(moodle.files.get(links[1] ?? ''));
+  expect(newest).toContain(`>https://lessons.example/lti/launch/${second.lessonId}<`);
+  expect(newest).not.toContain('version_id');
+});
