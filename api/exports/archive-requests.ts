@@ -16,7 +16,7 @@ import type { IncompleteBuilds } from '../../shared/coordination/incomplete-buil
 import type { ArchiveStore, StoredArchive } from '../../shared/storage/store.ts';
 import { retryAfterSeconds } from '../http/retry-after.ts';
 import type { JobSubscription, JobSubscriptions } from './job-subscriptions.ts';
-import type { WaitLimiter } from './wait-limiter.ts';
+import type { WaitLimiter } from '../http/wait-limiter.ts';
 
 /** How long requests get a job's failure; a later request retries the job. */
 const failureBackoffMs = 10_000;

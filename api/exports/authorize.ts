@@ -12,6 +12,7 @@ import type { Store } from '../../shared/storage/store.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { findLessonTheme } from '../../shared/models/theme.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { credentials } from '../accounts/access.ts';
@@ -63,6 +64,7 @@ export interface ExportDependencies {
 /** The common part of all definitions of export endpoints. */
 export const exportEndpoint = {
   access: credentials('User authentication is required'),
+  scope: 'read',
   errors: exportErrors,
   params,
   query,
@@ -75,7 +77,10 @@ const notFound = 'Published version not found';
 /** The failures of {@link authorizeExport}, and of parsing before it. */
 export const exportRefusals = {
   400: failure('An id in the path is not a UUID, or a query parameter has an invalid value or combination.'),
-  403: failure("The organization's plan does not include export.", planFault),
+  403: failure(
+    "The credentials lack the scope `read`, or the organization's plan does not include export.",
+    planFault,
+  ),
   404: failure(
     "The lesson or version does not exist, is deleted, is another organization's, or is not published.",
     notFound,
@@ -122,5 +127,5 @@ export async function authorizeExport(
     playerName: () => player.name,
     publicUrl: () => publicUrlOf(ctx, config),
   });
-  return { version, job: exportJobOf(version, profile) };
+  return { version, job: exportJobOf(version, profile, await findLessonTheme(db, version)) };
 }

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { incompleteKey } from '../../shared/exports/jobs.ts';
+import { profileOf } from '../../shared/exports/profiles.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import { noStore } from '../http/headers.ts';
@@ -22,6 +23,8 @@ const concurrency = 2;
 
 /** Requests that may wait for their manifest: for some seconds, even if all are that large. */
 const maxWaiting = 20;
+
+const unlistedFault = 'A cartridge has no file list; request export-zip';
 
 /** GET …/export-manifest: manifest.json of a published version, with a signed URL for each file. */
 export const exportManifest = defineEndpoint(
@@ -57,6 +60,7 @@ export const exportManifest = defineEndpoint(
       const { ctx } = request;
       const authorized = await authorizeExport(deps, request);
       const { job } = authorized;
+      if (profileOf(job).isUnlisted === true) throw new LecternError('BAD_REQUEST', unlistedFault);
       for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
         const archive = await archiveOrAccepted(ctx, deps, job);
         if (archive === null) return written;

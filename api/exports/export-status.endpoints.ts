@@ -1,19 +1,17 @@
-import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { requestCancellation } from '../../shared/exports/cancel.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { defineEndpoint, written } from '../http/endpoint.ts';
+import { defineEndpoint } from '../http/endpoint.ts';
 import { noStore } from '../http/headers.ts';
 import type { Headers } from '../http/headers.ts';
 import { empty, failure, json } from '../http/responses.ts';
+import { eventAlternative, lastEventId, respondWithStatus } from '../http/status-events.ts';
 import { authorizeExport, exportEndpoint, exportRefusals } from './authorize.ts';
 import { exportStatusBody } from './bodies.ts';
 import type { ExportDependencies } from './authorize.ts';
 import * as example from './examples.ts';
-import { isFinal, readExportStatus } from './export-status.ts';
-import { statusEvents } from './status-events.ts';
+import { exportStatusEvents, isFinal, readExportStatus } from './export-status.ts';
 
-const eventStream = 'text/event-stream';
 const wanted = 'A request waits for this export';
 
 const common = {
@@ -30,12 +28,7 @@ export const exportStatus = defineEndpoint(
   {
     ...common,
     method: 'get',
-    headers: z.strictObject({
-      'Last-Event-ID': z
-        .string()
-        .optional()
-        .meta({ description: 'The `id` of the last event of an earlier stream.', examples: ['ready'] }),
-    }),
+    headers: lastEventId('ready'),
     operationId: 'exportStatus',
     summary: 'Read the status of an export',
     description:
@@ -59,7 +52,7 @@ export const exportStatus = defineEndpoint(
           },
           headers,
         ),
-        alternatives: { [eventStream]: { schema: z.string().meta({ description: 'Server-Sent Events.' }) } },
+        alternatives: eventAlternative,
       },
       204: empty('The stream has ended: do not reconnect.', headers),
       ...exportRefusals,
@@ -69,20 +62,12 @@ export const exportStatus = defineEndpoint(
     const { ctx } = request;
     const { job } = await authorizeExport(deps, request);
     const status = await readExportStatus(deps.exports, job);
-    if (ctx.accepts('application/json', eventStream) !== eventStream) return { status: 200, body: status };
-    // Only 204 stops an EventSource from reconnecting.
-    if (isFinal(status) && ctx.get('Last-Event-ID') === status.status) return { status: 204 };
-    const release = deps.exports.waitLimiter.acquire(job.organizationId);
     const { signal } = ctx.state;
-    const events = statusEvents(deps.exports, job, { first: status, signal });
-    ctx.set('Cache-Control', 'no-store');
-    ctx.vary('Accept');
-    // Koa destroys the stream with the response, even if nothing was read from it.
-    ctx.body = Readable.from(events).once('close', release);
-    ctx.type = eventStream;
-    // Without this, nginx buffers events.
-    ctx.set('X-Accel-Buffering', 'no');
-    return written;
+    return respondWithStatus(ctx, status, {
+      isFinal,
+      acquire: () => deps.exports.waitLimiter.acquire(job.organizationId),
+      events: () => exportStatusEvents(deps.exports, job, { first: status, signal }),
+    });
   },
 );
 
@@ -91,6 +76,7 @@ export const cancelExport = defineEndpoint(
   {
     ...common,
     method: 'delete',
+    audit: 'export.cancel',
     operationId: 'cancelExport',
     summary: 'Cancel an export',
     description:

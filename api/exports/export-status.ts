@@ -6,8 +6,10 @@ import { exportProgressSchema, fromFailedReason, incompleteKey } from '../../sha
 import type { ExportJob, ExportProgress, ExportResult } from '../../shared/exports/jobs.ts';
 import { findExportRecord } from '../../shared/models/export-record.ts';
 import { countWorkers } from '../../shared/operations/workers.ts';
+import { statusEvents } from '../http/status-events.ts';
 import { openArchive } from './archive-requests.ts';
 import type { ArchiveRequestDependencies } from './archive-requests.ts';
+import type { JobSubscriptions } from './job-subscriptions.ts';
 
 export const exportStates = ['none', 'queued', 'building', 'ready', 'failed'] as const;
 
@@ -60,6 +62,26 @@ export async function readExportStatus(deps: StatusDependencies, job: ExportJob)
     ...(ahead !== null && { position: ahead + 1 }),
     ...(workers === 0 && { reason: 'no_worker' }),
   };
+}
+
+/** Yields the status of an export as Server-Sent Events: see {@link statusEvents}. */
+export async function* exportStatusEvents(
+  deps: StatusDependencies & { subscriptions: JobSubscriptions },
+  job: ExportJob,
+  options: { first: ExportStatus; signal: AbortSignal; heartbeatMs?: number },
+): AsyncGenerator<string> {
+  const subscription = deps.subscriptions.toChanges(job.key);
+  try {
+    yield* statusEvents({
+      ...options,
+      read: () => deps.subscriptions.cachedRead(job.key, () => readExportStatus(deps, job)),
+      changed: (timeoutMs, signal) => subscription.next(timeoutMs, signal),
+      isFinal,
+      waitSeconds: deps.config.export.waitSeconds,
+    });
+  } finally {
+    subscription.close();
+  }
 }
 
 /** Returns whether the status stays as it is without another request. */

@@ -4,7 +4,9 @@ import { LecternError, messageOf } from '../platform/errors.ts';
 import type { ErrorCode } from '../platform/errors.ts';
 import type { LessonVersion } from '../models/lesson-version.ts';
 import { formatVersion } from '../packages/manifest.ts';
-import { plainProfile, profileNamePattern } from './profiles.ts';
+import { themeDigest, themeSchema } from '../theme/theme.ts';
+import type { Theme } from '../theme/theme.ts';
+import { plainProfile, profileNamePattern, profileOf } from './profiles.ts';
 
 export const exportQueueName = 'exports';
 
@@ -12,7 +14,7 @@ export const exportQueueName = 'exports';
 const archiveFormat = 1;
 
 /** The format of this release's archives as jobs name it. Workers of other releases build other formats. */
-export const archiveFormatName = `${formatVersion}/${archiveFormat}`;
+const archiveFormatName = `${formatVersion}/${archiveFormat}`;
 
 /** Describes an archive to a worker: ids, and names for operators who read the queue board. It holds no secrets. */
 export const exportJobSchema = z.object({
@@ -26,6 +28,8 @@ export const exportJobSchema = z.object({
   profile: z.string().regex(profileNamePattern).default(plainProfile),
   /** Jobs of releases that did not name their format have the format of that time. */
   format: z.string().default('1.0.0/1'),
+  /** The theme that the archive carries. */
+  theme: themeSchema.optional(),
 });
 
 export type ExportJob = z.output<typeof exportJobSchema>;
@@ -46,14 +50,27 @@ export type ExportProgress = z.output<typeof exportProgressSchema>;
  * Returns the job that builds a published version's archive. Requests for the same archive get the same key.
  *
  * @param profile as {@link selectProfile} names it.
+ * @param theme of the lesson; null for Lectern's own look. Archives without a page ignore it.
  */
-export function exportJobOf(version: LessonVersion, profile: string = plainProfile): ExportJob {
-  const format = archiveFormatName;
-  const facts = [version._id, version.publishedAt?.toISOString(), profile, ...format.split('/')];
+export function exportJobOf(
+  version: LessonVersion,
+  profile: string = plainProfile,
+  theme: Theme | null = null,
+): ExportJob {
+  const carried = theme !== null && profileOf({ profile }).hasPage ? theme : undefined;
+  const facts = [version._id, version.publishedAt?.toISOString(), profile, ...archiveFormatName.split('/')];
+  if (carried) facts.push(themeDigest(carried));
+  const format = formatOf(carried);
   // BullMQ rejects job ids that are all digits, hence the letter before the digest.
   const key = `x${createHash('sha256').update(facts.join('\n')).digest('hex').slice(0, 40)}`;
   const { organizationId, lessonId, _id: versionId, slug, versionNumber } = version;
-  return { key, organizationId, lessonId, versionId, slug, versionNumber, profile, format };
+  const job = { key, organizationId, lessonId, versionId, slug, versionNumber, profile, format };
+  return carried ? { ...job, theme: carried } : job;
+}
+
+/** Returns the format of archives as jobs name it. Workers of releases without themes leave themed jobs to others. */
+export function formatOf(theme: Theme | undefined): string {
+  return theme === undefined ? archiveFormatName : `${archiveFormatName}/theme`;
 }
 
 /**

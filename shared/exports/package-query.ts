@@ -80,6 +80,14 @@ export function optionsOfQuery(text: string): PackageOptions {
   return packageOptions({ ...given, ...(passMark !== undefined && { passMark: Number(passMark) }) });
 }
 
+/** Returns the version of Common Cartridge that a platform reads. @param text of {@link canonicalQuery}. */
+export function cartridgeVersionOf(text: string): '1.1' | '1.3' {
+  // Moodle's importer knows no later version.
+  return packageQuerySchema.parse(Object.fromEntries(new URLSearchParams(text))).preset === 'moodle'
+    ? '1.1'
+    : '1.3';
+}
+
 function badRequest(message: string): LecternError {
   return new LecternError('BAD_REQUEST', message);
 }

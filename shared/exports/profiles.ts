@@ -39,8 +39,12 @@ export interface ExportProfile {
    * It is part of the export key.
    */
   variant: (source: ProfileSource) => string | null | Promise<string>;
-  /** Whether it has the options of packages for learning platforms. */
-  hasOptions?: boolean;
+  /** Whether it has a page that plays the lesson, in the lesson's theme. */
+  hasPage?: boolean;
+  /** The options of packages for learning platforms that it has. */
+  options?: readonly (keyof PackageQuery)[];
+  /** Whether the archive has no manifest.json, so that its files cannot be listed. */
+  isUnlisted?: boolean;
   /** Returns the folder that holds all files of the archive; '' for files at the archive's top level. */
   rootFolder: (version: NamedVersion) => string;
   /** Returns the name under which browsers save the archive. */
@@ -51,6 +55,7 @@ const versionName = ({ slug, versionNumber }: NamedVersion) => `${slug}-v${versi
 
 /** Part of the keys of packages: raise it when Lectern writes different ones for the same version and options. */
 const packageFormat = 1;
+const cartridgeFormat = 1;
 
 /** Returns the profile of packages for learning platforms, which expect all files at the top level. */
 function packageProfile(
@@ -64,7 +69,8 @@ function packageProfile(
     help: 'a package for learning platforms',
     variant: async (source: ProfileSource) =>
       `${packageFormat};${await source.playerName()}${further(source)}`,
-    hasOptions: true,
+    hasPage: true,
+    options: packageParameters.map(({ name }) => name),
     rootFolder: () => '',
     fileName: (version: NamedVersion) => `${versionName(version)}-${format}.zip`,
   };
@@ -83,12 +89,23 @@ export const exportProfiles = {
     description: 'the archive also holds the player, and plays when its index.html is opened.',
     help: 'with the player: unpack it, and open index.html',
     variant: ({ playerName }) => playerName(),
+    hasPage: true,
     rootFolder: versionName,
     fileName: (version) => `${versionName(version)}.zip`,
   },
   scorm12: packageProfile('scorm12', 'a SCORM 1.2 package.'),
   scorm2004: packageProfile('scorm2004', 'a SCORM 2004 package (4th edition).'),
   cmi5: packageProfile('cmi5', 'a cmi5 package.', ({ publicUrl }) => `;${publicUrl()}`),
+  cartridge: {
+    query: { format: 'cartridge' },
+    description: 'a thin Common Cartridge, with an LTI link to the lesson and no content.',
+    help: 'a package for learning platforms',
+    variant: ({ publicUrl }) => `${cartridgeFormat};${publicUrl()}`,
+    options: ['preset'],
+    isUnlisted: true,
+    rootFolder: () => '',
+    fileName: (version) => `${versionName(version)}-cartridge.imscc`,
+  },
 } as const satisfies Record<string, ExportProfile>;
 
 export type ProfileId = keyof typeof exportProfiles;
@@ -125,8 +142,10 @@ export async function selectProfile(query: ExportQuery, source: ProfileSource): 
   if (found === undefined) throw new LecternError('BAD_REQUEST', 'include cannot be combined with a format');
   const [id, profile] = found;
   const options = packageParameters.map(({ name }) => name).filter((name) => query[name] !== undefined);
-  if (options[0] !== undefined && profile.hasOptions !== true) {
-    throw new LecternError('BAD_REQUEST', `${options[0]} needs a format`);
+  const unknown = options.find((name) => profile.options?.includes(name) !== true);
+  if (unknown !== undefined) {
+    const needs = query.format === undefined ? 'needs a format' : `does not apply to format ${query.format}`;
+    throw new LecternError('BAD_REQUEST', `${unknown} ${needs}`);
   }
   const text = canonicalQuery(Object.fromEntries(options.map((name) => [name, query[name]]))).toString();
   const variant = await profile.variant(source);

@@ -48,7 +48,16 @@ export interface StoredExportRecord {
   signedAt: Date | null;
   /** The organization that got signed URLs; the files count toward its share of the store. */
   signedFor?: string | null;
+  /** The organization of the lesson, whose records are limited. Missing in records of earlier releases. */
+  organizationId?: string | null;
+  /** The last build, or the last sweep that found the archive. Missing in records of earlier releases. */
+  usedAt?: Date | null;
+  /** About its size in the database. Missing in records of earlier releases. */
+  bytes?: number;
 }
+
+/** What a record takes besides its entries, indexes included. */
+const baseBytes = 4096;
 
 /** The part of the database that these operations use. */
 export interface ExportRecordDb {
@@ -65,30 +74,45 @@ export const exportRecordSchema = new Schema<StoredExportRecord>(
     entries: { type: Buffer, default: null },
     signedUntil: { type: Date, default: null },
     signedAt: { type: Date, default: null },
-    // Missing in records of earlier releases.
+    // Missing in records of earlier releases, like the following fields.
     signedFor: { type: String, default: null },
+    organizationId: { type: String, default: null },
+    usedAt: { type: Date, default: null },
+    bytes: { type: Number, default: baseBytes },
   },
   schemaOptions,
 );
 exportRecordSchema.index({ exportKey: 1, contentDigest: 1 }, { unique: true });
 exportRecordSchema.index({ exportKey: 1, completedAt: -1 });
 exportRecordSchema.index({ signedUntil: 1, signedAt: 1 });
+// With the size, so that adding up an organization's records reads no documents.
+exportRecordSchema.index({ organizationId: 1, usedAt: 1, bytes: 1 });
+exportRecordSchema.index({ usedAt: 1 });
 
 /** Selects the complete records of an export. */
 const completeOf = (exportKey: string) => ({ exportKey, completedAt: { $ne: null } });
 const youngestFirst = { completedAt: -1 } as const;
 
-/** Returns the time in archives with this content: that of the first caller. */
+/**
+ * Returns the time in archives with this content: that of the first caller.
+ *
+ * @param claim.exportedAt the time for the first caller. A rebuild has that of the record which it repeats, because the
+ * record may have been removed since then.
+ */
 export async function claimExportTime(
   db: ExportRecordDb,
-  exportKey: string,
-  contentDigest: string,
+  {
+    exportKey,
+    contentDigest,
+    exportedAt,
+    organizationId,
+  }: Pick<BuiltExport, 'exportKey' | 'contentDigest' | 'exportedAt' | 'organizationId'>,
 ): Promise<Date> {
   const record = await upsertSafely(() =>
     db.exportRecords
       .findOneAndUpdate(
         { exportKey, contentDigest },
-        { $setOnInsert: { exportedAt: new Date() } },
+        { $set: { organizationId, usedAt: new Date() }, $setOnInsert: { exportedAt } },
         { upsert: true, returnDocument: 'after' },
       )
       .select({ exportedAt: 1 })
@@ -111,6 +135,8 @@ export async function findExportRecord(db: ExportRecordDb, exportKey: string): P
 /** The result of a build. Entries are iterable, because an archive may have 100,000. */
 export interface BuiltExport extends Omit<ExportRecord, 'signedUntil' | 'entries'> {
   entries: Iterable<ExportEntry>;
+  /** The organization of the lesson. */
+  organizationId: string;
 }
 
 /**
@@ -118,13 +144,17 @@ export interface BuiltExport extends Omit<ExportRecord, 'signedUntil' | 'entries
  * those that signed URLs still name.
  */
 export async function saveExportRecord(db: ExportRecordDb, record: BuiltExport): Promise<void> {
-  const { exportKey, contentDigest, exportedAt, archive } = record;
+  const { exportKey, contentDigest, exportedAt, archive, organizationId } = record;
   const entries = await toGzip(entriesJson(record.entries));
   const now = new Date();
+  const bytes = baseBytes + entries.byteLength;
   await upsertSafely(() =>
     db.exportRecords.updateOne(
       { exportKey, contentDigest },
-      { $set: { completedAt: now, archive, entries }, $setOnInsert: { exportedAt } },
+      {
+        $set: { completedAt: now, archive, entries, organizationId, usedAt: now, bytes },
+        $setOnInsert: { exportedAt },
+      },
       { upsert: true },
     ),
   );

@@ -24,7 +24,7 @@ export async function digestOfChunks(chunks: AsyncIterable<Uint8Array>): Promise
 }
 
 /** Returns bytes as the stream that stores and archives read. */
-// eslint-disable-next-line @typescript-eslint/require-await -- callers need an async iterable, and nothing is awaited
+// oxlint-disable-next-line typescript/require-await -- callers need an async iterable, and nothing is awaited
 export async function* bytesOf(...bytes: Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* bytes;
 }

@@ -7,7 +7,15 @@ import { codeOf, LecternError, messageOf } from '../platform/errors.ts';
 import { readChunks, sendChunks, writeFully, writeSource } from './file-bytes.ts';
 import { BufferPool } from './buffer-pool.ts';
 import { ProxyLinks } from './proxy-links.ts';
-import type { ArchiveDraft, ArchiveStore, BlobStore, ListedArchive, OpenFile, Store } from './store.ts';
+import type {
+  ArchiveDraft,
+  ArchiveStore,
+  BlobStore,
+  ListedArchive,
+  NameSet,
+  OpenFile,
+  Store,
+} from './store.ts';
 
 /** Part of every path, so that a later layout ignores old files instead of migrating them. */
 const layoutVersion = 'v1';
@@ -21,6 +29,7 @@ const listPage = 1000;
  * ```
  * v1/assets/ab/<sha256>            v1/cache/ab/<sha256>
  * v1/archives/ab/<key>/<sha256>.zip
+ * v1/erasures/<name>               the ledger of erasures: empty files
  * v1/tmp/<uuid>                    incomplete files, on the same filesystem, so that a rename publishes them
  * v1/proxied/<time>-<uuid>         links to files that a proxy is about to send
  * ```
@@ -35,6 +44,7 @@ export function createDiskStore(folder: string): Store {
     assets: createBlobStore(join(root, 'assets'), { ...shared, durable: true }),
     cache: createBlobStore(join(root, 'cache'), { ...shared, durable: false }),
     archives: createArchiveStore(join(root, 'archives'), shared),
+    erasures: createNameSet(join(root, 'erasures'), temporaries),
     sweepTemporaries: async (olderThanSeconds) =>
       (await sweep(temporaries, olderThanSeconds)) + (await links.sweep(olderThanSeconds)),
     check: async () => ({ place: folder, ...(await check(temporaries)) }),
@@ -105,6 +115,7 @@ function createArchiveStore(root: string, { temporaries, ...readers }: Shared): 
       }
       return null;
     },
+    has: async (key) => (await namesIn(folderOf(key))).some(isArchiveName),
     async create(): Promise<ArchiveDraft> {
       const temporary = await createTemporary(temporaries);
       return {
@@ -126,6 +137,22 @@ function createArchiveStore(root: string, { temporaries, ...readers }: Shared): 
         );
         yield found.flat();
       }
+    },
+  };
+}
+
+function createNameSet(folder: string, temporaries: string): NameSet {
+  return {
+    async add(name) {
+      const temporary = await createTemporary(temporaries);
+      try {
+        await publish(temporary, join(folder, name), true);
+      } finally {
+        await temporary.remove();
+      }
+    },
+    async *list() {
+      for await (const paths of pagesOf(folder, 0)) yield paths.map((path) => basename(path));
     },
   };
 }

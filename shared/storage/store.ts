@@ -109,6 +109,8 @@ export interface ListedArchive {
 
 export interface ArchiveStore {
   open(key: string): Promise<StoredArchive | null>;
+  /** Returns whether a key has an archive. The check does not count as a use. */
+  has(key: string): Promise<boolean>;
   create(): Promise<ArchiveDraft>;
   /** Hides the archive of a key from new readers at once. A later sweep may free its space. */
   delete(key: string): Promise<void>;
@@ -119,12 +121,21 @@ export interface ArchiveStore {
   list(): AsyncIterable<ListedArchive[]>;
 }
 
+/** A set of names, each an empty file. Names have letters, digits, dots, hyphens and underscores. */
+export interface NameSet {
+  add(name: string): Promise<void>;
+  /** Lists all names in pages, unordered. */
+  list(): AsyncIterable<string[]>;
+}
+
 export interface Store {
   /** Uploaded media and widget releases: kept while something refers to them. */
   readonly assets: BlobStore;
   /** Downloaded media: may be evicted at any time and are downloaded again. */
   readonly cache: BlobStore;
   readonly archives: ArchiveStore;
+  /** The ledger of erasures: outside of MongoDB, because a restore of MongoDB must not undo it. */
+  readonly erasures: NameSet;
   /**
    * Removes the remains of crashed writers: temporary files without a write for `olderThanSeconds`, which must be
    * longer than any build.

@@ -46,7 +46,8 @@ test('an archive first built without entries for empty folders is rebuilt withou
   const archive = await writer.finish();
   const digest = contentDigest(entries.slice(0, -1));
   const { exportedAt } = record;
-  await saveExportRecord(db, { exportKey: key, contentDigest: digest, exportedAt, archive, entries });
+  const built = { exportKey: key, contentDigest: digest, exportedAt, archive, entries };
+  await saveExportRecord(db, { ...built, organizationId: version.organizationId });
   await lab.evict(version);
 
   const again = await lab.download(version);

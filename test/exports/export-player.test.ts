@@ -4,7 +4,9 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { playerRelease } from '../../shared/player/player-release.ts';
-import { digestOf } from '../../shared/storage/digest.ts';
+import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
+import { releaseWidget } from '../../shared/widgets/releases.ts';
+import { section, step } from '../player/player-lessons.ts';
 import { temporaryFolder } from './archives.ts';
 import { takeApart } from './exports.ts';
 import type { Export } from './exports.ts';
@@ -139,4 +141,18 @@ test('lesson and media survive an import and another export unchanged', async ()
   for (const [name, bytes] of files) {
     if (name !== 'manifest.json') expect(bytes.equals(playing.files.get(name) ?? Buffer.alloc(0))).toBe(true);
   }
+});
+
+test('a version from before its type was a core type carries its own widget, in the archive and in its page', async () => {
+  const { db, store } = lab.harness;
+  const organizationId = lab.organization._id;
+  const module = 'export default { type: "Quote", mount() { return { destroy() {} } } };';
+  const files = { js: bytesOf(Buffer.from(module)), css: null };
+  const { widgetId } = await releaseWidget(db, store, { organizationId, type: 'Quote', ...files });
+  const sections = [section('one', step('s1', { type: 'Quote', props: { id: 'q1' } }))];
+  const older = await lab.publish({ sections });
+  await db.lessonVersions.updateOne({ _id: older._id }, { widgets: [{ type: 'Quote', widgetId }] });
+  const { files: archived } = await lab.download(older, '?include=player');
+  expect(archived.get(`widgets/${widgetId}.js`)?.toString()).toBe(module);
+  expect(archived.get('index.html')?.toString()).toContain(`"widgets":{"Quote":{"cssPath":null,"module":`);
 });

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { exportJobOf, incompleteKey } from '../../shared/exports/jobs.ts';
-import { findExportRecord, recordSignedUrls } from '../../shared/models/export-record.ts';
+import { limitRecords, removeUnusedRecords } from '../../shared/exports/unused-records.ts';
+import { findExportRecord, recordSignedUrls, saveExportRecord } from '../../shared/models/export-record.ts';
 import type { ExportRecord } from '../../shared/models/export-record.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
+import { holdFile } from '../fleet/held-file.ts';
 import { read } from '../storage/stores.ts';
 import { answer, file } from '../support/origin.ts';
 import { useExportLab } from './lab.ts';
@@ -195,4 +197,100 @@ test('every client that waits for a build gets its archive, even if it lacks a f
   });
   expect(status).toBe(200);
   expect((await takeApart(body)).manifest.failedMedia).toHaveLength(1);
+});
+
+const dayMs = 24 * 3600_000;
+
+/** Writes a record as after a build, which was last used some days ago. */
+async function addRecord(organizationId: string, { daysAgo = 0, isStored = false, isSigned = false } = {}) {
+  const { db, store } = lab.harness;
+  const exportKey = `x${randomUUID()}`;
+  const archive = { size: 1, sha256: digestOf(Buffer.from(exportKey)).sha256 };
+  const built = { exportKey, contentDigest: 'd', exportedAt: new Date(), archive, entries: [] };
+  await saveExportRecord(db, { ...built, organizationId });
+  const usedAt = new Date(Date.now() - daysAgo * dayMs);
+  await db.exportRecords.updateOne({ exportKey }, { usedAt });
+  if (isStored) {
+    const draft = await store.archives.create();
+    await draft.write([Buffer.alloc(1)]);
+    await draft.publish(exportKey, archive.sha256);
+    await draft.discard();
+  }
+  const signed = { exportKeys: [exportKey], sha256: archive.sha256, organizationId };
+  if (isSigned) await recordSignedUrls(db, signed, new Date(Date.now() + dayMs));
+  return exportKey;
+}
+
+async function keysOf(organizationId: string): Promise<string[]> {
+  const found = await lab.harness.db.exportRecords.find({ organizationId }).sort({ usedAt: 1 }).lean();
+  return found.map(({ exportKey }) => exportKey);
+}
+
+test('a record is removed half a year after the last build of its archive, unless the archive is stored or URLs name its files', async () => {
+  const { db } = lab.harness;
+  const organizationId = randomUUID();
+  await addRecord(organizationId, { daysAgo: 181 });
+  const earlierRelease = await addRecord(organizationId);
+  await db.exportRecords.updateOne({ exportKey: earlierRelease }, { $unset: { usedAt: 1 } });
+  const kept = [
+    await addRecord(organizationId, { daysAgo: 179 }),
+    await addRecord(organizationId, { daysAgo: 181, isStored: true }),
+    await addRecord(organizationId, { daysAgo: 181, isSigned: true }),
+    earlierRelease,
+  ];
+  for (let sweep = 0; sweep < 2; sweep += 1) {
+    const removed = await removeUnusedRecords(lab.harness, new AbortController().signal);
+    expect(removed).toBe(sweep === 0 ? 1 : 0);
+    expect((await keysOf(organizationId)).toSorted()).toEqual(kept.toSorted());
+  }
+});
+
+test('however many exports an organization requests, its records stay below a limit: the longest unused go, those of stored archives stay', async () => {
+  const { db } = lab.harness;
+  const organizationId = randomUUID();
+  const stored = await addRecord(organizationId, { daysAgo: 9, isStored: true });
+  const others = await addRecord(randomUUID(), { daysAgo: 9 });
+  const limit = 10 * 4096;
+  let last = '';
+  for (let round = 0; round < 30; round += 1) {
+    last = await addRecord(organizationId);
+    await limitRecords(lab.harness, organizationId, limit);
+    expect(await db.exportRecords.countDocuments({ organizationId })).toBeLessThanOrEqual(11);
+  }
+  expect(await keysOf(organizationId)).toEqual(expect.arrayContaining([stored, last]));
+  expect(await findExportRecord(db, others)).not.toBeNull();
+});
+
+test('a removed record changes no status, and the next request builds the archive with a new time', async () => {
+  lab.origin.serve(path, png(13));
+  const version = await build();
+  const first = await lab.download(version);
+  await lab.evict(version);
+  const before = await lab.statusOf(version);
+  await lab.harness.db.exportRecords.updateMany({}, { usedAt: new Date(0) });
+  await removeUnusedRecords(lab.harness, new AbortController().signal);
+  expect(await findExportRecord(lab.harness.db, exportJobOf(version).key)).toBeNull();
+  expect(await lab.statusOf(version)).toEqual(before);
+  expect(before).toMatchObject({ status: 'none' });
+
+  const again = await lab.download(version);
+  expect(again.manifest).toEqual({ ...first.manifest, exportedAt: expect.any(String) as string });
+  expect((await recordOf(version)).exportedAt.toISOString()).toBe(again.manifest.exportedAt);
+});
+
+test('a record that is removed while its archive is rebuilt comes back with the same time', async () => {
+  lab.origin.serve(path, png(14));
+  const version = await build();
+  const first = await lab.download(version);
+  const record = await recordOf(version);
+  await lab.evict(version);
+  await forget(png(14));
+  const held = holdFile(png(14));
+  lab.origin.script(path, held.behavior);
+  const rebuilt = lab.get(version);
+  await held.reached;
+  await lab.harness.db.exportRecords.deleteMany({ exportKey: record.exportKey });
+  held.release();
+  expect((await rebuilt).body.equals(first.bytes)).toBe(true);
+  expect(await recordOf(version)).toEqual(record);
 });

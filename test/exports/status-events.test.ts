@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { JobSubscriptions } from '../../api/exports/job-subscriptions.ts';
-import { statusEvents } from '../../api/exports/status-events.ts';
+import { exportStatusEvents } from '../../api/exports/export-status.ts';
 import type { ExportStatus } from '../../api/exports/export-status.ts';
 import { enqueueExport } from '../../shared/exports/enqueue.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
@@ -173,7 +173,7 @@ async function startStreams(count: number) {
   const { incomplete } = noCoordination;
   const deps = { db, archives, queue: queue.jobs, subscriptions, incomplete, config };
   const streams = Array.from({ length: count }, () =>
-    statusEvents(deps, job, { first, signal: client.signal, heartbeatMs: 0 }),
+    exportStatusEvents(deps, job, { first, signal: client.signal, heartbeatMs: 0 }),
   );
   return { streams, leave: () => client.abort(new Error('the client is gone')), polls: () => polls };
 }

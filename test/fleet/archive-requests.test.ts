@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { requestArchive } from '../../api/exports/archive-requests.ts';
 import { readExportStatus } from '../../api/exports/export-status.ts';
 import { JobSubscriptions } from '../../api/exports/job-subscriptions.ts';
-import { WaitLimiter } from '../../api/exports/wait-limiter.ts';
+import { WaitLimiter } from '../../api/http/wait-limiter.ts';
 import { exportJobOf, incompleteKey } from '../../shared/exports/jobs.ts';
 import { createLogger } from '../../shared/platform/log.ts';
 import { createExportEvents } from '../../shared/exports/queues.ts';

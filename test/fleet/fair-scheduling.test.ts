@@ -5,10 +5,12 @@ import {
   countJobsAhead,
   enqueueExport,
   enqueuePrebuild,
+  maxWaitingJobs,
   rerunEndedExport,
 } from '../../shared/exports/enqueue.ts';
 import { reassignPriority } from '../../shared/exports/job-lifecycle.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
+import { waitersKey } from '../../shared/exports/queue-access.ts';
 import { viewQueue } from '../exports/open-queue.ts';
 import { useHarness } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -46,6 +48,40 @@ test('an organization that has not exported for long comes next once, without fu
     ...['b1', 'a41', 'b2', 'a42', 'b3', 'a43', 'b4', 'a44'],
     ...namesOf('a', 50).slice(44),
   ]);
+});
+
+test('an organization may have 2000 waiting exports, which leaves room in Redis for those of others', async () => {
+  const scheduler = openTestQueue(harness);
+  const { queue, redis } = scheduler;
+  const [last, further] = ['a2000', 'a2001'];
+  const waiting = namesOf('a', maxWaitingJobs - 1).map((name) => jobNamed(name).key);
+  await redis.sadd(queue.toKey('fair:jobs:a'), waiting);
+  await redis.zadd(queue.toKey('prioritized'), ...waiting.flatMap((key) => [2 ** 33, key]));
+  await enqueue(scheduler, last);
+  const refused = jobNamed(further);
+  await expect(enqueueExport(queue, refused, 'a request')).rejects.toThrow(
+    '2000 exports of your organization are waiting',
+  );
+  expect(await redis.exists(waitersKey(queue, refused.key))).toBe(0);
+  await enqueue(scheduler, last, 'b1');
+
+  // Others have begun.
+  await redis.zrem(queue.toKey('prioritized'), waiting);
+  const tried = () => enqueue(scheduler, further).then(() => 'queued', String);
+  await expect.poll(tried, { timeout: 30_000 }).toBe('queued');
+  expect(await scheduler.startAll()).toEqual([last, 'b1', further]);
+});
+
+test('2000 waiting pre-builds of an organization leave its readers room, and reject further ones', async () => {
+  const scheduler = openTestQueue(harness);
+  const { queue, redis } = scheduler;
+  const waiting = namesOf('a', maxWaitingJobs).map((name) => jobNamed(name).key);
+  await redis.sadd(queue.toKey('fair:pre-builds:a'), waiting);
+  await redis.zadd(queue.toKey('prioritized'), ...waiting.flatMap((key) => [2 ** 33, key]));
+  await prebuild(scheduler, 'a2001', 'b1');
+  await enqueue(scheduler, 'a2002');
+  await redis.zrem(queue.toKey('prioritized'), waiting);
+  expect(await scheduler.startAll()).toEqual(['a2002', 'b1']);
 });
 
 test('concurrent requests for one archive count once in fair scheduling', async () => {

@@ -184,8 +184,9 @@ describe('counts', () => {
     await draft.write([Buffer.alloc(archive.size)]);
     await draft.publish(key, archive.sha256);
     await draft.discard();
+    const { organizationId } = job;
     const record = { exportKey: key, contentDigest: 'd', exportedAt: new Date(), archive, entries: [] };
-    await saveExportRecord(db, record);
+    await saveExportRecord(db, { ...record, organizationId });
 
     const downloader = createDownloader(config.download);
     onTestFinished(() => downloader.close());

@@ -6,9 +6,15 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { findMongod } from '../../shared/embedded/find-mongod.ts';
 import { startMongod } from '../../shared/embedded/mongod.ts';
 import { startRedis } from '../../shared/embedded/redis.ts';
+import { exportJobOf } from '../../shared/exports/jobs.ts';
+import { createLogger } from '../../shared/platform/log.ts';
+import { createWebhook } from '../../shared/webhooks/manage.ts';
+import { reportFailed, reportReady } from '../../worker/exports/report-export.ts';
+import { viewQueue } from '../exports/open-queue.ts';
 import { ask, jsonOf } from '../support/answers.ts';
 import { buildOrganization, buildVersion, buildPackage } from '../support/factories.ts';
 import { exportPath, manifestPath, statusPath } from '../support/factories.ts';
+import { testPepper } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { expectArchive, expectCleanFailure, longTimeoutMs, startFleet } from './fleet.ts';
 
@@ -97,7 +103,8 @@ test('without Redis, a current export and stored ones are served, new ones fail 
   await fleet.requestUntilReady(api, await fleet.publish([100_000]));
 });
 
-test('without MongoDB an export gets 500 with a retry time; afterwards exports recover', async () => {
+/** A fleet with its own MongoDB, which can be killed and restarted with its data. */
+async function startFleetWithMongod() {
   const report = () => undefined;
   const { signal } = new AbortController();
   const binary = await findMongod({ cacheDir: inject('cacheDir'), report, signal });
@@ -105,15 +112,52 @@ test('without MongoDB an export gets 500 with a retry time; afterwards exports r
   let mongod = await startMongod(options);
   onTestFinished(() => mongod.stop());
   const fleet = await startFleet({ MONGODB_URI: mongod.url });
+  return {
+    fleet,
+    killMongod: async () => {
+      mongod.kill();
+      await mongod.exited;
+    },
+    restartMongod: async () => {
+      mongod = await startMongod({ ...options, port: mongod.port });
+    },
+  };
+}
+
+test('without MongoDB an export gets 500 with a retry time; afterwards exports recover', async () => {
+  const { fleet, killMongod, restartMongod } = await startFleetWithMongod();
   const api = await fleet.startApi();
   await fleet.startWorker();
   const lesson = await fleet.publish([1000]);
   await expectArchive(await fleet.request(api, lesson), lesson);
 
-  mongod.kill();
-  await mongod.exited;
+  await killMongod();
   expectCleanFailure(await fleet.request(api, lesson));
 
-  mongod = await startMongod({ ...options, port: mongod.port });
+  await restartMongod();
   await fleet.requestUntilReady(api, lesson);
+});
+
+test('the events of exports that end without MongoDB reach the outbox afterwards, once', async () => {
+  const { fleet, killMongod, restartMongod } = await startFleetWithMongod();
+  const { db, config } = fleet.harness;
+  const types = ['export.ready' as const, 'export.failed' as const];
+  const settings = { url: 'https://receiver.invalid/', types, description: '' };
+  await createWebhook(db, testPepper, fleet.organization._id, settings);
+  const { version } = await fleet.publish([1000]);
+  await fleet.startWorker();
+  const job = { data: exportJobOf(version), timestamp: Date.now() };
+  const deps = { db, queue: viewQueue(fleet.harness).jobs, log: createLogger(config, 'test') };
+
+  await killMongod();
+  await Promise.all([
+    reportReady(deps, job, { size: 1, files: 1, failures: 0 }),
+    reportReady(deps, job, { size: 1, files: 1, failures: 0 }),
+    reportFailed(deps, { ...job, timestamp: 1 }, new Error('no space left')),
+  ]);
+
+  await restartMongod();
+  const typesOf = async () => (await db.eventDeliveries.find().lean()).map(({ type }) => type).toSorted();
+  await waitFor('the events', async () => (await typesOf()).length === 2, longTimeoutMs);
+  expect(await typesOf()).toEqual(['export.failed', 'export.ready']);
 });

@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { packageRoot } from '../../shared/platform/paths.ts';
@@ -18,6 +18,8 @@ import { waitFor } from '../support/wait-for.ts';
 import { longTimeoutMs, startFleet } from './fleet.ts';
 import { spawnApi, spawnWorker } from './processes.ts';
 
+const archiveFormat = /var archiveFormat = \d+;/;
+
 /**
  * Copies the compiled Lectern as another release, with another version, player and archive format.
  */
@@ -30,10 +32,15 @@ async function otherRelease(): Promise<string> {
   await symlink(join(packageRoot, 'node_modules'), join(root, 'node_modules'));
   const description = JSON.parse(await readFile(join(packageRoot, 'package.json'), 'utf8')) as object;
   await writeFile(join(root, 'package.json'), JSON.stringify({ ...description, version: '99.0.0' }));
-  const jobs = join(root, 'dist', 'shared', 'exports', 'jobs.js');
-  const source = await readFile(jobs, 'utf8');
-  expect(source).toMatch(/const archiveFormat = \d+;/);
-  await writeFile(jobs, source.replace(/const archiveFormat = \d+;/, 'const archiveFormat = 99;'));
+  const chunks = join(root, 'dist', 'chunks');
+  let changed = 0;
+  for (const name of await readdir(chunks)) {
+    const source = await readFile(join(chunks, name), 'utf8');
+    if (!archiveFormat.test(source)) continue;
+    await writeFile(join(chunks, name), source.replace(archiveFormat, 'var archiveFormat = 99;'));
+    changed += 1;
+  }
+  expect(changed).toBe(1);
   return root;
 }
 

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { onTestFinished } from 'vitest';
 import { enqueueExport } from '../../shared/exports/enqueue.ts';
 import { recordStart } from '../../shared/exports/job-lifecycle.ts';
-import { archiveFormatName, exportQueueName } from '../../shared/exports/jobs.ts';
+import { exportQueueName, formatOf } from '../../shared/exports/jobs.ts';
 import type { ExportJob, ExportResult } from '../../shared/exports/jobs.ts';
 import { createExportQueue } from '../../shared/exports/queues.ts';
 import type { ExportQueue } from '../../shared/exports/queues.ts';
@@ -42,7 +42,7 @@ export function jobNamed(name: string): ExportJob {
     slug: name,
     versionNumber: 1,
     profile: 'plain',
-    format: archiveFormatName,
+    format: formatOf(undefined),
   };
 }
 

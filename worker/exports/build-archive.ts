@@ -6,7 +6,7 @@ import type { ExportJob, ExportProgress, ExportResult } from '../../shared/expor
 import { profileOf } from '../../shared/exports/profiles.ts';
 import { rewriteMediaReferences } from '../../shared/lessons/media-references.ts';
 import type { Database } from '../../shared/models/database.ts';
-import { claimExportTime, findExportRecord, saveExportRecord } from '../../shared/models/export-record.ts';
+import { claimExportTime, findExportRecord } from '../../shared/models/export-record.ts';
 import type { ExportEntry, ExportRecord } from '../../shared/models/export-record.ts';
 import { findContent } from '../../shared/models/lesson-content.ts';
 import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
@@ -26,7 +26,7 @@ import type { ExportPlan } from './plan.ts';
 import { checkFormat, openProfile } from './profiles/open-profile.ts';
 import type { ArchiveProfile } from './profiles/profile.ts';
 import { readAhead } from './read-ahead.ts';
-import { contentDigest, recordArchive } from './record.ts';
+import { addRecord, contentDigest, recordArchive } from './record.ts';
 import { resolveFiles } from './resolve-files.ts';
 import type { FileResolution, ReadableFile } from './resolve-files.ts';
 
@@ -71,10 +71,10 @@ export async function buildArchive(
   const planned = timePhase(observer, 'plan');
   const version = await findPublishedVersion(db, job.organizationId, job.lessonId, job.versionId);
   // A version that was published again since then has another archive, with its own job.
-  if (version === null || exportJobOf(version, job.profile).key !== job.key) {
+  if (version === null || exportJobOf(version, job.profile, job.theme).key !== job.key) {
     throw new LecternError('NOT_FOUND', 'Published version not found');
   }
-  const profile = await openProfile(job);
+  const profile = await openProfile(job, deps.store);
   const { plan, lesson } = await planWithLesson(db, version, profile);
 
   const record = await findExportRecord(db, job.key);
@@ -154,7 +154,10 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
       await entries.addGenerated(file);
 
     const content = contentDigest(entries.list());
-    const exportedAt = complete ? await claimExportTime(db, job.key, content) : new Date();
+    const { organizationId } = job;
+    const wanted = record?.contentDigest === content ? record.exportedAt : new Date();
+    const claim = { exportKey: job.key, contentDigest: content, exportedAt: wanted, organizationId };
+    const exportedAt = complete ? await claimExportTime(db, claim) : new Date();
     const manifest = createManifest(version, plan, files.outcomes, exportedAt);
     for (const file of await profile.manifests(manifest, files.outcomes)) await entries.addGenerated(file);
 
@@ -163,11 +166,11 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
     const published = timePhase(observer, 'publish');
     signal.throwIfAborted();
     const exportKey = complete ? job.key : incompleteKey(job.key);
-    const built = { exportKey, contentDigest: content, exportedAt, archive, entries: entries.list() };
-    if (complete) await recordArchive(db, built, record);
+    const built = { ...claim, exportKey, exportedAt, archive, entries: entries.list() };
+    if (complete) await recordArchive(deps, built, record);
     // No build uses the record of an incomplete archive, but export-manifest serves its files.
-    else await saveExportRecord(db, built);
-    await coordination.usage.addOwner(job.organizationId, [`archives:${exportKey}`, ...entries.generated]);
+    else await addRecord(deps, built);
+    await coordination.usage.addOwner(organizationId, [`archives:${exportKey}`, ...entries.generated]);
     // This build replaces an older incomplete archive, whatever is missing now.
     await store.archives.delete(incompleteKey(job.key));
     await (complete ? coordination.incomplete.forget(job.key) : coordination.incomplete.record(job.key));

@@ -1,4 +1,3 @@
-import { isCoreWidget } from '../../shared/lessons/core-widgets.ts';
 import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { Store } from '../../shared/storage/store.ts';
@@ -25,9 +24,9 @@ export async function describePage(
     return isFailure(outcome) ? undefined : outcome;
   };
   const widgets: IndexPage['widgets'] = [];
-  for (const { type, js, css } of plan.widgets) {
-    // The player contains the core widgets.
-    if (js === null || isCoreWidget(type)) continue;
+  for (const { type, widget, js, css } of plan.widgets) {
+    // The player contains the core widgets, which belong to no organization.
+    if (js === null || widget?.organizationId === null) continue;
     const module = await find(js.path);
     if (module === undefined) continue;
     const hasCss = css !== null && (await find(css.path)) !== undefined;

@@ -12,6 +12,7 @@ import type { ExportDependencies } from './build-archive.ts';
 import { startPreemption } from './preemption.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { processExport } from './process-export.ts';
+import { startPublishingKept } from './report-export.ts';
 import type { Watched } from '../maintenance/watchdog.ts';
 import { findCancelled } from '../../shared/exports/cancel.ts';
 import type { QueueAccess } from '../../shared/exports/queue-access.ts';
@@ -75,6 +76,7 @@ export function createExportWorker(
   const queue = { redis: connection, toKey: (part: string) => worker.toKey(part) };
   const cancellation = startCancellation(queue, builds);
   const preemption = startPreemption(queue, builds, config.worker.concurrency);
+  const publishing = startPublishingKept({ db: deps.db, queue, log });
   worker.on('error', (error) => log.warn({ err: error }, 'the queue does not answer'));
   worker.on('stalled', (id) => {
     metrics.takenOver();
@@ -103,6 +105,8 @@ export function createExportWorker(
       // Not before, so that a canceled build does not delay the shutdown.
       cancellation.stop();
       preemption.stop();
+      // Not awaited: without Redis, its command never ends.
+      void publishing.stop();
       connection.disconnect();
     },
   };

@@ -1,8 +1,9 @@
 import { joinSmallTexts } from '../../shared/platform/gzip-texts.ts';
-import { message, supportedLanguage } from '../../shared/i18n/message.ts';
+import { message, supportedLanguage, textDirection } from '../../shared/i18n/message.ts';
 import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
-import { textDirection } from '../../shared/lessons/text-direction.ts';
 import { compactJson } from './json-pieces.ts';
+import { schemeAttribute } from '../../shared/theme/tokens.ts';
+import type { Scheme } from '../../shared/theme/tokens.ts';
 import { isHttpUrl } from '../../shared/platform/parse-url.ts';
 
 /** A text file of the archive; each call reads it from the start. */
@@ -19,12 +20,22 @@ export interface IndexPage {
   attributions: { text: string; url: string; portfolioUrl: string }[];
 }
 
+/** The theme of a page. */
+export interface PageTheme {
+  css: string;
+  /** Undefined if the page follows the device. */
+  scheme: Scheme | undefined;
+  logo: { src: string; alt: string } | null;
+}
+
 /** How a page plays its lesson. */
 export interface PageScripts {
   /** The scripts in player/, in the order of loading. */
   scripts: readonly string[];
   /** What the last script reads from the page, for packages; it becomes JSON. */
   settings?: object;
+  /** Null for Lectern's own look. */
+  theme?: PageTheme | null;
 }
 
 /**
@@ -77,13 +88,16 @@ export async function* indexPage(page: IndexPage, scripts: PageScripts): AsyncGe
   for await (const text of pageTexts(page, scripts)) yield Buffer.from(text);
 }
 
-async function* pageTexts(page: IndexPage, { scripts, settings }: PageScripts): AsyncGenerator<string> {
+async function* pageTexts(
+  page: IndexPage,
+  { scripts, settings, theme = null }: PageScripts,
+): AsyncGenerator<string> {
   const { title, language: given } = page.lesson.lesson;
   const language = typeof given === 'string' && given !== '' ? given : 'en';
   const messageLanguage = supportedLanguage(language) === undefined ? 'en' : language;
   const ownLanguage = `lang="${messageLanguage}" dir="${textDirection(messageLanguage)}"`;
   yield `<!doctype html>
-<html lang="${escapeHtml(language)}" dir="${textDirection(language)}">
+<html lang="${escapeHtml(language)}" dir="${textDirection(language)}"${schemeOf(theme)}>
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${contentSecurityPolicy}">
@@ -92,7 +106,7 @@ async function* pageTexts(page: IndexPage, { scripts, settings }: PageScripts): 
 <title>${escapeHtml(title)}</title>
 <link rel="stylesheet" href="./player/player.css">
 <style>${settings === undefined ? style : style + barStyle}</style>
-</head>
+${theme === null ? '' : `<style>\n${theme.css}\n</style>\n`}</head>
 <body>
 <main id="lectern-lesson">
 <noscript><div class="lectern-page-note" ${ownLanguage}>${escapeHtml(message(language, 'page.noScript'))}</div></noscript>
@@ -103,7 +117,7 @@ ${credits(page, `<summary ${ownLanguage}>${escapeHtml(message(language, 'archive
   for (const text of joinSmallTexts(compactJson(page.lesson))) yield escapeJson(text);
   yield '</script>\n';
   yield '<script type="application/json" id="lectern-archive-json">';
-  yield* archiveJson(page);
+  yield* archiveJson(page, theme?.logo ?? null);
   yield '</script>\n';
   if (settings !== undefined)
     yield `<script type="application/json" id="lectern-package-json">${safeJson(settings)}</script>\n`;
@@ -111,8 +125,11 @@ ${credits(page, `<summary ${ownLanguage}>${escapeHtml(message(language, 'archive
   yield '</body>\n</html>\n';
 }
 
-/** Yields `{versionId, widgets: {<type>: {cssPath, module}}, captions: {<path>: <text>}}` for player/archive-page/. */
-async function* archiveJson({ versionId, widgets, captions }: IndexPage): AsyncGenerator<string> {
+/** Yields `{versionId, widgets: {<type>: {cssPath, module}}, captions: {<path>: <text>}, logo?}` for player/archive-page/. */
+async function* archiveJson(
+  { versionId, widgets, captions }: IndexPage,
+  logo: PageTheme['logo'],
+): AsyncGenerator<string> {
   yield `{"versionId":${safeJson(versionId)},"widgets":{`;
   for (const [index, { type, cssPath, module }] of widgets.entries()) {
     yield `${index === 0 ? '' : ','}${safeJson(type)}:{"cssPath":${safeJson(cssPath)},"module":`;
@@ -124,7 +141,12 @@ async function* archiveJson({ versionId, widgets, captions }: IndexPage): AsyncG
     yield `${index === 0 ? '' : ','}${safeJson(path)}:`;
     yield* jsonString(text());
   }
-  yield '}}';
+  yield logo === null ? '}}' : `},"logo":${safeJson(logo)}}`;
+}
+
+/** Returns the attribute of a page that does not follow the device. */
+function schemeOf(theme: PageTheme | null): string {
+  return theme?.scheme === undefined ? '' : ` ${schemeAttribute}="${theme.scheme}"`;
 }
 
 async function* jsonString(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {

@@ -9,7 +9,13 @@ const buildBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600
 
 /** How a build ended. */
 export type BuildOutcome =
-  'complete' | 'incomplete' | 'failed' | 'cancelled' | 'given_back' | 'gave_way' | 'lost';
+  | 'complete'
+  | 'incomplete'
+  | 'failed'
+  | 'cancelled'
+  | 'given_back'
+  | 'gave_way'
+  | 'lost';
 
 /** The common reasons for failed builds. */
 const failureReasons = ['store_full', 'deadline', 'invalid_content', 'not_found', 'internal_error'];

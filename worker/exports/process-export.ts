@@ -78,7 +78,7 @@ export async function processExport(
     }
     const milliseconds = Date.now() - started;
     log.info({ ...result, milliseconds }, existed ? 'export existed already' : 'export built');
-    await reportReady({ db: deps.build.db, log }, job, result);
+    await reportReady({ db: deps.build.db, queue, log }, job, result);
     return result;
   } catch (error) {
     if (error instanceof BuildRequeued) {
@@ -122,7 +122,7 @@ export async function processExport(
     await recordEnd(queue, key).catch(() => undefined);
     const failure = await toJobFailure(queue, job, error);
     if (failure instanceof UnrecoverableError || !isRetried(job)) {
-      await reportFailed({ db: deps.build.db, log }, job, error);
+      await reportFailed({ db: deps.build.db, queue, log }, job, error);
     }
     throw failure;
   }

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Database } from '../../shared/models/database.ts';
+import { limitRecords } from '../../shared/exports/unused-records.ts';
+import type { RecordDependencies } from '../../shared/exports/unused-records.ts';
 import { deleteExportRecord, saveExportRecord } from '../../shared/models/export-record.ts';
+import { useExportRecord } from '../../shared/models/export-record-use.ts';
 import type { BuiltExport, ExportEntry, ExportRecord } from '../../shared/models/export-record.ts';
 
 /** Returns a digest of an archive's content: everything except manifest.json. */
@@ -17,14 +19,24 @@ export function contentDigest(entries: Iterable<ExportEntry>): string {
  * @throws when they differ. This deletes the record, so that the next build gets a new archive time.
  */
 export async function recordArchive(
-  db: Database,
+  deps: RecordDependencies,
   built: BuiltExport,
   before: ExportRecord | null,
 ): Promise<void> {
-  if (before?.contentDigest !== built.contentDigest) return saveExportRecord(db, built);
-  if (before.archive.sha256 === built.archive.sha256) return;
-  await deleteExportRecord(db, before);
+  if (before?.contentDigest !== built.contentDigest) return addRecord(deps, built);
+  if (before.archive.sha256 === built.archive.sha256) {
+    // A sweep may have removed the record during the build.
+    if (!(await useExportRecord(deps.db, built))) await addRecord(deps, built);
+    return;
+  }
+  await deleteExportRecord(deps.db, before);
   throw new Error(
     `The archive of the same content was ${before.archive.sha256}, and is ${built.archive.sha256} now`,
   );
+}
+
+/** Writes the record of a build, and removes others that are not needed if the organization has too many. */
+export async function addRecord(deps: RecordDependencies, built: BuiltExport): Promise<void> {
+  await saveExportRecord(deps.db, built);
+  await limitRecords(deps, built.organizationId);
 }

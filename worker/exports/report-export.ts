@@ -1,20 +1,31 @@
 import type { Job } from 'bullmq';
+import { z } from 'zod';
 import type { ExportJob, ExportResult } from '../../shared/exports/jobs.ts';
 import { toFailedReason } from '../../shared/exports/jobs.ts';
+import type { QueueAccess } from '../../shared/exports/queue-access.ts';
+import { eventDefinitions } from '../../shared/events/event-types.ts';
 import type { LecternEvent } from '../../shared/events/event-types.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { publishEvent } from '../../shared/outgoing/publish-events.ts';
 import type { Logger } from '../../shared/platform/log.ts';
+import { repeat } from '../../shared/platform/repeat.ts';
+import type { Repetition } from '../../shared/platform/repeat.ts';
+
+/*
+ * The end of an export becomes an event in the outbox before its job ends, so a crash repeats both. While MongoDB is
+ * down, Redis keeps the event instead, and workers publish it later. While Redis is down too, the job waits for it.
+ */
 
 interface ReportDependencies {
   db: Database;
+  queue: QueueAccess;
   log: Logger;
 }
 
 /** Adds the event of an archive that is ready to the outbox. A job that runs twice adds one event. */
 export function reportReady(
   deps: ReportDependencies,
-  job: Job<ExportJob>,
+  job: Pick<Job<ExportJob>, 'data' | 'timestamp'>,
   { size, failures }: ExportResult,
 ): Promise<void> {
   const { lessonId, data, ...event } = eventOf(job);
@@ -25,7 +36,11 @@ export function reportReady(
 }
 
 /** Adds the event of an archive that could not be built to the outbox. */
-export function reportFailed(deps: ReportDependencies, job: Job<ExportJob>, error: unknown): Promise<void> {
+export function reportFailed(
+  deps: ReportDependencies,
+  job: Pick<Job<ExportJob>, 'data' | 'timestamp'>,
+  error: unknown,
+): Promise<void> {
   const { lessonId, data, ...event } = eventOf(job);
   return report(deps, {
     ...{ type: 'export.failed', ...event, lessonId },
@@ -33,7 +48,7 @@ export function reportFailed(deps: ReportDependencies, job: Job<ExportJob>, erro
   });
 }
 
-function eventOf({ data: job, timestamp }: Job<ExportJob>) {
+function eventOf({ data: job, timestamp }: Pick<Job<ExportJob>, 'data' | 'timestamp'>) {
   const { organizationId, lessonId, versionId, versionNumber, profile, key } = job;
   return {
     // One key may be built again later, by another job.
@@ -44,8 +59,63 @@ function eventOf({ data: job, timestamp }: Job<ExportJob>) {
 }
 
 /** The export has ended, whether or not its event can be stored. */
-async function report({ db, log }: ReportDependencies, event: LecternEvent): Promise<void> {
-  await publishEvent(db, event).catch((error: unknown) =>
-    log.warn({ err: error, type: event.type }, 'an event of an export could not be stored'),
+async function report({ db, queue, log }: ReportDependencies, event: LecternEvent): Promise<void> {
+  try {
+    await publishEvent(db, event);
+  } catch (error) {
+    log.warn(
+      { err: error, type: event.type },
+      'MongoDB could not store an event of an export: Redis keeps it',
+    );
+    await queue.redis
+      .hset(keptKey(queue), event.key, JSON.stringify(event))
+      .catch((failure: unknown) => log.warn({ err: failure }, 'Redis could not keep it either'));
+  }
+}
+
+function keptKey(queue: QueueAccess): string {
+  return queue.toKey('kept-events');
+}
+
+const keptFields = {
+  key: z.string(),
+  at: z.coerce.date(),
+  organizationId: z.string(),
+  lessonId: z.string(),
+  learnerId: z.null(),
+};
+const keptEvent = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('export.ready'),
+    ...keptFields,
+    data: eventDefinitions['export.ready'].data,
+  }),
+  z.object({
+    type: z.literal('export.failed'),
+    ...keptFields,
+    data: eventDefinitions['export.failed'].data,
+  }),
+]);
+
+const publishIntervalMs = 2_000;
+
+/** Publishes the events that Redis keeps, at startup and then at intervals. */
+export function startPublishingKept(deps: ReportDependencies): Repetition {
+  // It fails while Redis or MongoDB is down, which other code reports. The next run follows soon.
+  return repeat(
+    () => publishKept(deps),
+    publishIntervalMs,
+    () => undefined,
   );
+}
+
+async function publishKept({ db, queue, log }: ReportDependencies): Promise<void> {
+  const kept = await queue.redis.hgetall(keptKey(queue));
+  for (const [field, text] of Object.entries(kept)) {
+    const event = keptEvent.safeParse(JSON.parse(text));
+    // Another worker may publish the same event: it adds the same rows.
+    if (event.success) await publishEvent(db, event.data);
+    else log.error({ err: event.error }, 'an event of another release is not published');
+    await queue.redis.hdel(keptKey(queue), field);
+  }
 }

@@ -1,6 +1,10 @@
 import type { Redis } from 'ioredis';
+import { pruneAudit } from '../../shared/audit/read-audit.ts';
+import { removeUnusedRecords } from '../../shared/exports/unused-records.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import type { Logger } from '../../shared/platform/log.ts';
+import { repeat } from '../../shared/platform/repeat.ts';
+import type { Repetition } from '../../shared/platform/repeat.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { removeUnfinishedImports } from '../../shared/packages/unfinished-imports.ts';
 import { removeUnusedAssets } from '../../shared/assets/stored-assets.ts';
@@ -29,6 +33,8 @@ interface SweepDependencies {
   evictor: Evictor;
   onEvicted: (evicted: Evicted) => void;
   config: Pick<Config, 'export' | 'redisPrefix'>;
+  /** The key pepper. */
+  pepper: string;
   log: Logger;
 }
 
@@ -36,39 +42,27 @@ interface SweepDependencies {
  * Sweeps now and at intervals: removes the remains of crashed processes, and evicts files beyond the store's limits.
  * One worker does so for all.
  */
-export function startSweeping(deps: SweepDependencies): { stop(): Promise<void> } {
-  const stopping = new AbortController();
-  let running: Promise<void> | null = null;
-  const start = () => {
-    running ??= sweep(deps, stopping.signal).finally(() => (running = null));
-  };
-  start();
-  const timer = setInterval(start, sweepIntervalMs);
-  return {
-    async stop() {
-      clearInterval(timer);
-      stopping.abort(new Error('this process is shutting down'));
-      await running;
-    },
-  };
+export function startSweeping(deps: SweepDependencies): Repetition {
+  return repeat(
+    (signal) => sweep(deps, signal),
+    sweepIntervalMs,
+    (error) => deps.log.warn({ err: error }, 'eviction failed; the next sweep retries'),
+  );
 }
 
 async function sweep(deps: SweepDependencies, signal: AbortSignal): Promise<void> {
-  const { log } = deps;
   try {
     await removeUnfinished(deps, signal);
   } catch (error) {
-    if (!signal.aborted) log.warn({ err: error }, 'sweep failed; the next one retries');
+    signal.throwIfAborted();
+    deps.log.warn({ err: error }, 'sweep failed; the next one retries');
   }
-  try {
-    if (!signal.aborted) await evict(deps, signal);
-  } catch (error) {
-    if (!signal.aborted) log.warn({ err: error }, 'eviction failed; the next sweep retries');
-  }
+  signal.throwIfAborted();
+  await evict(deps, signal);
 }
 
 async function removeUnfinished(
-  { db, store, redis, config, log }: SweepDependencies,
+  { db, store, redis, config, pepper, log }: SweepDependencies,
   signal: AbortSignal,
 ): Promise<void> {
   const isTurn = await redis.set(`${config.redisPrefix}:sweep:turn`, '1', 'PX', turnMs, 'NX');
@@ -78,6 +72,11 @@ async function removeUnfinished(
   const imports = await removeUnfinishedImports(db, abandonedImportSeconds);
   const releases = await removeUnusedReleases(db, unusedSeconds);
   const assets = await removeUnusedAssets(db, store, unusedSeconds, signal);
+  const records = await removeUnusedRecords({ db, store }, signal);
+  if (records > 0)
+    log.info({ records }, 'removed records of archives that are gone and were last built 180 days ago');
+  const auditBlocks = await pruneAudit(db, pepper);
+  if (auditBlocks > 0) log.info({ auditBlocks }, 'removed blocks of audit logs that are older than 400 days');
   if (files + imports + releases + assets > 0)
     log.info({ files, imports, releases, assets }, 'removed the remains of unfinished work');
 }

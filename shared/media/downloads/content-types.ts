@@ -140,7 +140,7 @@ function isSameFormat(one: string, other: string): boolean {
 function isText(head: Uint8Array): boolean {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true });
-    // eslint-disable-next-line no-control-regex -- the expression searches for them
+    // oxlint-disable-next-line no-control-regex -- the expression searches for them
     return !/[\x00-\x08\x0e-\x1a\x1c-\x1f]/.test(text);
   } catch {
     return false;

@@ -75,3 +75,16 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => {});
   signal.throwIfAborted();
 }
+
+/** Runs work with a new downloader, and closes the connections afterward. */
+export async function withDownloader<T>(
+  { download }: Pick<Config, 'download'>,
+  run: (downloader: Downloader) => Promise<T>,
+): Promise<T> {
+  const downloader = createDownloader(download);
+  try {
+    return await run(downloader);
+  } finally {
+    downloader.close();
+  }
+}

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { LecternError } from '../../platform/errors.ts';
-import type { ArchiveStore, BlobStore, OpenFile, Store } from '../store.ts';
+import type { ArchiveStore, BlobStore, NameSet, OpenFile, Store } from '../store.ts';
 import { ArchivePointers } from './archive-pointers.ts';
 import { Bucket } from './bucket.ts';
 import { ObjectWriter, partBytesOf } from './object-writer.ts';
@@ -36,6 +36,7 @@ export interface S3StoreOptions {
  * v1/assets/ab/<sha256>        v1/cache/ab/<sha256>
  * v1/archive-files/<uuid>      bytes of archives, sent during the build; readers need a pointer to find them
  * v1/archives/<key>            pointers: a small JSON text that names file, size and SHA-256; its PUT publishes
+ * v1/erasures/<name>           the ledger of erasures: empty objects
  * v1/orphans/<uuid>            marks of files without a pointer; sweeps remove these files when the mark is old
  * v1/checks/<uuid>             written and deleted by checks
  * ```
@@ -50,6 +51,7 @@ export function createS3Store(settings: S3Settings, options: S3StoreOptions): St
     assets: createBlobStore(bucket, `${layoutVersion}/assets/`, settings, options),
     cache: createBlobStore(bucket, `${layoutVersion}/cache/`, settings, options),
     archives: createArchiveStore(bucket, pointers, options),
+    erasures: createNameSet(bucket, `${layoutVersion}/erasures/`),
     sweepTemporaries: (olderThanSeconds, signal) =>
       sweepBucket(bucket, pointers, layoutVersion, { olderThanSeconds, signal }),
     async check() {
@@ -63,6 +65,15 @@ export function createS3Store(settings: S3Settings, options: S3StoreOptions): St
       return { place: locationOf(settings), freeBytes: null, sizeBytes: null };
     },
     ping: () => bucket.ping(),
+  };
+}
+
+function createNameSet(bucket: Bucket, folder: string): NameSet {
+  return {
+    add: (name) => bucket.put(folder + name, new Uint8Array()),
+    async *list() {
+      for await (const page of bucket.list(folder)) yield page.map(({ name }) => name.slice(folder.length));
+    },
   };
 }
 
@@ -136,6 +147,7 @@ function createArchiveStore(
       if ((await bucket.sizeOf(name)) !== size) return null;
       return { ...openObject(bucket, name, size), sha256, storedAt };
     },
+    has: async (key) => (await pointers.find(key)) !== null,
     create() {
       const file = randomUUID();
       const writer = new ObjectWriter(bucket, fileName(file), { bytes: partBytes, grow: partsGrow });

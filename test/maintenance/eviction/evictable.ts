@@ -91,7 +91,8 @@ export async function signFor(
   const exportKey = `x${randomUUID()}`;
   const archive = { size: 1, sha256: `sha-256 of ${exportKey}` };
   const entries = [{ path: 'media/a.png', area: 'cache' as const, ...digest }];
-  await saveExportRecord(db, { exportKey, contentDigest: 'd', exportedAt: new Date(), archive, entries });
+  const built = { exportKey, contentDigest: 'd', exportedAt: new Date(), archive, entries };
+  await saveExportRecord(db, { ...built, organizationId });
   await recordSignedUrls(db, { exportKeys: [exportKey], sha256: archive.sha256, organizationId }, until);
 }
 

@@ -168,7 +168,7 @@ describe('Redis serializes use and eviction', () => {
     const { sha256, size } = await lab.harness.store.cache.put(bytesOf(bytes));
     await ageFiles(lab.harness, lab.worker.redis, [`cache:${sha256}`], oldMinutes);
     const { store, begun, released } = holdRemovals();
-    // eslint-disable-next-line @typescript-eslint/require-await -- stores list async iterables
+    // oxlint-disable-next-line typescript/require-await -- stores list async iterables
     async function* list() {
       yield [{ sha256, size, storedAt: inHours(-3) }];
     }

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { createLogger } from '../../../shared/platform/log.ts';
 import type { Store } from '../../../shared/storage/store.ts';
 import { startSweeping } from '../../../worker/maintenance/sweep.ts';
+import { testPepper } from '../../support/harness.ts';
 import { evictorOf, useEviction } from './evictable.ts';
 
 const lab = useEviction();
@@ -12,7 +13,17 @@ function sweepWith(sweepTemporaries: Store['sweepTemporaries']) {
   const store = { ...harness.store, sweepTemporaries };
   const evictor = evictorOf(harness, worker, {});
   const log = createLogger(config, 'test');
-  return startSweeping({ db, store, redis: worker.redis, evictor, onEvicted: () => undefined, config, log });
+  const onEvicted = () => undefined;
+  return startSweeping({
+    db,
+    store,
+    redis: worker.redis,
+    evictor,
+    onEvicted,
+    config,
+    pepper: testPepper,
+    log,
+  });
 }
 
 test('a worker that shuts down aborts its sweep', async () => {
