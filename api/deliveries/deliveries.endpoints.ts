@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Database } from '../../shared/models/database.ts';
-import { deliveryStatuses } from '../../shared/models/event-delivery.ts';
+import { deliveryStatuses } from '../../shared/models/delivery-list.ts';
 import {
   deliveryKinds,
   dismissAny,
@@ -14,9 +14,16 @@ import { credentials } from '../accounts/access.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
+import { cursorDescription, cursorFault, pageLimit } from '../http/pagination.ts';
 import { failure, json, time } from '../http/responses.ts';
+import { deliveryStatus } from './replay.ts';
 
-const common = { errors: apiErrors(), invalid: 'INVALID_CONTENT', tag: 'Deliveries' } as const;
+const common = {
+  scope: 'deliveries',
+  errors: apiErrors(),
+  invalid: 'INVALID_CONTENT',
+  tag: 'Deliveries',
+} as const;
 const notFoundText = 'Delivery not found';
 
 const deliveryBody = z
@@ -67,8 +74,6 @@ const exampleDelivery = {
   ],
 };
 
-const limitRule = 'limit must be a whole number between 1 and 100';
-const cursorFault = 'cursor is not valid';
 const position = z.tuple([z.int().min(0), z.string().max(100)]);
 
 /** Reads a cursor: base64url of creation time (ms) and id of the last delivery on the page before. */
@@ -95,28 +100,16 @@ const query = z.object({
     .enum(deliveryKinds, `kind must be one of ${deliveryKinds.join(', ')}`)
     .optional()
     .meta({ description: 'Only deliveries of this kind.' }),
-  status: z
-    .enum(deliveryStatuses, `status must be one of ${deliveryStatuses.join(', ')}`)
-    .optional()
-    .meta({ description: 'Only deliveries with this status.' }),
+  status: deliveryStatus.optional().meta({ description: 'Only deliveries with this status.' }),
   lessonId: z.guid('Invalid lesson ID format').toLowerCase().optional().meta({
     description: 'Only deliveries about this lesson.',
   }),
   learnerId: z.string().max(255, 'learnerId must be at most 255 characters').optional().meta({
     description: 'Only deliveries about this `learnerId` or `ltiUserId`.',
   }),
-  limit: z
-    .string(limitRule)
-    .regex(/^\d{1,3}$/, limitRule)
-    .transform(Number)
-    .refine((limit) => limit >= 1 && limit <= 100, limitRule)
-    .default(50)
-    .meta({
-      description: 'The largest number of deliveries on a page.',
-      override: { type: 'integer', pattern: undefined, minimum: 1, maximum: 100, default: 50 },
-    }),
+  limit: pageLimit('deliveries'),
   cursor: cursor.optional().meta({
-    description: 'The `nextCursor` of the previous page (pagination).',
+    description: cursorDescription,
     override: { type: 'string', maxLength: 300 },
   }),
 });
@@ -140,6 +133,7 @@ export const listDeliveriesEndpoint = defineEndpoint(
     path: '/api/deliveries',
     access: credentials(),
     query,
+    audit: 'delivery.read',
     operationId: 'listDeliveries',
     summary: 'List deliveries',
     description:
@@ -181,6 +175,7 @@ function changeEndpoint(
           .regex(/^(?:[a-z]{3}_)?[0-9a-f-]{36}$/, 'Invalid delivery ID format')
           .meta({ description: 'Id of the delivery.' }),
       }),
+      audit: `delivery.${name}`,
       operationId: `${name}Delivery`,
       summary,
       description,

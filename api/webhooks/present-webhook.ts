@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { subscribableEvents } from '../../shared/events/event-types.ts';
-import { deliveryStatuses, statusOfDelivery } from '../../shared/models/event-delivery.ts';
+import { deliveryStatuses, statusOfDelivery } from '../../shared/models/delivery-list.ts';
 import type { EventDelivery } from '../../shared/models/event-delivery.ts';
 import { disabledReasons } from '../../shared/models/webhook.ts';
 import type { Webhook } from '../../shared/models/webhook.ts';
@@ -28,9 +28,12 @@ export const webhookBody = z
   })
   .meta({ id: 'Webhook' });
 
-const secret = z.string().startsWith('whsec_').meta({
-  description: 'Signs deliveries (Standard Webhooks). Store it: no other response shows it.',
-});
+const secret = z
+  .string()
+  .regex(/^whsec_/)
+  .meta({
+    description: 'Signs deliveries (Standard Webhooks). Store it: no other response shows it.',
+  });
 
 export const createdWebhook = webhookBody.extend({ secret }).meta({ id: 'CreatedWebhook' });
 

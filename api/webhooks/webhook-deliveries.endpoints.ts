@@ -1,5 +1,4 @@
-import { z } from 'zod';
-import { resendDeliveries, findDelivery, listDeliveries } from '../../shared/models/event-delivery.ts';
+import { resendDeliveries, findDelivery, listDeliveries } from '../../shared/models/delivery-list.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import {
@@ -9,19 +8,14 @@ import {
   webhookNotFound,
 } from '../../shared/webhooks/manage.ts';
 import { credentials } from '../accounts/access.ts';
+import { replay, replayBody, replayDescription, replayed } from '../deliveries/replay.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
-import { count, failure, json } from '../http/responses.ts';
+import { failure, json } from '../http/responses.ts';
 import * as example from './examples.ts';
 import { deliveryBody, deliveryPage, presentDelivery } from './present-webhook.ts';
-import { actionOf, bodyOf, common, notFound } from './webhook-endpoint.ts';
-import {
-  cursorAfter,
-  deliveriesQuery,
-  deliveryParams,
-  replaySchema,
-  webhookParams,
-} from './webhook-requests.ts';
+import { actionOf, common, notFound } from './webhook-endpoint.ts';
+import { cursorAfter, deliveriesQuery, deliveryParams, webhookParams } from './webhook-requests.ts';
 
 const deliveryNotFoundText = 'Delivery not found';
 const deliveryNotFound = failure(
@@ -36,6 +30,8 @@ export const testWebhookEndpoint = defineEndpoint(
   {
     ...actionOf('test'),
     access: credentials(),
+    idempotent: true,
+    audit: 'webhook.test',
     operationId: 'testWebhook',
     summary: 'Send a ping to a webhook',
     description: 'Queues a `ping`, even if the webhook has no subscription for it or is disabled.',
@@ -46,9 +42,9 @@ export const testWebhookEndpoint = defineEndpoint(
     },
   },
   ({ db }: { db: Database }) =>
-    async ({ caller, params }) => {
+    async ({ caller, params, newId: pingId }) => {
       const organizationId = caller.organization._id;
-      const id = await testWebhook(db, { id: params.webhookId, organizationId });
+      const id = await testWebhook(db, { id: params.webhookId, organizationId }, { pingId });
       return {
         status: 202,
         body: await readDelivery(db, { organizationId, targetId: params.webhookId }, id),
@@ -61,34 +57,19 @@ export const replayWebhook = defineEndpoint(
   {
     ...actionOf('replay'),
     access: credentials(),
+    audit: 'webhook.replay',
     operationId: 'replayWebhook',
     summary: 'Send deliveries again',
-    description:
-      'Queues the deliveries of a period again, under their existing ids. Lectern keeps delivered ones for 7 days and ' +
-      'failed ones for 30 days. An organization may do this 6 times a minute.',
-    body: bodyOf(replaySchema, {
-      failed: {
-        summary: 'Failed deliveries since a time',
-        value: { since: '2026-11-21T09:00:00.000Z', status: 'failed' },
-      },
-    }),
-    responses: {
-      202: json(
-        'How many deliveries are queued.',
-        z.strictObject({ count }).meta({ id: 'ReplayedDeliveries' }),
-        { some: { value: { count: 42 } } },
-      ),
-      404: notFound,
-    },
+    description: replayDescription,
+    body: replayBody,
+    responses: { 202: replayed, 404: notFound },
   },
-  ({ db, rateLimits }: { db: Database; rateLimits: Pick<RateLimits, 'replays'> }) =>
-    async ({ ctx, caller, params, readBody }) => {
-      const { since, until = new Date(), status } = await readBody();
+  (deps: { db: Database; rateLimits: Pick<RateLimits, 'replays'> }) =>
+    async ({ ctx, caller, params: { webhookId: id }, readBody }) => {
+      const period = await readBody();
       const organizationId = caller.organization._id;
-      await requireWebhook(db, { id: params.webhookId, organizationId });
-      await rateLimits.replays.count(ctx, organizationId);
-      const selection = { organizationId, targetId: params.webhookId, status };
-      return { status: 202, body: { count: await resendDeliveries(db, selection, { since, until }) } };
+      await requireWebhook(deps.db, { id, organizationId });
+      return replay(deps, ctx, { organizationId, targetId: id }, period);
     },
 );
 
@@ -101,6 +82,7 @@ export const listWebhookDeliveries = defineEndpoint(
     access: credentials(),
     params: webhookParams,
     query: deliveriesQuery,
+    audit: 'delivery.read',
     operationId: 'listWebhookDeliveries',
     summary: 'List the deliveries of a webhook',
     description: 'The newest first, with their attempts. Follow `nextCursor` until it is null.',
@@ -133,6 +115,7 @@ export const resendWebhookDelivery = defineEndpoint(
     path: '/api/webhooks/:webhookId/deliveries/:deliveryId/resend',
     access: credentials(),
     params: deliveryParams,
+    audit: 'delivery.resend',
     operationId: 'resendWebhookDelivery',
     summary: 'Send a delivery again',
     description: 'Queues one delivery again under its existing id, in any status.',

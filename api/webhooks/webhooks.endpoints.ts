@@ -8,6 +8,7 @@ import {
   maxWebhooks,
   removeWebhook,
   requireWebhook,
+  rotatedMeanwhile,
   rotateWebhookSecret,
   tooManyWebhooks,
 } from '../../shared/webhooks/manage.ts';
@@ -16,6 +17,7 @@ import { credentials } from '../accounts/access.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
 import { noStore } from '../http/headers.ts';
 import { empty, failure, json } from '../http/responses.ts';
+import { strictBody } from '../http/strict-body.ts';
 import * as example from './examples.ts';
 import {
   createdWebhook,
@@ -30,7 +32,7 @@ import {
   resendWebhookDelivery,
   testWebhookEndpoint,
 } from './webhook-deliveries.endpoints.ts';
-import { actionOf, bodyOf, common, notFound } from './webhook-endpoint.ts';
+import { actionOf, common, notFound } from './webhook-endpoint.ts';
 import type { WebhookDependencies } from './webhook-endpoint.ts';
 import { changeWebhookSchema, createWebhookSchema, rotateSchema, webhookParams } from './webhook-requests.ts';
 
@@ -50,12 +52,14 @@ export const createWebhookEndpoint = defineEndpoint(
     method: 'post',
     path: '/api/webhooks',
     access: access.list,
+    audit: 'webhook.create',
+    idempotent: true,
     operationId: 'createWebhook',
     summary: 'Create a webhook',
     description:
       `Sends the organization's events to a URL, signed as Standard Webhooks. It gets every event that occurs after ` +
       `the response. An organization has at most ${maxWebhooks} webhooks.`,
-    body: bodyOf(createWebhookSchema, { progress: { value: example.webhookRequest } }, urlFaults),
+    body: strictBody(createWebhookSchema, { progress: { value: example.webhookRequest } }, urlFaults),
     responses: {
       201: json(
         'The webhook, with the secret that signs its deliveries.',
@@ -67,12 +71,12 @@ export const createWebhookEndpoint = defineEndpoint(
     },
   },
   ({ db, config, secrets }: WebhookDependencies) =>
-    async ({ caller, readBody }) => {
+    async ({ caller, readBody, newId }) => {
       const { events, ...rest } = await readBody();
       assertReceiver(rest.url, config);
       const organizationId = caller.organization._id;
       const settings = { ...rest, types: events };
-      const { webhook, secret } = await createWebhook(db, secrets.keyPepper, organizationId, settings);
+      const { webhook, secret } = await createWebhook(db, secrets.keyPepper, organizationId, settings, newId);
       return { status: 201, body: { ...presentWebhook(webhook), secret } };
     },
 );
@@ -132,12 +136,13 @@ export const changeWebhookEndpoint = defineEndpoint(
   {
     ...ofOne,
     method: 'patch',
+    audit: 'webhook.change',
     operationId: 'changeWebhook',
     summary: 'Change a webhook',
     description:
       'Changes the given fields. While a webhook is disabled, no events are kept for it. Deliveries that failed ' +
       'meanwhile can be sent again.',
-    body: bodyOf(
+    body: strictBody(
       changeWebhookSchema,
       { again: { summary: 'Start a disabled webhook again', value: { status: 'active' } } },
       urlFaults,
@@ -170,6 +175,7 @@ export const deleteWebhookEndpoint = defineEndpoint(
   {
     ...ofOne,
     method: 'delete',
+    audit: 'webhook.delete',
     operationId: 'deleteWebhook',
     summary: 'Delete a webhook',
     description: 'Deletes it with its deliveries. Waiting ones are not sent.',
@@ -182,19 +188,29 @@ export const deleteWebhookEndpoint = defineEndpoint(
     },
 );
 
+const givenRotateBody = strictBody(rotateSchema, {
+  anHour: { summary: 'An hour of overlap', value: { overlapSeconds: 3600 } },
+});
+/** Clients may omit it: its fields have defaults. */
+const rotateBody = {
+  ...givenRotateBody,
+  read: async (ctx: Context) =>
+    (hasBody(ctx) ? givenRotateBody.read?.(ctx) : undefined) ?? rotateSchema.parse({}),
+};
+
 /** POST /api/webhooks/{webhookId}/rotate */
 export const rotateWebhook = defineEndpoint(
   {
     ...actionOf('rotate'),
     access: credentials(),
+    audit: 'webhook.rotate',
+    idempotent: true,
     operationId: 'rotateWebhookSecret',
     summary: 'Rotate the secret of a webhook',
     description:
       'Returns a new secret. The previous one also signs until it expires, so that receivers can change without ' +
       'losing a delivery. A second rotation ends the overlap of the first.',
-    body: bodyOf(rotateSchema, {
-      anHour: { summary: 'An hour of overlap', value: { overlapSeconds: 3600 } },
-    }),
+    body: rotateBody,
     responses: {
       200: json(
         'The secret.',
@@ -211,19 +227,25 @@ export const rotateWebhook = defineEndpoint(
         noStore,
       ),
       404: notFound,
+      409: failure('A concurrent rotation was first.', rotatedMeanwhile),
     },
   },
   ({ db, secrets }: WebhookDependencies) =>
-    async ({ ctx, caller, params, readBody }) => {
-      const { overlapSeconds } = hasBody(ctx) ? await readBody() : rotateSchema.parse({});
+    async ({ caller, params, readBody, newId }) => {
+      const { overlapSeconds } = await readBody();
       const key = { id: params.webhookId, organizationId: caller.organization._id };
-      const { webhook, secret } = await rotateWebhookSecret(db, secrets.keyPepper, key, overlapSeconds);
+      const { webhook, secret } = await rotateWebhookSecret(
+        db,
+        secrets.keyPepper,
+        key,
+        overlapSeconds,
+        newId,
+      );
       const previousSecretExpiresAt = webhook.previousSecretUntil?.toISOString() ?? '';
       return { status: 200, body: { id: webhook._id, secret, previousSecretExpiresAt } };
     },
 );
 
-/** Clients may omit a body whose fields all have defaults. */
 function hasBody(ctx: Pick<Context, 'get'>): boolean {
   return ctx.get('Transfer-Encoding') !== '' || Number(ctx.get('Content-Length')) > 0;
 }

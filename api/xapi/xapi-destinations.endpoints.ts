@@ -18,14 +18,20 @@ import {
   tooManyDestinations,
 } from '../../shared/xapi/destinations.ts';
 import { credentials } from '../accounts/access.ts';
+import { replay, replayBody, replayDescription, replayed } from '../deliveries/replay.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
-import { jsonBody } from '../http/middleware/json-body.ts';
-import { parseRequest } from '../http/parse-request.ts';
+import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import { empty, failure, json, time, uuid } from '../http/responses.ts';
+import { objectFault, strictBody } from '../http/strict-body.ts';
 
 const access = { list: credentials(), one: credentials() };
-const common = { errors: apiErrors(), invalid: 'INVALID_CONTENT', tag: 'xAPI' } as const;
+const common = {
+  scope: 'deliveries',
+  errors: apiErrors(),
+  invalid: 'INVALID_CONTENT',
+  tag: 'xAPI',
+} as const;
 const notFound = failure(
   'There is no such destination, or it belongs to another organization.',
   destinationNotFound,
@@ -76,13 +82,6 @@ const endpointFaults = [
   'endpoint must begin with https://',
   'endpoint must have no query and no fragment',
 ];
-const bodyFault = 'Request body must be a JSON object';
-
-function objectFault(issue: { code?: string; keys?: string[] }): string {
-  return issue.code === 'unrecognized_keys'
-    ? `Request body has an unknown field "${issue.keys?.[0] ?? ''}"`
-    : bodyFault;
-}
 
 const fields = {
   endpoint: text('endpoint', maxUrlLength).meta({
@@ -147,17 +146,6 @@ const params = z.object({
     .meta({ description: 'Id of the destination.' }),
 });
 
-function bodyOf<Schema extends z.ZodType>(schema: Schema, value: object, ...faults: string[]) {
-  return jsonBody({
-    maxBytes: 64 * 1024,
-    description: 'Unknown fields are rejected.',
-    schema,
-    parse: (given): z.output<Schema> => parseRequest(schema, JSON.parse(given), 'INVALID_CONTENT'),
-    faults: [...endpointFaults, bodyFault, ...faults],
-    examples: { example: { value } },
-  });
-}
-
 interface DestinationDependencies {
   db: Database;
   config: Pick<Config, 'download' | 'isLocal'>;
@@ -189,23 +177,30 @@ export const createXapiDestination = defineEndpoint(
     method: 'post',
     path: '/api/xapi-destinations',
     access: access.list,
+    audit: 'destination.create',
+    idempotent: true,
     operationId: 'createXapiDestination',
     summary: 'Create an xAPI destination',
     description:
       `Sends statements about the organization's learners to a learning record store (LRS), from the response on. An ` +
       `organization has at most ${maxDestinations} destinations.`,
-    body: bodyOf(createSchema, { ...exampleSettings, password: 'a password of the LRS' }),
+    body: strictBody(
+      createSchema,
+      { one: { value: { ...exampleSettings, password: 'a password of the LRS' } } },
+      endpointFaults,
+    ),
     responses: {
       201: described,
       409: failure('The organization has too many destinations.', tooManyDestinations),
     },
   },
   ({ db, config, secrets }: DestinationDependencies) =>
-    async ({ caller, readBody }) => {
+    async ({ caller, readBody, newId }) => {
       const settings = await readBody();
       assertEndpoint(settings.endpoint, config);
       const { _id } = caller.organization;
-      return { status: 201, body: present(await createDestination(db, secrets.keyPepper, _id, settings)) };
+      const created = await createDestination(db, secrets.keyPepper, _id, settings, newId);
+      return { status: 201, body: present(created) };
     },
 );
 
@@ -261,11 +256,15 @@ export const changeXapiDestination = defineEndpoint(
   {
     ...ofOne,
     method: 'patch',
+    audit: 'destination.change',
     operationId: 'changeXapiDestination',
     summary: 'Change an xAPI destination',
     description:
       'Changes the given fields; another endpoint needs a password. While a destination is paused, its statements wait.',
-    body: bodyOf(changeSchema, { status: 'active' }, passwordNeeded),
+    body: strictBody(changeSchema, { resumed: { value: { status: 'active' } } }, [
+      ...endpointFaults,
+      passwordNeeded,
+    ]),
     responses: { 200: described, 404: notFound },
   },
   ({ db, config, secrets }: DestinationDependencies) =>
@@ -290,6 +289,7 @@ export const deleteXapiDestination = defineEndpoint(
   {
     ...ofOne,
     method: 'delete',
+    audit: 'destination.delete',
     operationId: 'deleteXapiDestination',
     summary: 'Delete an xAPI destination',
     description: 'Deletes it with its statements. Waiting ones are not sent.',
@@ -302,8 +302,32 @@ export const deleteXapiDestination = defineEndpoint(
     },
 );
 
+/** POST /api/xapi-destinations/{destinationId}/replay */
+export const replayXapiDestination = defineEndpoint(
+  {
+    ...ofOne,
+    method: 'post',
+    path: '/api/xapi-destinations/:destinationId/replay',
+    access: credentials(),
+    audit: 'destination.replay',
+    operationId: 'replayXapiDestination',
+    summary: 'Send statements again',
+    description: replayDescription,
+    body: replayBody,
+    responses: { 202: replayed, 404: notFound },
+  },
+  (deps: { db: Database; rateLimits: Pick<RateLimits, 'replays'> }) =>
+    async ({ ctx, caller, params: { destinationId: id }, readBody }) => {
+      const period = await readBody();
+      const organizationId = caller.organization._id;
+      await requireDestination(deps.db, { id, organizationId });
+      return replay(deps, ctx, { organizationId, targetId: id }, period);
+    },
+);
+
 /** In the order in which requests match them. */
 export const xapiEndpoints = [
+  replayXapiDestination,
   getXapiDestination,
   changeXapiDestination,
   deleteXapiDestination,

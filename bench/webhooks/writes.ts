@@ -1,5 +1,3 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
@@ -8,11 +6,11 @@ import { subscribableEvents } from '../../shared/events/event-types.ts';
 import { createOrganization } from '../../shared/models/organization.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import { importPackage } from '../../shared/packages/import.ts';
-import { childEnvironment } from '../../shared/platform/config.ts';
 import { publishVersion } from '../../shared/publishing/publishing.ts';
 import { signEmbedToken } from '../../shared/tokens/player-tokens.ts';
 import { createWebhook } from '../../shared/webhooks/manage.ts';
 import { writeSampleLesson } from '../api/sample.ts';
+import { startCheckout } from '../installation.ts';
 import type { BenchInstallation } from '../installation.ts';
 import { median } from '../rounds.ts';
 
@@ -37,7 +35,7 @@ export async function measureWrites(
   const receiver = { url: 'https://receiver.invalid/', types, description: '' };
   await createWebhook(db, secrets.keyPepper, withWebhook.organizationId, receiver);
   const processes = await startProcesses(config, servers, { workers: 0, settings });
-  const other = otherCheckout === undefined ? null : await startOther(installation, otherCheckout);
+  const other = otherCheckout === undefined ? null : await startCheckout(installation, otherCheckout);
   const contenders = [
     ...(other === null ? [] : [{ name: `the API of ${otherCheckout}`, url: other.url, tenant: without }]),
     { name: 'no webhook', url: processes.url, tenant: without },
@@ -45,17 +43,21 @@ export async function measureWrites(
   ];
   const rates = new Map<string, number[]>(contenders.map(({ name }) => [name, []]));
   for (let round = 0; round <= rounds; round += 1) {
-    for (const { name, url, tenant } of contenders) {
+    // Another one begins each round: what follows an API's own writes is slower than what follows another's.
+    const first = round % contenders.length;
+    for (const { name, url, tenant } of [...contenders.slice(first), ...contenders.slice(0, first)]) {
       const rate = await writeAll(url, tenant, secrets.signing);
       if (round > 0) rates.get(name)?.push(rate);
     }
   }
   console.log(`\nwrites of ${learners} learners, Node ${process.version}, medians of ${rounds} rounds`);
-  const baseline = median(rates.get(contenders[0]?.name ?? '') ?? []);
+  const baseline = rates.get(contenders[0]?.name ?? '') ?? [];
   for (const [name, list] of rates) {
-    const rate = median(list);
+    const ratios = list.map((rate, round) => rate / (baseline[round] ?? NaN)).toSorted((a, b) => a - b);
+    const [low = NaN, high = NaN] = [0.25, 0.75].map((share) => ratios[Math.floor(ratios.length * share)]);
     console.log(
-      `  ${name.padEnd(40)} ${rate.toFixed(0).padStart(6)} per second  ${(rate / baseline).toFixed(3)}`,
+      `  ${name.padEnd(40)} ${median(list).toFixed(0).padStart(6)} per second  ${median(ratios).toFixed(3)} ` +
+        `(quartiles ${low.toFixed(3)} to ${high.toFixed(3)})`,
     );
   }
   other?.stop();
@@ -71,15 +73,6 @@ async function buildTenant(installation: BenchInstallation, slug: string): Promi
   const { version } = await importPackage({ db, store, config }, organization, path, options);
   await publishVersion(db, store, version._id, { force: false });
   return { organizationId: organization._id, lessonId: version.lessonId, versionId: version._id };
-}
-
-async function startOther({ servers, settings }: BenchInstallation, checkout: string) {
-  const { mongodbUri: MONGODB_URI, redisUrl: REDIS_URL } = servers;
-  const env = childEnvironment({ MONGODB_URI, REDIS_URL, ...settings });
-  const execArgv = ['--import', 'tsx'];
-  const child = fork(join(checkout, 'api/main.ts'), [], { cwd: checkout, env, execArgv });
-  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
-  return { url: `http://127.0.0.1:${port}`, stop: () => void child.kill() };
 }
 
 /** Returns writes per second. */

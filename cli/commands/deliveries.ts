@@ -1,7 +1,6 @@
-import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
-import { deliveryStatuses } from '../../shared/models/event-delivery.ts';
-import type { DeliveryStatus } from '../../shared/models/event-delivery.ts';
+import { deliveryStatuses } from '../../shared/models/delivery-list.ts';
+import type { DeliveryStatus } from '../../shared/models/delivery-list.ts';
 import {
   deliveryKinds,
   dismissAny,
@@ -11,7 +10,7 @@ import {
 import type { AnyDelivery, DeliveryKind } from '../../shared/outgoing/all-deliveries.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { contextCommand, requireOrganization } from '../installation/context.ts';
-import { pageSizeParser, parseLearnerId, parseUuid } from '../terminal/option-parsers.ts';
+import { oneOf, pageSizeParser, parseLearnerId, parseUuid } from '../terminal/option-parsers.ts';
 import { count, table } from '../terminal/output.ts';
 
 const maxListed = 1000;
@@ -37,10 +36,14 @@ export function addDeliveriesCommands(deliveries: Command): void {
       .option('--lesson <id>', 'about one lesson', parseUuid)
       .option('--learner <id>', 'about one learner', parseLearnerId)
       .option('--limit <number>', `how many, at most ${maxListed}`, pageSizeParser(maxListed), 50),
-    async ({ db }, { org, kind, status, lesson: lessonId, learner: learnerId, limit }: ListOptions) => {
+    async (
+      { db, audit },
+      { org, kind, status, lesson: lessonId, learner: learnerId, limit }: ListOptions,
+    ) => {
       const { _id: organizationId } = await requireOrganization(db, org);
       const selection = { organizationId, kind, status, lessonId, learnerId };
       const found = await listAllDeliveries(db, selection, { after: null, limit });
+      await audit(organizationId, 'delivery.read', { target: null });
       return { json: found, text: deliveryTable(found) };
     },
   );
@@ -59,22 +62,15 @@ export function addDeliveriesCommands(deliveries: Command): void {
         .description(description)
         .argument('<ids...>', 'as deliveries list shows them')
         .requiredOption('--org <slug>', 'the organization'),
-      async ({ db }, ids: string[], { org }: { org: string }) => {
+      async ({ db, audit }, ids: string[], { org }: { org: string }) => {
         const { _id } = await requireOrganization(db, org);
         const changed = await change(db, _id, ids);
         if (changed === 0) throw new LecternError('NOT_FOUND', `${org} has no such deliveries.`);
+        await audit(_id, `delivery.${name}`, { target: null, details: { count: changed } });
         return { json: { count: changed }, text: `${done}: ${count(changed, 'delivery', 'deliveries')}` };
       },
     );
   }
-}
-
-function oneOf<Value extends string>(values: readonly Value[]): (text: string) => Value {
-  return (text) => {
-    const value = values.find((one) => one === text);
-    if (value === undefined) throw new InvalidArgumentError(`It must be one of ${values.join(', ')}.`);
-    return value;
-  };
 }
 
 function deliveryTable(deliveries: AnyDelivery[]): string {

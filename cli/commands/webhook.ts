@@ -7,8 +7,9 @@ import {
   listDeliveries,
   resendDeliveries,
   statusOfDelivery,
-} from '../../shared/models/event-delivery.ts';
-import type { DeliveryStatus, EventDelivery } from '../../shared/models/event-delivery.ts';
+} from '../../shared/models/delivery-list.ts';
+import type { DeliveryStatus } from '../../shared/models/delivery-list.ts';
+import type { EventDelivery } from '../../shared/models/event-delivery.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { listWebhooks } from '../../shared/models/webhook.ts';
 import type { Webhook } from '../../shared/models/webhook.ts';
@@ -24,8 +25,9 @@ import {
 import { receiverUrlFault } from '../../shared/webhooks/receiver-url.ts';
 import type { ReceiverConfig } from '../../shared/webhooks/receiver-url.ts';
 import { contextCommand, requireOrganization } from '../installation/context.ts';
-import { pageSizeParser, parseCount, parseTime, parseUuid } from '../terminal/option-parsers.ts';
-import { count, table } from '../terminal/output.ts';
+import { oneOf, pageSizeParser, parseCount, parseUuid } from '../terminal/option-parsers.ts';
+import { table } from '../terminal/output.ts';
+import { addReplay } from './replay.ts';
 
 const maxListed = 1000;
 const defaultOverlapHours = 24;
@@ -49,7 +51,7 @@ function addCreateCommand(group: Command): void {
       .requiredOption('--event <type>', `repeatable: ${subscribableEvents.join(', ')}`, collectEvents)
       .option('--description <text>', 'its purpose', ''),
     async (
-      { db, secrets, config },
+      { db, secrets, config, audit },
       options: { org: string; url: string; event: EventType[]; description: string },
     ) => {
       const { _id: organizationId } = await requireOrganization(db, options.org);
@@ -61,6 +63,7 @@ function addCreateCommand(group: Command): void {
         types,
         description,
       });
+      await audit(organizationId, 'webhook.create', targetOf(webhook._id));
       return {
         json: { ...present(webhook), secret },
         text: `Webhook ${webhook._id}\nSecret (shown only once):\n  ${secret}`,
@@ -91,23 +94,27 @@ function addChangeCommands(group: Command): void {
       .option('--description <text>', 'its purpose')
       .option('--enable', 'start it again, even if Lectern disabled it')
       .option('--disable', 'stop it; later events are not kept for it'),
-    async ({ db, config }, id: string, options: ChangeOptions) => {
+    async ({ db, config, audit }, id: string, options: ChangeOptions) => {
       const { url, event: types, description, enable, disable } = options;
       if (enable && disable) throw new LecternError('INVALID_CONTENT', 'Use either --enable or --disable.');
       if (url !== undefined) assertReceiver(url, config);
-      const changed = await changeWebhook(db, await keyOf(db, id, options), {
+      const key = await keyOf(db, id, options);
+      const changed = await changeWebhook(db, key, {
         ...(url !== undefined && { url }),
         ...(types !== undefined && { types }),
         ...(description !== undefined && { description }),
         ...((enable ?? disable) !== undefined && { isActive: enable === true }),
       });
+      await audit(key.organizationId, 'webhook.change', targetOf(id));
       return { json: present(changed), text: `Changed ${id}: ${stateOf(changed)}` };
     },
   );
   contextCommand(
     ofOne(group.command('delete'), 'delete a webhook with its deliveries'),
-    async ({ db }, id: string, options: OrganizationOption) => {
-      await removeWebhook(db, await keyOf(db, id, options));
+    async ({ db, audit }, id: string, options: OrganizationOption) => {
+      const key = await keyOf(db, id, options);
+      await removeWebhook(db, key);
+      await audit(key.organizationId, 'webhook.delete', targetOf(id));
       return { json: { id }, text: `Deleted ${id}` };
     },
   );
@@ -121,10 +128,11 @@ function addRotateCommand(group: Command): void {
       parseCount,
       defaultOverlapHours,
     ),
-    async ({ db, secrets }, id: string, options: OrganizationOption & { overlapHours: number }) => {
+    async ({ db, secrets, audit }, id: string, options: OrganizationOption & { overlapHours: number }) => {
       const { keyPepper } = await secrets();
       const key = await keyOf(db, id, options);
       const { webhook, secret } = await rotateWebhookSecret(db, keyPepper, key, options.overlapHours * 3600);
+      await audit(key.organizationId, 'webhook.rotate', targetOf(id));
       return {
         json: { id, secret, previousSecretExpiresAt: webhook.previousSecretUntil },
         text: `Secret (shown only once):\n  ${secret}`,
@@ -136,49 +144,48 @@ function addRotateCommand(group: Command): void {
 function addDeliveryCommands(group: Command): void {
   contextCommand(
     ofOne(group.command('test'), 'queue a ping'),
-    async ({ db }, id: string, options: OrganizationOption) => {
-      const deliveryId = await testWebhook(db, await keyOf(db, id, options));
+    async ({ db, audit }, id: string, options: OrganizationOption) => {
+      const key = await keyOf(db, id, options);
+      const deliveryId = await testWebhook(db, key);
+      await audit(key.organizationId, 'webhook.test', targetOf(id));
       return { json: { deliveryId }, text: `Queued ${deliveryId}. See: lectern webhook deliveries ${id}` };
     },
   );
   contextCommand(
     ofOne(group.command('deliveries'), 'list deliveries with their last attempt, the newest first')
-      .option('--status <status>', deliveryStatuses.join(', '), parseStatus)
+      .option('--status <status>', deliveryStatuses.join(', '), oneOf(deliveryStatuses))
       .option('--limit <number>', `how many, at most ${maxListed}`, pageSizeParser(maxListed), 50),
-    async ({ db }, id: string, options: OrganizationOption & { status?: DeliveryStatus; limit: number }) => {
+    async (
+      { db, audit },
+      id: string,
+      options: OrganizationOption & { status?: DeliveryStatus; limit: number },
+    ) => {
       const { organizationId } = await keyOf(db, id, options);
       await requireWebhook(db, { id, organizationId });
       const selection = { organizationId, targetId: id, status: options.status };
       const found = await listDeliveries(db, selection, { after: null, limit: options.limit });
+      await audit(organizationId, 'delivery.read', targetOf(id));
       return { json: found.map(presentDelivery), text: deliveryTable(found) };
     },
   );
   contextCommand(
     ofOne(group.command('resend'), 'send one delivery again').argument('<delivery-id>', 'evt_…'),
-    async ({ db }, id: string, deliveryId: string, options: OrganizationOption) => {
+    async ({ db, audit }, id: string, deliveryId: string, options: OrganizationOption) => {
       const { organizationId } = await keyOf(db, id, options);
       const sent = await resendDeliveries(db, { organizationId, targetId: id }, { ids: [deliveryId] });
       if (sent === 0) throw new LecternError('NOT_FOUND', `The webhook has no delivery ${deliveryId}.`);
+      await audit(organizationId, 'delivery.resend', { target: { type: 'delivery', id: deliveryId } });
       return { json: { count: sent }, text: `Queued ${deliveryId}` };
     },
   );
-  contextCommand(
-    ofOne(group.command('replay'), 'send the deliveries of a period again')
-      .requiredOption('--since <time>', 'such as 2026-11-21T09:00:00Z', parseTime)
-      .option('--until <time>', 'by default now', parseTime)
-      .option('--status <status>', deliveryStatuses.join(', '), parseStatus),
-    async (
-      { db },
-      id: string,
-      options: OrganizationOption & { since: Date; until?: Date; status?: DeliveryStatus },
-    ) => {
-      const { organizationId } = await keyOf(db, id, options);
-      await requireWebhook(db, { id, organizationId });
-      const { since, until = new Date(), status } = options;
-      const queued = await resendDeliveries(db, { organizationId, targetId: id, status }, { since, until });
-      return { json: { count: queued }, text: `Queued ${count(queued, 'delivery', 'deliveries')}` };
-    },
-  );
+  addReplay(ofOne(group.command('replay'), 'send the deliveries of a period again'), {
+    type: 'webhook',
+    requireTarget: requireWebhook,
+  });
+}
+
+function targetOf(id: string) {
+  return { target: { type: 'webhook', id } };
 }
 
 interface OrganizationOption {
@@ -216,13 +223,6 @@ function collectEvents(text: string, previous: EventType[] = []): EventType[] {
   if (type === undefined)
     throw new InvalidArgumentError(`It must be one of ${subscribableEvents.join(', ')}.`);
   return [...new Set([...previous, type])];
-}
-
-function parseStatus(text: string): DeliveryStatus {
-  const status = deliveryStatuses.find((one) => one === text);
-  if (status === undefined)
-    throw new InvalidArgumentError(`It must be one of ${deliveryStatuses.join(', ')}.`);
-  return status;
 }
 
 function present({ _id, url, types, description, disabled, failingSince, createdAt }: Webhook) {

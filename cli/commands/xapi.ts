@@ -8,11 +8,13 @@ import {
   createDestination,
   endpointFault,
   removeDestination,
+  requireDestination,
 } from '../../shared/xapi/destinations.ts';
 import { contextCommand, requireOrganization } from '../installation/context.ts';
-import { parseUuid } from '../terminal/option-parsers.ts';
+import { oneOf, parseUuid } from '../terminal/option-parsers.ts';
 import { table } from '../terminal/output.ts';
 import { readForeignPassword } from '../terminal/read-password.ts';
+import { addReplay } from './replay.ts';
 
 interface CreateOptions {
   org: string;
@@ -33,11 +35,11 @@ export function addXapiCommands(xapi: Command): void {
       .requiredOption('--org <slug>', 'the organization')
       .requiredOption('--endpoint <url>', 'the URL of its xAPI, before "statements"')
       .requiredOption('--username <name>', 'for HTTP Basic authentication')
-      .option('--xapi-version <version>', xapiVersions.join(' or '), parseVersion, '1.0.3')
+      .option('--xapi-version <version>', xapiVersions.join(' or '), oneOf(xapiVersions), '1.0.3')
       .option('--verb <verb>', `repeatable: ${xapiVerbs.join(', ')}; all when left out`, collectVerbs)
       .option('--pseudonyms', 'name learners by salted hashes')
       .option('--passing-score <share>', 'from 0 to 1: send passed and failed', parseShare),
-    async ({ db, secrets, config }, options: CreateOptions) => {
+    async ({ db, secrets, config, audit }, options: CreateOptions) => {
       const { _id } = await requireOrganization(db, options.org);
       const { endpoint, username, xapiVersion: version, verb: verbs = [...xapiVerbs] } = options;
       const fault = endpointFault(endpoint, config);
@@ -47,6 +49,7 @@ export function addXapiCommands(xapi: Command): void {
       const settings = { endpoint, username, password, version, verbs, pseudonyms, passingScore };
       const { keyPepper } = await secrets();
       const created = await createDestination(db, keyPepper, _id, settings);
+      await audit(_id, 'destination.create', targetOf(created._id));
       return { json: present(created), text: `xAPI destination ${created._id}` };
     },
   );
@@ -70,22 +73,32 @@ export function addXapiCommands(xapi: Command): void {
   ] as const) {
     contextCommand(
       ofOne(xapi.command(name), description),
-      async ({ db, secrets }, id: string, { org }: { org: string }) => {
+      async ({ db, secrets, audit }, id: string, { org }: { org: string }) => {
         const { _id: organizationId } = await requireOrganization(db, org);
         const { keyPepper } = await secrets();
         const changed = await changeDestination(db, keyPepper, { id, organizationId }, { isActive });
+        await audit(organizationId, 'destination.change', { ...targetOf(id), details: { isActive } });
         return { json: present(changed), text: `${id} is ${stateOf(changed)}` };
       },
     );
   }
+  addReplay(ofOne(xapi.command('replay'), 'send the statements of a period again'), {
+    type: 'destination',
+    requireTarget: requireDestination,
+  });
   contextCommand(
     ofOne(xapi.command('delete'), 'delete a destination with its statements'),
-    async ({ db }, id: string, { org }: { org: string }) => {
+    async ({ db, audit }, id: string, { org }: { org: string }) => {
       const { _id: organizationId } = await requireOrganization(db, org);
       await removeDestination(db, { id, organizationId });
+      await audit(organizationId, 'destination.delete', targetOf(id));
       return { json: { id }, text: `Deleted ${id}` };
     },
   );
+}
+
+function targetOf(id: string) {
+  return { target: { type: 'destination', id } };
 }
 
 function ofOne(command: Command, description: string): Command {
@@ -104,12 +117,6 @@ function present({ _id, endpoint, username, version, verbs, salt, passingScore, 
 
 function stateOf({ paused }: XapiDestination): string {
   return paused === null ? 'active' : `paused (${paused.reason})`;
-}
-
-function parseVersion(text: string): XapiVersion {
-  const version = xapiVersions.find((one) => one === text);
-  if (version === undefined) throw new InvalidArgumentError(`It must be ${xapiVersions.join(' or ')}.`);
-  return version;
 }
 
 /** Adds a verb to those of the previous options, each once. */

@@ -48,6 +48,11 @@ export class DeliveryFault<Reason extends string = string> extends Error {
   }
 }
 
+/** Narrows an error of any kind; `instanceof` alone would leave the type of the reason open. */
+export function isDeliveryFault(error: unknown): error is DeliveryFault {
+  return error instanceof DeliveryFault;
+}
+
 /** Returns the beginning of a response, for storage in the outbox. */
 export function truncateBody(body: string): string {
   return body.slice(0, maxBodyCharacters);

@@ -116,8 +116,11 @@ export const eventDefinitions = {
     when: 'The data of a learner were erased. Erase your copy.',
     data: z
       .discriminatedUnion('source', [
-        embedLearner.extend(organization).meta({ title: 'Learner of an integrator' }),
-        ltiLearner.omit({ contextId: true }).extend(organization).meta({ title: 'User of an LTI platform' }),
+        embedLearner.extend(organization).meta({ title: 'Erased learner of an integrator' }),
+        ltiLearner
+          .omit({ contextId: true })
+          .extend(organization)
+          .meta({ title: 'Erased user of an LTI platform' }),
       ])
       .meta({ id: 'LearnerErasedEventData' }),
   },
@@ -139,9 +142,10 @@ export const eventDefinitions = {
         ...organization,
         destinationId: uuid,
         endpoint: z.string(),
-        httpStatus: z
-          .int()
-          .meta({ description: 'Of the response: 401 or 403 for the credentials, for example.' }),
+        httpStatus: z.int().meta({
+          description:
+            'Of the response: 401 or 403 for the credentials, for example; 400 after ten rejected statements in a row.',
+        }),
       })
       .meta({ id: 'XapiPausedEventData' }),
   },

@@ -23,6 +23,8 @@ export interface BacklogEntry {
   organizationId: string;
   owner: EventOwner;
   event: ProgressEvent;
+  /** Until when workers skip it, because it could not be read. */
+  skippedUntil?: Date;
 }
 
 /** The part of the database that these operations use. */
@@ -36,10 +38,20 @@ export const eventBacklogSchema = new Schema<BacklogEntry>(
     organizationId: { type: String, required: true },
     owner: { type: Schema.Types.Mixed, required: true },
     event: { type: Schema.Types.Mixed, required: true },
+    skippedUntil: { type: Date, default: undefined },
   },
   schemaOptions,
 );
 eventBacklogSchema.index({ organizationId: 1, 'event.at': 1 });
+// For the entries of a learner.
+eventBacklogSchema.index(
+  { organizationId: 1, 'owner.learnerId': 1, _id: 1 },
+  { partialFilterExpression: { 'owner.learnerId': { $exists: true } } },
+);
+eventBacklogSchema.index(
+  { organizationId: 1, 'owner.platformId': 1, 'owner.ltiUserId': 1, _id: 1 },
+  { partialFilterExpression: { 'owner.ltiUserId': { $exists: true } } },
+);
 
 /** The limit per organization. Above it, events stay in their records, which keep their newest ones. */
 export const maxBacklog = 500_000;
@@ -82,7 +94,7 @@ export async function addToBacklog(
 
 /** Returns the organizations with a backlog. */
 export function listBacklogOwners(db: EventBacklogDb): Promise<string[]> {
-  return db.eventBacklog.distinct('organizationId').exec();
+  return db.eventBacklog.distinct('organizationId', { organizationId: { $type: 'string' } }).exec();
 }
 
 /** Returns the oldest events of an organization: at most `limit`, and fewer if they are large. */
@@ -92,7 +104,7 @@ export function readBacklog(
   limit: number,
 ): Promise<BacklogEntry[]> {
   const found = db.eventBacklog
-    .find({ organizationId })
+    .find({ organizationId, skippedUntil: { $not: { $gt: new Date() } } })
     .sort({ 'event.at': 1 })
     .limit(limit)
     .lean<BacklogEntry>()
@@ -102,4 +114,14 @@ export function readBacklog(
 
 export async function removeFromBacklog(db: EventBacklogDb, ids: readonly string[]): Promise<void> {
   await db.eventBacklog.deleteMany({ _id: { $in: [...ids] } });
+}
+
+/** Has workers skip events until a time, so that they do not come before all others of their organization. */
+export async function skipInBacklog(
+  db: EventBacklogDb,
+  ids: readonly string[],
+  skippedUntil: Date,
+): Promise<void> {
+  if (ids.length === 0) return;
+  await db.eventBacklog.updateMany({ _id: { $in: [...ids] } }, { $set: { skippedUntil } });
 }

@@ -1,8 +1,7 @@
 import { Schema } from 'mongoose';
-import type { Model, PipelineStage } from 'mongoose';
+import type { Model } from 'mongoose';
 import {
   claimDelivery,
-  clearFailuresWhenIdle,
   deliveryFields,
   endAttempt,
   failedAttempt,
@@ -42,7 +41,9 @@ export interface EventDelivery extends Delivery {
   /** The type of the event. */
   type: string;
   lessonId: string | null;
+  /** A `learnerId`, or an `ltiUserId` of `platformId`. */
   learnerId: string | null;
+  platformId: string | null;
   /** When the event occurred. */
   eventAt: Date;
   /** The JSON text to send. */
@@ -68,6 +69,7 @@ export const eventDeliverySchema = new Schema<EventDelivery>(
     type: { type: String, required: true },
     lessonId: { type: String, default: null },
     learnerId: { type: String, default: null },
+    platformId: { type: String, default: null },
     eventAt: { type: Date, required: true },
     body: { type: String, required: true },
     attempts: {
@@ -101,10 +103,8 @@ const dayMs = 24 * 3600_000;
 export const keptMs = { delivered: 7 * dayMs, failed: 30 * dayMs };
 
 /** A row before it is stored. */
-export type NewDelivery = Pick<
-  EventDelivery,
-  '_id' | 'kind' | 'organizationId' | 'targetId' | 'type' | 'lessonId' | 'learnerId' | 'eventAt' | 'body'
->;
+export type NewDelivery = Omit<EventDelivery, keyof Delivery | 'attempts' | 'deliveredAt' | 'expiresAt'> &
+  Pick<EventDelivery, '_id'>;
 
 /** Adds rows to the outbox, due now. Rows that exist stay as they are. */
 export async function insertDeliveries(db: EventDeliveryDb, rows: readonly NewDelivery[]): Promise<void> {
@@ -173,8 +173,12 @@ export function endEventAttempt(
       attempts: { $slice: [{ $concatArrays: [shortened, [literal(attempt)]] }, -maxAttempts] },
     }),
     ...changesOf(end),
+    ...(row.type === 'learner.erased' && end.to === 'delivered' && withoutLearner),
   });
 }
+
+/** A report of an erasure names the learner; once it is delivered, it is removed like all else about them. */
+const withoutLearner = { body: '', attempts: [] };
 
 /** The beginning of an earlier response is enough: otherwise a hostile receiver fills a row with 80 kB. */
 const keptCharacters = 256;
@@ -228,120 +232,34 @@ export async function findTargetOfDelivery(db: EventDeliveryDb, id: string): Pro
   return row?.targetId ?? null;
 }
 
-/** What the owner of a delivery sees of its state. */
-export const deliveryStatuses = ['pending', 'delivered', 'failed', 'dismissed'] as const;
-export type DeliveryStatus = (typeof deliveryStatuses)[number];
-
-export function statusOfDelivery({
-  state,
-  deliveredAt,
-}: Pick<EventDelivery, 'state' | 'deliveredAt'>): DeliveryStatus {
-  if (state === 'waiting') return 'pending';
-  if (state === 'failed') return 'failed';
-  return deliveredAt === null ? 'dismissed' : 'delivered';
-}
-
-const filterOfStatus: Record<DeliveryStatus, object> = {
-  pending: { state: 'waiting' },
-  delivered: { state: 'idle', deliveredAt: { $ne: null } },
-  failed: { state: 'failed' },
-  dismissed: { state: 'idle', deliveredAt: null },
-};
-
-/** Selects rows of an organization. */
-export interface DeliverySelection {
-  organizationId: string;
-  kind?: EventKind | undefined;
-  targetId?: string | undefined;
-  status?: DeliveryStatus | undefined;
-  lessonId?: string | undefined;
-  learnerId?: string | undefined;
-}
-
-function filterOf({ status, ...fields }: DeliverySelection) {
-  const given = Object.entries(fields).filter(([, value]) => Boolean(value));
-  return { ...Object.fromEntries(given), ...(status !== undefined && filterOfStatus[status]) };
-}
-
-/** Returns rows, newest first. @param options.after the last row of the previous page. */
-export function listDeliveries(
+/**
+ * Makes rows of a target wait again that have failed since a time because the target rejected them. Resuming the target
+ * makes them due.
+ */
+export async function waitAgain(
   db: EventDeliveryDb,
-  selection: DeliverySelection,
-  { after, limit }: { after: Pick<EventDelivery, '_id' | 'createdAt'> | null; limit: number },
-): Promise<EventDelivery[]> {
-  return db.eventDeliveries
-    .find({
-      ...filterOf(selection),
-      ...(after !== null && {
-        createdAt: { $lte: after.createdAt },
-        $or: [
-          { createdAt: { $lt: after.createdAt } },
-          { createdAt: after.createdAt, _id: { $gt: after._id } },
-        ],
-      }),
-    })
-    .sort({ createdAt: -1, _id: 1 })
-    .hint(listIndexOf(selection))
-    .limit(limit)
-    .lean<EventDelivery[]>()
-    .exec();
-}
-
-/** MongoDB may otherwise read the rows of an organization to find a few. */
-function listIndexOf({ targetId, learnerId, lessonId }: DeliverySelection): Record<string, 1 | -1> {
-  const newest = { createdAt: -1, _id: 1 } as const;
-  if (targetId !== undefined) return { targetId: 1, ...newest };
-  if (learnerId !== undefined) return { organizationId: 1, learnerId: 1, ...newest };
-  if (lessonId !== undefined) return { organizationId: 1, lessonId: 1, ...newest };
-  return { organizationId: 1, ...newest };
-}
-
-/** Returns a row of a target; null if there is none. */
-export function findDelivery(
-  db: EventDeliveryDb,
-  selection: DeliverySelection,
-  id: string,
-): Promise<EventDelivery | null> {
-  return db.eventDeliveries
-    .findOne({ _id: id, ...filterOf(selection) })
-    .lean<EventDelivery>()
-    .exec();
-}
-
-const retryNow: PipelineStage.Set = {
-  $set: { state: 'waiting', nextTryAt: '$$NOW', deliveredAt: null, expiresAt: null, ...noFailures },
-};
-
-/** Sends rows again, with their ids. Rows that wait for a retry are due at once. Returns how many there are. */
-export async function resendDeliveries(
-  db: EventDeliveryDb,
-  selection: DeliverySelection,
-  which: { ids: readonly string[] } | { since: Date; until: Date },
-): Promise<number> {
-  const range =
-    'ids' in which
-      ? { _id: { $in: [...which.ids] } }
-      : { createdAt: { $gte: which.since, $lt: which.until } };
-  const { matchedCount } = await db.eventDeliveries.updateMany(
-    { ...filterOf(selection), ...range },
-    [retryNow],
+  targetId: string,
+  since: Date,
+  delayMs: number,
+): Promise<void> {
+  await db.eventDeliveries.updateMany(
+    { kind: 'xapi', state: 'failed', targetId, 'failure.reason': 'rejected', 'failure.at': { $gte: since } },
+    [{ $set: { state: 'waiting', nextTryAt: later(delayMs), expiresAt: null } }],
     { updatePipeline: true },
   );
-  return matchedCount;
 }
 
-/** Makes waiting and failed rows idle. Returns how many there are. */
-export async function dismissEventDeliveries(
+/** Postpones the rows of a target that are due. Rows that a worker sends are not. */
+export async function postponeDue(
   db: EventDeliveryDb,
-  selection: DeliverySelection,
-  ids: readonly string[],
-): Promise<number> {
-  const { matchedCount } = await db.eventDeliveries.updateMany(
-    { ...filterOf(selection), _id: { $in: [...ids] }, state: { $in: ['waiting', 'failed'] } },
-    [{ $set: { state: 'idle', expiresAt: later(keptMs.delivered) } }, clearFailuresWhenIdle],
+  { kind, targetId }: Pick<EventDelivery, 'kind' | 'targetId'>,
+  delayMs: number,
+): Promise<void> {
+  await db.eventDeliveries.updateMany(
+    { kind, state: 'waiting', targetId, nextTryAt: { $lte: new Date() } },
+    [{ $set: { nextTryAt: later(delayMs) } }],
     { updatePipeline: true },
   );
-  return matchedCount;
 }
 
 /** Deletes all rows of a target that is gone. */

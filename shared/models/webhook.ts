@@ -29,6 +29,8 @@ export interface Webhook extends PendingEvents<WebhookDisabledEvent> {
   /** The sealed secret that signs deliveries; see shared/webhooks/secrets.ts. */
   secret: string;
   /** The secret before the last rotation, which also signs until it expires. */
+  /** Identifies the rotation that set `secret`; null before the first. */
+  rotationId: string | null;
   previousSecret: string | null;
   previousSecretUntil: Date | null;
   /** Null for an active webhook. */
@@ -51,6 +53,7 @@ export const webhookSchema = new Schema<Webhook>(
     types: { type: [{ type: String, enum: subscribableEvents }], required: true },
     description: { type: String, default: '' },
     secret: { type: String, required: true },
+    rotationId: { type: String, default: null },
     previousSecret: { type: String, default: null },
     previousSecretUntil: { type: Date, default: null },
     disabled: {
@@ -97,7 +100,11 @@ export function findWebhook(db: WebhookDb, id: string, organizationId?: string):
     .exec();
 }
 
-/** Changes a webhook; returns it, or null if there is none. */
+/**
+ * Changes a webhook; returns it, or null if there is none.
+ *
+ * @param condition.rotationId changes it only if its last rotation is this one.
+ */
 export function updateWebhook(
   db: WebhookDb,
   { id, organizationId }: { id: string; organizationId: string },
@@ -110,13 +117,19 @@ export function updateWebhook(
       | 'disabled'
       | 'failingSince'
       | 'secret'
+      | 'rotationId'
       | 'previousSecret'
       | 'previousSecretUntil'
     >
   >,
+  condition: Partial<Pick<Webhook, 'rotationId'>> = {},
 ): Promise<Webhook | null> {
   return db.webhooks
-    .findOneAndUpdate({ _id: id, organizationId }, { $set: changes }, { returnDocument: 'after' })
+    .findOneAndUpdate(
+      { _id: id, organizationId, ...condition },
+      { $set: changes },
+      { returnDocument: 'after' },
+    )
     .lean<Webhook>()
     .exec();
 }

@@ -41,6 +41,8 @@ export interface XapiDestination extends PendingEvents<XapiPausedEvent> {
   passingScore: number | null;
   /** Null for an active destination; `owner`, or the status with which the LRS rejected Lectern. */
   paused: { reason: string; at: Date } | null;
+  /** The statements that the LRS rejected in a row, and since when; missing after a success. */
+  rejections?: { count: number; since: Date };
   createdAt: Date;
 }
 
@@ -63,6 +65,10 @@ export const xapiDestinationSchema = new Schema<XapiDestination>(
     paused: {
       type: new Schema({ reason: String, at: Date }, { _id: false, strict: 'throw' }),
       default: null,
+    },
+    rejections: {
+      type: new Schema({ count: Number, since: Date }, { _id: false, strict: 'throw' }),
+      default: undefined,
     },
     createdAt: { type: Date, required: true, default: () => new Date() },
     ...pendingEventFields,
@@ -100,10 +106,15 @@ export function findDestination(
 export function updateDestination(
   db: XapiDestinationDb,
   { id, organizationId }: { id: string; organizationId: string },
-  changes: Partial<Omit<XapiDestination, '_id' | 'organizationId' | 'createdAt'>>,
+  changes: Partial<Omit<XapiDestination, '_id' | 'organizationId' | 'createdAt' | 'rejections'>>,
 ): Promise<XapiDestination | null> {
+  const isResumed = changes.paused === null;
   return db.xapiDestinations
-    .findOneAndUpdate({ _id: id, organizationId }, { $set: changes }, { returnDocument: 'after' })
+    .findOneAndUpdate(
+      { _id: id, organizationId },
+      { $set: changes, ...(isResumed && { $unset: { rejections: '' } }) },
+      { returnDocument: 'after' },
+    )
     .lean<XapiDestination>()
     .exec();
 }
@@ -127,6 +138,28 @@ export async function pauseDestination(db: XapiDestinationDb, id: string, status
     { $set: { paused: { reason: String(status), at } }, ...addEvent(event, at) },
   );
   return modifiedCount === 1;
+}
+
+/** Counts a statement that the LRS rejected. Returns the rejections in a row; null if there is no destination. */
+export async function countRejection(
+  db: XapiDestinationDb,
+  id: string,
+  at: Date,
+): Promise<{ count: number; since: Date } | null> {
+  const counted = await db.xapiDestinations
+    .findOneAndUpdate(
+      { _id: id },
+      { $inc: { 'rejections.count': 1 }, $min: { 'rejections.since': at } },
+      { returnDocument: 'after' },
+    )
+    .lean<XapiDestination>()
+    .exec();
+  return counted?.rejections ?? null;
+}
+
+/** Records that the LRS has accepted a statement. */
+export async function clearRejections(db: XapiDestinationDb, id: string): Promise<void> {
+  await db.xapiDestinations.updateOne({ _id: id, paused: null }, { $unset: { rejections: '' } });
 }
 
 /** Returns how many destinations there are, and how many of them an LRS rejects. */

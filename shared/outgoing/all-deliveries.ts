@@ -1,11 +1,12 @@
 import {
   dismissEventDeliveries,
-  eventKinds,
   listDeliveries,
   resendDeliveries,
   statusOfDelivery,
-} from '../models/event-delivery.ts';
-import type { DeliveryAttempt, DeliveryStatus, EventDelivery } from '../models/event-delivery.ts';
+} from '../models/delivery-list.ts';
+import { eventKinds } from '../models/event-delivery.ts';
+import type { DeliveryStatus } from '../models/delivery-list.ts';
+import type { DeliveryAttempt, EventDelivery } from '../models/event-delivery.ts';
 import type { Database } from '../models/database.ts';
 import { findScoresById, listScores } from '../models/lti-score.ts';
 import type { LtiScore } from '../models/lti-score.ts';

@@ -1,4 +1,5 @@
 import type { EventData, LecternEvent } from '../events/event-types.ts';
+import type { PublishedEvents } from '../events/pending-events.ts';
 import type { ProgressEvent } from '../events/progress-events.ts';
 import { findPending, postponePending, removePublished } from '../events/pending-events.ts';
 import type { Database } from '../models/database.ts';
@@ -8,16 +9,19 @@ import {
   listBacklogOwners,
   readBacklog,
   removeFromBacklog,
+  skipInBacklog,
 } from '../models/event-backlog.ts';
 import type { EventOwner } from '../models/event-backlog.ts';
 import { insertDeliveries } from '../models/event-delivery.ts';
+import type { NewDelivery } from '../models/event-delivery.ts';
 import { listDestinations } from '../models/xapi-destination.ts';
 import { listWebhooks } from '../models/webhook.ts';
 import type { Webhook } from '../models/webhook.ts';
 import type { Logger } from '../platform/log.ts';
 import { webhookDelivery } from '../webhooks/manage.ts';
-import type { EventSource, PendingDocument } from './event-source.ts';
+import type { EventSource, PendingDocument, ReadEvents } from './event-source.ts';
 import { destinationSource, gradeSource, publicationSource, webhookSource } from './event-sources.ts';
+import { MalformedDocuments } from './malformed-documents.ts';
 import { statementRows } from './statement-rows.ts';
 import { defaultRowLimits, fullOutboxes } from './row-limits.ts';
 import type { RowLimits } from './row-limits.ts';
@@ -30,7 +34,8 @@ const maxBatches = 50;
 /** Of each organization's backlog in one sweep, so that new events of others do not wait for long. */
 const maxBacklogBatches = 5;
 
-const maxAnswersAtOnce = 500;
+/** A write may have a thousand answers, each of which is a statement to each destination. */
+const maxStatementsAtOnce = 1_000;
 const postponedMs = 60_000;
 
 interface PublishDependencies extends StatementDependencies {
@@ -72,10 +77,10 @@ export async function publishErasure(
   data: EventData<'learner.erased'>,
 ): Promise<void> {
   const { organizationId } = data;
-  const learnerId = data.source === 'embed' ? data.learnerId : data.ltiUserId;
   const key = `erasure:${id}`;
+  // Without the learner, because a repeated erasure must not remove a report that waits for its receiver.
   await publishEvent(db, {
-    ...{ type: 'learner.erased', key, at, organizationId, lessonId: null, learnerId, data },
+    ...{ type: 'learner.erased', key, at, organizationId, lessonId: null, learnerId: null, data },
   });
 }
 
@@ -102,56 +107,77 @@ async function publishBatch<Document extends PendingDocument>(
 ): Promise<void> {
   if (found.length === 0) return;
   const { db } = deps;
-  const organizationIds = [...new Set(found.map(({ organizationId }) => organizationId))];
+  const malformed = new MalformedDocuments();
+  for (const document of found) await malformed.read(document._id, () => checkPending(document));
+  const documents = malformed.without(found);
+  const organizationIds = [...new Set(documents.map(({ organizationId }) => organizationId))];
   const full = await fullOutboxes(deps, organizationIds, deps.limits);
   const webhooks = await activeWebhooks(db, organizationIds);
   const isFull = ({ organizationId }: Document) => full.has(organizationId);
-  await keepForLater(db, source, found.filter(isFull), webhooks);
-  const publications = found
-    .filter((document) => !isFull(document))
-    .map((document) => source.read(document, ofOrganization(webhooks, document.organizationId)));
-  const events = publications.flatMap((publication) => publication.events);
-  const writes = publications.flatMap((publication) => publication.writes ?? []);
-  await insertRows(deps, organizationIds, { events, writes, webhooks });
+  await keepForLater(db, source, documents.filter(isFull), webhooks);
+  const publications: (EventRows & { published: PublishedEvents })[] = [];
+  for (const document of documents.filter((one) => !isFull(one))) {
+    const publication = await malformed.read(document._id, () => {
+      const read = source.read(document, ofOrganization(webhooks, document.organizationId));
+      return { _id: document._id, ...rowsOfEvents(read, webhooks), published: read.published };
+    });
+    if (publication !== null) publications.push(publication);
+  }
+  await insertRows(deps, organizationIds, publications, malformed);
   // Last: after a crash in between, the same rows are inserted again, and none is added.
   await removePublished(
     source.model,
-    publications.map(({ published }) => published),
+    malformed.without(publications).map(({ published }) => published),
   );
+  await postponePending(source.model, malformed.ids, malformed.retryAt);
+  malformed.report(deps.log, source.model.modelName);
+}
+
+/** @throws for a document that would stop the events of others. */
+function checkPending({ organizationId, events = [] }: PendingDocument): void {
+  if (typeof organizationId !== 'string') throw new TypeError('The organization is no text');
+  for (const { id } of events) if (typeof id !== 'string') throw new TypeError('An event has no id');
+}
+
+/** The events of a document, as rows of webhooks and as writes for statements. */
+interface EventRows {
+  _id: string;
+  rows: NewDelivery[];
+  writes: readonly RecordedWrite[];
+}
+
+function rowsOfEvents(
+  { events, writes = [] }: Pick<ReadEvents, 'events' | 'writes'>,
+  webhooks: readonly Webhook[],
+): Omit<EventRows, '_id'> {
+  return { rows: events.flatMap((event) => rowsOf(event, webhooks)), writes };
 }
 
 async function insertRows(
   deps: Publishing,
   organizationIds: readonly string[],
-  {
-    events,
-    writes,
-    webhooks,
-  }: { events: readonly LecternEvent[]; writes: readonly RecordedWrite[]; webhooks: readonly Webhook[] },
+  documents: readonly EventRows[],
+  malformed: MalformedDocuments,
 ): Promise<void> {
-  const destinations = await listDestinations(deps.db, organizationIds);
-  const rows = events.flatMap((event) => rowsOf(event, webhooks));
-  await insertDeliveries(deps.db, rows);
+  const { db } = deps;
+  await insertDeliveries(
+    db,
+    documents.flatMap(({ rows }) => rows),
+  );
+  const destinations = await listDestinations(db, organizationIds);
   if (destinations.length === 0) return;
-  for (const some of groupsOf(writes)) {
-    await insertDeliveries(deps.db, await statementRows(deps, destinations, some));
-  }
-}
-
-/** Splits writes into groups whose statements fit into memory: a write may have a thousand answers. */
-function groupsOf(writes: readonly RecordedWrite[]): RecordedWrite[][] {
-  const groups: RecordedWrite[][] = [];
-  let answers = Infinity;
-  for (const write of writes) {
-    const added = 1 + (write.event.details?.answers.length ?? 0);
-    answers += added;
-    if (answers > maxAnswersAtOnce) {
-      groups.push([]);
-      answers = added;
+  const homePages = new Map<string, string>();
+  let rows: NewDelivery[] = [];
+  for (const { _id, writes } of documents) {
+    for (const write of writes) {
+      const some = await malformed.read(_id, () => statementRows(deps, destinations, write, homePages));
+      rows.push(...(some ?? []));
+      if (rows.length < maxStatementsAtOnce) continue;
+      await insertDeliveries(db, rows);
+      rows = [];
     }
-    groups.at(-1)?.push(write);
   }
-  return groups;
+  await insertDeliveries(db, rows);
 }
 
 /** Moves the events of records to the backlog while the outbox has no room; other documents keep theirs. */
@@ -195,15 +221,20 @@ async function publishBacklog(deps: Publishing, signal: AbortSignal): Promise<vo
       if ((await fullOutboxes(deps, [organizationId], deps.limits)).size > 0) break;
       const entries = await readBacklog(db, organizationId, batchSize);
       if (entries.length === 0) break;
-      const read = entries.map(({ owner, event }) => readEvents(owner, [event]));
-      const events = read.flatMap((one) => one.events);
-      const writes = read.flatMap((one) => one.writes);
       const webhooks = await activeWebhooks(db, [organizationId]);
-      await insertRows(deps, [organizationId], { events, writes, webhooks });
+      const malformed = new MalformedDocuments();
+      const read: EventRows[] = [];
+      for (const { _id, owner, event } of entries) {
+        const one = await malformed.read(_id, () => rowsOfEvents(readEvents(owner, [event]), webhooks));
+        if (one !== null) read.push({ _id, ...one });
+      }
+      await insertRows(deps, [organizationId], read, malformed);
       await removeFromBacklog(
         db,
-        entries.map(({ _id }) => _id),
+        malformed.without(entries).map(({ _id }) => _id),
       );
+      await skipInBacklog(db, malformed.ids, malformed.retryAt);
+      malformed.report(deps.log, db.eventBacklog.modelName);
     }
   }
 }

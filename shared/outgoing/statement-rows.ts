@@ -35,45 +35,44 @@ const caches = new WeakMap<Database, LRUCache<string, VersionText>>();
 
 const unknownVersion: VersionText = { title: '', language: 'und', steps: [], interactions: new Map() };
 
-/** Returns the outbox rows of the statements about some writes. */
+/**
+ * Returns the outbox rows of the statements about a write.
+ *
+ * @param homePages of the platforms that were read, by platform.
+ */
 export async function statementRows(
   deps: StatementDependencies,
   destinations: readonly XapiDestination[],
-  writes: readonly RecordedWrite[],
+  write: RecordedWrite,
+  homePages: Map<string, string>,
 ): Promise<NewDelivery[]> {
-  if (destinations.length === 0) return [];
-  const homePages = new Map<string, string>();
-  const rows: NewDelivery[] = [];
-  for (const write of writes.filter(({ event }) => event.details !== undefined)) {
-    const targets = destinations.filter(({ organizationId }) => organizationId === write.organizationId);
-    if (targets.length === 0) continue;
-    const { recordId, lessonId, learnerId, event } = write;
-    const subject = {
-      ...{ recordId, lessonId, learnerId, event, publicUrl: deps.publicUrl },
-      homePage: await homePageOf(deps, homePages, write.platformId),
-      text: await findVersionText(deps.db, event.versionId),
-    };
-    for (const destination of targets) {
-      const { verbs, passingScore } = destination;
-      const options = { verbs, passingScore, salt: saltOf(destination, deps.pepper) };
-      for (const { verb, statement } of statementsOf(subject, options)) {
-        rows.push(rowOf(destination, write, verb, statement));
-      }
-    }
-  }
-  return rows;
+  const targets = destinations.filter(({ organizationId }) => organizationId === write.organizationId);
+  if (targets.length === 0 || write.event.details === undefined) return [];
+  const { recordId, lessonId, learnerId, event } = write;
+  const subject = {
+    ...{ recordId, lessonId, learnerId, event, publicUrl: deps.publicUrl },
+    homePage: await homePageOf(deps, homePages, write.platformId),
+    text: await findVersionText(deps.db, event.versionId),
+  };
+  return targets.flatMap((destination) => {
+    const { verbs, passingScore } = destination;
+    const options = { verbs, passingScore, salt: saltOf(destination, deps.pepper) };
+    return statementsOf(subject, options).map(({ verb, statement }) =>
+      rowOf(destination, write, verb, statement),
+    );
+  });
 }
 
 function rowOf(
   { _id: targetId, organizationId }: XapiDestination,
-  { lessonId, learnerId, event }: RecordedWrite,
+  { lessonId, learnerId, platformId, event }: RecordedWrite,
   verb: string,
   statement: { id: string },
 ): NewDelivery {
   return {
     _id: `xst_${uuidV5(targetId, statement.id)}`,
     kind: 'xapi',
-    ...{ organizationId, targetId, type: verb, lessonId, learnerId, eventAt: event.at },
+    ...{ organizationId, targetId, type: verb, lessonId, learnerId, platformId, eventAt: event.at },
     body: JSON.stringify(statement),
   };
 }

@@ -15,7 +15,7 @@ import {
 import type { Webhook } from '../models/webhook.ts';
 import { LecternError } from '../platform/errors.ts';
 import { uuidV5 } from '../platform/uuid.ts';
-import { generateWebhookSecret, sealWebhookSecret } from './secrets.ts';
+import { deriveWebhookSecret, sealWebhookSecret } from './secrets.ts';
 
 /** The limit per organization. Each webhook may hold slots of workers while its receiver does not respond. */
 export const maxWebhooks = 20;
@@ -28,6 +28,7 @@ export const subscriptionCacheMs = 500;
 export const spreadMs = subscriptionCacheMs + 250;
 
 export const webhookNotFound = 'Webhook not found';
+export const rotatedMeanwhile = 'Another request rotated the secret at the same time';
 export const tooManyWaiting = 'Too many deliveries of the organization wait';
 export const tooManyWebhooks = `An organization may have at most ${maxWebhooks} webhooks`;
 
@@ -47,6 +48,7 @@ export interface WebhookKey {
 /**
  * Creates a webhook. Resolves once it receives every later event.
  *
+ * @param id the id of the webhook. An earlier run of the request may have created it already.
  * @returns the webhook with its secret, which nothing shows again.
  * @throws {LecternError} CONFLICT if the organization has too many.
  */
@@ -55,14 +57,16 @@ export async function createWebhook(
   pepper: string,
   organizationId: string,
   settings: WebhookSettings,
+  id: string = randomUUID(),
 ): Promise<{ webhook: Webhook; secret: string }> {
-  const id = randomUUID();
-  const secret = generateWebhookSecret();
-  const sealed = sealWebhookSecret(secret, id, pepper);
-  if ((await countWebhooks(db, organizationId)) >= maxWebhooks) {
+  const secret = deriveWebhookSecret(id, pepper);
+  const existing = await findWebhook(db, id, organizationId);
+  if (existing === null && (await countWebhooks(db, organizationId)) >= maxWebhooks) {
     throw new LecternError('CONFLICT', tooManyWebhooks);
   }
-  const webhook = await insertWebhook(db, { _id: id, organizationId, ...settings, secret: sealed });
+  const sealed = sealWebhookSecret(secret, id, pepper);
+  const webhook =
+    existing ?? (await insertWebhook(db, { _id: id, organizationId, ...settings, secret: sealed }));
   // Concurrent requests beyond the limit undo their work.
   if ((await countWebhooks(db, organizationId)) > maxWebhooks) {
     await deleteWebhook(db, id, organizationId);
@@ -109,23 +113,31 @@ export async function removeWebhook(db: Database, { id, organizationId }: Webhoo
 /**
  * Gives a webhook another secret. Both sign until the previous one expires; an even older secret stops signing.
  *
- * @throws {LecternError} NOT_FOUND
+ * @param rotationId identifies the rotation. If an earlier run of the request has set its secret, that secret stays.
+ * @throws {LecternError} NOT_FOUND; CONFLICT if a concurrent rotation was first: otherwise, its secret would not sign.
  */
 export async function rotateWebhookSecret(
   db: Database,
   pepper: string,
   key: WebhookKey,
   overlapSeconds: number,
+  rotationId: string = randomUUID(),
 ): Promise<{ webhook: Webhook; secret: string }> {
-  const { secret: previousSecret } = await requireWebhook(db, key);
-  const secret = generateWebhookSecret();
-  const webhook = await updateWebhook(db, key, {
+  const current = await requireWebhook(db, key);
+  const secret = deriveWebhookSecret(rotationId, pepper);
+  if (current.rotationId === rotationId) return { webhook: current, secret };
+  const { secret: previousSecret } = current;
+  const changes = {
     secret: sealWebhookSecret(secret, key.id, pepper),
+    rotationId,
     previousSecret,
     previousSecretUntil: new Date(Date.now() + overlapSeconds * 1000),
-  });
-  if (webhook === null) throw notFound();
-  return { webhook, secret };
+  };
+  const webhook = await updateWebhook(db, key, changes, { rotationId: current.rotationId });
+  if (webhook !== null) return { webhook, secret };
+  const latest = await requireWebhook(db, key);
+  if (latest.rotationId !== rotationId) throw new LecternError('CONFLICT', rotatedMeanwhile);
+  return { webhook: latest, secret };
 }
 
 /**
@@ -133,13 +145,17 @@ export async function rotateWebhookSecret(
  *
  * @throws {LecternError} NOT_FOUND; CONFLICT if too many deliveries wait.
  */
-export async function testWebhook(db: Database, key: WebhookKey): Promise<string> {
+export async function testWebhook(
+  db: Database,
+  key: WebhookKey,
+  { pingId = randomUUID(), maxWaiting = maxWaitingRows }: { pingId?: string; maxWaiting?: number } = {},
+): Promise<string> {
   const webhook = await requireWebhook(db, key);
   const { organizationId } = webhook;
-  const waiting = await countDeliveries(db, organizationId, 'waiting', maxWaitingRows);
-  if (waiting >= maxWaitingRows) throw new LecternError('CONFLICT', tooManyWaiting);
+  const waiting = await countDeliveries(db, organizationId, 'waiting', maxWaiting);
+  if (waiting >= maxWaiting) throw new LecternError('CONFLICT', tooManyWaiting);
   const ping: LecternEvent = {
-    ...{ type: 'ping', key: `ping:${randomUUID()}`, at: new Date(), organizationId },
+    ...{ type: 'ping', key: `ping:${pingId}`, at: new Date(), organizationId },
     ...{ lessonId: null, learnerId: null },
     data: { organizationId, webhookId: webhook._id },
   };
@@ -156,6 +172,7 @@ export function webhookDelivery(webhookId: string, event: LecternEvent): NewDeli
     kind: 'webhook',
     targetId: webhookId,
     ...{ organizationId, type, lessonId, learnerId, eventAt: at },
+    platformId: learnerId !== null && 'platformId' in data ? data.platformId : null,
     body: JSON.stringify({ type, timestamp: at.toISOString(), data }),
   };
 }

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, hkdfSync } from 'node:crypto';
 import type { Webhook } from '../models/webhook.ts';
 import { LecternError } from '../platform/errors.ts';
 import { seal, unseal } from '../platform/seal.ts';
@@ -6,9 +6,15 @@ import { seal, unseal } from '../platform/seal.ts';
 const prefix = 'whsec_';
 const secretBytes = 32;
 
-/** Returns a new secret as Standard Webhooks 1.0.0 writes it. */
-export function generateWebhookSecret(): string {
-  return prefix + randomBytes(secretBytes).toString('base64');
+/**
+ * Derives a secret in the format of Standard Webhooks 1.0.0 from an id. A request that is repeated with its idempotency
+ * key gets the same secret.
+ *
+ * @param id a random id.
+ */
+export function deriveWebhookSecret(id: string, pepper: string): string {
+  const bytes = hkdfSync('sha256', pepper, id, 'lectern webhook secret', secretBytes);
+  return prefix + Buffer.from(bytes).toString('base64');
 }
 
 export function sealWebhookSecret(secret: string, webhookId: string, pepper: string): string {

@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../models/database.ts';
-import { deleteDeliveriesTo, resendDeliveries } from '../models/event-delivery.ts';
+import { resumeDeliveries } from '../models/delivery-list.ts';
+import { deleteDeliveriesTo, waitAgain } from '../models/event-delivery.ts';
 import { deleteDestination, findDestination, updateDestination } from '../models/xapi-destination.ts';
 import type { XapiDestination, XapiVerb, XapiVersion } from '../models/xapi-destination.ts';
 import { LecternError } from '../platform/errors.ts';
@@ -45,6 +46,7 @@ export function endpointFault(text: string, config: ReceiverConfig): string | nu
 /**
  * Creates a destination. Resolves once it receives statements about every later write.
  *
+ * @param id the id of the destination. An earlier run of the request may have created it already.
  * @throws {LecternError} CONFLICT
  */
 export async function createDestination(
@@ -52,24 +54,27 @@ export async function createDestination(
   pepper: string,
   organizationId: string,
   { endpoint, username, password, pseudonyms, version, verbs, passingScore }: DestinationSettings,
+  id: string = randomUUID(),
 ): Promise<XapiDestination> {
-  const id = randomUUID();
-  if ((await db.xapiDestinations.countDocuments({ organizationId }).exec()) >= maxDestinations) {
+  const existing = await findDestination(db, id, organizationId);
+  const countAll = () => db.xapiDestinations.countDocuments({ organizationId }).exec();
+  if (existing === null && (await countAll()) >= maxDestinations) {
     throw new LecternError('CONFLICT', tooManyDestinations);
   }
-  const created = await db.xapiDestinations.create({
+  const document = {
     _id: id,
     ...{ organizationId, endpoint: withSlash(endpoint), username, version, verbs, passingScore },
     password: seal(password, sealScope(id), pepper),
     salt: pseudonyms ? newSalt(id, pepper) : null,
-  });
+  };
+  const created = existing ?? (await db.xapiDestinations.create(document)).toObject();
   // Concurrent requests beyond the limit undo their work.
-  if ((await db.xapiDestinations.countDocuments({ organizationId }).exec()) > maxDestinations) {
+  if ((await countAll()) > maxDestinations) {
     await deleteDestination(db, id, organizationId);
     throw new LecternError('CONFLICT', tooManyDestinations);
   }
   await delay(spreadMs);
-  return created.toObject();
+  return created;
 }
 
 /**
@@ -91,7 +96,7 @@ export async function changeDestination(
     ...rest
   }: Partial<DestinationSettings> & { isActive?: boolean },
 ): Promise<XapiDestination> {
-  const { salt, endpoint: current } = await requireDestination(db, key);
+  const { salt, endpoint: current, paused, rejections } = await requireDestination(db, key);
   const isMoved = endpoint !== undefined && withSlash(endpoint) !== current;
   if (isMoved && password === undefined) throw new LecternError('INVALID_CONTENT', passwordNeeded);
   const changed = await updateDestination(db, key, {
@@ -105,8 +110,9 @@ export async function changeDestination(
   });
   if (changed === null) throw notFound();
   if (changed.paused === null) {
-    const waiting = { organizationId: key.organizationId, targetId: key.id, status: 'pending' as const };
-    await resendDeliveries(db, waiting, { since: new Date(0), until: new Date() });
+    // A worker may have parked one after the others were made to wait.
+    if (paused !== null && rejections !== undefined) await waitAgain(db, key.id, rejections.since, 0);
+    await resumeDeliveries(db, { organizationId: key.organizationId, targetId: key.id });
   }
   await delay(spreadMs);
   return changed;

@@ -10,7 +10,14 @@ import { orderedSections } from '../lessons/totals.ts';
 /** A question as statements describe it: its interaction type, its text and its parts. */
 export interface Interaction {
   type:
-    'choice' | 'true-false' | 'fill-in' | 'long-fill-in' | 'matching' | 'sequencing' | 'numeric' | 'other';
+    | 'choice'
+    | 'true-false'
+    | 'fill-in'
+    | 'long-fill-in'
+    | 'matching'
+    | 'sequencing'
+    | 'numeric'
+    | 'other';
   prompt: string;
   /** The parts that answers name, by the names of their lists in statements: `choices`, `source`, `target`. */
   parts: Partial<Record<'choices' | 'source' | 'target', InteractionPart[]>>;

@@ -25,12 +25,14 @@ beforeEach(async () => {
   await createDestination(api.db, testPepper, api.organization._id, options);
 });
 
-/** Publishes all events, with limits that suit a test. */
-async function publish(limits: Partial<RowLimits> = {}): Promise<void> {
-  const { db, config } = api;
-  const deps = { db, log: createLogger(config, 'test'), publicUrl: 'http://localhost', pepper: testPepper };
+/** Publishes all events, with limits that suit a test. Returns the errors that it logs. */
+async function publish(limits: Partial<RowLimits> = {}): Promise<string[]> {
+  const errors: string[] = [];
+  const log = createLogger({ logLevel: 'error' }, 'test', { write: (line) => void errors.push(line) });
+  const deps = { db: api.db, log, publicUrl: 'http://localhost', pepper: testPepper };
   const few = { maxWaiting: 1000, maxEnded: 1000, cacheMs: 0, ...limits };
   await publishDueEvents(deps, new AbortController().signal, few);
+  return errors;
 }
 
 /** Goes to and fro between two steps; returns the revisions of the events. */
@@ -71,11 +73,58 @@ test('events that the outbox has no room for wait in the backlog, and follow whe
   expect(await api.db.eventBacklog.countDocuments({})).toBe(0);
 });
 
+test('malformed documents stop no other event: they are logged once, and read again after an hour', async () => {
+  const { eventBacklog, embedProgress } = api.db;
+  const first = await move(1);
+  const good = await embedProgress.findOne({}).sort({ lastActivityAt: -1 }).lean().orFail();
+  const [event] = good.events ?? [];
+  // The oldest of all, so that they come first.
+  const old = { ...event, at: new Date(0) };
+  const { organizationId, lessonId } = good;
+  const owner = { _id: randomUUID(), organizationId, lessonId, learnerId: 'a learner' };
+  const details = { answers: [] };
+  const faults = [
+    { owner: null },
+    { owner: 'a text' },
+    { event: { ...old, changes: 1 } },
+    { event: { ...old, details: { ...details, answers: null } } },
+    { event: { ...old, details, versionId: { a: 1 } } },
+  ];
+  const entries = faults.map((fault) => ({
+    ...{ _id: randomUUID(), organizationId, owner, event: old, ...fault },
+  }));
+  await eventBacklog.collection.insertMany(entries as never);
+  const pending: object[] = [
+    { events: 'a text' },
+    { events: [null] },
+    { events: [old], organizationId: 7 },
+    { events: [{ ...old, details, versionId: { a: 1 } }] },
+  ];
+  const records = pending.map((fault) => ({
+    ...{ ...good, _id: randomUUID(), learnerId: randomUUID(), eventsDueAt: new Date(0), ...fault },
+  }));
+  await embedProgress.collection.insertMany(records as never);
+
+  const errors = await publish();
+  expect(await publishedRevisions()).toEqual(first);
+  expect(errors).toHaveLength(2);
+  for (const { _id } of entries) expect(errors[0]).toContain(_id);
+  for (const { _id } of records) expect(errors[1]).toContain(_id);
+  expect(await publish({ maxWaiting: 0 })).toEqual([]);
+
+  // An hour later, after a repair.
+  await eventBacklog.collection.updateMany({}, { $set: { skippedUntil: new Date(), owner, event: old } });
+  expect(await publish()).toEqual([]);
+  expect(await eventBacklog.countDocuments({})).toBe(0);
+  expect(await api.db.eventDeliveries.countDocuments({ learnerId: 'a learner' })).toBe(1);
+  await embedProgress.deleteMany({ _id: { $in: records.map(({ _id }) => _id) } });
+});
+
 test('of too many rows that have ended, the oldest are deleted; no waiting one is', async () => {
   const organizationId = api.organization._id;
   const rows = Array.from({ length: 6 }, (_, number): NewDelivery => ({
     ...{ _id: `evt_${randomUUID()}`, kind: 'webhook', organizationId, targetId: 'webhook', type: 'ping' },
-    ...{ lessonId: null, learnerId: String(number), eventAt: new Date(), body: '{}' },
+    ...{ lessonId: null, learnerId: String(number), platformId: null, eventAt: new Date(), body: '{}' },
   }));
   await insertDeliveries(api.db, rows);
   for (const [number, { _id }] of rows.slice(0, 5).entries()) {

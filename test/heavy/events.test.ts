@@ -112,7 +112,7 @@ test.skipIf(!(await hasPython()))(
     // Ralph rejects two: one has no actor, and it has another one with the id of the other.
     const invalid = { id: randomUUID(), verb: { id: 'http://adlnet.gov/expapi/verbs/completed' } };
     const planted = { kind: 'xapi' as const, organizationId: organization._id, targetId, type: 'completed' };
-    const about = { lessonId: version.lessonId, learnerId: 'invalid', eventAt: new Date() };
+    const about = { lessonId: version.lessonId, learnerId: 'invalid', platformId: null, eventAt: new Date() };
     const body = JSON.stringify(invalid);
     await insertDeliveries(db, [{ _id: `xst_${randomUUID()}`, ...planted, ...about, body }]);
     const conflicting = async (learnerId: string) => {

@@ -1,10 +1,16 @@
+import { randomUUID } from 'node:crypto';
+import type { LookupFunction } from 'node:net';
 import { beforeAll, expect, test } from 'vitest';
+import type { ClaimedDelivery } from '../../shared/models/event-delivery.ts';
+import { createLogger } from '../../shared/platform/log.ts';
+import { testPepper } from '../support/harness.ts';
 import type { Behavior } from '../support/origin.ts';
 import { redirectTo, reset, stream } from '../support/origin.ts';
 import { expectError } from '../support/answers.ts';
 import { useApi } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { FairSlots } from '../../worker/deliveries/fair-slots.ts';
+import { webhookOutbox } from '../../worker/deliveries/webhooks.ts';
 import { useReceiver } from './receiver.ts';
 import { Webhooks } from './webhooks-client.ts';
 import type { Delivery } from './webhooks-client.ts';
@@ -67,6 +73,33 @@ test.each([
     status: 'pending',
     attempts: [{ status: null, error: expect.stringContaining('is not a public address') as string }],
   });
+});
+
+test('a receiver whose DNS records change gets no connection on this machine (DNS rebinding)', async () => {
+  const { id } = await webhooks.create(`https://rebind.example:${receiver.port}/`, ['progress.started']);
+  const records = [['93.184.215.14', '127.0.0.1'], ['127.0.0.1'], ['::ffff:127.0.0.1']];
+  let lookups = 0;
+  const connections = receiver.connections;
+  const lookup: LookupFunction = (_name, _options, callback) => {
+    const addresses = records[lookups++] ?? [];
+    callback(
+      null,
+      addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+    );
+  };
+  const { db, config } = api;
+  const { format } = webhookOutbox({
+    ...{ db, config, lookup, secrets: { keyPepper: testPepper }, publicUrl: 'https://lessons.example' },
+    log: createLogger(config, 'test'),
+  });
+  const row = { _id: `evt_${randomUUID()}`, leaseId: randomUUID(), targetId: id, type: 'ping', body: '{}' };
+  for (let attempt = 1; attempt <= records.length; attempt += 1) {
+    const sent = format.send(row as ClaimedDelivery, new AbortController().signal);
+    await expect(sent).rejects.toMatchObject({ reason: 'blocked_address' });
+    // The addresses that were checked are those that would be connected to: there is no second lookup.
+    expect(lookups).toBe(attempt);
+  }
+  expect(receiver.connections).toBe(connections);
 });
 
 test('http is rejected, also to this machine', async () => {

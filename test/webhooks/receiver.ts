@@ -18,6 +18,8 @@ export interface ReceivedEvent {
 export interface Receiver {
   port: number;
   received: ReceivedEvent[];
+  /** How many connections it got. */
+  readonly connections: number;
   url(path?: string): string;
   script(path: string, ...behaviors: [Behavior, ...Behavior[]]): void;
   of(type: string, path?: string): ReceivedEvent[];
@@ -45,11 +47,16 @@ async function startReceiver(): Promise<Receiver> {
   const server = createServer((request, response) => {
     receive(request, response).catch(() => response.destroy());
   });
+  let connections = 0;
+  server.on('connection', () => (connections += 1));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
     port,
     received,
+    get connections() {
+      return connections;
+    },
     url: (path = '/hook') => `http://127.0.0.1:${port}${path}`,
     script: (path, ...behaviors) => void scripts.set(path, behaviors),
     of: (type, path = '/hook') => received.filter((event) => event.body.type === type && event.path === path),

@@ -6,6 +6,7 @@ import { eventDefinitions } from '../../shared/events/event-types.ts';
 import type { EventType } from '../../shared/events/event-types.ts';
 import { publishErasure } from '../../shared/outgoing/publish-events.ts';
 import { unpublish } from '../../shared/publishing/publishing.ts';
+import { testWebhook } from '../../shared/webhooks/manage.ts';
 import { Player, publishLesson, useLesson } from '../player/player-lessons.ts';
 import { ask, expectError } from '../support/answers.ts';
 import { buildLaunchToken, buildLearnerToken, buildOrganization, exportPath } from '../support/factories.ts';
@@ -211,8 +212,11 @@ test('a delivery is tried again with its id and another time, and can be sent ag
   await waitFor('the third attempt', () => receiver.of('ping', '/flaky').length === 3);
   const ids = receiver.of('ping', '/flaky').map(({ headers }) => headers['webhook-id']);
   expect(new Set(ids)).toEqual(new Set([row._id]));
-  const [delivered] = await waitFor('the success', () => webhooks.deliveries(id, '?status=delivered'));
-  expect(delivered?.attempts.map(({ status, response }) => [status, response])).toEqual([
+  const delivered = await waitFor(
+    'the success',
+    async () => (await webhooks.deliveries(id, '?status=delivered'))[0],
+  );
+  expect(delivered.attempts.map(({ status, response }) => [status, response])).toEqual([
     [503, 'x'.repeat(256)],
     [400, expect.any(String)],
     [200, 'thanks'],
@@ -280,6 +284,28 @@ test.each([
   ],
 ])('a webhook %j is rejected: %s', async (body, error) => {
   expectError(await webhooks.send('POST', '', body), 422, error);
+});
+
+test('an organization replays deliveries at most 6 times a minute', async () => {
+  const theirs = new Webhooks({ ...api, ...(await buildOrganization(api)) });
+  const { id } = await theirs.create('https://receiver.invalid/', ['progress.started']);
+  const body = { since: '2026-11-21T09:00:00Z' };
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => theirs.send('POST', `/${id}/replay`, body)),
+  );
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array<number>(6).fill(202), 429, 429]);
+});
+
+test('a ping is rejected while too many deliveries of the organization wait', async () => {
+  const { organization, ...own } = await buildOrganization(api);
+  const { id } = await new Webhooks({ ...api, ...own }).create('https://receiver.invalid/', [
+    'progress.started',
+  ]);
+  const key = { id, organizationId: organization._id };
+  await testWebhook(api.db, key, { maxWaiting: 1 });
+  await expect(testWebhook(api.db, key, { maxWaiting: 1 })).rejects.toMatchObject({
+    ...{ code: 'CONFLICT', message: 'Too many deliveries of the organization wait' },
+  });
 });
 
 test("another organization's webhook can be neither changed nor deleted", async () => {

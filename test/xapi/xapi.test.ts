@@ -111,6 +111,49 @@ test.each([400, 422])(
   },
 );
 
+test('an LRS that rejects every statement pauses the destination; none is parked, and all arrive later', async () => {
+  const id = await create();
+  lrs.reject = () => true;
+  for (let learner = 0; learner < 4; learner += 1) await playThrough(openLesson(randomUUID()));
+  await waitFor('the pause', async () => {
+    const read = jsonOf(await send('GET', `/${id}`)) as { status: string; pausedReason?: string };
+    return read.status === 'paused' && read.pausedReason === '400';
+  });
+  await waitFor('no statement to be parked', async () => {
+    const waiting = await api.db.eventDeliveries.countDocuments({ targetId: id, state: 'waiting' });
+    return waiting === 20;
+  });
+  lrs.reject = () => false;
+  expect((await send('PATCH', `/${id}`, { status: 'active' })).status).toBe(200);
+  await waitFor('the statements', () => lrs.statements.size === 20);
+  const { rejections } = await api.db.xapiDestinations.findById(id).lean().orFail();
+  expect(rejections).toBeUndefined();
+});
+
+test('parked statements are replayed since a time, at most 6 times a minute', async () => {
+  const { organization, headers } = await buildOrganization(api);
+  const credentials = { endpoint: lrs.url, username: 'lectern', password: lrs.password };
+  const created = jsonOf(await send('POST', '', credentials, headers)) as { id: string };
+  const rowOf = (name: string, state: 'failed' | 'idle', createdAt: Date) => ({
+    ...{ _id: `xst_${randomUUID()}`, kind: 'xapi' as const, organizationId: organization._id, type: name },
+    ...{ targetId: created.id, eventAt: createdAt, createdAt, nextTryAt: createdAt, state },
+    body: JSON.stringify({ id: name, verb: { display: { en: name } } }),
+  });
+  const since = new Date();
+  await api.db.eventDeliveries.create([
+    rowOf('parked', 'failed', since),
+    rowOf('delivered', 'idle', since),
+    rowOf('older', 'failed', new Date(since.getTime() - 1)),
+  ]);
+  const replay = (body: object) => send('POST', `/${created.id}/replay`, body, headers);
+  const first = await replay({ since: since.toISOString(), status: 'failed' });
+  expect([first.status, jsonOf(first)]).toEqual([202, { count: 1 }]);
+  await waitFor('the statement', () => lrs.statements.size === 1);
+  expect([...lrs.statements.keys()]).toEqual(['parked']);
+  const answers = await Promise.all(Array.from({ length: 6 }, () => replay({ since: since.toISOString() })));
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(1);
+});
+
 test('a rejected password pauses the destination, which is an event; with the right one, everything that has waited arrives', async () => {
   const id = await create({ password: 'wrong' });
   await new Webhooks(api).create('https://receiver.invalid/', ['xapi.paused']);

@@ -1,4 +1,5 @@
-import { DeliveryFault } from '../../shared/deliveries/delivery-fault.ts';
+import { isDeliveryFault } from '../../shared/deliveries/delivery-fault.ts';
+import type { DeliveryFault } from '../../shared/deliveries/delivery-fault.ts';
 import { attemptTimeoutMs } from '../../shared/deliveries/outbox.ts';
 import type { Delivery, FailedAttempt, MaxFailingMs } from '../../shared/deliveries/outbox.ts';
 import { backoffMs } from '../../shared/platform/backoff.ts';
@@ -87,7 +88,9 @@ interface SenderDependencies<Row extends Delivery> {
 }
 
 type Result<Receipt> =
-  Delivered<Receipt> | { outcome: 'given_back' } | { outcome: Outcome; fault: DeliveryFault };
+  | Delivered<Receipt>
+  | { outcome: 'given_back' }
+  | { outcome: Outcome; fault: DeliveryFault };
 
 /**
  * Delivers the rows of an outbox that are due. A worker claims a row only with a slot of its target, so rows of a
@@ -267,8 +270,4 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
     else this.#deps.log.info(details, `a ${name} is retried later`);
     return ended;
   }
-}
-
-function isDeliveryFault(error: unknown): error is DeliveryFault {
-  return error instanceof DeliveryFault;
 }

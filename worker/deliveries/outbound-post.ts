@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net';
 import { Connections } from '../../shared/platform/http/connections.ts';
 import { OutboundError } from '../../shared/platform/http/failure.ts';
 import { send } from '../../shared/platform/http/request.ts';
@@ -19,23 +20,28 @@ export interface PostResponse {
   text: string;
 }
 
+/** A request to post JSON. */
+export interface OutboundPost {
+  headers: Record<string, string>;
+  body: string;
+  /** The private hosts that it may reach, as `host:port`. */
+  privateHosts: readonly string[];
+  signal: AbortSignal;
+  /** Resolves host names; by default, the system does. */
+  lookup?: LookupFunction | undefined;
+}
+
 /**
  * Posts JSON to a receiver that a tenant has chosen, through the SSRF guard. Follows no redirect. Bounds the time and
  * memory for receivers that are slow or send too much.
  *
- * @param request.privateHosts the private hosts that it may reach, as `host:port`.
  * @throws {OutboundError} without a response; the signal's reason.
  */
 export async function postJson(
   url: URL,
-  {
-    headers,
-    body,
-    privateHosts,
-    signal,
-  }: { headers: Record<string, string>; body: string; privateHosts: readonly string[]; signal: AbortSignal },
+  { headers, body, privateHosts, signal, lookup }: OutboundPost,
 ): Promise<PostResponse> {
-  const connections = new Connections(privateHosts);
+  const connections = new Connections(privateHosts, lookup);
   const late = () =>
     new OutboundError('timeout', `${hostOf(url)} did not respond within ${timeoutMs / 1000} s`);
   try {

@@ -1,0 +1,132 @@
+import type { PipelineStage } from 'mongoose';
+import { clearFailuresWhenIdle, later, noFailures } from '../deliveries/outbox.ts';
+import { keptMs } from './event-delivery.ts';
+import type { EventDelivery, EventDeliveryDb, EventKind } from './event-delivery.ts';
+
+/* Deliveries of events as their owners see them: in lists, and sent again or dismissed. */
+
+/** What the owner of a delivery sees of its state. */
+export const deliveryStatuses = ['pending', 'delivered', 'failed', 'dismissed'] as const;
+export type DeliveryStatus = (typeof deliveryStatuses)[number];
+
+export function statusOfDelivery({
+  state,
+  deliveredAt,
+}: Pick<EventDelivery, 'state' | 'deliveredAt'>): DeliveryStatus {
+  if (state === 'waiting') return 'pending';
+  if (state === 'failed') return 'failed';
+  return deliveredAt === null ? 'dismissed' : 'delivered';
+}
+
+const filterOfStatus: Record<DeliveryStatus, object> = {
+  pending: { state: 'waiting' },
+  delivered: { state: 'idle', deliveredAt: { $ne: null } },
+  failed: { state: 'failed' },
+  dismissed: { state: 'idle', deliveredAt: null },
+};
+
+/** Selects rows of an organization. */
+export interface DeliverySelection {
+  organizationId: string;
+  kind?: EventKind | undefined;
+  targetId?: string | undefined;
+  status?: DeliveryStatus | undefined;
+  lessonId?: string | undefined;
+  learnerId?: string | undefined;
+}
+
+function filterOf({ status, ...fields }: DeliverySelection) {
+  const given = Object.entries(fields).filter(([, value]) => Boolean(value));
+  return { ...Object.fromEntries(given), ...(status !== undefined && filterOfStatus[status]) };
+}
+
+/** Returns rows, newest first. @param options.after the last row of the previous page. */
+export function listDeliveries(
+  db: EventDeliveryDb,
+  selection: DeliverySelection,
+  { after, limit }: { after: Pick<EventDelivery, '_id' | 'createdAt'> | null; limit: number },
+): Promise<EventDelivery[]> {
+  return db.eventDeliveries
+    .find({
+      ...filterOf(selection),
+      ...(after !== null && {
+        createdAt: { $lte: after.createdAt },
+        $or: [
+          { createdAt: { $lt: after.createdAt } },
+          { createdAt: after.createdAt, _id: { $gt: after._id } },
+        ],
+      }),
+    })
+    .sort({ createdAt: -1, _id: 1 })
+    .hint(listIndexOf(selection))
+    .limit(limit)
+    .lean<EventDelivery[]>()
+    .exec();
+}
+
+/** MongoDB may otherwise read the rows of an organization to find a few. */
+function listIndexOf({ targetId, learnerId, lessonId }: DeliverySelection): Record<string, 1 | -1> {
+  const newest = { createdAt: -1, _id: 1 } as const;
+  if (targetId !== undefined) return { targetId: 1, ...newest };
+  if (learnerId !== undefined) return { organizationId: 1, learnerId: 1, ...newest };
+  if (lessonId !== undefined) return { organizationId: 1, lessonId: 1, ...newest };
+  return { organizationId: 1, ...newest };
+}
+
+/** Returns a row of a target; null if there is none. */
+export function findDelivery(
+  db: EventDeliveryDb,
+  selection: DeliverySelection,
+  id: string,
+): Promise<EventDelivery | null> {
+  return db.eventDeliveries
+    .findOne({ _id: id, ...filterOf(selection) })
+    .lean<EventDelivery>()
+    .exec();
+}
+
+const retryNow: PipelineStage.Set = {
+  $set: { state: 'waiting', nextTryAt: '$$NOW', deliveredAt: null, expiresAt: null, ...noFailures },
+};
+
+/** Sends rows again, with their ids. Rows that wait for a retry are due at once. Returns how many there are. */
+export async function resendDeliveries(
+  db: EventDeliveryDb,
+  selection: DeliverySelection,
+  which: { ids: readonly string[] } | { since: Date; until: Date },
+): Promise<number> {
+  const range =
+    'ids' in which
+      ? { _id: { $in: [...which.ids] } }
+      : { createdAt: { $gte: which.since, $lt: which.until } };
+  const { matchedCount } = await db.eventDeliveries.updateMany(
+    // The report of an erasure has no body any more once it is delivered.
+    { ...filterOf(selection), ...range, body: { $ne: '' } },
+    [retryNow],
+    { updatePipeline: true },
+  );
+  return matchedCount;
+}
+
+/** Sends all waiting deliveries of a destination at once, such as after a pause. */
+export async function resumeDeliveries(
+  db: EventDeliveryDb,
+  { organizationId, targetId }: { organizationId: string; targetId: string },
+): Promise<void> {
+  const all = { since: new Date(0), until: new Date() };
+  await resendDeliveries(db, { organizationId, targetId, status: 'pending' }, all);
+}
+
+/** Makes waiting and failed rows idle. Returns how many there are. */
+export async function dismissEventDeliveries(
+  db: EventDeliveryDb,
+  selection: DeliverySelection,
+  ids: readonly string[],
+): Promise<number> {
+  const { matchedCount } = await db.eventDeliveries.updateMany(
+    { ...filterOf(selection), _id: { $in: [...ids] }, state: { $in: ['waiting', 'failed'] } },
+    [{ $set: { state: 'idle', expiresAt: later(keptMs.delivered) } }, clearFailuresWhenIdle],
+    { updatePipeline: true },
+  );
+  return matchedCount;
+}

@@ -1,0 +1,181 @@
+import type { LookupFunction } from 'node:net';
+import { DeliveryFault } from '../../shared/deliveries/delivery-fault.ts';
+import type { FaultKind } from '../../shared/deliveries/delivery-fault.ts';
+import type { FailedAttempt } from '../../shared/deliveries/outbox.ts';
+import type { Database } from '../../shared/models/database.ts';
+import {
+  claimEventDelivery,
+  endEventAttempt,
+  findDueEventTargets,
+  findTargetOfDelivery,
+  releaseEventDelivery,
+} from '../../shared/models/event-delivery.ts';
+import type {
+  ClaimedDelivery,
+  DeliveryAttempt,
+  EventDelivery,
+  EventKind,
+} from '../../shared/models/event-delivery.ts';
+import { OutboundError } from '../../shared/platform/http/failure.ts';
+import type { Logger } from '../../shared/platform/log.ts';
+import type { Secrets } from '../../shared/platform/secrets.ts';
+import { privateHostsOf } from '../../shared/webhooks/receiver-url.ts';
+import type { ReceiverConfig } from '../../shared/webhooks/receiver-url.ts';
+import type { Delivered, DeliveryFormat, TimedAttempt } from './delivery-sender.ts';
+import type { Outbox } from './delivery-worker.ts';
+import { postJson } from './outbound-post.ts';
+import type { OutboundPost, PostResponse } from './outbound-post.ts';
+
+/* What deliveries of events have in common: webhooks and xAPI statements are formats of it. */
+
+export interface EventDependencies {
+  db: Database;
+  secrets: Pick<Secrets, 'keyPepper'>;
+  config: ReceiverConfig;
+  log: Logger;
+  /** Resolves the host names of receivers; by default, the system does. */
+  lookup?: LookupFunction;
+}
+
+export type EventReceipt = Pick<PostResponse, 'status' | 'text'>;
+export type EventOutbox = Outbox<EventDelivery, ClaimedDelivery, EventReceipt>;
+type BaseFormat = DeliveryFormat<EventDelivery, ClaimedDelivery, EventReceipt>;
+
+/** The reasons why an event was not delivered, with the texts for its owner. */
+const commonFaults = {
+  timeout: { retry: 'week', target: 'failing' },
+  network: { retry: 'week', target: 'failing' },
+  blocked_address: { retry: 'week', target: 'failing' },
+  unavailable: { retry: 'week', target: 'failing' },
+  removed: { retry: 'moot', target: 'unknown' },
+  internal_error: { retry: 'week', target: 'unknown' },
+} as const satisfies Record<string, FaultKind>;
+type CommonReason = keyof typeof commonFaults;
+
+/** Creates a fault, with the target's response if there is one. */
+type CreateFault<Reason extends string> = (
+  reason: Reason | CommonReason,
+  message: string,
+  response?: { status?: number; body?: string; retryAfter?: string | null },
+) => DeliveryFault;
+
+/** Returns the function that creates a format's faults: those of all formats, and its own. */
+export function faultsOf<Own extends Record<string, FaultKind>>(own: Own): CreateFault<keyof Own & string> {
+  const kinds: Record<string, FaultKind> = { ...commonFaults, ...own };
+  return (reason, message, response) =>
+    new DeliveryFault(reason, kinds[reason] ?? commonFaults.internal_error, message, response);
+}
+
+/** What differs between the formats. */
+interface EventFormatOptions extends Pick<BaseFormat, 'name' | 'maxConcurrent'> {
+  kind: EventKind;
+  /** The subject of messages: `The LRS`. */
+  receiver: string;
+  fault: CreateFault<never>;
+  send(row: ClaimedDelivery, signal: AbortSignal): Promise<Delivered<EventReceipt>>;
+  /** Returns the delay before the next attempt; null after the last one. */
+  delayMsOf: (row: ClaimedDelivery, failure: FailedAttempt, retryAfterMs: number) => number | null;
+}
+
+/** A format, with what it records for rows that it claims itself. */
+export interface EventFormat extends BaseFormat {
+  recordEnd: (
+    row: ClaimedDelivery,
+    end: EventReceipt | DeliveryFault,
+    attempt: TimedAttempt,
+  ) => Promise<unknown>;
+}
+
+/** Returns the format of a kind of events. */
+export function eventFormat(
+  { db }: { db: Database },
+  { kind, receiver, fault, delayMsOf, ...options }: EventFormatOptions,
+): EventFormat {
+  const failedAttempt = (failure: FailedAttempt, attempt: TimedAttempt): DeliveryAttempt => {
+    const { status, body, reason } = failure;
+    // Without a response, the body is the message of the fault.
+    if (status === null) return { ...attempt, status, error: body ?? reason, response: null };
+    return { ...attempt, status, error: `${receiver} returned ${status}`, response: body };
+  };
+  const recordSent: BaseFormat['recordSent'] = (row, { status, text }, attempt) =>
+    endEventAttempt(db, row, { to: 'delivered' }, { ...attempt, status, error: null, response: text });
+  const recordFailed: BaseFormat['recordFailed'] = (row, failure, attempt) =>
+    endEventAttempt(db, row, { to: 'failed', failure }, failedAttempt(failure, attempt));
+  const retry = (
+    row: ClaimedDelivery,
+    failure: FailedAttempt,
+    retryAfterMs: number,
+    attempt: TimedAttempt,
+  ) => {
+    const delayMs = delayMsOf(row, failure, retryAfterMs);
+    if (delayMs === null) return recordFailed(row, failure, attempt);
+    return endEventAttempt(db, row, { to: 'waiting', delayMs, failure }, failedAttempt(failure, attempt));
+  };
+  return {
+    ...options,
+    findTarget: (id) => findTargetOfDelivery(db, id),
+    findDueTargets: () => findDueEventTargets(db, kind),
+    claim: (which) => claimEventDelivery(db, kind, which),
+    internalFault: () => fault('internal_error', 'A fault of Lectern; see its log'),
+    timeoutFault: () => fault('timeout', `${receiver} took too long`),
+    recordSent,
+    recordMoot: (row) => endEventAttempt(db, row, { to: 'dismissed' }, null),
+    recordFailed,
+    recordRetry: (row, { failure, retryAfterMs }, attempt) => retry(row, failure, retryAfterMs, attempt),
+    recordBusy: (row, delayMs) => releaseEventDelivery(db, row, delayMs),
+    recordAborted: (row) => releaseEventDelivery(db, row),
+    recordEnd(row, end, attempt) {
+      if (!(end instanceof DeliveryFault)) return recordSent(row, end, attempt);
+      const { reason, kind: consequences, status, body, message, retryAfterMs } = end;
+      const failure = { at: attempt.at, reason, status, body: body ?? message };
+      if (consequences.retry === 'never') return recordFailed(row, failure, attempt);
+      return retry(row, failure, retryAfterMs ?? 0, attempt);
+    },
+  };
+}
+
+/** Returns the outbox of a format. @param publishDue publishes pending events; by default, another outbox does. */
+export function eventOutbox(
+  format: EventFormat,
+  publishDue: EventOutbox['publishDue'] = () => Promise.resolve(),
+): EventOutbox {
+  return { format, queueName: null, sweepIntervalMs: 1_000, publishDue };
+}
+
+/** Returns whether a status concerns the receiver at this time, and not what was sent. */
+export function isUnavailable(status: number): boolean {
+  return status >= 500 || [408, 425, 429].includes(status);
+}
+
+/**
+ * Posts JSON to the receiver of a tenant.
+ *
+ * @param request.reasonOf returns the reason of the fault for a status that is not a success.
+ * @throws {DeliveryFault}; the signal's reason.
+ */
+export async function postEvent<Reason extends string>(
+  url: URL,
+  {
+    config,
+    receiver,
+    fault,
+    reasonOf,
+    ...request
+  }: Omit<OutboundPost, 'privateHosts'> & {
+    config: ReceiverConfig;
+    receiver: string;
+    fault: CreateFault<Reason>;
+    reasonOf: (status: number) => Reason | CommonReason;
+  },
+): Promise<EventReceipt> {
+  let response: PostResponse;
+  try {
+    response = await postJson(url, { ...request, privateHosts: privateHostsOf(url, config) });
+  } catch (error) {
+    if (error instanceof OutboundError) throw fault(error.reason, error.message);
+    throw error;
+  }
+  const { status, text, retryAfter } = response;
+  if (status >= 200 && status < 300) return response;
+  throw fault(reasonOf(status), `${receiver} returned ${status}`, { status, body: text, retryAfter });
+}
