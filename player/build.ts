@@ -8,6 +8,7 @@ import { messagesWith, supportedLanguages } from '../shared/i18n/message.ts';
 import type { MessageKey } from '../shared/i18n/message.ts';
 import { coreWidgetTypes, onDemandTypes } from '../shared/lessons/core-widgets.ts';
 import type { CoreWidgetType, OnDemandType } from '../shared/lessons/core-widgets.ts';
+import { tokensCss } from '../shared/theme/tokens.ts';
 import { kitModules } from './lesson/kit-modules.ts';
 
 const sourceFolder = fileURLToPath(new URL('./', import.meta.url));
@@ -82,7 +83,7 @@ export async function buildWidgets(output: string = join(outputFolder, 'widgets'
         entryPoints: ['ts', 'css'].map((extension) => ({ in: widgetFile(type, extension), out: type })),
         outdir: output,
         format: 'esm',
-        plugins: [compiledMessages(['widget.', ownPrefix(type)])],
+        plugins: [compiledMessages(['widget.', ownPrefix(type)]), tokenStyles],
       }),
     ),
   );
@@ -116,7 +117,7 @@ export async function buildPlayer(output: string = join(outputFolder, 'player'))
         outdir: output,
         // A classic script has no URL of its own there: see lesson/on-demand.ts.
         ...(options.format === 'iife' && { logOverride: { 'empty-import-meta': 'silent' } }),
-        plugins: [compiledMessages(messages), coreWidgetStyles],
+        plugins: [compiledMessages(messages), coreWidgetStyles, tokenStyles],
       }),
     ),
   );
@@ -200,6 +201,16 @@ const coreWidgetStyles: Plugin = {
       loader: 'css',
       resolveDir: sourceFolder,
     }));
+  },
+};
+
+/** Makes `tokens.css`, which base.css imports: the design tokens. */
+const tokenStyles: Plugin = {
+  name: 'token-styles',
+  setup(bundle) {
+    const namespace = 'token-styles';
+    bundle.onResolve({ filter: /^tokens\.css$/ }, ({ path }) => ({ path, namespace }));
+    bundle.onLoad({ filter: /.*/, namespace }, () => ({ contents: tokensCss(), loader: 'css' }));
   },
 };
 

@@ -1,7 +1,7 @@
 import { element } from './dom.ts';
 import { record } from './props.ts';
 import type { CoreWidgetType } from '../shared/lessons/core-widgets.ts';
-import { textDirection } from '../shared/lessons/text-direction.ts';
+import { textDirection } from '../shared/i18n/message.ts';
 import type { MountedWidget, Widget, WidgetContext } from './widget.ts';
 
 /** The input of a core widget's render function. */

@@ -30,7 +30,7 @@ const iconPaths = {
   right: 'M5 12.5l4.5 4.5L19 7.5',
   wrong: 'M6.5 6.5l11 11m0-11l-11 11',
   partly: 'M5.5 12h13',
-  open: 'M12 12h.01',
+  open: 'M12 6a6 6 0 0 0 0 12a6 6 0 0 0 0-12',
   contents: 'M4 6h16M4 12h16M4 18h10',
   unfold: 'M9 5l7 7-7 7',
   forward: 'M5 12h14M13 6l6 6-6 6',
@@ -52,4 +52,29 @@ export function icon(name: keyof typeof iconPaths): SVGSVGElement {
   lines.setAttribute('d', iconPaths[name]);
   drawing.append(lines);
   return drawing;
+}
+
+/**
+ * Makes an element that scrolls sideways a tab stop while it has to, so that the keyboard can scroll it. Marks the edges
+ * where it is cut, because phones show no scroll bar.
+ */
+export function hintWhenWide(scroller: Element): void {
+  const measure = () => {
+    const hidden = scroller.scrollWidth - scroller.clientWidth;
+    if (hidden > 0) scroller.setAttribute('tabindex', '0');
+    else scroller.removeAttribute('tabindex');
+    // From right to left, the position counts from 0 down.
+    const isRtl = getComputedStyle(scroller).direction === 'rtl';
+    const left = isRtl ? hidden + scroller.scrollLeft : scroller.scrollLeft;
+    scroller.classList.toggle('lectern-is-cut-left', left > 1);
+    scroller.classList.toggle('lectern-is-cut-right', hidden - left > 1);
+  };
+  new ResizeObserver(measure).observe(scroller);
+  scroller.addEventListener('scroll', measure, { passive: true });
+}
+
+/** Scrolls until an element is in view, and above the bar. Smoothly, unless the learner prefers reduced motion. */
+export function reveal(target: Element): void {
+  const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
+  target.scrollIntoView({ block: 'nearest', behavior: isCalm ? 'instant' : 'smooth' });
 }

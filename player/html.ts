@@ -1,5 +1,5 @@
 import DOMPurify from 'dompurify';
-import { element } from './dom.ts';
+import { element, hintWhenWide } from './dom.ts';
 import { isPlayable } from './media.ts';
 import { text } from './props.ts';
 import type { WidgetContext } from './widget.ts';
@@ -50,6 +50,17 @@ const paintAttributes = [
   'stroke',
 ];
 
+/** Parts of drawings that are painted again wherever other parts refer to them. */
+const reusedParts = 'clipPath, marker, mask, pattern';
+
+/**
+ * Limits of one text, far above those of drawings and tables for readers. Browsers take many seconds for more, and the
+ * page freezes.
+ */
+const maxFilterSteps = 20;
+const maxGradients = 100;
+const maxSpannedCells = 100_000;
+
 /** A color, a keyword, or a part of the same text. No backslash, because escapes can spell `url`. */
 const safePaint = /^[^(\\]*$|^\s*(?:url\(\s*["']?#[^()\\]*\)|(?:rgb|hsl)a?\([^()\\]*\))[^(\\]*$/i;
 
@@ -83,10 +94,12 @@ export function safeHtml(source: unknown, context: WidgetContext): DocumentFragm
   for (const node of fragment.querySelectorAll('[style]')) keepHarmlessStyles(node);
   for (const node of fragment.querySelectorAll('[class]')) removePlayerClasses(node);
   for (const node of fragment.querySelectorAll(painted)) removeUnsafePaint(node);
+  limitDrawings(fragment);
+  for (const table of fragment.querySelectorAll('table')) limitSpans(table);
   for (const node of fragment.querySelectorAll(mediaElements)) resolveMediaOf(node, context);
   for (const link of fragment.querySelectorAll('a, area')) openOutside(link, context);
   for (const table of fragment.querySelectorAll('table')) makeScrollable(table, context);
-  for (const formula of fragment.querySelectorAll('math[display="block"]')) makeFocusableWhenWide(formula);
+  for (const wide of fragment.querySelectorAll('math[display="block"], pre')) hintWhenWide(wide);
   return fragment;
 }
 
@@ -118,6 +131,34 @@ function keepHarmlessStyles(node: Element): void {
 function removeUnsafePaint(node: Element): void {
   for (const name of paintAttributes) {
     if (!safePaint.test(node.getAttribute(name) ?? '')) node.removeAttribute(name);
+  }
+}
+
+/** Removes what makes drawings take time without bounds, such as masks that use masks twice each, 25 levels deep. */
+function limitDrawings(fragment: DocumentFragment): void {
+  const nested = paintAttributes.filter((name) => !['fill', 'stroke'].includes(name));
+  for (const part of fragment.querySelectorAll(reusedParts)) {
+    for (const node of [part, ...part.querySelectorAll('*')]) {
+      for (const name of nested) node.removeAttribute(name);
+    }
+  }
+  const filtered = fragment.querySelectorAll('[filter]');
+  if (filtered.length * fragment.querySelectorAll('filter > *').length > maxFilterSteps) {
+    for (const node of filtered) node.removeAttribute('filter');
+  }
+  const gradients = [...fragment.querySelectorAll('linearGradient, radialGradient')];
+  for (const gradient of gradients.slice(maxGradients)) gradient.remove();
+}
+
+/** Removes the spans of a table that has far more cells with them than without. */
+function limitSpans(table: HTMLTableElement): void {
+  const cells = [...table.querySelectorAll<HTMLTableCellElement>('td, th')];
+  const rows = table.rows.length;
+  const covered = cells.reduce((sum, { colSpan, rowSpan }) => sum + colSpan * Math.min(rowSpan, rows), 0);
+  if (covered <= maxSpannedCells) return;
+  for (const cell of cells) {
+    cell.removeAttribute('colspan');
+    cell.removeAttribute('rowspan');
   }
 }
 
@@ -167,14 +208,5 @@ function makeScrollable(table: Element, context: WidgetContext): void {
   });
   table.replaceWith(scroller);
   scroller.append(table);
-  makeFocusableWhenWide(scroller);
-}
-
-/** Makes an element a tab stop while it has to be scrolled, so that the keyboard can scroll it. */
-function makeFocusableWhenWide(scroller: Element): void {
-  const sizes = new ResizeObserver(() => {
-    if (scroller.scrollWidth > scroller.clientWidth) scroller.setAttribute('tabindex', '0');
-    else scroller.removeAttribute('tabindex');
-  });
-  sizes.observe(scroller);
+  hintWhenWide(scroller);
 }

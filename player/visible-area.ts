@@ -22,8 +22,8 @@ export function windowHeight(): number {
 export function placeInView(dialog: HTMLDialogElement, onResize: () => void): void {
   const observer = new IntersectionObserver((entries) => {
     observer.disconnect();
-    const visible = entries[0]?.intersectionRect;
-    if (!visible?.height || visible.height >= innerHeight - 1) return;
+    const { intersectionRect: visible, boundingClientRect: whole } = entries[0] ?? {};
+    if (!visible?.height || !whole || visible.height >= whole.height - 1) return;
     dialog.style.insetBlock = `${visible.top}px auto`;
     dialog.style.blockSize = `${visible.height}px`;
     onResize();

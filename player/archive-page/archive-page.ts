@@ -45,15 +45,19 @@ function play(element: HTMLElement): void {
   const save = (event: LessonEvent) => progress.save(event);
   let isReady = false;
 
-  function mount(state: unknown, startAt?: string): LessonHandle {
+  function mount(state: unknown, { startAt, cover }: Pick<LessonOptions, 'startAt' | 'cover'>): LessonHandle {
     return Lectern.mountLesson({
       element,
       lesson,
       versionId,
       state,
       startAt,
+      cover,
       resolveMedia: inlineCaptions(files.captions),
       loadWidget: inlineWidgets(files.widgets),
+      // The page contains only custom widgets.
+      ownTypes: Object.keys(files.widgets),
+      logo: files.logo,
       onReady(event) {
         const { stepId, progressData } = event;
         steps.replace({ stepId, atEnd: progressData.atEnd });
@@ -86,19 +90,20 @@ function play(element: HTMLElement): void {
     // The player now reports unsubmitted text, which is then stored.
     handle.destroy();
     const stored = progress.read() as LessonState;
-    if (isRestart || here === undefined) handle = mount(stored);
+    if (isRestart || here === undefined) handle = mount(stored, { cover: false });
     else {
       const { sectionIndex, stepIndex, stepId, progressData } = here;
       const { atEnd } = progressData;
       const position = { sectionIndex, stepIndex, stepId };
-      handle = mount({ ...stored, ...position, progressData: { ...stored.progressData, atEnd } });
+      const state = { ...stored, ...position, progressData: { ...stored.progressData, atEnd } };
+      handle = mount(state, { cover: false });
     }
   }
 
   element.replaceChildren();
   document.documentElement.style.setProperty('--lectern-min-height', '100svh');
   const steps = stepHistory(fragments, (stepId) => handle.goTo(stepId));
-  let handle = mount(host.state ?? progress.read(), fragments.read(location.hash));
+  let handle = mount(host.state ?? progress.read(), { startAt: fragments.read(location.hash) });
 }
 
 function readJson(id: string): unknown {

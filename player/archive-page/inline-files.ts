@@ -8,6 +8,8 @@ export interface InlineFiles {
   widgets: Record<string, { cssPath: string | null; module: string }>;
   /** Texts by their paths in the lesson. */
   captions: Record<string, string>;
+  /** Of the organization. */
+  logo?: { src: string; alt: string };
 }
 
 /** Returns a source of the page's widgets: it imports them as modules from blob URLs. */

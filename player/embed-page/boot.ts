@@ -1,6 +1,12 @@
-import type { Catalog } from '../../shared/i18n/message.ts';
+import type { MessageKey } from '../../shared/i18n/message.ts';
+import type { MessageValues } from '../../shared/i18n/message-values.ts';
 import type { ChunkStep, LessonSkeleton } from '../../shared/lessons/lesson-skeleton.ts';
 import type { SessionRecord } from './session-record.ts';
+
+/** The messages of this script, by their keys. None has placeholders, so the script needs no formatter. */
+export type NoticeTexts = Readonly<
+  Record<Exclude<Extract<MessageKey, `notice.${string}`>, keyof MessageValues>, string>
+>;
 
 /** The data in the page of a lesson. It comes from Lectern itself, so the script trusts its shape. */
 export interface LessonBoot {
@@ -30,12 +36,20 @@ export interface LessonBoot {
   frameUrl: string;
   /** Origins that may frame the lesson; null for any. */
   allowedOrigins: string[] | null;
-  /** The messages of this script, in the page's language. */
-  messages: Catalog;
+  /** In the page's language. */
+  messages: NoticeTexts;
   /** Why Lectern records nothing; null if it records. */
   untracked: 'anonymous' | 'preview' | 'authorPreview' | null;
   /** Null without an LTI launch. */
   launch: Launch | null;
+  /** Null or undefined for Lectern's own look. */
+  theme?: ThemeBoot | null;
+}
+
+/** The organization's look. */
+export interface ThemeBoot {
+  css: string;
+  logo: { src: string; alt: string } | null;
 }
 
 export interface Launch {
@@ -52,6 +66,8 @@ export interface NoticeBoot {
   lessonId: string | null;
   /** The code of the failure. */
   code?: string;
+  /** The key of a learner whose data were erased. */
+  erasedLearner?: string;
   allowedOrigins: string[] | null;
 }
 

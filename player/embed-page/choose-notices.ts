@@ -10,6 +10,7 @@ export type NoticeName =
   | 'kept'
   | 'lost'
   | 'offline'
+  | 'online'
   | 'saved'
   | 'stuck';
 
@@ -30,8 +31,11 @@ export function chooseNotices({ queue, isStored, isOnline, isStuck, hasLost }: S
   const { hold, failures, writes } = queue;
   if (isStuck) return ['stuck'];
   if (hold === 'expired' && writes.length > 0 && isStored) return ['expired', 'kept'];
+  if (hold === 'erased') return [];
   if (hold !== null) return [hold];
+  // The same notice with and without answers to save, so that it is announced once.
+  if (!isOnline) return ['offline', isStored ? 'kept' : 'keepOpen'];
   // A single failed request is no reason to worry the learner.
-  if (writes.length > 0 && failures >= (isOnline ? 2 : 1)) return ['offline', isStored ? 'kept' : 'keepOpen'];
+  if (writes.length > 0 && failures >= 2) return ['offline', isStored ? 'kept' : 'keepOpen'];
   return hasLost ? ['lost'] : [];
 }

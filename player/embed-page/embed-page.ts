@@ -2,9 +2,10 @@ import { readBoot } from './boot.ts';
 import type { NoticeBoot } from './boot.ts';
 import { openHost } from './host-link.ts';
 import { playPage } from './play-page.ts';
-import { openStorage } from './queue-store.ts';
+import { forgetLearner, openStorage } from './queue-store.ts';
 import { tokenStore } from './token-keeper.ts';
 import { breakOut } from './launch-lines.ts';
+import { currentScheme, setScheme } from '../theme.ts';
 
 /** Runs on every page at /embed/{lessonId}: plays the lesson, or waits for a token. */
 function start(): void {
@@ -18,18 +19,25 @@ function start(): void {
   for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-lectern-back]')) breakOut(link);
 }
 
-/** Failures that a reload may fix. */
-const temporary = ['too_many_requests', 'server_error'];
-
-function waitForToken({ page, lessonId, code, allowedOrigins }: NoticeBoot, query: URLSearchParams): void {
+function waitForToken(boot: NoticeBoot, query: URLSearchParams): void {
+  const { page, lessonId, code, allowedOrigins, erasedLearner } = boot;
+  if (erasedLearner !== undefined) forgetLearner(openStorage('localStorage'), erasedLearner);
   const store = tokenStore(openStorage('sessionStorage'), lessonId ?? '');
   // A host page that provides tokens knows the current learner; the tab's last token may be another learner's.
   const stored = query.has('ask') ? '' : store.read();
-  if (page === 'failure') store.write(temporary.includes(code ?? '') ? (query.get('token') ?? '') : '');
+  const token = query.get('token') ?? '';
+  /** Only failures that a retry may fix have the button. */
+  const retry = document.querySelector<HTMLButtonElement>('[data-lectern-retry]');
+  if (retry !== null && token !== '') {
+    retry.hidden = false;
+    retry.addEventListener('click', () => open(token));
+  }
+  if (page === 'failure') store.write(retry === null ? '' : token);
   else if (stored !== '') return open(stored);
   const host = openHost(allowedOrigins, (request) => {
     if (request.type === 'setToken') open(request.token);
     else if (request.type === 'tokenDelayed') showDelay();
+    else if (request.type === 'colorScheme') setScheme(request.scheme);
     else if (request.type === 'goTo') {
       const link = `#${new URLSearchParams({ step: request.stepId }).toString()}`;
       history.replaceState(history.state, '', location.pathname + location.search + link);
@@ -52,8 +60,10 @@ function showDelay(): void {
 }
 
 function open(token: string): void {
-  const query = new URLSearchParams({ token, again: '' }).toString();
-  location.replace(`${location.pathname}?${query}${location.hash}`);
+  const query = new URLSearchParams({ token, again: '' });
+  const scheme = currentScheme();
+  if (scheme) query.set('scheme', scheme);
+  location.replace(`${location.pathname}?${query.toString()}${location.hash}`);
 }
 
 start();

@@ -1,5 +1,7 @@
 import type { ChunkStep, LessonSkeleton } from '../../shared/lessons/lesson-skeleton.ts';
+import type { Scheme } from '../../shared/theme/tokens.ts';
 import { element } from '../dom.ts';
+import type { ThemeBoot } from './boot.ts';
 import { readFrameMessage } from './frame-messages.ts';
 import type { FrameMessage } from './frame-messages.ts';
 import type { SessionRecord } from './session-record.ts';
@@ -21,6 +23,10 @@ export interface FrameStart {
   /** Types of custom widgets that have a stylesheet; null if unknown. */
   styledWidgets: string[] | null;
   state: FrameProgress;
+  /** The organization's look; null for Lectern's own. */
+  theme: ThemeBoot | null;
+  /** Undefined if the page follows the device. */
+  scheme: Scheme | undefined;
   /** Null if the frame is as high as the window, and scrolls. */
   visible: VisibleLesson | null;
   /** What the player may say about the course; null without one. */
@@ -42,6 +48,7 @@ export interface VisibleLesson {
 export type OuterMessage =
   | ({ type: 'init' } & FrameStart)
   | { type: 'content'; base: string }
+  | { type: 'scheme'; scheme: Scheme | undefined }
   | ({ type: 'visible' } & VisibleLesson)
   | { type: 'goTo'; stepId: string | null }
   | { type: 'chunk'; chunk: number; steps: ChunkStep[] }

@@ -12,6 +12,8 @@ export type FrameMessage =
   | { type: 'draft'; stepId: string; widgetId: string; answer: unknown; answeredAt: string }
   | { type: 'variable'; stepId: string; state: FrameState; name: string }
   | { type: 'restart'; stepId: string }
+  /** The learner was active on the step. */
+  | { type: 'time'; stepId: string; activeMs: number }
   /** The lesson is unmounted. Its widgets' unsubmitted answers came before. */
   | { type: 'unmounted' }
   | { type: 'error'; code: string; message: string }
@@ -43,6 +45,8 @@ const maxMessageChars = 1_000_000;
 const maxTextChars = 255;
 const maxHeight = 200_000;
 const maxPoints = 1000;
+/** The maximum time of one report; the frame counts less between two reports. */
+const maxActiveMs = 60_000;
 
 /** Reads a message; undefined if the data is no valid message, or too large. */
 export function readFrameMessage(data: unknown): FrameMessage | undefined {
@@ -62,6 +66,7 @@ export function readFrameMessage(data: unknown): FrameMessage | undefined {
   if (!isText(stepId)) return undefined;
   if (type === 'ready') return { type, stepId, atEnd: message.atEnd === true };
   if (type === 'restart') return { type, stepId };
+  if (type === 'time') return { type, stepId, activeMs: number(message.activeMs, maxActiveMs) ?? 0 };
   if (type === 'draft') {
     const { widgetId, answer, answeredAt } = message;
     return isText(widgetId) ? { type, stepId, widgetId, answer, answeredAt: clipped(answeredAt) } : undefined;

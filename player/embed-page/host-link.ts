@@ -1,27 +1,5 @@
-import type { JsonObject } from './session-record.ts';
-
-/** Events for the host page, which frames this one (docs/embed.md). */
-export interface HostEvent extends JsonObject {
-  type: 'ready' | 'resize' | 'step' | 'complete' | 'error' | 'token.expiring';
-}
-
-/** Requests of the host page. */
-export type HostRequest =
-  | { type: 'hello' }
-  | { type: 'setToken'; token: string }
-  /** The host has no token yet, and retries. */
-  | { type: 'tokenDelayed' }
-  | Viewport
-  | { type: 'goTo'; stepId: string };
-
-/** What learners see of the host page, in CSS pixels. */
-export interface Viewport {
-  type: 'viewport';
-  /** The height of the window, or of its part below a fixed header. */
-  height: number;
-  /** The part of this frame that is on the screen, from the frame's top. Missing if the host does not know. */
-  part?: { top: number; bottom: number };
-}
+import { readHostRequest } from './host-messages.ts';
+import type { HostEvent, HostRequest } from './host-messages.ts';
 
 /** The connection to the host page. */
 export interface HostLink {
@@ -29,7 +7,6 @@ export interface HostLink {
   send(this: void, event: HostEvent): void;
 }
 
-const maxTokenChars = 16 * 1024;
 const maxQueuedEvents = 50;
 
 /**
@@ -73,22 +50,4 @@ export function openHost(
 /** Sends the lesson's height to a learning platform. The message may go to any origin, because it holds nothing else. */
 export function sendHeightToPlatform(height: number): void {
   if (parent !== window) parent.postMessage({ subject: 'lti.frameResize', height }, '*');
-}
-
-/** Reads a request of the host; undefined for anything else. */
-export function readHostRequest(data: unknown): HostRequest | undefined {
-  const { source, v, type, token, stepId, height, top, bottom } = (data ?? {}) as JsonObject;
-  if (source !== 'lectern' || v !== 1) return undefined;
-  if (type === 'hello' || type === 'tokenDelayed') return { type };
-  if (type === 'setToken' && typeof token === 'string' && token !== '' && token.length <= maxTokenChars) {
-    return { type, token };
-  }
-  if (type === 'viewport' && isPixels(height) && height > 0) {
-    return { type, height, ...(isPixels(top) && isPixels(bottom) && { part: { top, bottom } }) };
-  }
-  return type === 'goTo' && typeof stepId === 'string' ? { type, stepId } : undefined;
-}
-
-function isPixels(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value);
 }

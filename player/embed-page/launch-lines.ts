@@ -1,4 +1,3 @@
-import { message } from '../../shared/i18n/message.ts';
 import { element } from '../dom.ts';
 import type { LessonBoot } from './boot.ts';
 
@@ -8,14 +7,12 @@ export interface LaunchLines {
   above: readonly HTMLElement[];
 }
 
-/** @param language of the page */
-export function launchLines({ untracked }: Pick<LessonBoot, 'untracked'>, language: string): LaunchLines {
+export function launchLines({
+  untracked,
+  messages,
+}: Pick<LessonBoot, 'untracked' | 'messages'>): LaunchLines {
   if (untracked === null) return { above: [] };
-  const remark = element(
-    'aside',
-    { class: 'lectern-embed-remark' },
-    message(language, `notice.${untracked}`),
-  );
+  const remark = element('aside', { class: 'lectern-embed-remark' }, messages[`notice.${untracked}`]);
   return { above: [remark] };
 }
 

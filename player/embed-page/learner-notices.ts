@@ -1,3 +1,4 @@
+import type { NoticeTexts } from './boot.ts';
 import { chooseNotices } from './choose-notices.ts';
 import type { NoticeName, Situation } from './choose-notices.ts';
 import { noticeBar } from './notices.ts';
@@ -18,19 +19,19 @@ export interface LearnerNotices {
 const readingTimeMs = 6000;
 
 /**
- * @param language of the page
  * @param returnUrl the course; null if unknown
  * @param actions buttons of notices
  */
 export function learnerNotices(
-  { language, returnUrl }: { language: string; returnUrl: string | null },
+  { texts, returnUrl }: { texts: NoticeTexts; returnUrl: string | null },
   situationNow: () => Omit<Situation, 'hasLost'>,
   actions: Partial<Record<NoticeName, NoticeAction>>,
 ): LearnerNotices {
-  const bar = noticeBar(language, returnUrl);
+  const bar = noticeBar(texts, returnUrl);
   let hasLost = false;
   let lostAt = 0;
-  let hasWarned = false;
+  /** What ends with good news. */
+  let warned: 'offline' | 'other' | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function update(): void {
@@ -41,14 +42,24 @@ export function learnerNotices(
       clearTimeout(timer);
       timer = undefined;
       bar.show(notices, actions[first]);
-      hasWarned = first !== 'lost' && first !== 'stuck';
-    } else if (hasWarned && situation.queue.writes.length === 0) {
-      hasWarned = false;
-      bar.show(['saved']);
-      timer = setTimeout(() => bar.show([]), readingTimeMs);
-    } else if (!hasWarned && timer === undefined) {
+      if (first === 'offline') warned = 'offline';
+      else warned = first === 'lost' || first === 'stuck' ? undefined : 'other';
+    } else if (warned === 'offline') {
+      // Announced at once; that the answers are saved follows quietly.
+      warned = situation.queue.writes.length > 0 ? 'other' : undefined;
+      showBriefly('online');
+    } else if (warned === 'other' && situation.queue.writes.length === 0) {
+      warned = undefined;
+      showBriefly('saved');
+    } else if (warned === undefined && timer === undefined) {
       bar.show([]);
     }
+  }
+
+  function showBriefly(notice: 'online' | 'saved'): void {
+    clearTimeout(timer);
+    bar.show([notice]);
+    timer = setTimeout(() => bar.show([]), readingTimeMs);
   }
 
   return {

@@ -26,7 +26,7 @@ export interface LearnerProgress {
 export function learnerProgress(
   boot: Pick<LessonBoot, 'lessonId' | 'versionId' | 'title'>,
   positions: StepPositions,
-  saver: Pick<Saver, 'queue' | 'change' | 'draft' | 'dropDrafts'>,
+  saver: Pick<Saver, 'queue' | 'change' | 'time' | 'draft' | 'dropDrafts'>,
   host: Pick<HostLink, 'send'>,
   start: StepPosition,
 ): LearnerProgress {
@@ -77,6 +77,7 @@ export function learnerProgress(
     onMessage(message) {
       const reported = positions.positionOf(message.stepId);
       if (reported === undefined) return;
+      if (message.type === 'time') return saver.time(message.stepId, message.activeMs);
       const before = position;
       position = reported;
       // The step has reported its unsubmitted answers before.

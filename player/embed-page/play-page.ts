@@ -1,4 +1,5 @@
-import { addMessages } from '../../shared/i18n/message.ts';
+import type { Scheme } from '../../shared/theme/tokens.ts';
+import { addTheme, currentScheme, setScheme } from '../theme.ts';
 import type { LessonBoot } from './boot.ts';
 import { chunkLoader } from './chunk-loader.ts';
 import { openFrame, progressForFrame } from './frame-link.ts';
@@ -28,8 +29,7 @@ const olderVersionTimeoutMs = 10_000;
 
 /** Plays a lesson: connects the frame with the player, the saver and the host page. */
 export function playPage(boot: LessonBoot, firstToken: string): void {
-  const pageLanguage = document.documentElement.lang;
-  addMessages(pageLanguage, boot.messages);
+  addTheme(boot.theme?.css);
   const { versionId, language, launch } = boot;
   const positions = stepPositions(boot.lesson);
   positions.addSteps(boot.steps);
@@ -78,7 +78,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     },
   });
   const notices = learnerNotices(
-    { language: pageLanguage, returnUrl: launch?.returnUrl ?? null },
+    { texts: boot.messages, returnUrl: launch?.returnUrl ?? null },
     () => ({ queue: saver.queue(), isStored: saver.isStored(), isOnline: navigator.onLine, isStuck }),
     {
       elsewhere: { label: 'continueHere', act: reload },
@@ -86,10 +86,11 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
       stuck: { label: 'reload', act: reload },
     },
   );
-  const lines = launchLines(boot, pageLanguage);
+  const lines = launchLines(boot);
   const host = openHost(boot.allowedOrigins, (request) => {
     if (request.type === 'setToken') takeToken(request.token);
     else if (request.type === 'viewport') visible?.set(request);
+    else if (request.type === 'colorScheme') showScheme(request.scheme);
     else if (request.type === 'goTo' && !frame.post(request))
       linked = positions.positionOf(request.stepId) ?? linked;
   });
@@ -121,6 +122,8 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
       content,
       styledWidgets: boot.styledWidgets ?? null,
       visible: visible?.of(frame.iframe) ?? null,
+      theme: boot.theme ?? null,
+      scheme: currentScheme(),
       course: launch && { hasReturn: launch.returnUrl !== null, sendsGrade: launch.sendsGrade },
       state: progressForFrame(stateNow()),
       startAt: linked?.stepId,
@@ -146,6 +149,11 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     if (launch?.returnUrl && navigator.userActivation.isActive && isCompleted(saver.queue())) {
       leaveFor(launch.returnUrl);
     }
+  }
+
+  function showScheme(scheme: Scheme | undefined): void {
+    setScheme(scheme);
+    frame.post({ type: 'scheme', scheme });
   }
 
   function setHeight(height: number): void {
@@ -189,6 +197,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     // The host's earlier attempt may have failed offline.
     if (hold === 'expired' && !isRejected) tokens.rejected();
     isRejected = hold === 'expired';
+    if (hold === 'erased') reload();
     frame.iframe.inert = hold === 'elsewhere' || hold === 'conflict';
     notices.update();
   }
@@ -222,8 +231,10 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
 
   /** Reloads the page, so that the server decides again, also on the version. */
   function reload(): void {
-    const query = new URLSearchParams({ token: tokens.token() }).toString();
-    location.replace(`${location.pathname}?${query}`);
+    const query = new URLSearchParams({ token: tokens.token() });
+    const scheme = currentScheme();
+    if (scheme) query.set('scheme', scheme);
+    location.replace(`${location.pathname}?${query.toString()}`);
   }
 
   /** Adopts other tabs' writes, except those that the token cannot save because it pins another version. */
@@ -275,11 +286,15 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     content = new URL(base, location.href).href;
     frame.post({ type: 'content', base: content });
   });
-  addEventListener('online', saver.skipWait);
+  addEventListener('online', () => {
+    saver.skipWait();
+    update();
+  });
   addEventListener('offline', update);
-  addEventListener('pagehide', saver.flush);
+  const flush = () => saver.flush(progress.position());
+  addEventListener('pagehide', flush);
   document.addEventListener('visibilitychange', () => {
-    if (document.visibilityState === 'hidden') saver.flush();
+    if (document.visibilityState === 'hidden') flush();
     else saver.skipWait();
   });
   addEventListener('beforeunload', (event) => {

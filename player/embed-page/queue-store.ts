@@ -17,7 +17,7 @@ export interface QueueStore {
  * @param tab id of this tab
  */
 export function queueStore(storage: Storage | null, learner: string, tab: string): QueueStore {
-  const prefix = `lectern:queue:${learner}:`;
+  const prefix = prefixOf(learner);
   const own = prefix + tab;
   return {
     save(saves) {
@@ -42,6 +42,17 @@ export function queueStore(storage: Storage | null, learner: string, tab: string
       storage?.removeItem(prefix + tab);
     },
   };
+}
+
+function prefixOf(learner: string): string {
+  return `lectern:queue:${learner}:`;
+}
+
+/** Removes the writes of all tabs of a learner whose data were erased. */
+export function forgetLearner(storage: Storage | null, learner: string): void {
+  for (const key of keysOf(storage)) {
+    if (key.startsWith(prefixOf(learner))) storage?.removeItem(key);
+  }
 }
 
 /** Opens a storage; null if the browser blocks it, as it may in frames. */

@@ -31,6 +31,8 @@ export interface QueuedWrite {
   variables: JsonObject | null;
   /** Names of the variables that this write sets. */
   setVariables: readonly string[];
+  /** Milliseconds of active time, by the step's id. */
+  stepTimes?: Record<string, number> | undefined;
   completed: boolean;
   restart: boolean;
   /** Whether it may have reached the server; it then stays as it is. */
@@ -45,18 +47,20 @@ export interface WriteBody {
   revision: number;
   attempt?: number;
   writeId: string;
+  after?: string;
   currentSectionIndex: number;
   currentStepIndex: number;
   progressData?: JsonObject;
   variableState?: JsonObject;
   items?: { widgetId: string; answer: unknown; score?: number; maxScore?: number }[];
+  stepTimes?: Record<string, number>;
   completed?: true;
   restart?: true;
 }
 
 /** Returns the request body that saves a write on top of a record. */
 export function bodyOf(write: QueuedWrite, record: SessionRecord): WriteBody {
-  const { versionId, attempt, writeId, place, answers, completed, restart } = write;
+  const { versionId, attempt, writeId, place, answers, stepTimes, completed, restart } = write;
   const progressData = progressDataAfter(write, record);
   const variableState = variablesAfter(write, record);
   return {
@@ -75,6 +79,7 @@ export function bodyOf(write: QueuedWrite, record: SessionRecord): WriteBody {
         ...(score !== null && maxScore !== null && { score, maxScore }),
       })),
     }),
+    ...(stepTimes && { stepTimes }),
     ...(completed && { completed }),
     ...(restart && { restart }),
   };
@@ -129,11 +134,19 @@ export function needsOwnPosition({ answers, completed }: QueuedWrite): boolean {
   return answers.length > 0 || completed;
 }
 
-/** Splits a rejected write, so that a faulty answer does not take others with it. Returns null if it is a single change. */
+/**
+ * Splits a rejected write, so that a faulty answer does not lose the others. The first split only removes the time on
+ * steps. Returns null for a single change.
+ */
 export function split(write: QueuedWrite, newId: () => string): QueuedWrite[] | null {
   const { answers, progressData, variables, completed, restart } = write;
   const nothing = { answers: [], progressData: null, variables: null, setVariables: [] };
-  const fresh = (fields: Partial<QueuedWrite>) => ({ ...write, sent: false, ...fields, writeId: newId() });
+  const fresh = (fields: Partial<QueuedWrite>) => ({
+    ...{ ...write, stepTimes: undefined, sent: false },
+    ...fields,
+    writeId: newId(),
+  });
+  if (write.stepTimes) return [fresh({})];
   const half = Math.ceil(answers.length / 2);
   if (answers.length > 1) {
     const first = fresh({ ...nothing, answers: answers.slice(0, half), completed: false });

@@ -1,16 +1,4 @@
-import { backoffMs } from '../../shared/platform/backoff.ts';
-import {
-  afterWrite,
-  bodyOf,
-  compacted,
-  inAttemptOf,
-  split,
-  needsOwnPosition,
-  isBegunElsewhere,
-  isOfEarlierAttempt,
-  findOutdatedWrite,
-  rebased,
-} from './queued-write.ts';
+import { afterWrite, bodyOf, compacted, isOfEarlierAttempt, needsOwnPosition } from './queued-write.ts';
 import type { QueuedAnswer, QueuedWrite, WriteBody } from './queued-write.ts';
 import type { JsonObject, StepPosition, SessionRecord } from './session-record.ts';
 
@@ -32,6 +20,8 @@ export interface SaveQueue {
   /** Unix time in milliseconds of the next request, but not before `notBefore`, the end of the backoff. */
   dueAt: number;
   notBefore: number;
+  /** Milliseconds of active time, by the step's id, for the next write that is sent. */
+  stepTimes?: Record<string, number> | undefined;
   /** Ids of recently saved writes, which another tab may still hand over. */
   savedIds: readonly string[];
 }
@@ -45,7 +35,9 @@ export type Hold =
   /** The server rejected the token. */
   | 'expired'
   /** The lesson is no longer available. */
-  | 'gone';
+  | 'gone'
+  /** The learner's data were erased: the page reloads, and removes what the browser stores. */
+  | 'erased';
 
 /** A learner's action. */
 export interface Change {
@@ -63,13 +55,6 @@ export interface Change {
   restart?: boolean;
 }
 
-/** The outcome of a write's request. */
-export type WriteResponse =
-  | { kind: 'saved' | 'conflict'; record: SessionRecord }
-  | { kind: 'expired' | 'gone' | 'rejected' }
-  /** @param retryAfterMs the delay in the server's Retry-After header, or 0 */
-  | { kind: 'failed'; retryAfterMs: number };
-
 export interface Context {
   /** Unix time in milliseconds, by the server's clock as far as this tab knows it. */
   now: number;
@@ -78,15 +63,11 @@ export interface Context {
 
 /** Debounce: answers within this time become one write. */
 export const debounceMs = 500;
-const backoff = { firstMs: 1000, maxMs: 60_000 };
-/** The longest Retry-After delay that the queue accepts. */
-const maxRetryAfterMs = 600_000;
 /** Characters of JSON at which a write is full. The server accepts 1 MiB. */
 const maxWriteChars = 256 * 1024;
 const maxAnswers = 500;
 /** The number of writes at which {@link enqueue} drops superseded ones. */
 const compactFrom = 100;
-const maxSavedIds = 100;
 
 export function emptyQueue(record: SessionRecord): SaveQueue {
   const idle = { inFlight: null, hold: null, failures: 0, dueAt: Infinity, notBefore: 0 };
@@ -112,6 +93,12 @@ export function enqueue(queue: SaveQueue, change: Change, versionId: string, con
   };
 }
 
+/** Adds active time on a step. */
+export function addTime(queue: SaveQueue, stepId: string, activeMs: number): SaveQueue {
+  const { stepTimes = {} } = queue;
+  return { ...queue, stepTimes: { ...stepTimes, [stepId]: (stepTimes[stepId] ?? 0) + activeMs } };
+}
+
 /** Answers are debounced. So is a first view, to let the pictures of the step load first. */
 function isUrgent({ answer, setVariable, progressData, restart }: Change): boolean {
   if (answer !== undefined || setVariable !== undefined) return false;
@@ -128,54 +115,35 @@ export function waitMs(queue: SaveQueue, now: number): number | null {
 export function takeNext(queue: SaveQueue): { queue: SaveQueue; body: WriteBody } | undefined {
   const [first, ...rest] = queue.writes;
   if (first === undefined) return undefined;
-  const body = bodyOf(first, queue.record);
-  const inFlight = { writeId: first.writeId, revision: body.revision };
-  return { queue: { ...queue, writes: [{ ...first, sent: true }, ...rest], inFlight }, body };
+  const { stepTimes } = queue;
+  const write = first.sent ? first : { ...first, stepTimes, sent: true };
+  const body = bodyOf(write, queue.record);
+  const inFlight = { writeId: write.writeId, revision: body.revision };
+  const left = { ...queue, writes: [write, ...rest], inFlight };
+  return { queue: first.sent ? left : { ...left, stepTimes: undefined }, body };
 }
 
 /**
  * Takes all writes except the one in flight, for a page that may close. Each builds on the revision that the write
- * before it will create; the server waits for earlier writes. The writes stay in the queue, because their idempotency
- * keys let it repeat them.
+ * before it will create, and names that write; the server waits for earlier writes. The writes stay in the queue, because
+ * their idempotency keys let it repeat them.
  */
 export function takeAll(queue: SaveQueue): { queue: SaveQueue; bodies: WriteBody[] } {
   if (queue.hold !== null) return { queue, bodies: [] };
-  let { record } = queue;
+  let { record, stepTimes } = queue;
+  let after: string | undefined;
   const bodies: WriteBody[] = [];
-  for (const write of queue.writes) {
-    if (write.writeId !== queue.inFlight?.writeId) bodies.push(bodyOf(write, record));
+  const writes = queue.writes.map((queued) => {
+    const write = queued.sent ? queued : { ...queued, stepTimes, sent: true };
+    if (!queued.sent) stepTimes = undefined;
+    const { writeId } = write;
+    if (writeId !== queue.inFlight?.writeId)
+      bodies.push({ ...bodyOf(write, record), ...(after && { after }) });
     record = afterWrite(record, write);
-  }
-  return { queue: { ...queue, writes: queue.writes.map((write) => ({ ...write, sent: true })) }, bodies };
-}
-
-/**
- * Applies the response to the write in flight.
- *
- * @param context.random from 0 to 1: the jitter of the backoff
- * @returns `lost`, the write that the queue has dropped, if any
- */
-export function afterResponse(
-  queue: SaveQueue,
-  response: WriteResponse,
-  context: Context & { random: number },
-): { queue: SaveQueue; lost?: QueuedWrite } {
-  const { inFlight } = queue;
-  if (inFlight === null) return { queue };
-  const idle = { ...queue, inFlight: null };
-  switch (response.kind) {
-    case 'saved':
-      return withLost(idle, afterSaved(idle, inFlight, response.record));
-    case 'conflict':
-      return withLost(idle, afterConflict(idle, response.record));
-    case 'expired':
-    case 'gone':
-      return { queue: { ...idle, hold: idle.hold ?? response.kind } };
-    case 'failed':
-      return { queue: afterFailure(idle, response.retryAfterMs, context) };
-    case 'rejected':
-      return afterRejection(idle, inFlight.writeId, context);
-  }
+    after = writeId;
+    return write;
+  });
+  return { queue: { ...queue, writes, stepTimes }, bodies };
 }
 
 /** Ends debounce and backoff: the network is back, or the page is about to be hidden. */
@@ -206,7 +174,7 @@ export function continueHere(
 
 /**
  * Adopts the server's record as another tab of this browser knows it. If the learner has restarted there, it drops
- * writes to the earlier attempt: {@link findOutdatedWrite} names them.
+ * writes to the earlier attempt: `findOutdatedWrite()` names them.
  */
 export function catchUp(queue: SaveQueue, record: SessionRecord): SaveQueue {
   const { revision, attempt } = record;
@@ -269,78 +237,4 @@ function withChange(
     completed: write.completed || change.completed === true,
     restart: write.restart || change.restart === true,
   };
-}
-
-function afterSaved(
-  queue: SaveQueue,
-  { writeId, revision }: { writeId: string; revision: number },
-  record: SessionRecord,
-): SaveQueue {
-  const ours = queue.writes.filter(({ sent }) => sent).length;
-  const writes = queue.writes.filter((write) => write.writeId !== writeId);
-  const saved = {
-    ...queue,
-    record: record.revision >= queue.record.revision ? record : queue.record,
-    writes,
-    failures: 0,
-    notBefore: 0,
-    dueAt: writes.length === 0 ? Infinity : queue.dueAt,
-    savedIds: [...queue.savedIds, writeId].slice(-maxSavedIds),
-  };
-  // The reply to a write that is sent again holds the record as it is now, with writes of other devices. The server
-  // ignores a write of an attempt that another device has ended, however few writes that device has made since.
-  const othersWrote = record.revision > revision + ours || isBegunElsewhere(queue.writes, record);
-  return othersWrote ? afterConflict(saved, record, queue) : saved;
-}
-
-function afterConflict(
-  queue: SaveQueue,
-  record: SessionRecord,
-  before: Pick<SaveQueue, 'record' | 'writes'> = queue,
-): SaveQueue {
-  // Two tabs that open a new lesson at the same time have nothing yet that could conflict.
-  if (record.status === 'not_started' && queue.writes.every(isFirstView))
-    return { ...queue, record, writes: [] };
-  return {
-    ...queue,
-    record,
-    writes: inAttemptOf(rebased(queue.writes, record, before.record.items ?? [], before.writes), record),
-    failures: 0,
-    hold: queue.hold ?? 'conflict',
-  };
-}
-
-function afterFailure(
-  queue: SaveQueue,
-  requestedMs: number,
-  { now, random }: Context & { random: number },
-): SaveQueue {
-  const retryAfterMs = Math.min(maxRetryAfterMs, requestedMs);
-  const pauseMs = backoffMs(backoff, queue.failures, { retryAfterMs, random });
-  return { ...queue, failures: queue.failures + 1, notBefore: now + pauseMs };
-}
-
-function afterRejection(
-  queue: SaveQueue,
-  writeId: string,
-  { newId }: Context,
-): { queue: SaveQueue; lost?: QueuedWrite } {
-  const rejected = queue.writes.find((write) => write.writeId === writeId);
-  const parts = rejected === undefined ? null : split(rejected, newId);
-  const writes = queue.writes.flatMap((write) => (write.writeId === writeId ? (parts ?? []) : write));
-  const dueAt = writes.length === 0 ? Infinity : queue.dueAt;
-  const next = { ...queue, writes, failures: 0, dueAt };
-  return parts === null && rejected !== undefined ? { queue: next, lost: rejected } : { queue: next };
-}
-
-/** Adds the write that was lost because the learner began a later attempt elsewhere. */
-function withLost(before: SaveQueue, queue: SaveQueue): { queue: SaveQueue; lost?: QueuedWrite } {
-  const lost = queue.hold === before.hold ? undefined : findOutdatedWrite(before.writes, queue.record);
-  return lost === undefined ? { queue } : { queue, lost };
-}
-
-function isFirstView(write: QueuedWrite): boolean {
-  return (
-    !needsOwnPosition(write) && !write.restart && write.progressData === null && write.variables === null
-  );
 }

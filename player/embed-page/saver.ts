@@ -1,7 +1,7 @@
 import { adopt, abandonedSavesOf, findOutdatedSave } from './abandoned-saves.ts';
 import type { AbandonedSaves } from './abandoned-saves.ts';
 import {
-  afterResponse,
+  addTime,
   catchUp,
   enqueue,
   continueHere,
@@ -12,6 +12,7 @@ import {
   takeNext,
   waitMs,
 } from './save-queue.ts';
+import { afterResponse } from './save-response.ts';
 import type { Change, Context, SaveQueue } from './save-queue.ts';
 import { findOutdatedWrite } from './queued-write.ts';
 import type { QueuedWrite } from './queued-write.ts';
@@ -25,6 +26,8 @@ export interface Saver {
   /** Whether the browser stores unsaved writes; otherwise they are lost with the page. */
   isStored(this: void): boolean;
   change(this: void, change: Change): void;
+  /** Adds active time on a step, for the next write. */
+  time(this: void, stepId: string, activeMs: number): void;
   /**
    * Stores a widget's unsubmitted answer, or removes it (undefined). It becomes an answer when the page is hidden, or
    * when the lesson opens again.
@@ -48,8 +51,12 @@ export interface Saver {
   renewed(this: void): void;
   /** Retries at once, because the network may be back. */
   skipWait(this: void): void;
-  /** Sends everything at once, because the page may close. */
-  flush(this: void): void;
+  /**
+   * Sends everything at once, because the page may close.
+   *
+   * @param position the step that is shown, for a write that has only the time on steps
+   */
+  flush(this: void, position: StepPosition): void;
 }
 
 export interface SaverOptions {
@@ -135,6 +142,9 @@ export function createSaver(options: SaverOptions): Saver {
     queue: () => queue,
     isStored: () => isStored,
     change: (change) => set(enqueue(queue, change, versionId, context())),
+    time(stepId, activeMs) {
+      queue = addTime(queue, stepId, activeMs);
+    },
     adopt(abandoned, here) {
       const lost = findOutdatedSave(queue, abandoned);
       set(adopt(queue, abandoned, here, context()));
@@ -165,7 +175,8 @@ export function createSaver(options: SaverOptions): Saver {
       drafts.clear();
       save();
     },
-    flush() {
+    flush(position) {
+      if (queue.stepTimes && queue.hold === null) set(enqueue(queue, { position }, versionId, context()));
       if (drafts.size > 0) {
         const all = withDrafts();
         drafts.clear();

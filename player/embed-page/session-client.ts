@@ -1,7 +1,7 @@
 import { parseRetryAfter } from '../../shared/platform/backoff.ts';
 import type { Learner, LessonBoot } from './boot.ts';
 import type { WriteBody } from './queued-write.ts';
-import type { WriteResponse } from './save-queue.ts';
+import type { WriteResponse } from './save-response.ts';
 import { readRecord } from './session-record.ts';
 import type { JsonObject, SessionRecord } from './session-record.ts';
 
@@ -108,6 +108,8 @@ async function readResponse(response: Response): Promise<WriteResponse> {
     case 403:
     case 404:
       return { kind: 'gone' };
+    case 410:
+      return { kind: 'erased' };
     case 400:
     case 413:
     case 422:

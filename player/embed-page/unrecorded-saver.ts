@@ -25,6 +25,7 @@ export function unrecordedSaver({
       onChange();
       onSaved(queue.record, write);
     },
+    time: nothing,
     draft: nothing,
     dropDrafts: nothing,
     adopt: nothing,

@@ -1,5 +1,5 @@
 import type { VisibleLesson } from './frame-link.ts';
-import type { Viewport } from './host-link.ts';
+import type { Viewport } from './host-messages.ts';
 import { windowHeight } from '../visible-area.ts';
 
 /** Which part of the lesson is on the screen. */
@@ -75,25 +75,32 @@ function watchEdges(onChange: (seen: { top: number; bottom: number }) => void): 
   // The page itself says where the visible part is, however far it has moved.
   const page = document.documentElement;
   let look: IntersectionObserver | undefined;
+  let known = { top: NaN, bottom: NaN };
 
   function locate(): void {
     look?.disconnect();
     look = new IntersectionObserver(([entry]) => {
       look?.disconnect();
       const { top, bottom, height } = entry?.intersectionRect ?? { top: 0, bottom: 0, height: 0 };
-      if (height === 0) return;
+      if (height === 0 || (top === known.top && bottom === known.bottom)) return;
+      known = { top, bottom };
       for (const [index, edge] of [top, bottom].entries()) {
         const probe = probes[index];
-        if (probe) probe.style.insetBlockStart = `${edge - reach}px`;
+        if (!probe) continue;
+        probe.style.insetBlockStart = `${edge - reach}px`;
+        // Meanwhile, the part may have moved out of the probe's reach. A new observation always reports once.
+        watch.unobserve(probe);
+        watch.observe(probe);
       }
-      onChange({ top, bottom });
+      onChange(known);
     });
     look.observe(page);
   }
 
   const watch = new IntersectionObserver(locate, { threshold: thresholds });
   page.append(...probes);
-  for (const probe of probes) watch.observe(probe);
+  // The page comes into view far from the probes when a reader jumps to it from elsewhere on the host page.
+  for (const target of [page, ...probes]) watch.observe(target);
   addEventListener('resize', locate);
   return () => {
     watch.disconnect();

@@ -2,14 +2,12 @@ import { measured, probed } from './content-height.ts';
 import type { FrameHeight } from './content-height.ts';
 import { grown, pauseMsOf } from './growth.ts';
 import type { Growth } from './growth.ts';
+import { pressGuard } from './press-guard.ts';
 
 /** How long a doubtful height must stay unchanged before it is probed, because a picture may still load. */
 const quietTimeMs = 100;
-/**
- * How long the height stays after an event, until the next one: a press ends with a click, which follows its pointerup.
- * A lesson that follows its frame would otherwise move the pressed button away, and the browser would drop the click.
- */
-const holdMs = { pointerdown: 1000, pointerup: 100, pointercancel: 0, click: 0, keydown: 0 };
+/** What a learner does that may make the lesson grow. */
+const actions = ['pointerdown', 'pointerup', 'click', 'keydown'];
 
 /**
  * Watches an element's height and requests a frame of the same height.
@@ -21,19 +19,24 @@ export function followHeight(element: HTMLElement, request: (height: number) => 
   let requested: Growth | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let pauseTimer: ReturnType<typeof setTimeout> | undefined;
-  /** Unix time in milliseconds. */
-  let heldUntil = 0;
+  const afterPress = pressGuard();
 
   function set(next: FrameHeight): void {
     height = next;
+    afterPress(ask);
+  }
+
+  function ask(): void {
     clearTimeout(pauseTimer);
-    const wanted = Math.ceil(next.wanted);
+    if (height === undefined) return;
+    const wanted = Math.ceil(height.wanted);
     if (wanted === requested?.height) return;
-    const pausedUntil =
-      requested !== undefined && wanted > requested.height ? requested.at + pauseMsOf(requested) : 0;
-    const pauseMs = Math.max(pausedUntil, heldUntil) - Date.now();
+    const pauseMs =
+      requested !== undefined && wanted > requested.height
+        ? requested.at + pauseMsOf(requested) - Date.now()
+        : 0;
     if (pauseMs <= 0) send(wanted);
-    else if (pauseMs < Infinity) pauseTimer = setTimeout(() => send(wanted), pauseMs);
+    else if (pauseMs < Infinity) pauseTimer = setTimeout(() => afterPress(ask), pauseMs);
   }
 
   function send(wanted: number): void {
@@ -49,12 +52,11 @@ export function followHeight(element: HTMLElement, request: (height: number) => 
     if (next.held) timer = setTimeout(() => set(probed(next)), quietTimeMs);
   }
 
-  for (const [type, ms] of Object.entries(holdMs)) {
+  for (const type of actions) {
     const onAction = () => {
-      heldUntil = Date.now() + ms;
       // Growth after a learner's action is not an echo.
       if (requested) requested = { ...requested, echoes: 0 };
-      if (height) set(height);
+      afterPress(ask);
     };
     addEventListener(type, onAction, { capture: true });
   }

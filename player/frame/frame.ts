@@ -6,7 +6,10 @@ import { mountLesson } from '../lesson/mount-lesson.ts';
 import type { LessonEvent, LessonHandle, LessonOptions } from '../lesson/options.ts';
 import { readSkeleton } from '../lesson/read-skeleton.ts';
 import { chunkedSteps } from '../lesson/step-source.ts';
+import { addTheme, setScheme } from '../theme.ts';
+import { measureActiveTime } from './active-time.ts';
 import { followHeight } from './follow-height.ts';
+import { pressGuard } from './press-guard.ts';
 import type { Widget } from '../widget.ts';
 
 /**
@@ -26,14 +29,22 @@ function listen(): void {
 function play(start: FrameStart, port: MessagePort): void {
   const root = element('main');
   setVisible(start.visible);
+  addTheme(start.theme?.css);
+  setScheme(start.scheme);
   const { chunk, steps: firstSteps } = start.first;
   const steps = chunkedSteps(start.lesson, (needed) => send({ type: 'loadChunk', chunk: needed }));
   steps.receive(chunk, firstSteps);
+  const time = measureActiveTime(
+    () => root.querySelector('.lectern-is-covered') !== null,
+    (stepId, activeMs) => send({ type: 'time', stepId, activeMs }),
+  );
+  const enter = ({ stepId, progressData }: LessonEvent) =>
+    time.enter(progressData.atEnd ? undefined : stepId);
   let { content } = start;
-  let handle = mount(start);
+  let handle = mount(start, true);
   const afterPress = pressGuard();
 
-  function mount({ state, startAt }: Pick<FrameStart, 'state' | 'startAt'>): LessonHandle {
+  function mount({ state, startAt }: Pick<FrameStart, 'state' | 'startAt'>, cover: boolean): LessonHandle {
     const { lesson, versionId, language } = start;
     const options: LessonOptions = {
       element: root,
@@ -43,10 +54,18 @@ function play(start: FrameStart, port: MessagePort): void {
       onLeave: start.course?.hasReturn ? () => send({ type: 'leave' }) : undefined,
       state,
       startAt,
+      cover,
+      logo: start.theme?.logo ?? undefined,
       resolveMedia: (src) => mediaUrl(content, src),
       loadWidget: (type) => loadWidget(content, type, start.styledWidgets?.includes(type) ?? true),
-      onReady: ({ stepId, progressData: { atEnd } }) => send({ type: 'ready', stepId, atEnd }),
-      onStepChange: (event) => send({ type: 'step', ...stateOf(event), completed: false }),
+      onReady(event) {
+        enter(event);
+        send({ type: 'ready', stepId: event.stepId, atEnd: event.progressData.atEnd });
+      },
+      onStepChange(event) {
+        enter(event);
+        send({ type: 'step', ...stateOf(event), completed: false });
+      },
       onComplete: (event) => send({ type: 'step', ...stateOf(event), completed: true }),
       onAnswer: (event) => send({ type: 'answer', ...stateOf(event), item: event.item }),
       onDraft: ({ at, ...draft }) => send({ type: 'draft', ...draft, answeredAt: at }),
@@ -65,6 +84,9 @@ function play(start: FrameStart, port: MessagePort): void {
     switch (data.type) {
       case 'content':
         content = data.base;
+        return;
+      case 'scheme':
+        setScheme(data.scheme);
         return;
       case 'visible':
         afterPress(() => setVisible(data));
@@ -86,7 +108,7 @@ function play(start: FrameStart, port: MessagePort): void {
         return;
       case 'remount':
         handle.destroy();
-        handle = mount(data);
+        handle = mount(data, false);
         root.style.minBlockSize = '';
     }
   };
@@ -95,37 +117,6 @@ function play(start: FrameStart, port: MessagePort): void {
   const sendHeight = (height: number) => send({ type: 'resize', height });
   if (start.visible) followHeight(root, sendHeight);
   else new ResizeObserver(() => sendHeight(root.offsetHeight)).observe(root);
-}
-
-/** How long changes wait after an event: a press ends with a click, which follows its pointerup. */
-const pressMs = { pointerdown: 1000, pointerup: 100, pointercancel: 0, click: 0 };
-
-/**
- * Returns a function that makes a change at once, or after the press in progress. If the pressed button moved away, the
- * browser would drop the click. Only the last of several changes is made.
- */
-function pressGuard(): (change: () => void) => void {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let waiting: (() => void) | undefined;
-  const release = () => {
-    clearTimeout(timer);
-    timer = undefined;
-    const change = waiting;
-    waiting = undefined;
-    change?.();
-  };
-  for (const [type, ms] of Object.entries(pressMs)) {
-    const onEvent = () => {
-      clearTimeout(timer);
-      if (ms === 0) release();
-      else timer = setTimeout(release, ms);
-    };
-    addEventListener(type, onEvent, { capture: true });
-  }
-  return (change) => {
-    if (timer === undefined) change();
-    else waiting = change;
-  };
 }
 
 /** In a lower window, a header and a bar would leave too little space to read. As in lesson.css. */

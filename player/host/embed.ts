@@ -56,6 +56,11 @@ export interface EmbedOptions {
   minHeight?: number;
   /** Height of what covers the top of the window, such as a fixed header, in CSS pixels; 0 by default. */
   topOffset?: number | ((this: void) => number);
+  /**
+   * The color scheme of the lesson. `page` is the CSS `color-scheme` of the element that the frame is in. By default, the
+   * organization's theme decides, or else the device.
+   */
+  colorScheme?: 'light' | 'dark' | 'page';
   /** Id of the step to start at, instead of the learner's last one. */
   startAt?: string;
   onEvent?(this: void, event: EmbedEvent): void;
@@ -67,6 +72,8 @@ export interface Embed {
   /** Replaces the token with another one of the same learner, before or after it has expired. */
   setToken(this: void, token: string): void;
   goTo(this: void, stepId: string): void;
+  /** Shows the lesson in another color scheme, such as when learners switch the page's. `page` reads it again. */
+  setColorScheme(this: void, scheme: EmbedOptions['colorScheme']): void;
   /** Removes the lesson from the page. */
   destroy(this: void): void;
 }
@@ -85,6 +92,8 @@ const script = document.currentScript instanceof HTMLScriptElement ? document.cu
  */
 export function mount(element: HTMLElement, options: EmbedOptions): Embed {
   const url = embedUrl(options);
+  let scheme = schemeOf(element, options.colorScheme);
+  if (scheme) url.searchParams.set('scheme', scheme);
   const { title = 'Lesson', minHeight = 320, topOffset = 0 } = options;
   const iframe = document.createElement('iframe');
   /** Messages for the lesson's page, until its script runs. */
@@ -99,6 +108,8 @@ export function mount(element: HTMLElement, options: EmbedOptions): Embed {
   let calls = 0;
   let retry: ReturnType<typeof setTimeout> | undefined;
   let isDelayed = false;
+  /** Whether the scheme was set after the frame's URL. */
+  let isSchemeSet = false;
 
   function post(message: object): void {
     iframe.contentWindow?.postMessage({ source: 'lectern', v: 1, ...message }, url.origin);
@@ -183,6 +194,7 @@ export function mount(element: HTMLElement, options: EmbedOptions): Embed {
     isListening = true;
     post({ type: 'hello' });
     sendView();
+    if (isSchemeSet) post({ type: 'colorScheme', scheme });
     if (isDelayed) post({ type: 'tokenDelayed' });
     if (!isReady && requestedStep !== undefined) post({ type: 'goTo', stepId: requestedStep });
     queued.splice(0).forEach(post);
@@ -206,6 +218,11 @@ export function mount(element: HTMLElement, options: EmbedOptions): Embed {
       requestedStep = stepId;
       if (isListening) post({ type: 'goTo', stepId });
     },
+    setColorScheme(next) {
+      scheme = schemeOf(element, next);
+      isSchemeSet = true;
+      if (isListening) post({ type: 'colorScheme', scheme });
+    },
     destroy() {
       stopRenewing();
       removeEventListener('message', onMessage);
@@ -214,6 +231,14 @@ export function mount(element: HTMLElement, options: EmbedOptions): Embed {
       iframe.remove();
     },
   };
+}
+
+/** Returns the color scheme to show; undefined for that of the theme or the device. */
+function schemeOf(element: Element, option: EmbedOptions['colorScheme']): 'light' | 'dark' | undefined {
+  // Such as "normal", "light dark", "only light" or "dark".
+  const wanted = option === 'page' ? getComputedStyle(element).colorScheme : option;
+  const names = (wanted ?? '').split(' ').filter((name) => name === 'light' || name === 'dark');
+  return names.length === 1 ? names[0] : undefined;
 }
 
 /** Returns the part of the window in which an element may be seen, below a header of this height. CSS pixels. */
@@ -257,12 +282,12 @@ function embedUrl({ src, base = script, lessonId, token, getToken, startAt }: Em
   return url;
 }
 
-/** Mounts a lesson in every `<div data-lectern-embed="lesson id" data-token="...">`; `data-src`, `data-title` and `data-top-offset` work, too. */
+/** Mounts a lesson in every `<div data-lectern-embed="lesson id" data-token="...">`; `data-src`, `data-title`, `data-top-offset` and `data-color-scheme` work, too. */
 function mountAll(): void {
   for (const element of document.querySelectorAll<HTMLElement>(
     '[data-lectern-embed]:not([data-lectern-mounted])',
   )) {
-    const { lecternEmbed, token, src, title, topOffset } = element.dataset;
+    const { lecternEmbed, token, src, title, topOffset, colorScheme } = element.dataset;
     element.dataset.lecternMounted = '';
     mount(element, {
       ...(lecternEmbed && { lessonId: lecternEmbed }),
@@ -270,6 +295,7 @@ function mountAll(): void {
       ...(src && { src }),
       ...(title && { title }),
       ...(topOffset && { topOffset: Number(topOffset) || 0 }),
+      ...(colorScheme && { colorScheme: colorScheme as NonNullable<EmbedOptions['colorScheme']> }),
     });
   }
 }

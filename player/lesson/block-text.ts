@@ -1,3 +1,4 @@
+import { intlLocale } from '../../shared/i18n/message.ts';
 import { valueOf } from './visibility.ts';
 import type { Variables } from './visibility.ts';
 
@@ -5,6 +6,9 @@ import type { Variables } from './visibility.ts';
 const nonTextProps = new Set(['captions', 'correct', 'id', 'poster', 'src', 'type', 'variable', 'visibleIf']);
 
 const placeholder = /\{\{([^{}]+)\}\}/g;
+
+/** The characters that variables may add to one text: a long value in many places would freeze the page. */
+const maxFilledChars = 500_000;
 
 const htmlEscapes: Record<string, string> = {
   '&': '&amp;',
@@ -54,10 +58,12 @@ function fillValue(value: unknown, options: TextOptions, isPlain: boolean): unkn
 
 function fillText(text: string, { variables, language }: TextOptions, isPlain: boolean): string {
   if (!text.includes('{{')) return text;
+  let left = maxFilledChars;
   return text.replace(placeholder, (match, inner: string) => {
     const name = inner.trim();
     if (!Object.hasOwn(variables, name)) return match;
-    const value = formatValue(valueOf(variables, name), language);
+    const value = formatValue(valueOf(variables, name), language).slice(0, left);
+    left -= value.length;
     return isPlain ? value : value.replace(/[&<>"']/g, (character) => htmlEscapes[character] ?? character);
   });
 }
@@ -73,7 +79,7 @@ function formatValue(value: unknown, language: string): string {
 function formatNumber(value: number, language: string): string {
   try {
     // Without grouping, because a number may be a year.
-    return value.toLocaleString(language, { useGrouping: false, maximumFractionDigits: 4 });
+    return value.toLocaleString(intlLocale(language), { useGrouping: false, maximumFractionDigits: 4 });
   } catch {
     return String(value);
   }

@@ -31,7 +31,11 @@ export function showBlocks(
 }
 
 function showBlock(parent: HTMLElement, block: Block, blockHost: BlockHost): BlockView {
-  const host = element('div', { class: 'lectern-slot' });
+  const { id } = block.props;
+  const host = element('div', {
+    class: 'lectern-slot',
+    'data-lectern-block': typeof id === 'string' ? id : undefined,
+  });
   parent.append(host);
   const following = blockHost.followers(block.props.id);
   const followersHost = element('div', { class: 'lectern-stack' });

@@ -18,7 +18,12 @@ export function confirmDialog(
 ): HTMLDialogElement {
   const titleId = uniqueId();
   const noteId = uniqueId();
-  const stay = element('button', { class: 'lectern-button lectern-is-quiet', type: 'button' }, cancel);
+  // This button gets the focus when the dialog opens, so that Enter loses nothing.
+  const stay = element(
+    'button',
+    { class: 'lectern-button lectern-is-quiet', type: 'button', autofocus: true },
+    cancel,
+  );
   const go = element('button', { class: 'lectern-button', type: 'button' }, confirm);
   const dialog = element(
     'dialog',

@@ -1,4 +1,4 @@
-import { message } from '../../shared/i18n/message.ts';
+import { intlLocale, message } from '../../shared/i18n/message.ts';
 import { shareOf } from '../../shared/progress/score.ts';
 import { element, icon } from '../dom.ts';
 import { confirmDialog } from './confirm-dialog.ts';
@@ -11,7 +11,8 @@ import { stepTitle } from './step-list.ts';
 
 /** The actions on the page after the last step. */
 export interface EndActions {
-  goToIndex(this: void, index: number): void;
+  /** Goes to a step, or to one of its questions. */
+  goToIndex(this: void, index: number, widgetId?: string): void;
   back(this: void): void;
   restart(this: void): void;
   /** Goes through the steps with mistakes. */
@@ -89,15 +90,15 @@ export function endView(
       const steps = results.filter(({ step }) => step.sectionIndex === sectionIndex);
       if (steps.length === 0) return [];
       const questions = steps.flatMap((step) => step.questions);
-      const scored = questions.filter(({ result }) => !['answered', 'open'].includes(result)).length;
-      const right = questions.filter(({ result }) => result === 'right').length;
+      const scored = questions.filter(({ isScored }) => isScored);
+      const right = scored.filter(({ result }) => result === 'right').length;
       const heading = element(
         'h2',
         { class: 'lectern-end-heading' },
         element('span', {}, title || lesson.title),
       );
-      if (scored > 0) {
-        const count = message(language, 'lesson.rightOf', { right, total: questions.length });
+      if (scored.length > 0) {
+        const count = message(language, 'lesson.rightOf', { right, total: scored.length });
         heading.append(' ', element('span', { class: 'lectern-outline-count' }, count));
       }
       return [heading, element('ul', { class: 'lectern-results' }, ...steps.flatMap(questionRows))];
@@ -105,12 +106,12 @@ export function endView(
   }
 
   function questionRows({ step, questions }: StepResults): HTMLElement[] {
-    return questions.map(({ result }, index) => {
+    return questions.map(({ widgetId, result }, index) => {
       const name = stepTitle(step, lesson, language);
       const number = message(language, 'lesson.question', { number: index + 1 });
       const link = element('button', { class: 'lectern-link', type: 'button' }, name);
       if (questions.length > 1) link.append(` · ${number}`);
-      link.addEventListener('click', () => actions.goToIndex(step.index));
+      link.addEventListener('click', () => actions.goToIndex(step.index, widgetId));
       return element(
         'li',
         { class: `lectern-result-row lectern-is-${result}` },
@@ -139,7 +140,7 @@ function resultText(result: Result, language: string): string {
 
 /** Draws a share as a ring with its percentage. */
 function ring(share: number, language: string): HTMLElement {
-  const text = share.toLocaleString(language, { style: 'percent', maximumFractionDigits: 0 });
+  const text = share.toLocaleString(intlLocale(language), { style: 'percent', maximumFractionDigits: 0 });
   const made = element('div', { class: 'lectern-ring' }, element('span', {}, text));
   made.style.setProperty('--lectern-share', String(share));
   return made;

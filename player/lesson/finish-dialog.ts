@@ -1,4 +1,4 @@
-import { message } from '../../shared/i18n/message.ts';
+import { intlLocale, message } from '../../shared/i18n/message.ts';
 import { element } from '../dom.ts';
 import { confirmDialog } from './confirm-dialog.ts';
 import type { PlayedLesson, PlayedStep } from './read-lesson.ts';
@@ -21,10 +21,11 @@ export function askFinish(
   actions: { finish(this: void): void; goToIndex(this: void, index: number): void },
 ): void {
   const percent = (share: number) =>
-    share.toLocaleString(language, { style: 'percent', maximumFractionDigits: 0 });
+    share.toLocaleString(intlLocale(language), { style: 'percent', maximumFractionDigits: 0 });
+  // The list of open questions follows the last sentence.
   const notes = [
-    openSteps.length > 0 ? message(language, 'lesson.finishOpen') : '',
     grade === null ? '' : message(language, 'lesson.finishGrade', { percent: percent(grade) }),
+    openSteps.length > 0 ? message(language, 'lesson.finishOpen') : '',
   ];
   const links = openSteps.map((step) => {
     const link = element(

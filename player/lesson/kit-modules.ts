@@ -7,6 +7,7 @@ export const kitModules = [
   'player/dom.ts',
   'player/html.ts',
   'player/props.ts',
+  'player/question/hint.ts',
   'player/question/parts.ts',
   'player/question/question.ts',
   'shared/i18n/message.ts',

@@ -1,6 +1,8 @@
 import { element, uniqueId } from '../dom.ts';
 import { askFinish } from './finish-dialog.ts';
 import type { BeforeFinish } from './finish-dialog.ts';
+import type { LessonCover } from '../../shared/lessons/cover.ts';
+import { coverView } from './cover-view.ts';
 import { endView } from './end-view.ts';
 import type { EndActions } from './end-view.ts';
 import type { LessonProgress } from './lesson-progress.ts';
@@ -9,6 +11,7 @@ import { outlinePanel } from './outline-panel.ts';
 import { outlineView } from './outline-view.ts';
 import { stepPosition, stepTitle } from './step-list.ts';
 import { progressBar } from './progress-bar.ts';
+import type { LessonOptions } from './options.ts';
 import type { PlayedLesson, PlayedStep } from './read-lesson.ts';
 import { activeElement } from './focus.ts';
 import { stepBar } from './step-bar.ts';
@@ -22,6 +25,9 @@ export interface LessonActions extends EndActions {
   next(this: void): void;
 }
 
+/** What the player shows besides the lesson. */
+type Surroundings = LessonActions & Pick<LessonOptions, 'logo'>;
+
 /** The player on the page. */
 export interface LessonView {
   /**
@@ -31,12 +37,16 @@ export interface LessonView {
    * @param isChange false for the first time: the page keeps its focus and scroll position
    */
   show(progress: LessonProgress, isChange: boolean, next: string): void;
+  /** Shows the page before the current step. @param start the text of the button that goes to the step */
+  showCover(cover: LessonCover, start: string): void;
   /** Shows what an answer has changed around the step. @param isOpen whether the step has unanswered questions */
   mark(progress: LessonProgress, isOpen: boolean): void;
   /** Asks before the lesson is finished. */
   askFinish(before: BeforeFinish, finish: () => void): void;
   /** Removes the step; its widgets may report a last time. */
   leave(): void;
+  /** Focuses a question of the step and scrolls to it, as soon as the step is loaded. */
+  focusQuestion(widgetId: string): void;
   /** Focuses the heading of the step and scrolls to it. */
   focus(): void;
   destroy(): void;
@@ -47,7 +57,7 @@ export function lessonView(
   root: HTMLElement,
   lesson: PlayedLesson,
   stepHost: StepHost,
-  actions: LessonActions,
+  { logo, ...actions }: Surroundings,
 ): LessonView {
   const { language } = stepHost;
   const outline = outlineView(lesson, language, (index) => {
@@ -63,10 +73,10 @@ export function lessonView(
   const section = element('p', { class: 'lectern-step-section' });
   const stage = element(
     'section',
-    { class: 'lectern-step', 'aria-labelledby': heading.id },
+    { class: 'lectern-step' },
     element('div', { class: 'lectern-step-head' }, section, heading),
   );
-  const bar = stepBar(root, { title: lesson.title, language }, panel.button, progressView.bar);
+  const bar = stepBar(root, { title: lesson.title, logo, language }, panel.button, progressView.bar);
   root.append(
     skip,
     bar.header,
@@ -74,7 +84,7 @@ export function lessonView(
       'div',
       { class: 'lectern-lesson-body' },
       panel.side,
-      element('div', { class: 'lectern-stage' }, stage, bar.bar),
+      element('div', { class: 'lectern-stage' }, bar.tools, stage, bar.bar),
     ),
     panel.drawer,
     status,
@@ -82,6 +92,9 @@ export function lessonView(
 
   let step: StepView | undefined;
   let end: HTMLElement | undefined;
+  let cover: HTMLElement | undefined;
+  /** The question to focus when its step is loaded. */
+  let awaited: string | undefined;
 
   function focus(): void {
     heading.focus({ preventScroll: true });
@@ -89,11 +102,23 @@ export function lessonView(
     for (const target of [skip, heading]) target.scrollIntoView({ block: 'nearest', behavior: 'instant' });
   }
 
+  function focusQuestion(widgetId: string): void {
+    const slot = step?.slotOf(widgetId);
+    awaited = slot === undefined ? widgetId : undefined;
+    if (slot === undefined) return;
+    // Focusable only now, so that a press beside a control does not focus the question.
+    slot.tabIndex = -1;
+    slot.addEventListener('blur', () => slot.removeAttribute('tabindex'), { once: true });
+    slot.focus({ preventScroll: true });
+    slot.scrollIntoView({ block: 'start', behavior: 'instant' });
+  }
+
   /** Shows the blocks of the current step, as soon as they are loaded. */
   function showContent(current: PlayedStep): void {
     const content = lesson.contentOf(current);
     if (content !== undefined) {
       step = showStep(stage, current, content, stepHost);
+      if (awaited !== undefined) focusQuestion(awaited);
       return;
     }
     step = showLoading(stage, {
@@ -104,7 +129,7 @@ export function lessonView(
         const hasFocus = stage.contains(activeElement(stage));
         step?.destroy();
         showContent(current);
-        if (hasFocus) focus();
+        if (hasFocus && !stage.querySelector('.lectern-slot:focus')) focus();
       },
     });
   }
@@ -121,12 +146,22 @@ export function lessonView(
   window.addEventListener('pagehide', flush);
 
   return {
+    showCover(shown, start) {
+      root.classList.add('lectern-is-covered');
+      heading.textContent = lesson.title;
+      section.hidden = bar.back.hidden = true;
+      bar.setNext(start);
+      cover = coverView(shown, lesson.steps.length, stepHost);
+      stage.append(cover);
+    },
     show(progress, isChange, next) {
+      // Not on the cover, whose heading is the name of the whole player.
+      stage.setAttribute('aria-labelledby', heading.id);
       const { atEnd, index } = progress;
       const current = currentStep(lesson, progress);
       outline.show(progress);
       progressView.show(progress);
-      bar.position.textContent = stepPosition(index, lesson, language);
+      bar.position.textContent = atEnd ? '' : stepPosition(index, lesson, language);
       const above = atEnd ? '' : (lesson.sections[current.sectionIndex]?.title ?? '');
       const title = atEnd ? message(language, 'lesson.complete') : stepTitle(current, lesson, language);
       section.textContent = above;
@@ -141,7 +176,7 @@ export function lessonView(
         showContent(current);
       }
       if (!isChange) return;
-      status.textContent = atEnd ? '' : bar.position.textContent;
+      status.textContent = bar.position.textContent;
       focus();
     },
     mark(progress, isOpen) {
@@ -152,17 +187,22 @@ export function lessonView(
     askFinish: (before, finish) =>
       askFinish(root, lesson, language, before, { finish, goToIndex: actions.goToIndex }),
     leave() {
+      awaited = undefined;
       step?.flush();
       step?.destroy();
       end?.remove();
-      step = end = undefined;
+      cover?.remove();
+      root.classList.remove('lectern-is-covered');
+      step = end = cover = undefined;
     },
     focus,
+    focusQuestion,
     destroy() {
       document.removeEventListener('visibilitychange', flush);
       window.removeEventListener('pagehide', flush);
       panel.destroy();
       bar.destroy();
+      progressView.destroy();
       root.remove();
     },
   };

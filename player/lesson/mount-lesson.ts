@@ -1,5 +1,5 @@
 import { element } from '../dom.ts';
-import { textDirection } from '../../shared/lessons/text-direction.ts';
+import { message, textDirection } from '../../shared/i18n/message.ts';
 import { openArchive } from './archive.ts';
 import type { Archive } from './archive.ts';
 import { notice } from '../figure.ts';
@@ -9,7 +9,6 @@ import { readLesson } from './read-lesson.ts';
 import type { PlayedLesson } from './read-lesson.ts';
 import { widgetLoader } from './widget-loader.ts';
 import type { WidgetSource } from './widget-loader.ts';
-import { message } from '../../shared/i18n/message.ts';
 
 /**
  * Plays a lesson in an element of the page. It never throws because of the lesson: an invalid lesson shows a notice in
@@ -19,7 +18,7 @@ import { message } from '../../shared/i18n/message.ts';
  */
 export function mountLesson(
   options: LessonOptions,
-  read: (lesson: unknown) => PlayedLesson = readLesson,
+  read: (lesson: unknown) => PlayedLesson = (lesson) => readLesson(lesson, options.ownTypes),
 ): LessonHandle {
   const root = element('div', { class: 'lectern-lesson' });
   const abort = new AbortController();
@@ -68,7 +67,7 @@ export function mountLesson(
         const url = options.resolveMedia?.(src) ?? src;
         return archive && url === src ? archive.resolveMedia(src) : url;
       },
-      widgetFor: widgetLoader(sources),
+      widgetFor: widgetLoader(sources, lesson.ownTypes),
       report,
     });
   }

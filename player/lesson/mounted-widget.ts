@@ -1,4 +1,5 @@
-import { isCoreWidget } from '../../shared/lessons/core-widgets.ts';
+import { isCoreIn } from '../../shared/lessons/core-widgets.ts';
+import type { OwnTypes } from '../../shared/lessons/core-widgets.ts';
 import type { Block as LessonBlock } from '../../shared/lessons/lesson-content.ts';
 import type { AnswerResult, Block } from '../block.ts';
 import { element } from '../dom.ts';
@@ -15,6 +16,7 @@ import { message } from '../../shared/i18n/message.ts';
 export interface BlockHost {
   language: string;
   overrides: Record<string, unknown>;
+  ownTypes: OwnTypes;
   widgetTimeoutMs: number;
   widgetFor: WidgetLoader;
   resolveMedia(src: string): string;
@@ -83,7 +85,7 @@ export function mountWidget(
   try {
     mounted = widget.mount(host, {
       // Custom widgets get a copy, because they may change their props.
-      props: isCoreWidget(block.type) ? block.props : jsonCopy(block.props),
+      props: isCoreIn(blockHost.ownTypes, block.type) ? block.props : jsonCopy(block.props),
       ...blockHost.saved(block.props.id),
       context,
     });

@@ -6,6 +6,7 @@ import * as define from '../define.ts';
 import * as dom from '../dom.ts';
 import * as html from '../html.ts';
 import * as props from '../props.ts';
+import * as hint from '../question/hint.ts';
 import * as parts from '../question/parts.ts';
 import * as question from '../question/question.ts';
 import type { Widget } from '../widget.ts';
@@ -16,6 +17,7 @@ const kit: Record<KitModule, unknown> = {
   'player/dom.ts': dom,
   'player/html.ts': html,
   'player/props.ts': props,
+  'player/question/hint.ts': hint,
   'player/question/parts.ts': parts,
   'player/question/question.ts': question,
   'shared/i18n/message.ts': message,

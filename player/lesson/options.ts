@@ -24,13 +24,19 @@ export interface LessonOptions {
   resolveMedia?(this: void, src: string): string;
   /** Loads a custom widget; null for unknown types. Called before the player looks in `base`. */
   loadWidget?(this: void, type: string): Promise<Widget | null>;
+  /** Whether the lesson begins with its cover, if it has one; true by default, and false after `startAt`. */
+  cover?: boolean;
+  /** A picture beside the lesson's title, such as the logo of the organization. */
+  logo?: { src: string; alt: string };
+  /** Names of core widgets for which `loadWidget` or the archive has a widget that the lesson plays instead. */
+  ownTypes?: readonly string[];
   /** Milliseconds after which a notice replaces a widget that is still loading. */
   widgetTimeout?: number;
   /** Whether a course gets the result as a grade when the learner finishes. The player shows it before. */
   sendsGrade?: boolean;
   /** Returns to the course. With it, the end has a button that does so. */
   onLeave?(this: void): void;
-  /** Called when the first step is on the page. */
+  /** Called when the first step, or the cover before it, is on the page. */
   onReady?(this: void, event: LessonEvent): void;
   /** Called when another step is on the page or, after the last one, the end (`progressData.atEnd`). */
   onStepChange?(this: void, event: LessonEvent): void;

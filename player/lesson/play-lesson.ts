@@ -44,6 +44,8 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
   let isDestroyed = false;
   /** Widgets of the current step with an answer that is not submitted. It counts when the learner goes on. */
   const drafts = new Set<string>();
+  /** Whether the learner sees the cover. */
+  let isCovered = options.cover !== false && options.startAt === undefined && !progress.atEnd;
   /** Whether Next leads through the steps with mistakes. */
   let isReviewing = false;
 
@@ -99,6 +101,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
   const stepHost: StepHost = {
     language,
     overrides: lesson.overrides,
+    ownTypes: lesson.ownTypes,
     widgetTimeoutMs: options.widgetTimeout ?? 15_000,
     widgetFor: setup.widgetFor,
     resolveMedia: setup.resolveMedia,
@@ -147,7 +150,10 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
   };
 
   const view = lessonView(root, lesson, stepHost, {
-    goToIndex,
+    logo: options.logo,
+    goToIndex(index, widgetId) {
+      if (goToIndex(index) && widgetId !== undefined) view.focusQuestion(widgetId);
+    },
     next: nextOrAsk,
     back,
     restart,
@@ -159,6 +165,30 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
   function show(isChange: boolean): void {
     view.show(progress, isChange, nextText());
     mark();
+    loadAhead();
+  }
+
+  /** Shows the cover; false if the lesson has none. Its first step is loaded meanwhile. */
+  function showCover(): boolean {
+    if (lesson.cover === null) return false;
+    const { visited, items, completed } = progress;
+    const isBegun = completed || progress.index > 0 || visited.length > 1 || items.length > 0;
+    view.showCover(lesson.cover, message(language, isBegun ? 'lesson.continue' : 'lesson.start'));
+    lesson.load(progress.index).catch(() => undefined);
+    loadAhead();
+    return true;
+  }
+
+  /** Goes from the cover to the current step. */
+  function start(): boolean {
+    if (!canNavigate()) return false;
+    isCovered = false;
+    view.leave();
+    show(true);
+    return true;
+  }
+
+  function loadAhead(): void {
     for (let ahead = 1; ahead <= stepsAhead; ahead += 1) {
       // It is loaded again when the learner reaches it.
       lesson.load(progress.index + ahead).catch(() => undefined);
@@ -175,6 +205,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
   function changeStep(action: LessonAction): LessonEvent | undefined {
     leave();
     if (isDestroyed) return undefined;
+    isCovered = false;
     drafts.clear();
     act(action);
     show(true);
@@ -191,7 +222,8 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
   function goToIndex(index: number): boolean {
     if (!canNavigate() || lesson.steps[index] === undefined) return false;
     isReviewing = false;
-    if (!progress.atEnd && index === progress.index) view.focus();
+    if (isCovered && index === progress.index) start();
+    else if (!progress.atEnd && index === progress.index) view.focus();
     else changeStep({ kind: 'go', index });
     return true;
   }
@@ -238,6 +270,10 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
 
   /** Does what the Next button does: before the first finish, it asks. */
   function nextOrAsk(): void {
+    if (isCovered) {
+      start();
+      return;
+    }
     if (isReviewing && canNavigate()) {
       const mistake = nextMistake();
       isReviewing = mistake !== undefined;
@@ -262,6 +298,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
   }
 
   function next(): boolean {
+    if (isCovered) return start();
     if (!canNavigate() || progress.atEnd) return false;
     if (goToIndex(progress.index + 1)) return true;
     const isFirst = !progress.completed;
@@ -280,7 +317,8 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
     changeStep({ kind: 'go', index: 0 });
   }
 
-  show(false);
+  isCovered &&= showCover();
+  if (!isCovered) show(false);
   queueMicrotask(() => {
     isReady = true;
     notify(options.onReady, event());

@@ -3,13 +3,14 @@ import type { LessonProgress } from './lesson-progress.ts';
 import type { PlayedLesson, PlayedSection } from './read-lesson.ts';
 import { message } from '../../shared/i18n/message.ts';
 
-/** From this number of steps on, a section has one bar instead of a tick per step, for which there is no space. */
-const barsFromSteps = 50;
+/** The least space of a step. With less, a section has one bar instead of a tick for each step. CSS pixels. */
+const minTickPixels = 16;
 
 /** The seen steps of each section. */
 export interface ProgressBar {
   bar: HTMLElement;
   show(progress: LessonProgress): void;
+  destroy(): void;
 }
 
 /** The part of the bar that belongs to a section. */
@@ -21,7 +22,7 @@ interface SectionBar {
 export function progressBar(lesson: PlayedLesson, language: string): ProgressBar {
   const steps = lesson.steps.length;
   const bar = element('div', {
-    class: steps < barsFromSteps ? 'lectern-progress' : 'lectern-progress lectern-is-fine',
+    class: 'lectern-progress',
     role: 'progressbar',
     'aria-label': message(language, 'lesson.progress'),
     'aria-valuemin': '0',
@@ -29,19 +30,32 @@ export function progressBar(lesson: PlayedLesson, language: string): ProgressBar
   });
   const sections = lesson.sections.filter((section) => section.steps.length > 0);
   bar.style.setProperty('--lectern-sections', String(sections.length));
-  const parts = sections.map(steps < barsFromSteps ? sectionTicks : sectionShare);
-  bar.append(...parts.map(({ group }) => group));
+  let hasTicks: boolean | undefined;
+  let parts: SectionBar[] = [];
+  let shown: LessonProgress | undefined;
 
-  return {
-    bar,
-    show(progress) {
-      const seenSteps = new Set(progress.visited);
-      const seen = lesson.steps.filter(({ id }) => seenSteps.has(id)).length;
-      bar.setAttribute('aria-valuenow', String(seen));
-      bar.setAttribute('aria-valuetext', message(language, 'lesson.seenSteps', { seen, steps }));
-      for (const part of parts) part.show(progress, seenSteps);
-    },
-  };
+  /** Shows ticks or sections, whichever there is space for. */
+  function measure(): void {
+    const hasSpace = bar.clientWidth >= steps * minTickPixels;
+    if (hasSpace === hasTicks) return;
+    hasTicks = hasSpace;
+    parts = sections.map(hasTicks ? sectionTicks : sectionShare);
+    bar.replaceChildren(...parts.map(({ group }) => group));
+    if (shown) show(shown);
+  }
+
+  function show(progress: LessonProgress): void {
+    shown = progress;
+    const seenSteps = new Set(progress.visited);
+    const seen = lesson.steps.filter(({ id }) => seenSteps.has(id)).length;
+    bar.setAttribute('aria-valuenow', String(seen));
+    bar.setAttribute('aria-valuetext', message(language, 'lesson.seenSteps', { seen, steps }));
+    for (const part of parts) part.show(progress, seenSteps);
+  }
+
+  const observer = new ResizeObserver(measure);
+  observer.observe(bar);
+  return { bar, show, destroy: () => observer.disconnect() };
 }
 
 function sectionTicks({ steps }: PlayedSection): SectionBar {
@@ -57,15 +71,20 @@ function sectionTicks({ steps }: PlayedSection): SectionBar {
   };
 }
 
+/** Shows how much of a section was seen, and whether the learner is in it. */
 function sectionShare({ steps }: PlayedSection): SectionBar {
   const seen = element('span', { class: 'lectern-tick lectern-is-seen' });
   const rest = element('span', { class: 'lectern-tick' });
+  const group = sectionGroup(steps.length, seen, rest);
+  group.classList.add('lectern-is-whole');
   return {
-    group: sectionGroup(steps.length, seen, rest),
-    show(_progress, seenSteps) {
+    group,
+    show({ index, atEnd }, seenSteps) {
       const count = steps.filter(({ id }) => seenSteps.has(id)).length;
       seen.style.flexGrow = String(count);
       rest.style.flexGrow = String(steps.length - count);
+      const isHere = !atEnd && steps.some((step) => step.index === index);
+      group.classList.toggle('lectern-is-current', isHere);
     },
   };
 }

@@ -13,7 +13,7 @@ export type StepMark = 'unseen' | 'seen' | 'answered' | 'right';
 /** The questions of a step with their results, in reading order. */
 export interface StepResults {
   step: PlayedStep;
-  questions: { widgetId: string; result: Result }[];
+  questions: { widgetId: string; result: Result; isScored: boolean }[];
 }
 
 /** Returns the steps with questions. Questions that a condition may hide count once they are answered. */
@@ -26,12 +26,19 @@ export function resultsOf(lesson: PlayedLesson, { items }: Pick<LessonProgress, 
       (widget) =>
         !widget.isConditional && (isOpenQuestion(widget.widgetType) || pointsOfWidget(widget) !== null),
     );
+    const scored = new Set(
+      open.filter((widget) => pointsOfWidget(widget) !== null).map(({ widgetId }) => widgetId),
+    );
     const given = new Map((answers.get(step.id) ?? []).map((item) => [item.widgetId, item]));
     const ids = new Set([...open.map(({ widgetId }) => widgetId), ...given.keys()]);
     if (ids.size === 0) return [];
     return {
       step,
-      questions: [...ids].map((widgetId) => ({ widgetId, result: resultOf(given.get(widgetId)) })),
+      questions: [...ids].map((widgetId) => {
+        const item = given.get(widgetId);
+        const isScored = item === undefined ? scored.has(widgetId) : item.maxScore !== null;
+        return { widgetId, result: resultOf(item), isScored };
+      }),
     };
   });
 }

@@ -1,4 +1,7 @@
 import { assertJsonDepth } from '../../shared/lessons/json-values.ts';
+import type { OwnTypes } from '../../shared/lessons/core-widgets.ts';
+import { coverOf } from '../../shared/lessons/cover.ts';
+import type { LessonCover } from '../../shared/lessons/cover.ts';
 import type { Block, LessonContent, Section, Step } from '../../shared/lessons/lesson-content.ts';
 import { orderedSections } from '../../shared/lessons/totals.ts';
 import { outlineOf, widgetKey, widgetsByKey } from '../../shared/progress/outline.ts';
@@ -15,6 +18,9 @@ export interface PlayedLesson {
   variables: Readonly<Record<string, unknown>>;
   /** Default props by widget type, unchecked. */
   overrides: Record<string, unknown>;
+  /** Null for a lesson that begins with its first step. */
+  cover: LessonCover | null;
+  ownTypes: OwnTypes;
   sections: PlayedSection[];
   /** The steps of all sections, one after the other. */
   steps: PlayedStep[];
@@ -50,7 +56,7 @@ export type StepContent = Step['content'];
  *
  * @throws an Error whose message says why the value is not a lesson
  */
-export function readLesson(value: unknown): PlayedLesson {
+export function readLesson(value: unknown, ownTypes: OwnTypes = []): PlayedLesson {
   assertJsonDepth(value);
   const given = record(value);
   // In the response of player-data, the lesson is the field `lesson`.
@@ -59,7 +65,7 @@ export function readLesson(value: unknown): PlayedLesson {
   const content = readContent(record(lesson), sections);
   const ordered = orderedSections(content);
   const { sections: played, steps } = playedSections(ordered);
-  const outline = outlineOf(content);
+  const outline = outlineOf(content, ownTypes);
   const widgets = widgetsByKey(outline);
   const contents = ordered.flatMap((section) => section.steps.map((step) => step.content));
   return {
@@ -68,6 +74,8 @@ export function readLesson(value: unknown): PlayedLesson {
     language: string(record(lesson).language) || undefined,
     variables: initialValues(content.lesson.variable_definitions),
     overrides: content.lesson.widget_settings.overrides,
+    cover: coverOf(content),
+    ownTypes,
     sections: played,
     steps,
     outline,
@@ -109,6 +117,8 @@ function readContent(meta: Record<string, unknown>, sections: unknown[]): Lesson
       slug: string(meta.slug),
       title: string(meta.title),
       status: string(meta.status),
+      cover: meta.cover,
+      ...(typeof meta.estimatedDuration === 'number' && { estimatedDuration: meta.estimatedDuration }),
       variable_definitions: list(meta.variable_definitions).flatMap((entry) => {
         const { name, type, initialValue } = record(entry);
         return typeof name === 'string' ? { name, type: string(type), initialValue } : [];

@@ -5,7 +5,10 @@ import type { PlayedLesson } from './read-lesson.ts';
 import type { StepSource } from './step-source.ts';
 
 /** Reads a lesson from its skeleton, which Lectern's server made of a checked lesson. */
-export function readSkeleton({ lesson, sections }: LessonSkeleton, source: StepSource): PlayedLesson {
+export function readSkeleton(
+  { lesson, cover, ownTypes = [], sections }: LessonSkeleton,
+  source: StepSource,
+): PlayedLesson {
   const played = playedSections(sections);
   const byId = new Map(played.steps.map((step) => [step.id, step]));
   return {
@@ -14,6 +17,8 @@ export function readSkeleton({ lesson, sections }: LessonSkeleton, source: StepS
     language: undefined,
     variables: initialValues(lesson.variable_definitions),
     overrides: lesson.widget_settings.overrides,
+    cover: cover ?? null,
+    ownTypes,
     ...played,
     outline: outlineOfQuestions(sections),
     widgetOf(stepId, widgetId) {

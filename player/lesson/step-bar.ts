@@ -1,6 +1,7 @@
 import { element, icon } from '../dom.ts';
 import { message } from '../../shared/i18n/message.ts';
 import { activeElement } from './focus.ts';
+import type { LessonOptions } from './options.ts';
 
 /** Below this width, one bar at the bottom has everything. */
 const compactBelowPixels = 640;
@@ -9,7 +10,9 @@ const compactBelowPixels = 640;
 export interface StepBar {
   /** Above the step: title and, on wide pages, contents, position and progress. */
   header: HTMLElement;
-  /** Below the step: Back and Next and, on narrow pages, contents, position and progress. */
+  /** Before the step in reading order: on narrow pages, contents, position and progress. They share the bar's place. */
+  tools: HTMLElement;
+  /** Below the step: Back and Next. */
   bar: HTMLElement;
   /** Shows the current position, such as "Step 3 of 9". */
   position: HTMLElement;
@@ -27,7 +30,7 @@ export interface StepBar {
  */
 export function stepBar(
   root: HTMLElement,
-  { title, language }: { title: string; language: string },
+  { title, logo, language }: { title: string; language: string } & Pick<LessonOptions, 'logo'>,
   contents: HTMLElement,
   progress: HTMLElement,
 ): StepBar {
@@ -51,16 +54,20 @@ export function stepBar(
     { class: 'lectern-header' },
     element('p', { class: 'lectern-lesson-title', title }, title),
   );
+  if (logo) header.prepend(element('img', { class: 'lectern-logo', src: logo.src, alt: logo.alt }));
   const bar = element('div', { class: 'lectern-bar' }, steps);
+  const tools = element('div', { class: 'lectern-tools' });
   let isCompact: boolean | undefined;
 
   function measure(): void {
+    // The tools leave this space to the buttons, whose texts have any length.
+    root.style.setProperty('--lectern-steps-size', `${steps.offsetWidth}px`);
     const isNow = root.clientWidth < compactBelowPixels;
     if (isNow === isCompact) return;
     isCompact = isNow;
     root.classList.toggle('lectern-is-compact', isCompact);
     const focused = activeElement(root);
-    if (isCompact) bar.prepend(contents, position, progress);
+    if (isCompact) tools.append(contents, position, progress);
     else {
       header.prepend(contents);
       header.append(position, progress);
@@ -71,9 +78,11 @@ export function stepBar(
 
   const observer = new ResizeObserver(measure);
   observer.observe(root);
+  observer.observe(steps);
   measure();
   return {
     header,
+    tools,
     bar,
     position,
     back,

@@ -78,6 +78,7 @@ export function showLoading(
   void attempt();
   return {
     flush: () => undefined,
+    slotOf: () => undefined,
     destroy() {
       isAlive = false;
       clearTimeout(timer);

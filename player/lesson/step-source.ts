@@ -45,7 +45,7 @@ interface Waiting {
 
 /** @param request requests a chunk: `receive` or `fail` follows. */
 export function chunkedSteps(
-  { lesson, chunks }: Pick<LessonSkeleton, 'lesson' | 'chunks'>,
+  { lesson, chunks, ownTypes }: Pick<LessonSkeleton, 'lesson' | 'chunks' | 'ownTypes'>,
   request: (chunk: number) => void,
 ): ChunkedSteps {
   /** The chunks in memory, the one used longest ago first. */
@@ -56,12 +56,9 @@ export function chunkedSteps(
     const content = readStepContent(given);
     const step = { id, title: '', order_index: 0, content };
     const section = { id: '', title: '', order_index: 0, steps: [step] };
-    const [{ steps } = { steps: [] }] = outlineOf({
-      lesson: { ...lesson, slug: '', status: '' },
-      sections: [section],
-      totalSections: 1,
-      totalSteps: 1,
-    }).sections;
+    const meta = { ...lesson, slug: '', status: '' };
+    const whole = { lesson: meta, sections: [section], totalSections: 1, totalSteps: 1 };
+    const [{ steps } = { steps: [] }] = outlineOf(whole, ownTypes).sections;
     return [id, { content, widgets: steps[0]?.widgets ?? [] }];
   }
 

@@ -25,6 +25,8 @@ export interface StepHost extends Omit<
 export interface StepView {
   /** Makes the edited field report its value, and reports drafts that are not kept elsewhere. */
   flush(): void;
+  /** Returns the element of a block; undefined if the step has none or is not loaded. */
+  slotOf(widgetId: string): HTMLElement | undefined;
   destroy(): void;
 }
 
@@ -103,6 +105,10 @@ export function showStep(
       }
       isCollecting = false;
     },
+    slotOf: (widgetId) =>
+      [...body.querySelectorAll<HTMLElement>('.lectern-slot')].find(
+        ({ dataset }) => dataset.lecternBlock === widgetId,
+      ),
     destroy() {
       isCollecting = true;
       view.destroy();

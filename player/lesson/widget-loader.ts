@@ -1,4 +1,4 @@
-import type { CoreWidgetType, OnDemandType } from '../../shared/lessons/core-widgets.ts';
+import type { CoreWidgetType, OnDemandType, OwnTypes } from '../../shared/lessons/core-widgets.ts';
 import type { Widget } from '../widget.ts';
 import Audio from '../widgets/Audio/Audio.ts';
 import Callout from '../widgets/Callout/Callout.ts';
@@ -45,11 +45,16 @@ export type WidgetLoader = (type: string) => Widget | Promise<Widget>;
 
 /**
  * Loads widgets from the first source that has them, and caches them. Failed ones are loaded again at the next call.
- * Core types are always Lectern's own.
+ * Core types are Lectern's own, except those of which the lesson has its own widgets.
  */
-export function widgetLoader(sources: WidgetSource[]): WidgetLoader {
-  const all = [loadOnDemand, ...sources];
-  const known = new Map<string, Widget | Promise<Widget>>(Object.entries(coreWidgets));
+export function widgetLoader(sources: WidgetSource[], ownTypes: OwnTypes = []): WidgetLoader {
+  const all: WidgetSource[] = [
+    async (type) => (ownTypes.includes(type) ? null : loadOnDemand(type)),
+    ...sources,
+  ];
+  const known = new Map<string, Widget | Promise<Widget>>(
+    Object.entries(coreWidgets).filter(([type]) => !ownTypes.includes(type)),
+  );
   return (type) => {
     const found = known.get(type);
     if (found !== undefined) return found;

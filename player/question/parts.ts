@@ -2,9 +2,13 @@ import { element, icon } from '../dom.ts';
 import { text } from '../props.ts';
 import { message } from '../../shared/i18n/message.ts';
 
-/** Returns a short text for an element with an author's HTML: its text, or else the description of its picture. */
+/**
+ * Returns a short text for an element with an author's HTML: its text without the last period, or else the description
+ * of its picture.
+ */
 export function nameOf(content: HTMLElement): string {
-  const name = text(content.textContent.replace(/\s+/g, ' ')) || text(content.querySelector('img')?.alt);
+  const shown = text(content.textContent.replace(/\s+/g, ' ')).replace(/[.。]$/, '');
+  const name = shown || text(content.querySelector('img')?.alt);
   return name.length > 80 ? `${name.slice(0, 79)}…` : name || '–';
 }
 

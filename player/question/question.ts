@@ -1,6 +1,7 @@
 import type { RenderOptions } from '../define.ts';
-import { element, uniqueId } from '../dom.ts';
+import { element, reveal, uniqueId } from '../dom.ts';
 import { richText } from '../html.ts';
+import { hintParts } from './hint.ts';
 import { resultView, type Outcome } from './result-view.ts';
 import { isClosedAfter, readAttempts } from '../../shared/lessons/scoring/scoring.ts';
 import type { Score } from '../../shared/lessons/scoring/scoring.ts';
@@ -85,6 +86,7 @@ export function showQuestion<Answer>(
   const result = resultView(props, context);
   root.append(
     hint,
+    ...hintParts(props.hint, context),
     field.element,
     element('div', { class: 'lectern-actions' }, button, result.verdict),
     result.explanation,
@@ -123,10 +125,14 @@ export function showQuestion<Answer>(
 
   function check(): void {
     const answer = field.read();
-    if (answer === undefined) return result.showNote(field.askFirst);
+    if (answer === undefined) {
+      result.showNote(field.askFirst);
+      return reveal(result.verdict);
+    }
     used += 1;
     const score = scoreOf(answer);
     show(answer, score);
+    reveal(result.verdict);
     context.answer(answer, score ?? undefined);
   }
 

@@ -8,11 +8,13 @@ export interface MessageValues {
   'lesson.answered': { answered: number; total: number };
   'lesson.finishGrade': { percent: string };
   'lesson.found': { count: number };
+  'lesson.minutes': { count: number };
   'lesson.question': { number: number };
   'lesson.rightOf': { right: number; total: number };
   'lesson.sectionProgress': { seen: number; steps: number };
   'lesson.seenSteps': { seen: number; steps: number };
   'lesson.step': { step: number; steps: number };
+  'lesson.stepCount': { count: number };
   'matching.placed': { item: string; option: string };
   'matching.removed': { option: string };
   'matching.selected': { option: string };
@@ -23,6 +25,7 @@ export interface MessageValues {
   'ordering.up': { item: string };
   'selection.newest': { number: number };
   'selection.pinned': { date: Date; number: number };
+  'selection.published': { date: Date };
   'selection.sections': { count: number };
   'selection.steps': { count: number };
   'selection.tooMany': { most: number };

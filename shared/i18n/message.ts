@@ -21,7 +21,7 @@ export function message<Key extends MessageKey>(locale: string, key: Key, ...[va
   const compiled = catalogs[language]?.[key];
   // The bundle lacks the message: player/build.ts has a wrong prefix. The key helps more than an empty text.
   if (compiled === undefined) return key;
-  return format<string>(compiled, locale, values, {
+  return format<string>(compiled, intlLocale(locale), values, {
     formats: { dateTime: { medium: { dateStyle: 'medium' } } },
     timeZone: 'UTC',
     formatters: {
@@ -54,7 +54,7 @@ export function messagesWith(locale: string, prefixes: readonly string[]): Catal
   return Object.fromEntries(messages.filter(([key]) => prefixes.some((prefix) => key.startsWith(prefix))));
 }
 
-/** Adds messages to a bundle: those of its page, or of a widget that is loaded later. */
+/** Adds the messages of a widget that is loaded later to a bundle. */
 export function addMessages(locale: string, messages: Catalog): void {
   const language = baseLanguage(locale);
   catalogs[language] = { ...catalogs[language], ...messages };
@@ -62,6 +62,14 @@ export function addMessages(locale: string, messages: Catalog): void {
 
 function baseLanguage(tag: string): string {
   return tag.trim().toLowerCase().split(/[-_]/)[0] ?? '';
+}
+
+/**
+ * Returns the tag that Intl writes numbers and dates with. Intl writes `ar` without a country in Western digits, which
+ * most readers of Arabic do not expect.
+ */
+export function intlLocale(locale: string): string {
+  return /^ar$/i.test(locale) ? 'ar-u-nu-arab' : locale;
 }
 
 /** Languages that write small numbers as JSON does, in every country. */
@@ -79,4 +87,20 @@ function numberFormat(locale: string): Intl.NumberFormat {
     }
   };
   return { format: write } as Intl.NumberFormat;
+}
+
+const rightToLeftLanguages = /^(ar|arc|ckb|dv|fa|he|iw|ks|nqo|ps|sd|syr|ug|ur|yi)$/;
+const rightToLeftScripts = /^(adlm|arab|hebr|nkoo|rohg|syrc|thaa)$/;
+
+/**
+ * Returns the direction in which a language is written. A script in the tag decides (`ku-Arab`, `ar-Latn`), else the
+ * language. Not every browser that the player supports has this in `Intl.Locale`.
+ *
+ * @param language a BCP 47 tag
+ */
+export function textDirection(language: string): 'ltr' | 'rtl' {
+  const [base = '', ...rest] = language.toLowerCase().split('-');
+  const script = rest.find((subtag) => /^[a-z]{4}$/.test(subtag));
+  if (script) return rightToLeftScripts.test(script) ? 'rtl' : 'ltr';
+  return rightToLeftLanguages.test(base) ? 'rtl' : 'ltr';
 }

@@ -27,6 +27,7 @@ export interface PropKinds {
 /** The props of questions with one right answer. */
 const wholeQuestionProps = {
   prompt: 'html',
+  hint: 'html',
   points: 'plain',
   attempts: 'plain',
   showAnswers: 'plain',
@@ -62,9 +63,12 @@ export const coreWidgetProps: Record<CoreWidgetType, PropKinds> = {
   },
   MultipleChoice: {
     ...questionProps,
-    choices: { list: { id: 'plain', html: 'html', feedback: 'html' } },
+    choices: {
+      list: { id: 'plain', html: 'html', feedback: 'html', notChosenFeedback: 'html', hint: 'html' },
+    },
     correct: 'plain',
     multiple: 'plain',
+    shuffle: 'plain',
   },
   OpenResponse: { prompt: 'html', sampleAnswer: 'html' },
   FillInTheBlanks: {

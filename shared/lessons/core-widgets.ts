@@ -9,8 +9,8 @@ import type { WidgetScoring } from './scoring/scoring.ts';
 const unscored: WidgetScoring | null = null;
 
 /**
- * The widgets that ship with Lectern, each with its scoring. In every lesson these types are Lectern's own, even if a
- * package has widgets of the same types. The compiler requires an entry for each in the player (widget-loader.ts, unless
+ * The widgets that ship with Lectern, each with its scoring. Versions that are imported with a core type get Lectern's
+ * widget, even if their packages have one of the same type; for older versions, see {@link OwnTypes}. The compiler requires an entry for each in the player (widget-loader.ts, unless
  * it is loaded on demand) and for its props (core-widget-props.ts).
  */
 export const coreWidgets = {
@@ -60,6 +60,17 @@ export const coreWidgetTypes = Object.keys(coreWidgets) as CoreWidgetType[];
 
 export function isCoreWidget(type: string): type is CoreWidgetType {
   return Object.hasOwn(coreWidgets, type);
+}
+
+/**
+ * Types that became core types after a version was published with its own widgets of these types. In that version, they
+ * are custom widgets.
+ */
+export type OwnTypes = readonly string[];
+
+/** Checks whether a widget of a version is a core widget. */
+export function isCoreIn(ownTypes: OwnTypes, type: string): type is CoreWidgetType {
+  return isCoreWidget(type) && !ownTypes.includes(type);
 }
 
 /** Checks whether a core widget asks a question that the server does not score. */

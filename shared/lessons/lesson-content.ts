@@ -22,6 +22,8 @@ export interface LessonMeta {
   language?: string | null;
   /** The author's estimate in minutes; see `estimatedDuration` in totals.ts. */
   estimatedDuration?: number | null;
+  /** What the lesson begins with; see cover.ts. */
+  cover?: unknown;
   variable_definitions: VariableDefinition[];
   widget_settings: WidgetSettings;
   [field: string]: unknown;

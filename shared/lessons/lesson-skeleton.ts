@@ -1,3 +1,5 @@
+import type { OwnTypes } from './core-widgets.ts';
+import type { LessonCover } from './cover.ts';
 import type { LessonMeta, StepContent } from './lesson-content.ts';
 
 /**
@@ -6,6 +8,10 @@ import type { LessonMeta, StepContent } from './lesson-content.ts';
  */
 export interface LessonSkeleton {
   lesson: Pick<LessonMeta, 'id' | 'title' | 'variable_definitions' | 'widget_settings'>;
+  /** Missing for a lesson that begins with its first step. */
+  cover?: LessonCover;
+  /** Missing if there are none. */
+  ownTypes?: OwnTypes;
   sections: SkeletonSection[];
   /** The chunks that together contain all steps. */
   chunks: LessonChunk[];

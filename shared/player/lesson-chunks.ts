@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { coverOf } from '../lessons/cover.ts';
 import { isOpenQuestion } from '../lessons/core-widgets.ts';
+import type { OwnTypes } from '../lessons/core-widgets.ts';
 import type { LessonContent, Section, Step } from '../lessons/lesson-content.ts';
 import type {
   ChunkStep,
@@ -26,21 +28,30 @@ export interface ChunkText extends LessonChunk {
  * Divides a lesson into a skeleton and chunks. A chunk never ends inside a section that would fit into the next one, so
  * learners rarely wait within a section.
  */
-export function divideLesson(content: LessonContent): { skeleton: string; chunks: ChunkText[] } {
+export function divideLesson(
+  content: LessonContent,
+  ownTypes: OwnTypes = [],
+): { skeleton: string; chunks: ChunkText[] } {
   const sections = orderedSections(content);
   const chunks = groupsOf(sections).map(chunkOf);
-  return { skeleton: scriptText(JSON.stringify(skeletonOf(content, sections, chunks))), chunks };
+  return {
+    skeleton: scriptText(JSON.stringify(skeletonOf({ content, ownTypes }, sections, chunks))),
+    chunks,
+  };
 }
 
 function skeletonOf(
-  content: LessonContent,
+  { content, ownTypes }: { content: LessonContent; ownTypes: OwnTypes },
   sections: readonly Section[],
   chunks: readonly LessonChunk[],
 ): LessonSkeleton {
   const { id, title, variable_definitions, widget_settings } = content.lesson;
-  const outline = outlineOf(content);
+  const outline = outlineOf(content, ownTypes);
+  const cover = coverOf(content);
   return {
     lesson: { id, title, variable_definitions, widget_settings: { overrides: widget_settings.overrides } },
+    ...(cover && { cover }),
+    ...(ownTypes.length > 0 && { ownTypes }),
     sections: sections.map((section, sectionIndex) => ({
       title: section.title,
       steps: section.steps.map((step, stepIndex) =>

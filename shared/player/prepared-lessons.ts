@@ -1,4 +1,6 @@
 import { LRUCache } from 'lru-cache';
+import { usedWidgetTypes } from '../lessons/blocks.ts';
+import type { OwnTypes } from '../lessons/core-widgets.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import type { LessonChunk } from '../lessons/lesson-skeleton.ts';
 import { playabilityErrors } from '../lessons/playability.ts';
@@ -7,6 +9,8 @@ import { playerLessonText } from '../lessons/player-lesson.ts';
 import { estimatedDuration, totalsOf } from '../lessons/totals.ts';
 import type { Database } from '../models/database.ts';
 import { findContent } from '../models/lesson-content.ts';
+import { findVersion } from '../models/lesson-version.ts';
+import { findOwnTypes } from '../widgets/version-widgets.ts';
 import { findChunk, findPrepared, savePrepared } from '../models/prepared-lesson.ts';
 import type { ChunkKind, PreparedKind } from '../models/prepared-lesson.ts';
 import { GzipText } from '../platform/gzip-text.ts';
@@ -15,7 +19,7 @@ import type { LessonOutline } from '../progress/outline.ts';
 import { divideLesson } from './lesson-chunks.ts';
 
 /** The format of prepared lessons. Increment it with each change. */
-const preparedFormat = 6;
+const preparedFormat = 7;
 
 /** Bytes of memory that parsed facts take for each byte of their text, roughly. */
 const factsFactor = 4;
@@ -132,26 +136,27 @@ function isChunk(kind: PreparedKind): kind is ChunkKind {
 
 /** Prepares a version and stores its texts. Returns false if the version has no content. */
 async function prepare(db: Database, versionId: string): Promise<boolean> {
-  const content = await findContent(db, versionId);
-  if (content === null) return false;
-  const { skeleton, chunks } = divideLesson(content);
+  const [content, version] = await Promise.all([findContent(db, versionId), findVersion(db, versionId)]);
+  if (content === null || version === null) return false;
+  const ownTypes = await findOwnTypes(db, version, usedWidgetTypes(content));
+  const { skeleton, chunks } = divideLesson(content, ownTypes);
   const save = async (kind: PreparedKind, text: string) =>
     savePrepared(db, versionId, preparedFormat, { kind, text: await GzipText.of(text) });
   for (const { id, text } of chunks) await save(`chunk-${id}`, text);
   await save('lesson', playerLessonText(content));
   await save('skeleton', skeleton);
-  await save('facts', JSON.stringify(factsOf(content, chunks)));
+  await save('facts', JSON.stringify(factsOf(content, chunks, ownTypes)));
   return true;
 }
 
-function factsOf(content: LessonContent, chunks: readonly LessonChunk[]): LessonFacts {
+function factsOf(content: LessonContent, chunks: readonly LessonChunk[], ownTypes: OwnTypes): LessonFacts {
   return {
     title: content.lesson.title,
     language: content.lesson.language ?? null,
     ...totalsOf(content),
     estimatedDuration: estimatedDuration(content),
     playabilityErrors: playabilityErrors(content),
-    outline: outlineOf(content),
+    outline: outlineOf(content, ownTypes),
     chunks: chunks.map(({ id, steps }) => ({ id, steps })),
   };
 }

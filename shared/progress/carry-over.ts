@@ -11,6 +11,7 @@ import type { ProgressState, StoredItem } from './state.ts';
  * - Answers earn the new version's points. A learner may write to any version that was ever published, so the points
  *   of another version could exceed the whole lesson.
  * - Answers to removed widgets keep their points but do not count, until a version has the widget again.
+ * - The active time on a step follows the step.
  * - Revision and attempt stay.
  *
  * @param from the outline of the state's version
@@ -31,7 +32,15 @@ export function carryOver(
     versionId: toVersionId,
     totalSteps: to.totalSteps,
     items,
+    stepTimes: timesIn(to, state.stepTimes, from),
   };
+}
+
+/** Returns the active time on the steps of a version. The time on a removed step is dropped. */
+function timesIn(to: LessonOutline, times: number[], from: LessonOutline): number[] {
+  if (times.length === 0) return times;
+  const before = new Map(positionsOf(from).map(({ stepId }, place) => [stepId, times[place] ?? 0]));
+  return positionsOf(to).map(({ stepId }) => before.get(stepId) ?? 0);
 }
 
 function positionIn(to: LessonOutline, stepId: string | null, from: LessonOutline): StepPosition {

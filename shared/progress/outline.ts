@@ -1,6 +1,7 @@
 import { declaredPoints, playedProps } from '../lessons/block-props.ts';
 import { stepBlocks, typeOf } from '../lessons/blocks.ts';
-import { isCoreWidget, scoringOf } from '../lessons/core-widgets.ts';
+import { isCoreIn, scoringOf } from '../lessons/core-widgets.ts';
+import type { OwnTypes } from '../lessons/core-widgets.ts';
 import type { Block, LessonContent, Step } from '../lessons/lesson-content.ts';
 import { isClosedAfter, readAttempts } from '../lessons/scoring/scoring.ts';
 import type { QuestionFacts } from '../lessons/scoring/scoring.ts';
@@ -44,21 +45,21 @@ export interface OutlineWidget {
 }
 
 /** Returns the outline of a version's content, which was checked at import. */
-export function outlineOf(content: LessonContent): LessonOutline {
+export function outlineOf(content: LessonContent, ownTypes: OwnTypes = []): LessonOutline {
   const { overrides } = content.lesson.widget_settings;
   return {
     sections: orderedSections(content).map(({ id, steps }) => ({
       id,
-      steps: steps.map((step) => ({ id: step.id, widgets: stepWidgets(step, overrides) })),
+      steps: steps.map((step) => ({ id: step.id, widgets: stepWidgets(step, overrides, ownTypes) })),
     })),
     totalSteps: totalsOf(content).totalSteps,
   };
 }
 
-/** Returns the types of the widgets in a version, core types included. */
-export function widgetTypes({ sections }: LessonOutline): Set<string> {
+/** Returns the types of the custom widgets in a version. */
+export function customTypes({ sections }: LessonOutline): string[] {
   const widgets = sections.flatMap(({ steps }) => steps.flatMap((step) => step.widgets));
-  return new Set(widgets.map(({ widgetType }) => widgetType));
+  return [...new Set(widgets.flatMap(({ isCore, widgetType }) => (isCore ? [] : widgetType)))];
 }
 
 /** Returns the points that a widget can earn; null if it is not scored. */
@@ -96,7 +97,7 @@ interface NestedBlock {
   parent: NestedBlock | string | undefined;
 }
 
-function stepWidgets({ content }: Step, overrides: Overrides): OutlineWidget[] {
+function stepWidgets({ content }: Step, overrides: Overrides, ownTypes: OwnTypes): OutlineWidget[] {
   const nested = [
     nestedBlocks({ content: content.content, root: content.root }, undefined),
     ...Object.entries(content.zones ?? {}).map(([name, blocks]) =>
@@ -107,9 +108,9 @@ function stepWidgets({ content }: Step, overrides: Overrides): OutlineWidget[] {
   return nested.flatMap((entry) => {
     const widgetType = typeOf(entry.block);
     if (widgetType === undefined) return [];
-    const isCore = isCoreWidget(widgetType);
+    const isCore = isCoreIn(ownTypes, widgetType);
     const props = playedProps(entry.block, overrides);
-    const question = scoringOf(widgetType)?.questionOf(props) ?? null;
+    const question = (isCore ? scoringOf(widgetType)?.questionOf(props) : null) ?? null;
     const attempts = readAttempts(props.attempts);
     return {
       widgetId: entry.block.props.id,

@@ -41,6 +41,7 @@ export function initialProgress(versionId: string, outline: LessonOutline, now: 
     progressData: null,
     variableState: null,
     items: null,
+    stepTimes: [],
     startedAt: null,
     completedAt: null,
     lastActivityAt: now,
@@ -78,6 +79,7 @@ export function applyWrite(
     progressData: write.progressData === undefined ? before.progressData : write.progressData,
     variableState: write.variableState === undefined ? before.variableState : write.variableState,
     items,
+    stepTimes: stepTimesAfter(state.stepTimes, write, outline),
     startedAt: state.startedAt ?? (status === 'not_started' ? null : now),
     completedAt: state.completedAt ?? (status === 'completed' ? now : null),
     lastActivityAt: now,
@@ -164,6 +166,29 @@ function triesAfter(earlier: StoredItem | undefined, { answer }: WrittenItem): P
   if (earlier === undefined) return {};
   if (earlier.answer !== answer) return { tries: (earlier.tries ?? 1) + 1 };
   return earlier.tries === undefined ? {} : { tries: earlier.tries };
+}
+
+/** The most active time that counts for a step. Idle pages add none, so no learner needs more. */
+const maxStepTimeMs = 4 * 3_600_000;
+
+/** Adds a write's active time on steps. A restart keeps it. */
+function stepTimesAfter(
+  before: number[],
+  write: Pick<ProgressWrite, 'stepTimes'>,
+  outline: LessonOutline,
+): number[] {
+  const added = Object.entries(write.stepTimes);
+  if (added.length === 0) return before;
+  const places = new Map(positionsOf(outline).map(({ stepId }, place) => [stepId, place]));
+  const after = [...before];
+  for (const [stepId, ms] of added) {
+    const place = places.get(stepId);
+    if (place === undefined)
+      throw invalid(`stepTimes has ${quote(stepId)}, which is not a step of the version`);
+    while (after.length <= place) after.push(0);
+    after[place] = Math.min(maxStepTimeMs, (after[place] ?? 0) + Math.round(ms));
+  }
+  return after;
 }
 
 interface FoundWidget {

@@ -55,6 +55,8 @@ export interface ProgressState {
   variableState: string | null;
   /** In the order of their first answers; null if there is none. */
   items: StoredItem[] | null;
+  /** The active time on each step of the version, in milliseconds and in playing order; 0 for missing steps at the end. */
+  stepTimes: number[];
   startedAt: Date | null;
   completedAt: Date | null;
   lastActivityAt: Date;

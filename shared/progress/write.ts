@@ -5,6 +5,7 @@ import { quote } from '../lessons/json-values.ts';
 
 const maxItems = 1000;
 const maxPoints = 1000;
+const maxStepTimeMs = 86_400_000;
 
 const index = wholeNumber();
 const points = z
@@ -14,6 +15,8 @@ const points = z
 const uuid = z.guid('must be a UUID').toLowerCase();
 const state = z.looseObject({}, 'must be an object or null').nullable().optional();
 const attemptFault = 'must be a whole number of 1 or more';
+const stepTimeFault = `must be a number from 0 to ${maxStepTimeMs}`;
+const stepTime = z.number(stepTimeFault).min(0, stepTimeFault).max(maxStepTimeMs, stepTimeFault);
 const flag = z.literal(true, 'must be true or omitted').optional();
 
 const itemSchema = z
@@ -68,6 +71,11 @@ export const progressWriteSchema = z.strictObject(
     writeId: uuid.optional().meta({
       description: 'An idempotency key: if a write gets no response, retry it with the same key.',
     }),
+    after: uuid.optional().meta({
+      description:
+        'The `writeId` of the write before this one, if its response is not known yet: `revision` is the one that it ' +
+        'will create. If another device has created that revision, the response is 409.',
+    }),
     currentSectionIndex: index.meta({ description: 'Zero-based, inside the version.' }),
     currentStepIndex: index.meta({ description: 'Zero-based, inside the section.' }),
     progressData: state.meta({ description: 'State for resuming. Omit it to keep it; null clears it.' }),
@@ -79,6 +87,14 @@ export const progressWriteSchema = z.strictObject(
       .max(maxItems, `must have at most ${maxItems} elements`)
       .optional()
       .meta({ description: 'New answers. Those to other widgets stay as they are.' }),
+    stepTimes: z
+      .record(z.string(), stepTime, 'must be an object')
+      .optional()
+      .meta({
+        description:
+          'Milliseconds that the learner was active on steps, by their ids, since the last write that had them. ' +
+          'Statistics show the median of their sums.',
+      }),
     completed: flag.meta({ description: 'Finishes the lesson; on its last step only.' }),
     restart: flag.meta({ description: 'Clears position, items and state before the rest is applied.' }),
   },
@@ -87,7 +103,7 @@ export const progressWriteSchema = z.strictObject(
 
 /** A player's report. JSON-valued fields are text, as they were sent. */
 export interface ProgressWrite {
-  /** In lower case, as is writeId. */
+  /** In lower case, as are writeId and after. */
   versionId: string;
   /** Optimistic concurrency: the revision that the write builds on. */
   revision: number;
@@ -95,12 +111,16 @@ export interface ProgressWrite {
   attempt: number | undefined;
   /** The idempotency key: a repeated write with the same key changes nothing. */
   writeId: string | undefined;
+  /** The id of the write that must have created the revision; undefined if any may have. */
+  after: string | undefined;
   currentSectionIndex: number;
   currentStepIndex: number;
   /** JSON text of an object; null clears the stored value, undefined keeps it. The same applies to variableState. */
   progressData: string | null | undefined;
   variableState: string | null | undefined;
   items: WrittenItem[];
+  /** Milliseconds of active time to add, by the step's id. */
+  stepTimes: Record<string, number>;
   completed: boolean;
   restart: boolean;
 }
@@ -124,7 +144,7 @@ export function parseProgressWrite(text: string): ProgressWrite {
   const sources = text.trimStart().startsWith('{') ? objectMembers(text) : new Map<string, string>();
   const parsed = progressWriteSchema.safeParse(sources.size === 0 ? JSON.parse(text) : valuesOf(sources));
   if (!parsed.success) throw new LecternError('INVALID_CONTENT', firstFault(parsed.error));
-  const { versionId, revision, attempt, writeId, currentSectionIndex, currentStepIndex, ...rest } =
+  const { versionId, revision, attempt, writeId, after, currentSectionIndex, currentStepIndex, ...rest } =
     parsed.data;
   const itemSources = arrayElements(sources.get('items') ?? '[]');
   return {
@@ -132,6 +152,7 @@ export function parseProgressWrite(text: string): ProgressWrite {
     revision,
     attempt,
     writeId,
+    after,
     currentSectionIndex,
     currentStepIndex,
     progressData: rest.progressData === null ? null : sources.get('progressData'),
@@ -140,6 +161,7 @@ export function parseProgressWrite(text: string): ProgressWrite {
       const answer = objectMembers(itemSources[position] ?? '{}').get('answer') ?? 'null';
       return { widgetId, answer, score, maxScore };
     }),
+    stepTimes: rest.stepTimes ?? {},
     completed: rest.completed === true,
     restart: rest.restart === true,
   };

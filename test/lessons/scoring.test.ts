@@ -72,7 +72,7 @@ describe('readQuestion', () => {
         { id: 'b' },
       ],
     });
-    expect(read).toEqual([
+    expect(read).toMatchObject([
       { id: 'a', html: 'first', feedback: 'why' },
       { id: 'b', html: '', feedback: '' },
     ]);

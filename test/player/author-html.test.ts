@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { question } from './samples.ts';
+import { coreWidgetProps } from '../../shared/lessons/core-widget-props.ts';
+import type { PropKind, PropKinds } from '../../shared/lessons/core-widget-props.ts';
+import { coreWidgetTypes } from '../../shared/lessons/core-widgets.ts';
+import type { CoreWidgetType } from '../../shared/lessons/core-widgets.ts';
 import { useWidgetPage } from './player-lab.ts';
 
 const { lab, view, page } = useWidgetPage();
@@ -66,43 +69,59 @@ function hostileCaptions(html: string): object[] {
 }
 
 const media = '00000000-0000-4000-8000-000000000000';
-const choices = [{ id: 'a', html: 'A' }];
 const text = (html: string) => ({ type: 'Text', props: { html } });
 
-describe("authors' HTML", () => {
-  const places: [type: string, prop: string, propsWith: (html: string) => object][] = [
-    ['Text', 'html', (html) => ({ html })],
-    ['Image', 'caption', (html) => ({ src: 'media:x', caption: html })],
-    ['Video', 'transcript', (html) => ({ transcript: html })],
-    ['Audio', 'transcript', (html) => ({ transcript: html })],
-    ['MultipleChoice', 'prompt', (html) => ({ ...question.props, prompt: html })],
-    ['MultipleChoice', 'choices', (html) => ({ ...question.props, choices: [{ id: 'a', html }] })],
-    ['MultipleChoice', 'explanation', (html) => ({ ...question.props, explanation: html })],
-    [
-      'MultipleChoice',
-      'choices.feedback',
-      (html) => ({ ...question.props, choices: [{ id: 'a', html: 'A', feedback: html }] }),
-    ],
-    [
-      'MultipleChoice',
-      'feedback',
-      (html) => ({ ...question.props, choices, correct: ['a'], feedback: { right: html } }),
-    ],
-    ['Callout', 'body', (html) => ({ body: [text(html)] })],
-    ['Columns', 'columns', (html) => ({ columns: [[text(html)]] })],
-    ['OpenResponse', 'prompt', (html) => ({ prompt: html })],
-    ['OpenResponse', 'sampleAnswer', (html) => ({ id: 'o', sampleAnswer: html })],
-    ['Heading', 'text', (html) => ({ text: html })],
-    ['Callout', 'title', (html) => ({ title: html })],
-    ['Image', 'alt', (html) => ({ src: 'media:x', alt: html })],
-    ['Image', 'alt of an opened picture', (html) => ({ src: largePicture, alt: html })],
-    ['Video', 'captions', (html) => ({ src: 'media:x', captions: hostileCaptions(html) })],
-    ['Audio', 'captions', (html) => ({ src: sound, captions: hostileCaptions(html) })],
-  ];
+/** Returns a value for a prop in which every text is hostile. */
+function hostileValue(kind: PropKind, html: string): unknown {
+  if (kind === 'image') return largePicture;
+  if (kind === 'video') return 'media:x';
+  if (kind === 'audio') return sound;
+  if (kind === 'captions') return hostileCaptions(html);
+  if (kind === 'blocks') return [text(html)];
+  if (typeof kind === 'string') return html;
+  return 'list' in kind ? [hostileProps(kind.list, html)] : hostileProps(kind.object, html);
+}
 
-  it.each(places)('hostile HTML in %s.%s does nothing', async (type, _prop, propsWith) => {
-    const blocks = hostileHtml.map((html) => ({ type, props: propsWith(html) }));
-    await view.show(blocks, { states: { o: 'answered', q1: ['a'] } });
+function hostileProps(kinds: PropKinds, html: string): Record<string, unknown> {
+  const values = Object.entries(kinds).map(([name, kind]) => [name, hostileValue(kind, html)]);
+  return { ...(Object.fromEntries(values) as object), id: 'a' };
+}
+
+/** What a widget needs to show its texts, and an answer, which shows feedback and explanation. */
+const needed: Partial<Record<CoreWidgetType, (html: string) => { props: object; state: unknown }>> = {
+  MultipleChoice: () => ({ props: { correct: ['a'], points: 1 }, state: ['a'] }),
+  TrueFalse: () => ({ props: { correct: true, points: 1 }, state: true }),
+  Numeric: () => ({ props: { correct: 1, points: 1 }, state: 1 }),
+  OpenResponse: () => ({ props: {}, state: 'answered' }),
+  FillInTheBlanks(html) {
+    const blank = { id: 'a', answers: [html], hint: html, feedback: { right: html, wrong: html } };
+    return { props: { text: `<p>[[a]]</p>${html}`, blanks: [blank], points: 1 }, state: { a: 'x' } };
+  },
+  Matching: () => ({ props: { points: 1 }, state: { a: 'a' } }),
+  Ordering(html) {
+    const items = ['a', 'b'].map((id) => ({ id, html: html + id }));
+    return { props: { items, points: 1 }, state: ['b', 'a'] };
+  },
+};
+
+/** Enough to see that a place uses the sanitizer. */
+const simplest = hostileHtml.slice(0, 6);
+
+describe("authors' HTML", () => {
+  it.each<[title: string, types: readonly CoreWidgetType[], pieces: readonly string[]]>([
+    ['that has broken sanitizers does nothing', ['Text'], hostileHtml],
+    ['does nothing in any prop of any core widget', coreWidgetTypes, simplest],
+  ])('%s', async (_title, types, pieces) => {
+    const states: Record<string, unknown> = {};
+    const blocks = types.flatMap((type) =>
+      pieces.map((html, index) => {
+        const id = `${type}-${index}`;
+        const { props, state } = needed[type]?.(html) ?? {};
+        if (state !== undefined) states[id] = state;
+        return { type, props: { ...hostileProps(coreWidgetProps[type], html), ...props, id } };
+      }),
+    );
+    await view.show(blocks, { states });
     await page.evaluate(`(async () => {
       for (const details of document.querySelectorAll('details')) details.open = true;
       for (const image of document.images) image.loading = 'eager';
@@ -114,16 +133,20 @@ describe("authors' HTML", () => {
         }
         medium.currentTime = 1;
       }));
-      for (const button of document.querySelectorAll('.lectern-zoom-open')) button.click();
+      for (const button of document.querySelectorAll('.lectern-zoom-open, .lectern-hint-button')) button.click();
       // What runs when it is used: hover, focus, and every link, without leaving the page.
       addEventListener('click', (event) => event.preventDefault());
       for (const node of document.querySelectorAll('main *')) {
         for (const type of ['mouseover', 'focus', 'toggle', 'click']) node.dispatchEvent(new Event(type, { bubbles: true, cancelable: true }));
       }
-      await new Promise((done) => setTimeout(done, 150));
+      // Pictures that failed before have reported it before this one.
+      await new Promise((onerror) => Object.assign(new Image(), { onerror, src: 'x:x' }));
+      await new Promise(requestAnimationFrame);
     })()`);
     const found = await page.evaluate(`(() => {
-      const all = [...document.querySelectorAll('main .lectern-rich *, main .lectern-heading *, main .lectern-note *, main img, main dialog > :not(button), main .lectern-caption-line *, main option *')];
+      const texts = '.lectern-rich, .lectern-heading, .lectern-note, .lectern-caption-line, option, summary, [role=tab], .lectern-program';
+      const own = ':not(.lectern-input, .lectern-input *, .lectern-button, .lectern-hint-button)';
+      const all = [...document.querySelectorAll('main :is(' + texts + ') *' + own + ', main img, main dialog > :not(button)')];
       const attributes = all.flatMap((node) => [...node.attributes].map(({ name, value }) => [name, value.replace(/[\\s\\x00-\\x1f]/g, '')]));
       return {
         pwned: window.pwned ?? null,
@@ -183,6 +206,40 @@ describe("authors' HTML", () => {
     expect(shown).not.toContain('third-party');
     expect(shown.split('url(#a)').length - 1).toBe(names.length);
     expect(shown).toContain('rgb(1, 2, 3)');
+  });
+
+  it('drawings and tables that take browsers many seconds lose the parts that do', async () => {
+    const shape = '<rect width="9" height="9"';
+    const nested = ['mask', 'clipPath', 'marker', 'pattern'].map((part) => {
+      const name = { clipPath: 'clip-path', marker: 'marker-mid', pattern: 'mask' }[part] ?? part;
+      const uses = `${shape} ${name}="url(#next)"/>`;
+      return `<svg><${part} id="${part}" ${name}="url(#next)">${uses}${uses}</${part}>${shape} ${name}="url(#one)"/></svg>`;
+    });
+    const filter = (steps: number) =>
+      `<svg><filter id="f">${'<feGaussianBlur stdDeviation="9"/>'.repeat(steps)}</filter>${shape} filter="url(#f)"/></svg>`;
+    const gradients = '<linearGradient href="#g"/>'.repeat(5000);
+    const table = (rows: number) =>
+      `<table>${'<tr><td colspan="1000" rowspan="65534">x</td></tr>'.repeat(rows)}</table>`;
+    await view.show([
+      text(nested.join('')),
+      text(filter(20)),
+      text(filter(21)),
+      text(`<svg>${gradients}</svg>`),
+      text(table(2)),
+      text(table(200)),
+    ]);
+    const found = await page.evaluate(`[...document.querySelectorAll('.lectern-rich')].map((text) =>
+      ['[mask], [clip-path], [marker-mid]', '[filter]', 'linearGradient', '[colspan][rowspan]'].map((what) =>
+        text.querySelectorAll(what).length))`);
+    // In a drawing, only the shape that is painted itself keeps its mask.
+    expect(found).toEqual([
+      [4, 0, 0, 0],
+      [0, 1, 0, 0],
+      [0, 0, 0, 0],
+      [0, 0, 100, 0],
+      [0, 0, 0, 2],
+      [0, 0, 0, 0],
+    ]);
   });
 
   it('MathML is kept and rendered as mathematics', async () => {

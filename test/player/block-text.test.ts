@@ -45,6 +45,11 @@ describe('variables in text', () => {
     expect(fillProps({ html: '{{n}}' }, { variables, language: '?', plainProps: [] }).html).toBe('1234.5');
   });
 
+  it('a long value in many places makes no endless text', () => {
+    const a = 'x'.repeat(100_000);
+    expect(String(fill({ html: '{{a}}'.repeat(10_000) }, { a }).html).length).toBe(500_000);
+  });
+
   it('an unknown name stays unchanged', () => {
     expect(fill({ html: '{{b}} {{toString}} {{}}' }, { a: 1 })).toEqual({ html: '{{b}} {{toString}} {{}}' });
   });

@@ -44,6 +44,9 @@ describe('the layout of widgets', () => {
         { type: 'Columns', props: { columns: [[text('t', long)], [question]] } },
         { type: 'MultipleChoice', props: { ...question.props, ...feedback, explanation: long } },
         { type: 'OpenResponse', props: { ...openQuestion.props, prompt: long, sampleAnswer: long } },
+        { type: 'Accordion', props: { panels: [{ title: long, body: [], open: true }] } },
+        { type: 'Numeric', props: { id: 'n1', prompt: long, correct: 1, points: 1, unit: long } },
+        { type: 'Tabs', props: { tabs: [{ title: long, body: [] }] } },
       ];
       await view.show(samples, { states: { q1: ['mars'], o1: long }, language });
       expect(await view.page.evaluate(pageWidth)).toBe(320);
@@ -91,7 +94,7 @@ describe('the layout of a lesson', () => {
       const { page, start } = await openLesson(width);
       pages.push(page);
       await page.evaluate('document.getElementById("lesson").style.width = "320px"');
-      await start({ lesson });
+      await start({ lesson, cover: false });
       await page.locator('input').first().check();
       await page.getByRole('button', { name: 'Check answer' }).first().click();
     }

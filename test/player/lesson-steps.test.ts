@@ -154,10 +154,14 @@ describe('the end of a lesson', () => {
     await answerAndFinish();
     expect(await end().innerText()).toContain('Score: 1 of 1');
     expect(await end().innerText()).toContain('You’ve answered 1 of 2 questions.');
+    // An open question is never right or wrong.
+    expect(await end().getByRole('heading').allInnerTexts()).toContainEqual(
+      expect.stringContaining('1 of 1 correct'),
+    );
     expect(await end().locator('.lectern-ring').textContent()).toBe('100%');
     expect(await end().getByRole('listitem').allInnerTexts()).toEqual([
       expect.stringMatching(/^Venus\s+Correct$/),
-      expect.stringMatching(/^Neptune\s+not answered$/),
+      expect.stringMatching(/^Neptune\s+Not answered$/),
     ]);
     await end().getByRole('button', { name: 'Neptune' }).click();
     expect(await heading()).toBe('Neptune');

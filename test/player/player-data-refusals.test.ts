@@ -7,6 +7,7 @@ import { ask, expectError } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
 import { publishLesson, useLesson } from './player-lessons.ts';
 import { useApi } from '../support/use.ts';
+import { testPepper } from '../support/harness.ts';
 
 const api = useApi();
 const version = useLesson(api);
@@ -105,7 +106,7 @@ describe('revoked tokens get 401', () => {
   ) => {
     const { organizationId = version.organizationId, lessonId = null, learnerId = null } = scope;
     const until = new Date(Date.now() + seconds * 1000);
-    return revokeTokens(api.db, { organizationId, lessonId, learnerId }, until);
+    return revokeTokens(api.db, testPepper, { organizationId, lessonId, learnerId }, until);
   };
 
   test('of a lesson, and of no other lesson', async () => {

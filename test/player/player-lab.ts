@@ -46,6 +46,7 @@ interface StartOptions {
   versionId?: string;
   state?: unknown;
   startAt?: string;
+  cover?: boolean;
   language?: string;
   widgetTimeout?: number;
   sendsGrade?: boolean;

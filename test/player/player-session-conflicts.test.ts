@@ -81,6 +81,17 @@ test('a write that is sent again with its writeId changes nothing, even with oth
   expect(again).toMatchObject({ revision: 2, progressData: { of: 'two' }, lastActivityAt });
 });
 
+test('a write names the one before it (`after`): if another device has created that revision, it is a conflict', async () => {
+  const [closed, other] = newTabs();
+  const lost = randomUUID();
+  const stored = await other.write({ revision: 0, writeId: randomUUID(), ...answer('q2', ['a']) });
+  const second = { revision: 1, writeId: randomUUID(), currentStepIndex: 1, ...answer('q2', ['b']) };
+  expect(conflictOf(await closed.tell({ ...second, after: lost }))).toStrictEqual(stored);
+  const [first, next] = newTabs();
+  await first.write({ revision: 0, writeId: lost });
+  expect(await next.write({ ...second, after: lost.toUpperCase() })).toMatchObject({ revision: 2 });
+});
+
 test('writes sent at once with consecutive revisions are all stored, in their order', async () => {
   const [one] = newTabs();
   const last = one.write({ revision: 2, currentStepIndex: 0 });

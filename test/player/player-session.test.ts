@@ -6,6 +6,7 @@ import { buildLaunchToken, buildLearnerToken, buildOrganization } from '../suppo
 import { ask, expectError, jsonOf } from '../support/answers.ts';
 import { Player, publishLesson, useLesson } from './player-lessons.ts';
 import { useApi } from '../support/use.ts';
+import { testPepper } from '../support/harness.ts';
 
 const api = useApi();
 const version = useLesson(api);
@@ -181,7 +182,7 @@ describe('an unauthorized caller', () => {
     expectError(await player.tell({ revision: 1 }), 404, denied);
 
     const { organizationId, lessonId } = lesson;
-    await revokeTokens(api.db, { organizationId, lessonId, learnerId: null }, new Date());
+    await revokeTokens(api.db, testPepper, { organizationId, lessonId, learnerId: null }, new Date());
     expectError(await player.tell({ revision: 1 }), 401, 'Token verification failed: Token revoked');
   });
 

@@ -104,6 +104,32 @@ describe('MultipleChoice', () => {
     },
   );
 
+  it('hints appear on request, each choice has feedback for learners who did not select it, and shuffled choices stay', async () => {
+    const hinted = choices.map((choice) => ({
+      ...choice,
+      hint: `About ${choice.id}`,
+      notChosenFeedback: `Not ${choice.id}`,
+    }));
+    const mixed = withProps({ id: 'q7', choices: hinted, hint: '<p>It is <b>red</b>.</p>', shuffle: true });
+    const order = async () => {
+      await view.show([mixed]);
+      return page.getByRole('radio').evaluateAll('(inputs) => inputs.map(({ value }) => value)');
+    };
+    const first = await order();
+    expect(first).not.toEqual(['moon', 'mars', 'sun']);
+    expect(await order()).toEqual(first);
+    await button('Hint').first().click();
+    expect(await page.getByRole('status').first().textContent()).toBe('It is red.');
+    await button('Hint: Mars').click();
+    expect(await page.getByRole('radio', { name: 'Mars' }).isChecked()).toBe(false);
+    expect(await page.getByText('About mars').isVisible()).toBe(true);
+    await page.getByRole('radio', { name: 'Mars' }).check();
+    await button('Check answer').click();
+    expect(await page.getByText(/^Not \w+$/).allTextContents()).toHaveLength(2);
+    await button('Try again').click();
+    expect(await page.getByText(/^Not \w+$/).count()).toBe(0);
+  });
+
   it("the author's feedback appears for the selected choices and for the answer, also to screen readers", async () => {
     await view.show([told]);
     await answer('The Moon');

@@ -185,7 +185,7 @@ describe('languages', () => {
     ['fr', 'Vérifier la réponse'],
     ['de-AT', 'Antwort prüfen'],
     ['pt-BR', 'Verificar resposta'],
-    ['ar', 'تحقّق من الإجابة'],
+    ['ar', 'التحقق من الإجابة'],
     ['zh-Hans', '检查答案'],
     ['tlh', 'Check answer'],
     ['not a language', 'Check answer'],

@@ -148,6 +148,7 @@ test('a new version changes only its id, the steps and the points', () => {
   const state: ProgressState = {
     ...answered(buildItem('quiz', ['a'])),
     progressData: '{"a":1}',
+    stepTimes: [1000, 2000, 3000],
     completedAt: now,
   };
   expect(over(state, [{ intro: text, end: text }])).toEqual({
@@ -158,5 +159,7 @@ test('a new version changes only its id, the steps and the points', () => {
     totalSteps: 2,
     score: null,
     maxScore: null,
+    // Each follows its step; the one between them is gone.
+    stepTimes: [1000, 3000],
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-
+import { LecternError } from '../../shared/platform/errors.ts';
 import { applyWrite, initialProgress } from '../../shared/progress/rules.ts';
 import type { ProgressState } from '../../shared/progress/state.ts';
 import type { ProgressWrite } from '../../shared/progress/write.ts';
@@ -37,10 +37,31 @@ test('before the first write a learner is at the first step, has not started, an
     progressData: null,
     variableState: null,
     items: null,
+    stepTimes: [],
     startedAt: null,
     completedAt: null,
     lastActivityAt: now,
     finished: null,
+  });
+});
+
+describe('the active time on steps', () => {
+  test('adds up by step, over attempts, to at most four hours', () => {
+    const hours = 3_600_000;
+    const [first, second] = [
+      { intro: 1000.4, end: 3 * hours },
+      { intro: 500, end: 3 * hours },
+    ];
+    const once = apply(buildState(), { stepTimes: first });
+    expect(once.stepTimes).toEqual([1000, 0, 3 * hours]);
+    expect(apply(once, { restart: true, stepTimes: second }).stepTimes).toEqual([1500, 0, 4 * hours]);
+    expect(apply(once, {}).stepTimes).toEqual(once.stepTimes);
+  });
+
+  test('on an unknown step is rejected', () => {
+    const fault = 'stepTimes has "__proto__", which is not a step of the version';
+    const stepTimes = { ['__proto__']: 1 };
+    expect(() => apply(buildState(), { stepTimes })).toThrow(new LecternError('INVALID_CONTENT', fault));
   });
 });
 

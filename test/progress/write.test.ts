@@ -32,6 +32,7 @@ describe('the body of a write', () => {
       progressData: undefined,
       variableState: undefined,
       items: [],
+      stepTimes: {},
       completed: false,
       restart: false,
     });
@@ -40,8 +41,17 @@ describe('the body of a write', () => {
   test('may have all of this', () => {
     const items = '[{"widgetId":"q","answer":["a"]},{"answer":0.5,"maxScore":2,"score":1.5,"widgetId":"s"}]';
     expect(
-      parseProgressWrite(bodyWith({ writeId: `"${writeId}"`, items, completed: 'true', restart: 'true' })),
+      parseProgressWrite(
+        bodyWith({
+          writeId: `"${writeId}"`,
+          items,
+          stepTimes: '{"s":1}',
+          completed: 'true',
+          restart: 'true',
+        }),
+      ),
     ).toMatchObject({
+      stepTimes: { s: 1 },
       writeId: writeId.toLowerCase(),
       items: [
         { widgetId: 'q', answer: '["a"]', score: null, maxScore: null },
@@ -103,6 +113,9 @@ describe('a fault in the body of a write', () => {
     [bodyWith({ variableState: '"x"' }), 'variableState must be an object or null'],
     [bodyWith({ completed: 'false' }), 'completed must be true or omitted'],
     [bodyWith({ restart: '1' }), 'restart must be true or omitted'],
+    [bodyWith({ stepTimes: '[1]' }), 'stepTimes must be an object'],
+    [bodyWith({ stepTimes: '{"s": -1}' }), 'stepTimes.s must be a number from 0 to 86400000'],
+    [bodyWith({ stepTimes: '{"s": 1e9}' }), 'stepTimes.s must be a number from 0 to 86400000'],
     [bodyWith({ items: 'null' }), 'items must be an array'],
     [bodyWith({ items: '{}' }), 'items must be an array'],
     [bodyWith({ items: '[1]' }), 'items[0] must be an object'],

@@ -3,12 +3,16 @@ import type { Frame, Page } from 'playwright-core';
 
 /**
  * Returns axe's violations in a document, without the frames inside it, as `<rule>: <element>`. It waits for animations,
- * because text that fades in has too little contrast.
+ * because text that fades in has too little contrast, and for two frames, because the player learns of sizes after the
+ * browser has painted.
  */
 export async function faultsIn(document: Page | Frame): Promise<string[]> {
   await document.evaluate(`Promise.allSettled(document.getAnimations()
     .filter(({ effect }) => effect.getComputedTiming().endTime < Infinity)
     .map(({ finished }) => finished))`);
+  await document.evaluate(
+    `new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(painted))))`,
+  );
   if (!(await document.evaluate<boolean>(`'axe' in window`))) await document.evaluate(axe.source);
   const { violations } = await document.evaluate<AxeResults>(
     `axe.run(document, { iframes: false, resultTypes: ['violations'] })`,

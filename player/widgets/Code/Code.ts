@@ -1,6 +1,6 @@
 import { message } from '../../../shared/i18n/message.ts';
 import { defineWidget } from '../../define.ts';
-import { element } from '../../dom.ts';
+import { element, hintWhenWide } from '../../dom.ts';
 import { richText, safeHtml } from '../../html.ts';
 import { text } from '../../props.ts';
 import type { WidgetContext } from '../../widget.ts';
@@ -14,15 +14,15 @@ export default defineWidget(
     const name = text(props.language);
     const figure = element('figure', { class: 'lectern-program' });
     if (name) figure.append(element('p', { class: 'lectern-label lectern-program-name' }, name));
-    // Code is read from left to right in every language, and scrolls by keyboard.
+    // Code is read from left to right in every language.
     const label = message(context.language, 'code.label', { language: name || '–' });
-    figure.append(
-      element(
-        'pre',
-        { class: 'lectern-program-text', dir: 'ltr', tabindex: '0', role: 'region', 'aria-label': label },
-        code,
-      ),
+    const program = element(
+      'pre',
+      { class: 'lectern-program-text', dir: 'ltr', role: 'region', 'aria-label': label },
+      code,
     );
+    hintWhenWide(program);
+    figure.append(program);
     const caption = richText(props.caption, context);
     if (caption) figure.append(element('figcaption', {}, caption));
     root.append(figure);

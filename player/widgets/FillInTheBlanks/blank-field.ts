@@ -3,6 +3,7 @@ import { maxBlankCharacters, type Blank } from '../../../shared/lessons/scoring/
 import { element, uniqueId } from '../../dom.ts';
 import { safeHtml } from '../../html.ts';
 import { record, text } from '../../props.ts';
+import { hintParts } from '../../question/hint.ts';
 import { partMark } from '../../question/parts.ts';
 import type { WidgetContext } from '../../widget.ts';
 
@@ -43,9 +44,9 @@ export function blankField(
   const { language } = context;
   const saidId = uniqueId();
   const input = words
-    ? element('select', { class: 'lectern-blank-input' }, ...['', ...words].map(option))
+    ? element('select', { class: 'lectern-input lectern-blank-input' }, ...['', ...words].map(option))
     : element('input', {
-        class: 'lectern-blank-input',
+        class: 'lectern-input lectern-blank-input',
         type: 'text',
         size: String(characters),
         maxlength: String(maxBlankCharacters),
@@ -55,9 +56,9 @@ export function blankField(
         dir: 'auto',
       });
   input.setAttribute('aria-label', label);
-  const said = element('span', { class: 'lectern-blank-said', id: saidId });
+  const said = element('span', { class: 'lectern-part-mark lectern-blank-said', id: saidId });
   const holder = element('span', { class: 'lectern-blank' }, input, said);
-  if (text(authored.hint)) holder.append(...hintOf(authored.hint, label, context));
+  holder.append(...hintParts(authored.hint, context, label));
 
   function say(...content: (Node | string)[]): void {
     said.replaceChildren(...content);
@@ -108,28 +109,4 @@ function rightAnswer(solution: string, language: string): HTMLElement {
     element('span', { class: 'lectern-hidden-text' }, `${message(language, 'widget.rightChoice')}: `),
     element('bdi', {}, solution),
   );
-}
-
-/** Makes a button that shows and hides the hint on a gap. */
-function hintOf(source: unknown, label: string, context: WidgetContext): HTMLElement[] {
-  const name = message(context.language, 'fillInTheBlanks.hint');
-  const button = element(
-    'button',
-    {
-      class: 'lectern-blank-hint-button',
-      type: 'button',
-      'aria-expanded': 'false',
-      'aria-label': `${name}: ${label}`,
-    },
-    '?',
-  );
-  const hint = element('span', { class: 'lectern-blank-hint lectern-rich', role: 'status', hidden: true });
-  button.addEventListener('click', () => {
-    hint.hidden = !hint.hidden;
-    // Filled when it is shown, so that screen readers announce it.
-    if (hint.hidden) hint.replaceChildren();
-    else hint.append(safeHtml(source, context));
-    button.setAttribute('aria-expanded', String(!hint.hidden));
-  });
-  return [button, hint];
 }

@@ -23,7 +23,7 @@ export default defineWidget('Flashcards', (root, { props, context }) => {
   const face = element('div', { class: 'lectern-card-face lectern-rich' });
   const hint = element('div', { class: 'lectern-card-hint lectern-rich' });
   const turn = button(message(language, 'flashcards.turn'), () => show(!isTurned));
-  const showHint = button(message(language, 'flashcards.hint'), () =>
+  const showHint = button(message(language, 'widget.hint'), () =>
     hint.replaceChildren(safeHtml(hintSource(), context)),
   );
   showHint.classList.add('lectern-is-quiet');

@@ -38,14 +38,14 @@ export function matchSlot(item: MatchItem, context: WidgetContext, moves: SlotMo
   const body = element('div', { class: 'lectern-pair-item lectern-rich', id: itemId });
   body.append(safeHtml(item.html, context));
   const button = element('button', {
-    class: 'lectern-pair-slot',
+    class: 'lectern-input lectern-pair-slot',
     type: 'button',
     id: slotId,
     'aria-labelledby': `${itemId} ${slotId}`,
     'aria-describedby': saidId,
     'aria-pressed': 'false',
   });
-  const said = element('span', { class: 'lectern-pair-said', id: saidId });
+  const said = element('span', { class: 'lectern-part-mark lectern-pair-said', id: saidId });
   const holder = element('li', { class: 'lectern-pair' }, body, button, said);
   let chosen: string | undefined;
 

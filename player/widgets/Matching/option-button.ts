@@ -23,7 +23,7 @@ export function optionButton(
   body.append(safeHtml(html, context));
   const button = element(
     'button',
-    { class: 'lectern-option', type: 'button', 'aria-pressed': 'false' },
+    { class: 'lectern-input lectern-option', type: 'button', 'aria-pressed': 'false' },
     body,
   );
   const option: OptionButton = {

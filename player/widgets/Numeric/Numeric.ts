@@ -22,7 +22,7 @@ export default defineWidget(
       (answer) => scoreNumeric(props, answer),
       ({ labelledBy, describedBy }, view) => {
         const input = element('input', {
-          class: 'lectern-number-input',
+          class: 'lectern-input lectern-number-input',
           type: 'text',
           inputmode: 'text',
           maxlength: '40',
@@ -32,7 +32,7 @@ export default defineWidget(
           'aria-describedby': describedBy,
         });
         checkOnEnter(input, view);
-        const said = element('span', { class: 'lectern-number-said' });
+        const said = element('span', { class: 'lectern-part-mark lectern-number-said' });
         const row = element('div', { class: 'lectern-number' }, input);
         if (unit) row.append(element('bdi', { class: 'lectern-number-unit' }, unit));
         row.append(said);

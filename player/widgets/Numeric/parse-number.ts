@@ -1,3 +1,5 @@
+import { intlLocale } from '../../../shared/i18n/message.ts';
+
 /** How a language writes numbers. */
 interface Separators {
   decimal: string;
@@ -13,7 +15,8 @@ interface Separators {
  */
 export function parseNumber(text: string, language: string, unit: string): number | undefined {
   let plain = westernDigits(text.normalize('NFKC'))
-    .replace(/[\s\u200e\u200f]+/g, '')
+    // With spaces, marks of direction, and the Arabic sign that groups digits.
+    .replace(/[\s\u200e\u200f\u066c]+/g, '')
     .replace(/[−–]/g, '-');
   const suffix = unit.normalize('NFKC').replace(/\s+/g, '');
   if (suffix && plain.toLowerCase().endsWith(suffix.toLowerCase())) plain = plain.slice(0, -suffix.length);
@@ -26,7 +29,7 @@ export function parseNumber(text: string, language: string, unit: string): numbe
 /** Writes a number as people of a language do. */
 export function writeNumber(value: number, language: string): string {
   try {
-    return value.toLocaleString(language, {
+    return value.toLocaleString(intlLocale(language), {
       maximumSignificantDigits: 12,
       useGrouping: Math.abs(value) >= 10_000,
     });

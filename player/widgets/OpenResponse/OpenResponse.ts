@@ -1,5 +1,5 @@
 import { defineWidget } from '../../define.ts';
-import { element, uniqueId } from '../../dom.ts';
+import { element, reveal, uniqueId } from '../../dom.ts';
 import { richText } from '../../html.ts';
 import { message } from '../../../shared/i18n/message.ts';
 
@@ -56,6 +56,7 @@ export default defineWidget('OpenResponse', (root, { props, state, context }) =>
     submitted = answer;
     feedback.textContent = message(language, sampleText ? 'widget.compare' : 'widget.answerSaved');
     button.textContent = message(language, 'widget.update');
+    button.classList.add('lectern-is-quiet');
     sample.hidden = !sampleText;
   }
 
@@ -67,7 +68,12 @@ export default defineWidget('OpenResponse', (root, { props, state, context }) =>
       return;
     }
     show(answer);
+    reveal(feedback);
     context.answer(answer);
+  });
+  // After a change, sending the answer is the main action again.
+  field.addEventListener('input', () => {
+    if (submitted) button.classList.toggle('lectern-is-quiet', draft() === undefined);
   });
 
   if (typeof state === 'string' && state.trim()) {

@@ -33,7 +33,7 @@ export function orderRow({ id, html }: OrderItem, context: WidgetContext, moves:
   const item = nameOf(body);
   const up = moveButton('up', message(language, 'ordering.up', { item }));
   const down = moveButton('down', message(language, 'ordering.down', { item }));
-  const said = element('span', { class: 'lectern-order-said' });
+  const said = element('span', { class: 'lectern-part-mark' });
   const grip = element('span', { class: 'lectern-order-grip', 'aria-hidden': 'true' });
   const holder = element('li', { class: 'lectern-order-row' }, grip, body, said, up, down);
 

@@ -1,10 +1,9 @@
 import { message } from '../../../shared/i18n/message.ts';
 import { readTrueFalse, scoreTrueFalse } from '../../../shared/lessons/scoring/true-false.ts';
 import { defineWidget } from '../../define.ts';
-import { element, uniqueId } from '../../dom.ts';
 import { text } from '../../props.ts';
-import { checkOnEnter, showQuestion } from '../../question/question.ts';
-import { choiceRow } from '../MultipleChoice/choice-row.ts';
+import { choiceField } from '../../question/choice-field.ts';
+import { showQuestion } from '../../question/question.ts';
 
 /** A statement that is true or false. */
 export default defineWidget(
@@ -13,56 +12,30 @@ export default defineWidget(
     const { props, context } = options;
     const { language } = context;
     const { correct } = readTrueFalse(props);
+    const choices = [
+      { id: 'true', text: text(props.trueLabel) || message(language, 'widget.true') },
+      { id: 'false', text: text(props.falseLabel) || message(language, 'widget.false') },
+    ];
 
     showQuestion<boolean>(
       root,
       options,
       (answer) => scoreTrueFalse(props, answer),
-      ({ labelledBy, describedBy }, view) => {
-        const group = uniqueId();
-        const rows = [true, false].map((value) => {
-          const name = value ? text(props.trueLabel) : text(props.falseLabel);
-          const label = name || message(language, value ? 'widget.true' : 'widget.false');
-          const row = choiceRow({ id: String(value), text: label }, 'radio', group, context);
-          checkOnEnter(row.input, view);
-          return { ...row, value };
-        });
+      (labels, view) => {
+        const field = choiceField(
+          { choices, several: false, isRight: (id) => id === String(correct) },
+          labels,
+          view,
+          context,
+        );
         return {
-          element: element(
-            'div',
-            {
-              class: 'lectern-choices',
-              role: 'radiogroup',
-              'aria-labelledby': labelledBy,
-              'aria-describedby': describedBy,
-            },
-            ...rows.map(({ row }) => row),
-          ),
-          instruction: message(language, 'widget.chooseOne'),
-          askFirst: message(language, 'widget.chooseFirst'),
-          read: () => rows.find(({ input }) => input.checked)?.value,
-          restore(state) {
-            for (const { input, value } of rows) input.checked = value === state;
-            return typeof state === 'boolean';
+          ...field,
+          read() {
+            const picked = field.read()?.[0];
+            return picked === undefined ? undefined : picked === 'true';
           },
-          show(answer, { score, isClosed }) {
-            for (const row of rows) {
-              row.input.disabled = true;
-              if (row.value === answer)
-                row.mark(!score ? 'picked' : row.value === correct ? 'right' : 'wrong');
-              else row.mark(score && row.value === correct && isClosed ? 'missed' : undefined);
-            }
-          },
-          open() {
-            for (const row of rows) {
-              row.input.disabled = false;
-              row.mark();
-            }
-          },
-          retry(isScored) {
-            if (isScored) for (const { input } of rows) input.checked = false;
-            (rows.find(({ input }) => input.checked) ?? rows[0])?.input.focus();
-          },
+          restore: (state) => field.restore(typeof state === 'boolean' ? [String(state)] : []),
+          show: (answer, result) => field.show([String(answer)], result),
         };
       },
     );

@@ -8,8 +8,12 @@ import type { QuestionFacts, Score, WidgetScoring } from './scoring.ts';
 export interface Choice {
   id: string;
   html: string;
-  /** HTML for learners who picked this choice; '' for none. */
+  /** HTML for learners who picked this choice; '' for none, as in the two below. */
   feedback: string;
+  /** HTML for learners who did not pick it. */
+  notChosenFeedback: string;
+  /** HTML that learners can look at before they answer. */
+  hint: string;
 }
 
 /** A multiple choice question, read from a block's props. */
@@ -36,10 +40,16 @@ export function readQuestion(props: unknown): Question {
   const { choices, correct, points, partialCredit } = recordOf(props);
   const read = new Map<string, Choice>();
   for (const entry of listOf(choices)) {
-    const { id, html, feedback } = recordOf(entry);
+    const { id, html, feedback, notChosenFeedback, hint } = recordOf(entry);
     const key = partIdOf(id);
     if (key === undefined || read.has(key)) continue;
-    read.set(key, { id: key, html: textOf(html), feedback: textOf(feedback) });
+    read.set(key, {
+      id: key,
+      html: textOf(html),
+      feedback: textOf(feedback),
+      notChosenFeedback: textOf(notChosenFeedback),
+      hint: textOf(hint),
+    });
   }
   const right = new Set(listOf(correct).map(partIdOf));
   return {

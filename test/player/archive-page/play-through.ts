@@ -54,6 +54,10 @@ export const smallScreen = { width: 390, height: 664 };
 
 /** Plays from the current step to the end: checks every picture and recording, and answers every question correctly. */
 export async function playThrough(page: Page | Frame, { steps }: PlayedLesson): Promise<void> {
+  await page.locator('.lectern-step-title').waitFor();
+  if (await page.locator('.lectern-cover').isVisible()) {
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+  }
   for (const [index, step] of steps.entries()) {
     // Titles may repeat, and texts are the lesson's own.
     const position = new RegExp(`\\b${index + 1}\\b.*\\b${steps.length}\\b`);

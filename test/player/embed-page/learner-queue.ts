@@ -4,14 +4,10 @@ import { applyWrite, attemptOrder, initialProgress } from '../../../shared/progr
 import { itemsToJson } from '../../../shared/progress/state.ts';
 import type { ProgressState } from '../../../shared/progress/state.ts';
 import type { WriteBody } from '../../../player/embed-page/queued-write.ts';
-import {
-  afterResponse,
-  emptyQueue,
-  enqueue,
-  takeNext,
-  waitMs,
-} from '../../../player/embed-page/save-queue.ts';
-import type { Change, Context, SaveQueue, WriteResponse } from '../../../player/embed-page/save-queue.ts';
+import { emptyQueue, enqueue, takeNext, waitMs } from '../../../player/embed-page/save-queue.ts';
+import { afterResponse } from '../../../player/embed-page/save-response.ts';
+import type { Change, Context, SaveQueue } from '../../../player/embed-page/save-queue.ts';
+import type { WriteResponse } from '../../../player/embed-page/save-response.ts';
 import type { StepPosition, SessionRecord, StoredAnswer } from '../../../player/embed-page/session-record.ts';
 import { buildOutline, buildQuestion, buildWidget, now, versionId } from '../../progress/build-progress.ts';
 
@@ -59,7 +55,8 @@ export class SessionRules {
     if (!this.#writeIds.includes(body.writeId)) {
       const order = attemptOrder(this.state, write);
       if (order === 'earlier') return { kind: 'saved', record: this.record() };
-      if (order === 'later' || write.revision !== this.state.revision)
+      const isOvertaken = write.after !== undefined && !this.#writeIds.includes(write.after);
+      if (order === 'later' || write.revision !== this.state.revision || isOvertaken)
         return { kind: 'conflict', record: this.record() };
       try {
         this.state = applyWrite(this.state, write, outline, new Date(at));

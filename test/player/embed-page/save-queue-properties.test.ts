@@ -10,7 +10,8 @@ import {
   takeNext,
   waitMs,
 } from '../../../player/embed-page/save-queue.ts';
-import type { SaveQueue, WriteResponse } from '../../../player/embed-page/save-queue.ts';
+import type { SaveQueue } from '../../../player/embed-page/save-queue.ts';
+import type { WriteResponse } from '../../../player/embed-page/save-response.ts';
 import { projected } from '../../../player/embed-page/queued-write.ts';
 import type { WriteBody } from '../../../player/embed-page/queued-write.ts';
 import type { SessionRecord, StepPosition } from '../../../player/embed-page/session-record.ts';
@@ -35,7 +36,8 @@ const questions = [
 ] as const;
 
 type Message =
-  { type: 'take'; id: number } | { type: 'give'; id: number; saves: AbandonedSaves; record: SessionRecord };
+  | { type: 'take'; id: number }
+  | { type: 'give'; id: number; saves: AbandonedSaves; record: SessionRecord };
 
 /** A browser whose tabs share a storage and a channel, as saver.ts and tabs.ts use them. */
 class Device {
@@ -271,11 +273,7 @@ const sequencesOf = (...names: Event['what'][]) =>
   });
 const requests = ['send', 'send', 'arrive', 'settle', 'settle', 'fail', 'late', 'latest', 'hide'] as const;
 const ofOneTab = ['answer', 'answer', 'answer', 'go', 'go', 'reopen', ...requests] as const;
-/**
- * Without last writes of closed pages that arrive late. The second of them builds on the revision that the first creates.
- * If another device creates that revision instead, the server cannot tell the difference.
- */
-const ofDevices = ofOneTab.filter((what) => what !== 'reopen' && what !== 'late' && what !== 'latest');
+const ofDevices = ofOneTab.filter((what) => what !== 'reopen');
 const ofTabs = ['answer', 'answer', 'answer', 'open', 'close', 'hear', 'continue', ...requests] as const;
 
 /** Applies an event to a device, a second after the event before. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { abandonedSavesOf, adopt, findOutdatedSave } from '../../../player/embed-page/abandoned-saves.ts';
 import { chooseNotices } from '../../../player/embed-page/choose-notices.ts';
 import {
+  addTime,
   continueHere,
   debounceMs,
   handOver,
@@ -10,7 +11,8 @@ import {
   takeNext,
   waitMs,
 } from '../../../player/embed-page/save-queue.ts';
-import type { Change, Hold, SaveQueue, WriteResponse } from '../../../player/embed-page/save-queue.ts';
+import type { Change, Hold, SaveQueue } from '../../../player/embed-page/save-queue.ts';
+import type { WriteResponse } from '../../../player/embed-page/save-response.ts';
 import { versionId } from '../../progress/build-progress.ts';
 import {
   answerOf,
@@ -186,6 +188,35 @@ describe('the time of sending', () => {
   });
 });
 
+describe('the active time on steps', () => {
+  const timed = (queue: SaveQueue) => addTime(addTime(queue, 'intro', 4000), 'quiz', 3000);
+
+  test('goes with the next write, once, and also if that gets no response at first', () => {
+    const server = new SessionRules();
+    const { queue: sending, body } = taken(
+      addTime(timed(withChanges(newQueue(), [stepTo(quiz)])), 'quiz', 500),
+    );
+    expect(body.stepTimes).toEqual({ intro: 4000, quiz: 3500 });
+    const failed = settle(addTime(sending, 'quiz', 1000), { kind: 'failed', retryAfterMs: 0 }).queue;
+    expect(taken(failed).body).toEqual(body);
+    drained(withChanges(failed, [stepTo(end)]), server);
+    expect(server.state.stepTimes).toEqual([4000, 4500]);
+  });
+
+  test('goes with one write of a page that is closed', () => {
+    const { queue, bodies } = takeAll(timed(withChanges(newQueue(), [answerOf('q1', ['a']), stepTo(end)])));
+    expect(bodies.map(({ stepTimes }) => stepTimes).filter(Boolean)).toEqual([{ intro: 4000, quiz: 3000 }]);
+    expect(queue.stepTimes).toBeUndefined();
+  });
+
+  test('never costs an answer: a write that the server rejects is sent again without it', () => {
+    const server = new SessionRules();
+    const queue = addTime(withChanges(newQueue(), [answerOf('q1', ['a'])]), 'no such step', 1000);
+    drained(sendNext(queue, server).queue, server);
+    expect(server.answers()).toEqual({ 'quiz/q1': ['a'] });
+  });
+});
+
 describe('responses', () => {
   test('the answer given later wins, wherever it was given', () => {
     const server = new SessionRules();
@@ -208,13 +239,14 @@ describe('responses', () => {
     expect(server.answers()).toEqual({ 'quiz/q1': 'second', 'quiz/q2': 'theirs' });
   });
 
-  test('an answer that arrived before an earlier one is not undone by it', () => {
+  test('the last writes of a closed page replace nothing if another device wrote first, and are saved later', () => {
     const server = new SessionRules();
     const changes = [answerOf('q1', 'first'), stepTo(end), answerOf('q1', 'second')];
     const { queue, bodies } = takeAll(withChanges(newQueue(), changes));
-    // Another device's write makes the revision that the second write builds on.
+    // Another device's write makes the revision that the first write would have made.
     saveElsewhere(server, [answerOf('q1', 'theirs')]);
-    expect(bodies.map((body) => server.write(body, start).kind)).toEqual(['conflict', 'saved']);
+    expect(bodies.map((body) => server.write(body, start).kind)).toEqual(['conflict', 'conflict']);
+    expect(server.answers()).toEqual({ 'quiz/q1': 'theirs' });
     resolve(sendNext(queue, server).queue, server);
     expect(server.answers()).toEqual({ 'quiz/q1': 'second' });
   });
@@ -317,7 +349,11 @@ test.each([
   ['one request failed', failed(1), []],
   ['requests fail', failed(2), ['offline', 'kept']],
   ['the network is down', { ...failed(1), isOnline: false }, ['offline', 'kept']],
-  ['the network is down, and nothing waits', { ...calm, queue: newQueue(), isOnline: false }, []],
+  [
+    'the network is down, and nothing waits',
+    { ...calm, queue: newQueue(), isOnline: false },
+    ['offline', 'kept'],
+  ],
   ['nothing is stored', { ...failed(2), isStored: false }, ['offline', 'keepOpen']],
   ['the token has expired', held('expired'), ['expired', 'kept']],
   ['the token has expired, and nothing is stored', { ...held('expired'), isStored: false }, ['expired']],

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { requestErasure } from '../../../shared/erasure/erase.ts';
 import type { LessonVersion } from '../../../shared/models/lesson-version.ts';
+import { testPepper } from '../../support/harness.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { heading, publishLesson, question, section, step } from '../player-lessons.ts';
 import {
@@ -21,6 +23,28 @@ import type { HostPage } from './embed-lab.ts';
 
 const lab = useEmbedLab();
 
+test('active time is saved by step; a learner who goes away stops the clock', async () => {
+  const context = await lab.browser.newContext();
+  await context.clock.install();
+  const { version, learner } = await lab.start({ context });
+  const pass = async (seconds: number) => {
+    for (let left = seconds; left > 0; left -= 10) await context.clock.runFor(10_000);
+  };
+  await pass(30);
+  await press(learner, 'Next');
+  await lab.seeRecord(version, { currentStepIndex: 1 });
+  // Without any input, a minute counts.
+  await pass(600);
+  await learner.page.close();
+  const times = async () =>
+    (await lab.api.db.embedProgress.findOne({ lessonId: version.lessonId }).lean())?.stepTimes ?? [];
+  await expect.poll(async () => (await times()).length).toBe(2);
+  const [first = 0, second = 0] = await times();
+  expect(first).toBeGreaterThanOrEqual(30_000);
+  expect(second).toBeGreaterThan(55_000);
+  expect(second).toBeLessThan(180_000);
+});
+
 describe('without a network', () => {
   test('the lesson continues with a notice, and everything is saved once the network is back', async () => {
     const { version, context, learner } = await lab.start();
@@ -32,8 +56,17 @@ describe('without a network', () => {
     await seeNotice(learner, 'No connection. Your answers are safe on this device');
     expect(answersIn(await lab.progressOf(version))).toEqual({});
 
+    // Going offline and coming back are announced once each; that all is saved follows quietly.
+    const regions = learner.outer.locator('.lectern-embed-notices [role]');
+    await regions.first().evaluate(`{
+      const region = document.querySelector('.lectern-embed-notices [role=status]');
+      window.announced = [];
+      new MutationObserver(() => region.textContent && announced.push(region.textContent)).observe(region, { childList: true });
+    }`);
     await context.setOffline(false);
+    await seeNotice(learner, 'You’re back online.');
     await seeNotice(learner, 'Everything is saved.');
+    expect(await regions.first().evaluate('announced')).toEqual(['You’re back online.']);
     expect(await lab.progressOf(version)).toMatchObject({ score: 3, currentSectionIndex: 1 });
   });
 
@@ -318,4 +351,22 @@ describe('when a version is published in mid-lesson', () => {
     const items = [{ widgetId: 'q2', answer: ['b'] }];
     expect(await lab.progressOf(version)).toMatchObject({ score: 2, items });
   });
+});
+
+test('an open page whose learner is erased says so, and the browser keeps no answer', async () => {
+  const { version, context, learner } = await lab.start();
+  await context.setOffline(true);
+  await press(learner, 'Next');
+  await choose(learner, 'b');
+  await seeKept(learner, 'q2');
+  const { db } = lab.api;
+  const { organizationId } = version;
+  await requestErasure(
+    { db, pepper: testPepper },
+    { source: 'embed', organizationId, learnerId: 'learner-1' },
+  );
+  await context.setOffline(false);
+  await learner.outer.getByRole('heading', { name: 'Your data has been deleted' }).waitFor();
+  await waitFor('the code', async () => (await learner.errorCodes()).includes('learner_erased'));
+  expect(await storageOf(learner)).not.toContain('q2');
 });

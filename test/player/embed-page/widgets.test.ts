@@ -42,6 +42,27 @@ describe('the outer page trusts no widget:', () => {
     await again.lesson.getByRole('button', { name: 'turned' }).waitFor();
   });
 
+  test('a version from before its type was a core type plays and scores its own widget', async () => {
+    const { db } = lab.api;
+    const version = await publishWidgets(lab, {
+      Matching: `export default { type: 'Matching', mount(element, { context }) {
+        element.innerHTML = '<button>Own widget</button>';
+        element.firstChild.onclick = () => context.answer('mine', { score: 1, maxScore: 2 });
+        return { destroy() {} };
+      } };`,
+    });
+    const own = await db.widgetReleases.findOne({
+      type: 'Matching',
+      organizationId: version.organizationId,
+    });
+    const pins = version.widgets.filter(({ type }) => type !== 'Matching');
+    const widgets = [...pins, { type: 'Matching', widgetId: own?.widgetId }];
+    await db.lessonVersions.updateOne({ _id: version._id }, { widgets });
+    await press(await lab.open(version), 'Own widget');
+    await lab.seeSaved(version, { Matching: 'mine' });
+    expect(await lab.progressOf(version)).toMatchObject({ score: 2, maxScore: 5 });
+  });
+
   test('widgets that throw, are none, or never load affect nothing else', async () => {
     const version = await publishWidgets(lab, {
       ThrowsOnLoad: `throw new Error('broken');`,

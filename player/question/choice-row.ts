@@ -1,14 +1,16 @@
-import { element, icon, uniqueId } from '../../dom.ts';
-import { richText, safeHtml } from '../../html.ts';
-import type { WidgetContext } from '../../widget.ts';
-import type { Choice } from '../../../shared/lessons/scoring/multiple-choice.ts';
-import { message } from '../../../shared/i18n/message.ts';
+import { element, icon, uniqueId } from '../dom.ts';
+import { richText, safeHtml } from '../html.ts';
+import type { WidgetContext } from '../widget.ts';
+import { hintParts } from './hint.ts';
+import { nameOf } from './parts.ts';
+import type { Choice } from '../../shared/lessons/scoring/multiple-choice.ts';
+import { message } from '../../shared/i18n/message.ts';
 
 /**
- * The mark of a choice after an answer. `picked` is for questions without right and wrong choices, `missed` for a right
- * choice that was not selected.
+ * The mark of a choice after an answer. `picked` is for questions without right and wrong choices. A choice that was not
+ * selected is `missed` if it is shown as a right one, otherwise `left`.
  */
-export type Mark = 'right' | 'wrong' | 'picked' | 'missed';
+export type Mark = 'right' | 'wrong' | 'picked' | 'missed' | 'left';
 
 /** A choice on the page: its radio button or checkbox with a label, and the author's feedback on it. */
 export interface ChoiceRow {
@@ -36,6 +38,7 @@ export function choiceRow(
     wrong: message(language, 'widget.incorrect'),
     picked: '',
     missed: message(language, 'widget.rightChoice'),
+    left: '',
   };
   const input = element('input', {
     class: 'lectern-choice-input',
@@ -52,11 +55,9 @@ export function choiceRow(
     { class: 'lectern-choice' },
     element('label', { class: 'lectern-choice-label' }, input, body, said),
   );
-  const feedback = 'text' in choice ? undefined : richText(choice.feedback, context);
-  if (feedback) {
-    feedback.id = uniqueId();
-    feedback.classList.add('lectern-choice-feedback');
-  }
+  const chosen = 'text' in choice ? undefined : feedbackOf(choice.feedback, context);
+  const notChosen = 'text' in choice ? undefined : feedbackOf(choice.notChosenFeedback, context);
+  if ('hint' in choice) row.append(...hintParts(choice.hint, context, nameOf(body)));
   return {
     id: choice.id,
     row,
@@ -66,14 +67,21 @@ export function choiceRow(
       // As text and icon, because some learners cannot see the color.
       const verdict = mark && verdicts[mark];
       said.replaceChildren(...(verdict ? [icon(mark === 'wrong' ? 'wrong' : 'right'), verdict] : []));
-      if (!feedback) return;
-      if (mark === undefined || mark === 'missed') {
-        feedback.remove();
-        input.removeAttribute('aria-describedby');
-      } else {
-        row.append(feedback);
-        input.setAttribute('aria-describedby', feedback.id);
-      }
+      chosen?.remove();
+      notChosen?.remove();
+      input.removeAttribute('aria-describedby');
+      const feedback = mark === 'missed' || mark === 'left' ? notChosen : chosen;
+      if (mark === undefined || feedback === undefined) return;
+      row.append(feedback);
+      input.setAttribute('aria-describedby', feedback.id);
     },
   };
+}
+
+function feedbackOf(source: string, context: WidgetContext): HTMLElement | undefined {
+  const feedback = richText(source, context);
+  if (feedback === undefined) return undefined;
+  feedback.id = uniqueId();
+  feedback.classList.add('lectern-choice-feedback');
+  return feedback;
 }

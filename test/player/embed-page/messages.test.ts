@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readFrameMessage } from '../../../player/embed-page/frame-messages.ts';
+import { readHostRequest } from '../../../player/embed-page/host-messages.ts';
 
 const state = { progressData: { visited: ['s1'] }, variables: { name: 'Ada' } };
 const points = { score: 1, maxScore: 2 };
@@ -14,6 +15,7 @@ describe("the parser accepts the frame's messages", () => {
     { type: 'answer', stepId: 's1', state, item },
     { type: 'variable', stepId: 's1', state, name: 'name' },
     { type: 'restart', stepId: 's1' },
+    { type: 'time', stepId: 's1', activeMs: 1500.5 },
     { type: 'unmounted' },
     { type: 'error', code: 'widget_failed', message: 'broken' },
     { type: 'resize', height: 300 },
@@ -68,9 +70,49 @@ test.each([
   expect(readFrameMessage(message)).toMatchObject({ item: { answer: ['b'], score: null, maxScore: null } });
 });
 
+describe('of a host page, the parser', () => {
+  const envelope = { source: 'lectern', v: 1 };
+
+  test.each([
+    { type: 'hello' },
+    { type: 'setToken', token: 'a.b.c' },
+    { type: 'tokenDelayed' },
+    { type: 'viewport', height: 500 },
+    { type: 'viewport', height: 500, part: { top: -1e9, bottom: 1e9 } },
+    { type: 'colorScheme', scheme: 'dark' },
+    { type: 'goTo', stepId: 's1' },
+  ])('accepts $type', ({ part, ...request }: { type: string; part?: object }) => {
+    expect(readHostRequest({ ...envelope, ...request, ...part })).toEqual({
+      ...request,
+      ...(part && { part }),
+    });
+  });
+
+  test.each<[unknown]>([
+    [null],
+    ['setToken'],
+    [[]],
+    [{ type: 'setToken', token: 'x' }],
+    [{ ...envelope, v: 2, type: 'setToken', token: 'x' }],
+    [{ ...envelope, type: 'setToken', token: {} }],
+    [{ ...envelope, type: 'setToken', token: 'x'.repeat(100_000) }],
+    [{ ...envelope, type: 'eval' }],
+    [{ ...envelope, type: 'goTo', stepId: 7 }],
+    ...[0, -1, NaN, Infinity, '500'].map((height): [unknown] => [{ ...envelope, type: 'viewport', height }]),
+  ])('ignores %j', (request) => {
+    expect(readHostRequest(request)).toBeUndefined();
+  });
+
+  test('takes a part without numbers for unknown', () => {
+    const viewport = { ...envelope, type: 'viewport', height: 500, top: NaN, bottom: 9 };
+    expect(readHostRequest(viewport)).toEqual({ type: 'viewport', height: 500 });
+  });
+});
+
 test('any data is either parsed or ignored, and never throws', () => {
   fc.assert(
     fc.property(fc.anything(), (data) => {
+      readHostRequest(data);
       readFrameMessage(data);
       readFrameMessage({ type: 'answer', stepId: 's1', state: data, item: data });
     }),

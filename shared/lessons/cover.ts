@@ -1,0 +1,96 @@
+import { lessonBlocks } from './blocks.ts';
+import { isContainer } from './json-values.ts';
+import type { LessonContent } from './lesson-content.ts';
+
+/** What a lesson begins with, besides its title: `lesson.cover` of a package. */
+export interface LessonCover {
+  /** A media reference, or a path in an archive; '' without a picture. */
+  image: string;
+  imageAlt: string;
+  /** Plain text; paragraphs end with line breaks. */
+  text: string;
+  /** What learners will learn. */
+  objectives: string[];
+  minutes: number;
+}
+
+/** Words that people read in a minute while they learn. */
+const wordsPerMinute = 180;
+
+/** Minutes for a block of a type, besides its words. Lectern does not know how long a recording is. */
+const blockMinutes = { Video: 3, Audio: 3, Image: 0.2 };
+const questionMinutes = 0.75;
+
+/** Members whose strings learners do not read. */
+const unreadMembers = new Set(['id', 'type', 'src', 'poster', 'captions', 'variable', 'visibleIf', 'mathml']);
+
+const questionMember = 'prompt';
+
+/** Scripts without spaces between words: two characters count as a word. */
+const spaceless = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}]/gu;
+const words = /[\p{L}\p{N}]+/gu;
+const tags = /<[^>]*>/g;
+
+/** Returns whether a text is a reference to a media file, or its path in an archive. */
+export function isMediaReference(text: string): boolean {
+  return /^(?:media:|\.\/media\/)/.test(text);
+}
+
+/** Returns the cover of a lesson; null for a lesson that begins with its first step. It skips invalid parts. */
+export function coverOf(content: Pick<LessonContent, 'lesson' | 'sections'>): LessonCover | null {
+  const { cover } = content.lesson;
+  if (!isContainer(cover) || Array.isArray(cover)) return null;
+  const { image, imageAlt, text, objectives } = cover as Record<string, unknown>;
+  const string = (value: unknown) => (typeof value === 'string' ? value : '');
+  return {
+    // Learners' browsers contact no third party, whatever an older import has kept.
+    image: isMediaReference(string(image)) ? string(image) : '',
+    imageAlt: string(imageAlt),
+    text: string(text),
+    objectives: Array.isArray(objectives) ? objectives.map(string).filter((entry) => entry !== '') : [],
+    minutes: minutesOf(content),
+  };
+}
+
+/**
+ * Returns the id of the media file that stands for a lesson in lists: the picture of its cover, or else its first one;
+ * null for a lesson without pictures.
+ */
+export function pictureOf(content: LessonContent): string | null {
+  const idOf = (src: unknown) => /^media:([\da-f-]{36})$/.exec(typeof src === 'string' ? src : '')?.[1];
+  const cover = idOf(coverOf(content)?.image);
+  if (cover !== undefined) return cover;
+  for (const { block } of lessonBlocks(content)) {
+    const picture = block.type === 'Image' ? idOf(block.props.src) : undefined;
+    if (picture !== undefined) return picture;
+  }
+  return null;
+}
+
+/** Returns the minutes that a lesson takes: the author's estimate, or else a count of words, media and questions. */
+export function minutesOf({ lesson, sections }: Pick<LessonContent, 'lesson' | 'sections'>): number {
+  const { estimatedDuration } = lesson;
+  if (typeof estimatedDuration === 'number' && estimatedDuration > 0) return Math.ceil(estimatedDuration);
+  let minutes = 0;
+  const pending: unknown[] = sections.flatMap(({ steps }) => steps.map(({ content }) => content));
+  while (pending.length > 0) {
+    const value = pending.pop();
+    if (typeof value === 'string') minutes += wordsIn(value) / wordsPerMinute;
+    if (!isContainer(value)) continue;
+    const { type, [questionMember]: prompt } = value as Record<string, unknown>;
+    if (typeof type === 'string' && Object.hasOwn(blockMinutes, type)) {
+      minutes += blockMinutes[type as keyof typeof blockMinutes];
+    }
+    if (typeof prompt === 'string') minutes += questionMinutes;
+    for (const [name, member] of Object.entries(value)) {
+      if (!unreadMembers.has(name)) pending.push(member);
+    }
+  }
+  return Math.max(1, Math.round(minutes));
+}
+
+function wordsIn(html: string): number {
+  const text = html.replace(tags, ' ');
+  const characters = text.match(spaceless)?.length ?? 0;
+  return characters / 2 + (text.replace(spaceless, ' ').match(words)?.length ?? 0);
+}
