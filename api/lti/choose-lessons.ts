@@ -8,12 +8,14 @@ import { findOrganization } from '../../shared/models/organization.ts';
 import type { LtiDependencies } from './dependencies.ts';
 import type { Fields } from '../http/middleware/form-body.ts';
 import { publicUrlOf } from '../http/public-url.ts';
+import { signPreviewToken } from '../../shared/tokens/player-tokens.ts';
 import { readSelectionForm } from './selection-form.ts';
 import type { SelectionForm } from './selection-form.ts';
 import { maxLessons, sendSelectionPage } from './selection-page.ts';
 import type { SelectionFault } from './selection-page.ts';
 import { SelectionStore } from './selections.ts';
 import type { Selection } from './selections.ts';
+import { pictureUrls } from './lesson-pictures.ts';
 import { findChoosable, pageOfChoosable } from './choosable-lessons.ts';
 import { deepLinkingResponse } from './deep-linking-response.ts';
 import type { ChosenItem } from './deep-linking-response.ts';
@@ -22,7 +24,7 @@ import { originsOf } from './open-lesson.ts';
 import { sendNoticePage } from './notice-page.ts';
 
 /** An open selection with its platform. */
-interface OpenSelection {
+export interface OpenSelection {
   id: string;
   selection: Selection;
   platform: LtiPlatform;
@@ -66,7 +68,10 @@ export async function takeSelection(
 }
 
 /** Reads the platform on each request, because it may be removed while the page is open. */
-async function openSelection({ db, redis, config }: LtiDependencies, id: string): Promise<OpenSelection> {
+export async function openSelection(
+  { db, redis, config }: LtiDependencies,
+  id: string,
+): Promise<OpenSelection> {
   const selection = await new SelectionStore(redis, config.redisPrefix).get(id);
   const platform = selection && (await findPlatform(db, selection.platformId));
   if (selection === null || platform?.status !== 'active') throw new LaunchFault('choice_expired');
@@ -89,6 +94,7 @@ async function showPage(
   const platformOrigins = originsOf([issuer, authUrl, selection.returnUrl]);
   sendSelectionPage(deps, ctx, {
     ...{ id, selection, form, page, fault },
+    pictures: await pictureUrls(deps, organizationId, [...page.chosenElsewhere, ...page.lessons]),
     allowedOrigins: allowedOrigins.length === 0 ? null : [...allowedOrigins, ...platformOrigins],
   });
 }
@@ -136,4 +142,25 @@ async function sendResponse(
   // Platforms may check the form's origin. They must not see the selection's URL, which is its credential.
   ctx.set('Referrer-Policy', 'strict-origin');
   sendNoticePage(deps, ctx, { language, title, main, script: { name: 'sent-page' } });
+}
+
+/**
+ * Redirects a teacher who chooses lessons to the newest published version of one, which records nothing.
+ *
+ * @throws {LaunchFault} choice_expired; lesson_not_available for a lesson that cannot be chosen.
+ */
+export async function previewLesson(
+  deps: LtiDependencies,
+  ctx: RequestContext,
+  { selectionId, lessonId }: { selectionId: string; lessonId: string },
+): Promise<void> {
+  const { platform } = await openSelection(deps, selectionId);
+  const { organizationId } = platform;
+  const [lesson] = await findChoosable(deps.db, organizationId, [lessonId]);
+  if (lesson === undefined) throw new LaunchFault('lesson_not_available');
+  const [{ _id: versionId }] = lesson.versions;
+  const { token } = signPreviewToken(deps.secrets.signing, { organizationId, lessonId, versionId });
+  const query = new URLSearchParams({ token }).toString();
+  ctx.redirect(`${publicUrlOf(ctx, deps.config)}/embed/${lessonId}?${query}`);
+  ctx.status = 303;
 }

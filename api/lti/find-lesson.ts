@@ -48,8 +48,15 @@ export async function findLesson(
 function namedLesson(claims: ResourceLinkClaims): LaunchedLesson | null {
   const lessonId = parameter(claims, 'lessonId');
   if (lessonId !== undefined) return { lessonId, versionId: parameter(claims, 'versionId') ?? null };
-  const inUrl = new URL(claims[claim.targetLinkUri]).searchParams.get('lesson');
-  return inUrl === null || inUrl === '' ? null : { lessonId: inUrl, versionId: null };
+  return lessonInUrl(new URL(claims[claim.targetLinkUri]));
+}
+
+/** Returns the lesson that a link's URL names: in the query, or in the path, as in cartridges. */
+function lessonInUrl({ pathname, searchParams }: URL): LaunchedLesson | null {
+  const inQuery = searchParams.get('lesson') ?? '';
+  if (inQuery !== '') return { lessonId: inQuery, versionId: null };
+  const [, lessonId, versionId = null] = /\/lti\/launch\/([^/]+)(?:\/([^/]+))?\/?$/.exec(pathname) ?? [];
+  return lessonId === undefined ? null : { lessonId, versionId };
 }
 
 async function rememberedLesson(

@@ -2,6 +2,7 @@ import { pathParam } from '../http/context.ts';
 import type { RequestContext } from '../http/context.ts';
 import { z } from 'zod';
 import type { LecternError } from '../../shared/platform/errors.ts';
+import { auditedCaller, auditedChange } from '../http/audit.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import { errorExamples } from '../http/error-format.ts';
 import { retryAfter } from '../http/headers.ts';
@@ -43,6 +44,7 @@ export const register = defineEndpoint(
       token: z.string().meta({ description: 'Invites one platform, within 24 hours.' }),
     }),
     laterQuery: registrationQuery,
+    audit: 'platform.register',
     operationId: 'register',
     tag: 'LTI',
     summary: 'Register this service in a learning platform',
@@ -86,6 +88,8 @@ async function registerPlatform(deps: LtiDependencies, ctx: RequestContext): Pro
   });
   const { _id, organizationId, issuer } = platform;
   ctx.state.log.info({ platform: _id, organizationId, issuer }, 'platform registered');
+  auditedCaller.set(ctx, { organizationId, actor: { type: 'system', id: 'invitation' } });
+  auditedChange.set(ctx, { target: { type: 'platform', id: _id }, details: { issuer } });
   ctx.status = 200;
   sendRegisteredPage(deps, ctx, platform);
 }

@@ -6,7 +6,7 @@ import { limited, noStore } from '../http/headers.ts';
 import { clientIp } from '../http/client-ip.ts';
 import { formBody, readFields, readFormBytes } from '../http/middleware/form-body.ts';
 import type { Fields } from '../http/middleware/form-body.ts';
-import { showLessons, takeSelection } from './choose-lessons.ts';
+import { previewLesson, showLessons, takeSelection } from './choose-lessons.ts';
 import type { LtiDependencies } from './dependencies.ts';
 import { faultOf, faults, LaunchFault } from './faults.ts';
 import type { FaultCode } from './faults.ts';
@@ -26,6 +26,8 @@ import { sendFaultPage } from './pages.ts';
 const common = {
   access: browserAccess,
   errors: pageErrors<LtiDependencies>(sendFault),
+  // Launches are not in the audit log: the progress records of learners show them.
+  audit: null,
   tag: 'LTI',
 } as const;
 
@@ -245,6 +247,29 @@ export const showSelection = defineEndpoint(
   (deps: LtiDependencies) =>
     async ({ ctx }) => {
       await showLessons(deps, ctx, ctx.params.selectionId ?? '', readFields(ctx.querystring));
+      return written;
+    },
+);
+
+/** GET /lti/select/{selectionId}/preview/{lessonId}: plays a lesson for a teacher who chooses lessons. */
+export const previewChoosable = defineEndpoint(
+  {
+    ...common,
+    method: 'get',
+    path: '/lti/select/:selectionId/preview/:lessonId',
+    laterParams: selectionId.extend({ lessonId: z.string().meta({ description: 'Id of the lesson.' }) }),
+    operationId: 'previewLesson',
+    summary: 'Preview a lesson to choose',
+    description: 'Plays the newest published version of a lesson. Nothing is recorded.',
+    responses: {
+      303: redirectTo('To the embed page, with a token that is valid for an hour.'),
+      ...faultPages({ 404: ['choice_expired', 'lesson_not_available'] }),
+    },
+  },
+  (deps: LtiDependencies) =>
+    async ({ ctx }) => {
+      const { selectionId: id = '', lessonId = '' } = ctx.params;
+      await previewLesson(deps, ctx, { selectionId: id, lessonId });
       return written;
     },
 );

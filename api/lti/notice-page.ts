@@ -1,20 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
-import { textDirection } from '../../shared/lessons/text-direction.ts';
+import { textDirection } from '../../shared/i18n/message.ts';
 import type { LtiDependencies } from './dependencies.ts';
 import { Html, markup } from '../../shared/platform/html.ts';
 import { publicPath } from '../http/public-url.ts';
 import { pageStyle } from '../embed/pages.ts';
 
-/** Extends the embed page's notices with a button. */
+/** Extends the embed page's notices with forms. */
 const launchPageStyle = `${pageStyle}
 .notice form { margin: 1.5rem 0 0; }
-.notice button {
-  padding: .6rem 1.2rem; border: 0; border-radius: .5rem; background: #1f5fbf; color: #fff;
-  font: inherit; font-weight: 600; cursor: pointer;
-}
-.notice button:hover { background: #174c9c; }
-.notice button:focus-visible { outline: 3px solid #7db0ff; outline-offset: 2px; }
 `;
 
 /**
@@ -22,7 +16,7 @@ const launchPageStyle = `${pageStyle}
  * clickjackers. There is no form-action: browsers apply it to redirects too, and a platform may redirect its users to
  * any login service.
  */
-const policy = ["default-src 'none'", "script-src 'self'", 'img-src data:', "base-uri 'none'"];
+const policy = ["default-src 'none'", "script-src 'self'", "img-src 'self' data:", "base-uri 'none'"];
 
 /** A page for users who come from a learning platform. */
 export interface NoticePage {

@@ -108,7 +108,7 @@ function faultNotice(deps: PageDependencies, ctx: RequestContext, code: FaultCod
   const requestId = ctx.state.requestId;
   const back = courseUrl(presentationOf(ctx));
   return markup`${notice(language, code)}${button}
-${back === null ? [] : markup`<p><a href="${back}" target="_top">${message(language, 'notice.back')}</a></p>`}
+${back === null ? [] : markup`<p class="actions"><a class="button" href="${back}" target="_top">${message(language, 'notice.back')}</a></p>`}
 ${supportLine(language, code, requestId)}`;
 }
 

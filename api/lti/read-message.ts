@@ -15,7 +15,8 @@ import type { LaunchState } from './launch-state.ts';
 import { parseUrl } from '../../shared/platform/parse-url.ts';
 
 export type LaunchMessage =
-  { kind: 'resourceLink'; claims: ResourceLinkClaims } | { kind: 'deepLinking'; claims: DeepLinkingClaims };
+  | { kind: 'resourceLink'; claims: ResourceLinkClaims }
+  | { kind: 'deepLinking'; claims: DeepLinkingClaims };
 
 /** The language and return link that the platform wants for its user, if it sends them. */
 export interface LaunchPresentation {

@@ -28,6 +28,8 @@ interface SelectionPage {
   form: SelectionForm;
   page: ChoosablePage;
   fault: SelectionFault | null;
+  /** URLs of pictures by lesson. */
+  pictures: ReadonlyMap<string, string>;
   /** Origins whose pages may frame this one; null for any. */
   allowedOrigins: readonly string[] | null;
 }
@@ -36,18 +38,19 @@ interface SelectionPage {
 export function sendSelectionPage(
   deps: Pick<LtiDependencies, 'config' | 'player'>,
   ctx: Context,
-  { id, selection, form, page, fault, allowedOrigins }: SelectionPage,
+  { id, selection, form, page, fault, pictures, allowedOrigins }: SelectionPage,
 ): void {
   const language = pageLanguage(ctx, selection.locale);
   const title = message(language, selection.acceptsMultiple ? 'selection.several' : 'selection.one');
+  const url = `${publicPath(deps.config)}/lti/select/${id}`;
   const list = (lessons: ChoosableLesson[]) =>
-    markup`<ul>${lessons.map((lesson) => lessonItem(lesson, { selection, form, language }))}</ul>`;
+    markup`<ul>${lessons.map((lesson) => lessonItem(lesson, { selection, form, language, pictures, url }))}</ul>`;
   const alert =
     fault === null ? null : message(language, `selection.${fault}`, { most: maxLessons(selection) });
   const none = message(language, form.search.trim() === '' ? 'selection.noLessons' : 'selection.noMatch');
   const main = markup`<h1>${title}</h1>
 ${alert === null ? [] : markup`<p class="fault" role="alert">${alert}</p>`}
-<form method="get" action="${publicPath(deps.config)}/lti/select/${id}">
+<form method="get" action="${url}">
 <div class="search" role="search">
 <label for="lectern-search">${message(language, 'selection.search')}</label>
 <input id="lectern-search" type="search" name="${fieldNames.search}" value="${form.search}" maxlength="200">
@@ -76,12 +79,15 @@ interface ItemContext {
   selection: Selection;
   form: SelectionForm;
   language: string;
+  pictures: ReadonlyMap<string, string>;
+  /** Of the page. */
+  url: string;
 }
 
 /** Renders a lesson and its options, which count only if it is chosen. */
 function lessonItem(
   { lessonId, versions }: ChoosableLesson,
-  { selection, form, language }: ItemContext,
+  { selection, form, language, pictures, url }: ItemContext,
 ): Html {
   const [newest] = versions;
   const chosen = form.chosen.get(lessonId);
@@ -92,11 +98,18 @@ function lessonItem(
   const sizes = [
     message(language, 'selection.sections', { count: newest.totalSections }),
     message(language, 'selection.steps', { count: newest.totalSteps }),
+    ...(newest.publishedAt === null
+      ? []
+      : [message(language, 'selection.published', { date: newest.publishedAt })]),
   ];
+  const src = pictures.get(lessonId);
+  const picture = src === undefined ? [] : markup`<img src="${src}" alt="" loading="lazy">`;
+  const preview = message(language, 'selection.preview');
   const options = versions.map((version) => versionOption(version, versionId, language));
   const column = markup`<label><input type="checkbox" name="${fieldNames.column(lessonId)}"${checked(hasColumn)}> ${message(language, 'selection.column')}</label>`;
   return markup`
-<li><label class="pick">${pick}<span><b id="title-${lessonId}"><bdi>${newest.title}</bdi></b> <small>${sizes.join(' · ')}</small></span></label>
+<li><label class="pick">${pick}<span><b id="title-${lessonId}"><bdi>${newest.title}</bdi></b> <small>${sizes.join(' · ')}</small></span>${picture}</label>
+<a class="preview" href="${url}/preview/${lessonId}" target="_blank" rel="noopener" aria-describedby="title-${lessonId}">${preview}</a>
 <div class="options" role="group" aria-labelledby="title-${lessonId}">
 <label>${message(language, 'selection.version')} <select name="${fieldNames.version(lessonId)}"><option value="">${message(language, 'selection.newest', { number: newest.versionNumber })}</option>${options}</select></label>
 ${selection.acceptsLineItem ? column : []}

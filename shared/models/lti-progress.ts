@@ -6,7 +6,13 @@ import type { ProgressState } from '../progress/state.ts';
 import { indexProgressEvents, progressEventFields } from '../events/progress-events.ts';
 import type { ProgressEventFields } from '../events/progress-events.ts';
 import type { EventBacklogDb } from './event-backlog.ts';
-import { headProjection, progressFields, saveState } from './progress-record.ts';
+import {
+  headProjection,
+  learnerListIndex,
+  progressFields,
+  saveState,
+  statisticsIndex,
+} from './progress-record.ts';
 import type { ProgressRecord, RecordHead, SavedWrite } from './progress-record.ts';
 
 /** A user of an LTI platform in one lesson and one context (course); a launch may have no context. */
@@ -36,6 +42,8 @@ export interface LtiProgressDb extends EventBacklogDb {
   ltiProgress: Model<LtiProgress>;
 }
 
+export const ltiLearnerListIndex = { ...learnerListIndex, platformId: 1 } as const;
+
 export const ltiProgressSchema = new Schema<LtiProgress>(
   {
     _id: uuidField,
@@ -54,11 +62,15 @@ ltiProgressSchema.index(
   { organizationId: 1, lessonId: 1, platformId: 1, ltiUserId: 1, contextId: 1 },
   { unique: true },
 );
+// For the user's records in all lessons.
+ltiProgressSchema.index({ organizationId: 1, platformId: 1, ltiUserId: 1, _id: 1 });
 // For requests without a context.
 ltiProgressSchema.index({
   ...{ organizationId: 1, lessonId: 1, platformId: 1, ltiUserId: 1 },
   ...{ lastActivityAt: -1, _id: 1 },
 });
+ltiProgressSchema.index(ltiLearnerListIndex);
+ltiProgressSchema.index(statisticsIndex);
 indexProgressEvents(ltiProgressSchema);
 ltiProgressSchema.index({ scoresDue: 1 }, { partialFilterExpression: { scoresDue: { $type: 'string' } } });
 
@@ -95,6 +107,11 @@ export function saveLtiProgress(
   { courseId, ...write }: SavedWrite & { courseId: string },
 ): Promise<boolean> {
   return saveState(db, db.ltiProgress, keyOf(learner), state, write, { courseId, scoresDue: randomUUID() });
+}
+
+/** Removes the record of a user in one lesson and one context. */
+export async function removeLtiProgress(db: LtiProgressDb, learner: LtiLearner): Promise<void> {
+  await db.ltiProgress.deleteOne(keyOf(learner));
 }
 
 /** Marks a record, if there is one, as due for the outbox. */

@@ -102,6 +102,8 @@ export const ltiScoreSchema = new Schema<LtiScore>(
 ltiScoreSchema.index({ linkId: 1, ltiUserId: 1 }, { unique: true });
 indexPendingEvents(ltiScoreSchema);
 ltiScoreSchema.index({ platformId: 1, ltiUserId: 1, lessonId: 1, contextId: 1 });
+// For the rows of a user in all lessons.
+ltiScoreSchema.index({ organizationId: 1, platformId: 1, ltiUserId: 1, _id: 1 });
 ltiScoreSchema.index({ state: 1, platformId: 1, nextTryAt: 1 });
 // For lists, newest first: a list of all states merges those of each state.
 ltiScoreSchema.index({ state: 1, createdAt: -1, _id: 1 });
@@ -238,4 +240,12 @@ export function findScoresById(db: LtiScoreDb, ids: readonly string[]): Promise<
     .find({ _id: { $in: [...ids] } })
     .lean<LtiScore[]>()
     .exec();
+}
+
+/** Returns how many grades of a user a platform has accepted. */
+export function countSentScores(
+  db: LtiScoreDb,
+  { organizationId, platformId, ltiUserId }: Pick<LtiScore, 'organizationId' | 'platformId' | 'ltiUserId'>,
+): Promise<number> {
+  return db.ltiScores.countDocuments({ organizationId, platformId, ltiUserId, sent: { $ne: null } }).exec();
 }

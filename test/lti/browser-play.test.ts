@@ -17,6 +17,7 @@ import type { HostPage } from '../player/embed-page/embed-lab.ts';
 import { faultsIn } from '../support/axe.ts';
 import { buildLaunchToken } from '../support/factories.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { testPepper } from '../support/harness.ts';
 
 const lab = useEmbedLab();
 
@@ -139,7 +140,7 @@ describe('the way back to the course', () => {
     const { organizationId, lessonId } = lesson;
     const ended = await launch(lesson, { ltiUserId: 'late', returnUrl });
     await seeStep(ended, 's1');
-    await revokeTokens(lab.api.db, { organizationId, lessonId, learnerId: 'late' }, new Date());
+    await revokeTokens(lab.api.db, testPepper, { organizationId, lessonId, learnerId: 'late' }, new Date());
     await press(ended, 'Next');
     await backFromNotice(ended).waitFor();
     const words = 'Your session has ended. Open the lesson again from your course. Your answers are safe';

@@ -37,6 +37,20 @@ describe('a launch finds its lesson', () => {
     expect(lessonOf(await lab.launch({ link: written }))).toEqual(newest(lab.version));
   });
 
+  test("by the path of the link's URL, as in cartridges whose custom parameters an importer dropped", async () => {
+    const { _id: versionId, lessonId } = await publish();
+    await publish({ lessonId });
+    const open = async (path: string) => {
+      const link = lab.addLink({
+        url: `${lab.address}/lti/launch/${path}`,
+        custom: { lesson_id: '$Lesson.id' },
+      });
+      return lessonOf(await lab.launch({ link }));
+    };
+    expect(await open(`${lessonId}/${versionId}`)).toEqual({ lessonId, versionId });
+    expect(await open(lessonId)).toEqual({ lessonId, versionId: null });
+  });
+
   test('by what the link opened before', async () => {
     const version = await publish();
     const link = lab.addLink({ custom: { lesson_id: version.lessonId, version_id: version._id } });
@@ -136,7 +150,7 @@ test("the page for an unavailable lesson is in the platform's language and links
   expectRejection(refused, 404, 'no_lesson');
   expect(refused.html).toContain('<html lang="fr" dir="ltr">');
   expect(refused.html).toContain(
-    '<a href="https://lms.example/course/view.php?id=2&amp;x=&lt;y&gt;" target="_top">Retour au cours</a>',
+    '<a class="button" href="https://lms.example/course/view.php?id=2&amp;x=&lt;y&gt;" target="_top">Retour au cours</a>',
   );
   const nowhere = await lab.launch({ link, tampering: presented('javascript:alert(1)') });
   expectRejection(nowhere, 404, 'no_lesson', ['javascript', 'Retour au cours']);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { replaceTheme } from '../../shared/assets/theme-files.ts';
 import { setOrganizationOrigins } from '../../shared/models/organization.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { deleteLesson } from '../../shared/publishing/publishing.ts';
@@ -51,6 +52,25 @@ describe('a launched lesson may be framed by pages of', () => {
     expect(policyOf(page)['frame-ancestors']).toBe('*');
     expect(bootOf(page)).toMatchObject({ allowedOrigins: null });
   });
+});
+
+test("a launched lesson has its organization's theme, also after a change", async () => {
+  const version = await buildLesson();
+  const token = buildLaunchToken(version, { platformOrigins: ['https://lms.example'] });
+  const look = async () => {
+    const page = await open(version, token);
+    const [, scheme = 'auto'] = /<html [^>]*data-lectern-scheme="(\w+)"/.exec(page.body.toString()) ?? [];
+    return { scheme, css: (bootOf(page).theme as { css: string } | null)?.css ?? '' };
+  };
+  const owner = { organizationId: version.organizationId, id: version.organizationId };
+  const theme = { color: '#00695c', scheme: 'dark' } as const;
+  expect(await look()).toEqual({ scheme: 'auto', css: '' });
+  await replaceTheme(api.db, owner, null, theme);
+  const themed = await look();
+  expect(themed.scheme).toBe('dark');
+  expect(themed.css).toContain('--lectern-accent:');
+  await replaceTheme(api.db, owner, theme, { ...theme, scheme: 'light' });
+  expect(await look()).toMatchObject({ scheme: 'light' });
 });
 
 describe('the texts around a launched lesson are in', () => {

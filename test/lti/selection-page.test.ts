@@ -1,10 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { removePlatform } from '../../shared/models/lti-platform.ts';
 import { setOrganizationOrigins } from '../../shared/models/organization.ts';
 import { deleteLesson } from '../../shared/publishing/publishing.ts';
 import { ask } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
-import { policyOf } from '../embed/embed-pages.ts';
+import { bootOf, policyOf } from '../embed/embed-pages.ts';
+import { png } from '../exports/pictures.ts';
 import { publishLesson } from '../player/player-lessons.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { beginSelection, requestSelection, sendSelection, titlesIn } from './support/selection.ts';
@@ -34,7 +36,7 @@ describe('the page offers', () => {
     const page = await ask(await beginSelection(lab));
     const html = page.body.toString();
     expect(titlesIn(page)[0]).toBe('Tides, corrected');
-    expect(html).toContain('<small>2 sections · 3 steps</small>');
+    expect(html).toMatch(/<small>2 sections · 3 steps · Published on [^<]+<\/small>/);
     expect(html).toContain('Always the latest (currently version 2)');
     const versions = [...html.matchAll(/<option value="([^"]+)">Version (\d), [^<]+</g)];
     const shown = versions.filter(([, id]) => id === first._id || id === second._id);
@@ -43,6 +45,36 @@ describe('the page offers', () => {
       [first._id, '1'],
     ]);
     expect(html).not.toContain('a draft');
+  });
+
+  test('pictures of lessons, and previews that record nothing', async () => {
+    const bytes = png(1);
+    const id = randomUUID();
+    const lesson = { title: 'Same title', cover: { image: `media:${id}` } };
+    const version = await publish('Same title', { lesson, media: [{ id, bytes }] });
+    const url = await beginSelection(lab);
+    const html = (await ask(url)).body.toString();
+    const src = /<img src="([^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    expect((await ask(new URL(src, url).href)).body.equals(bytes)).toBe(true);
+    const link = `${url}/preview/${version.lessonId}`;
+    expect(html).toContain(new URL(link).pathname);
+    const opened = await fetch(link, { redirect: 'manual' });
+    const page = await ask(new URL(opened.headers.get('location') ?? '', url).href);
+    expect([opened.status, page.status]).toEqual([303, 200]);
+    expect(bootOf(page)).toMatchObject({ versionId: version._id, untracked: 'authorPreview' });
+
+    const { organization } = await buildOrganization(lab.harness);
+    const foreign = await publishLesson(lab.harness, organization);
+    expectRejection(
+      await answerOf(await fetch(`${url}/preview/${foreign.lessonId}`)),
+      404,
+      'lesson_not_available',
+    );
+    expectRejection(
+      await answerOf(await fetch(`${url}x/preview/${version.lessonId}`)),
+      404,
+      'choice_expired',
+    );
   });
 
   test('lessons whose title contains the search words, ignoring case and accents', async () => {
