@@ -45,6 +45,21 @@ const groups = [
     load: async () => (await import('./commands/lesson.ts')).addLessonCommands,
   },
   {
+    name: 'cartridge',
+    description: "write a Common Cartridge with LTI links to an organization's published lessons",
+    load: async () => (await import('./commands/cartridge.ts')).addCartridgeCommand,
+  },
+  {
+    name: 'learner',
+    description: 'learners and their data',
+    load: async () => (await import('./commands/learner.ts')).addLearnerCommands,
+  },
+  {
+    name: 'audit',
+    description: 'the audit log of an organization: who did what',
+    load: async () => (await import('./commands/audit.ts')).addAuditCommands,
+  },
+  {
     name: 'token',
     description: 'embed tokens, each for one learner and one lesson',
     load: async () => (await import('./commands/token.ts')).addTokenCommands,

@@ -4,10 +4,12 @@ import { loadConfig, settingWarnings } from '../../shared/platform/config.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { messageOf } from '../../shared/platform/errors.ts';
 import { coreWidgetTypes } from '../../shared/lessons/core-widgets.ts';
-import { missingIndexes, openDatabase } from '../../shared/models/database.ts';
+import { reapplyErasures } from '../../shared/erasure/reapply.ts';
+import { buildIndexes, missingIndexes, openDatabase } from '../../shared/models/database.ts';
 import { countWebhookStates } from '../../shared/models/webhook.ts';
 import { countDestinations } from '../../shared/models/xapi-destination.ts';
 import { pingMongo } from '../../shared/platform/mongo.ts';
+import { findKeyPepper } from '../../shared/platform/secrets.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { playerRelease } from '../../shared/player/player-release.ts';
 import { findRunningApi } from '../../shared/operations/running-api.ts';
@@ -16,7 +18,7 @@ import { createStore } from '../../shared/storage/create-store.ts';
 import { readStoreLimits } from '../../shared/storage/store-limits.ts';
 import { readCoreBundle } from '../../shared/widgets/core-bundles.ts';
 import type { CommandResult } from '../terminal/json-output.ts';
-import { formatBytes, note, table } from '../terminal/output.ts';
+import { count, formatBytes, note, table } from '../terminal/output.ts';
 
 /** With less free space, a large export may fill the disk. */
 const comfortableBytes = 10 * 1000 ** 3;
@@ -128,6 +130,7 @@ async function checkServers(config: Config): Promise<Check[]> {
   if (checks[0]?.ok === true) {
     checks.push(await check('webhooks', () => checkWebhooks(mongodbUri)));
     checks.push(await check('xAPI', () => checkDestinations(mongodbUri)));
+    checks.push(await check('erasures', () => checkErasures(mongodbUri, config)));
   }
   await servers.release();
   return checks;
@@ -158,6 +161,22 @@ async function checkDestinations(mongodbUri: string): Promise<Finding> {
     const hint = rejected === 0 ? '' : '. See: lectern xapi list --org SLUG';
     const message = `${active} active, ${paused} paused by their owners, ${rejected} rejected by their LRS${hint}`;
     return { version: null, message };
+  } finally {
+    await db.connection.close();
+  }
+}
+
+/** Erases again what a restored backup has brought back. */
+async function checkErasures(mongodbUri: string, config: Config): Promise<Finding> {
+  const db = await openDatabase(mongodbUri);
+  try {
+    await buildIndexes(db);
+    const pepper = await findKeyPepper(config);
+    if (pepper === null) return { version: null, message: 'none, because there are no secrets yet' };
+    const store = await createStore(config);
+    const { erasures, reapplied } = await reapplyErasures({ db, store, pepper });
+    const again = reapplied === 0 ? '' : `, ${count(reapplied, 'learner')} erased again after a restore`;
+    return { version: null, message: `${erasures} in the ledger${again}` };
   } finally {
     await db.connection.close();
   }

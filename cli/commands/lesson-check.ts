@@ -5,8 +5,9 @@ import { quote } from '../../shared/lessons/json-values.ts';
 import { withJsonOutput } from '../terminal/json-output.ts';
 import type { CommandResult } from '../terminal/json-output.ts';
 import { withContext } from '../installation/context.ts';
-import { checkVersion } from '../lessons/lesson-checks.ts';
-import type { VersionCheck } from '../lessons/lesson-checks.ts';
+import { checkVersion } from '../../shared/publishing/check-version.ts';
+import type { VersionCheck } from '../../shared/publishing/check-version.ts';
+import { withDownloader } from '../../shared/media/downloads/downloader.ts';
 import { findLessonVersions, findVersionNumbered, presentLesson } from '../lessons/find-lesson.ts';
 import { count } from '../terminal/output.ts';
 import { parseCount } from '../terminal/option-parsers.ts';
@@ -38,7 +39,9 @@ function checkStored(lessonId: string, number?: number): Promise<CommandResult> 
   return withContext(async (context) => {
     const lesson = await findLessonVersions(context.db, lessonId);
     const version = findVersionNumbered(lesson, number);
-    const check = await checkVersion(context, version);
+    const check = await withDownloader(context.config, (downloader) =>
+      checkVersion({ ...context, downloader }, version),
+    );
     return present(`${lesson.lesson.title}, version ${version.versionNumber}`, presentLesson(lesson), check);
   });
 }

@@ -6,9 +6,11 @@ import { packageParameters } from '../../shared/exports/package-query.ts';
 import { profileOf, profileParameters, selectProfile } from '../../shared/exports/profiles.ts';
 import type { ExportQuery } from '../../shared/exports/profiles.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { findLessonTheme } from '../../shared/models/theme.ts';
 import { playerRelease } from '../../shared/player/player-release.ts';
 import { contextCommand } from '../installation/context.ts';
 import type { CommandContext } from '../installation/context.ts';
+import { requirePublicUrl } from '../installation/urls.ts';
 import { findLessonVersions, findVersionNumbered, latestPublished } from '../lessons/find-lesson.ts';
 import { formatBytes } from '../terminal/output.ts';
 import { outputTarget, writeOutput } from '../terminal/output-file.ts';
@@ -38,9 +40,9 @@ export function addLessonExportCommand(group: Command): void {
     const version = await findPublished(context, lessonId, options.version);
     const profile = await selectProfile(options, {
       playerName: async () => (await playerRelease()).name,
-      publicUrl: () => requirePublicUrl(context),
+      publicUrl: () => requirePublicUrl(context.config),
     });
-    const job = exportJobOf(version, profile);
+    const job = exportJobOf(version, profile, await findLessonTheme(context.db, version));
     const name = profileOf(job).fileName(version);
     // First, so that an invalid path fails before a long export.
     const target = await outputTarget(options.out, name);
@@ -56,11 +58,6 @@ export function addLessonExportCommand(group: Command): void {
     const text = `Wrote ${path} (${formatBytes(size)})\n  sha256 ${sha256}`;
     return { json: { path, size, sha256 }, text, printTo: isStdout ? 'stderr' : 'stdout' };
   });
-}
-
-function requirePublicUrl({ config }: CommandContext): string {
-  if (config.publicUrl !== undefined) return config.publicUrl;
-  throw new LecternError('BAD_REQUEST', 'This format contains URLs of this service: set PUBLIC_URL');
 }
 
 async function findPublished(

@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
+import type { AuditAction } from '../../shared/audit/audit-entry.ts';
 import type { ImportedVersion } from '../../shared/packages/import.ts';
 import { publishVersion } from '../../shared/publishing/publishing.ts';
 import { withJsonOutput } from '../terminal/json-output.ts';
 import type { CommandResult } from '../terminal/json-output.ts';
 import { requireOrganization, withContext } from '../installation/context.ts';
 import type { CommandContext } from '../installation/context.ts';
-import { findMissing } from '../lessons/lesson-checks.ts';
+import { findMissing } from '../../shared/publishing/check-version.ts';
 import { count, note } from '../terminal/output.ts';
-import { withPackageFaults } from '../lessons/package-checks.ts';
+import { withPackageFaults } from '../../shared/packages/package-error.ts';
 import { describePreview, previewOfPublished } from '../lessons/play-links.ts';
 import type { PlayLink } from '../lessons/play-links.ts';
 import { prebuildArchive } from '../lessons/prebuild.ts';
@@ -44,12 +45,23 @@ export function addLessonImportCommand(group: Command): void {
       }
       return withContext(async (context) => {
         const imported = await importWithProgress(context, path, options);
+        await recordIn(context, 'lesson.import', imported);
         if (options.publish !== true) return present(imported, null);
         const published = await publish(context, imported, options);
+        await recordIn(context, 'version.publish', published);
         return present(published, await previewOfPublished(context, published.version));
       });
     },
   );
+}
+
+async function recordIn(
+  { audit }: CommandContext,
+  action: AuditAction,
+  { version }: ImportedVersion,
+): Promise<void> {
+  const { _id: id, organizationId, lessonId } = version;
+  await audit(organizationId, action, { target: { type: 'version', id }, details: { lessonId } });
 }
 
 async function importWithProgress(

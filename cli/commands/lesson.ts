@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
 import { listLessons } from '../../shared/models/lesson.ts';
 import { listVersions } from '../../shared/models/lesson-version.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { findLessonTheme } from '../../shared/models/theme.ts';
 import { deleteLesson, publishVersion, unpublish } from '../../shared/publishing/publishing.ts';
 import { contextCommand, requireOrganization } from '../installation/context.ts';
-import { findMissing } from '../lessons/lesson-checks.ts';
+import { findMissing } from '../../shared/publishing/check-version.ts';
 import {
   describeLesson,
   findLessonVersions,
@@ -14,9 +16,12 @@ import {
 import { count, note } from '../terminal/output.ts';
 import { describePreview, previewLink, previewOfPublished } from '../lessons/play-links.ts';
 import { prebuildArchive } from '../lessons/prebuild.ts';
+import { addThemeOptions, changeTheme, describeTheme, presentTheme } from '../themes/theme-options.ts';
+import type { ThemeOptions } from '../themes/theme-options.ts';
 import { parseCount, parseUuid } from '../terminal/option-parsers.ts';
 import { addLessonCheckCommand } from './lesson-check.ts';
 import { addLessonExportCommand } from './lesson-export.ts';
+import { addLessonLearnersCommand } from './lesson-learners.ts';
 import { addLessonImportCommand } from './lesson-import.ts';
 
 /** `lectern lesson …` */
@@ -29,6 +34,8 @@ export function addLessonCommands(lesson: Command): void {
   addUnpublishCommand(lesson);
   addDeleteCommand(lesson);
   addLessonExportCommand(lesson);
+  addLessonLearnersCommand(lesson);
+  addSetThemeCommand(lesson);
 }
 
 function addListCommand(group: Command): void {
@@ -67,6 +74,7 @@ function addPreviewCommand(group: Command): void {
       const version = findVersionNumbered(lesson, options.version);
       const { _id: versionId, versionNumber, status } = version;
       const link = await previewLink(context, version);
+      await context.audit(version.organizationId, 'preview.create', targetOf(version));
       const lines = [`${version.title}, version ${versionNumber} (${status})`, ...describePreview(link)];
       return { json: { lessonId, versionId, versionNumber, status, ...link }, text: lines.join('\n') };
     },
@@ -89,6 +97,7 @@ function addPublishCommand(group: Command): void {
       const { db, store } = context;
       const version = findVersionNumbered(await findLessonVersions(db, lessonId), number);
       const published = await publishVersion(db, store, version._id, { force });
+      await context.audit(published.organizationId, 'version.publish', targetOf(published));
       await prebuildArchive(context, published);
       const { media, widgets } = await findMissing(db, version);
       for (const warning of [...media, ...widgets]) note(`warning: ${warning}`);
@@ -110,13 +119,49 @@ function addUnpublishCommand(group: Command): void {
       .description('unpublish a version, or all')
       .argument('<lesson-id>', 'as lesson list shows it', parseUuid)
       .option('--version <number>', 'all when left out', parseCount),
-    async ({ db }, lessonId: string, { version: number }: { version?: number }) => {
+    async ({ db, audit }, lessonId: string, { version: number }: { version?: number }) => {
       const found = await findLessonVersions(db, lessonId);
       const version = number === undefined ? undefined : findVersionNumbered(found, number);
       const taken = await unpublish(db, lessonId, version?._id);
+      await audit(found.lesson.organizationId, 'version.unpublish', {
+        target: { type: 'lesson', id: lessonId },
+        details: { versionId: version?._id ?? null },
+      });
       const lesson = await findLessonVersions(db, lessonId);
       const text = `Unpublished ${count(taken, 'version')} of ${describeLesson(lesson)}`;
       return { json: presentLesson(lesson), text };
+    },
+  );
+}
+
+/** `lectern lesson set-theme` */
+function addSetThemeCommand(group: Command): void {
+  contextCommand(
+    addThemeOptions(
+      group
+        .command('set-theme')
+        .description(
+          "set a lesson's own look, instead of parts of the organization's; without an option, show it",
+        )
+        .argument('<lesson-id>', 'as lesson list shows it', parseUuid),
+    ),
+    async (context, lessonId: string, options: ThemeOptions) => {
+      const { lesson } = await findLessonVersions(context.db, lessonId);
+      const { organizationId, title } = lesson;
+      const own = await changeTheme(
+        context,
+        { organizationId, type: 'lesson', id: lessonId, name: title },
+        options,
+      );
+      const theme = (await findLessonTheme(context.db, { organizationId, lessonId })) ?? {};
+      const text = [
+        `${title} (${lessonId}) has this theme, with its organization's:`,
+        ...describeTheme(theme),
+      ];
+      return {
+        json: { lessonId, theme: presentTheme(theme), own: presentTheme(own) },
+        text: text.join('\n'),
+      };
     },
   );
 }
@@ -127,11 +172,16 @@ function addDeleteCommand(group: Command): void {
       .command('delete')
       .description('delete a lesson: it can no longer be played or exported')
       .argument('<lesson-id>', 'as lesson list shows it', parseUuid),
-    async ({ db }, lessonId: string) => {
+    async ({ db, audit }, lessonId: string) => {
       const found = await findLessonVersions(db, lessonId);
       await deleteLesson(db, lessonId);
+      await audit(found.lesson.organizationId, 'lesson.delete', { target: { type: 'lesson', id: lessonId } });
       const json = { ...presentLesson(found), status: 'deleted', latestVersion: null };
       return { json, text: `Deleted ${found.lesson.title} (${lessonId})` };
     },
   );
+}
+
+function targetOf({ _id: id, lessonId }: LessonVersion) {
+  return { target: { type: 'version', id }, details: { lessonId } };
 }

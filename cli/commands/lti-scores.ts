@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { AuditAction } from '../../shared/audit/audit-entry.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findScoresById, listScores } from '../../shared/models/lti-score.ts';
@@ -7,6 +8,7 @@ import { dismissScores, retryScores } from '../../shared/models/lti-score-change
 import { withJsonOutput } from '../terminal/json-output.ts';
 import type { CommandResult } from '../terminal/json-output.ts';
 import { contextCommand, requireOrganization, withContext } from '../installation/context.ts';
+import type { CommandContext } from '../installation/context.ts';
 import { count, note, table } from '../terminal/output.ts';
 import { pageSizeParser, parseSlug, collectUuids, parseUuid } from '../terminal/option-parsers.ts';
 
@@ -38,43 +40,63 @@ export function addScoreCommands(lti: Command): void {
       .option('--failed', 'only those that are not retried automatically')
       .option('--limit <number>', `how many, at most ${maxListed}`, pageSizeParser(maxListed), maxListed)
       .option('--before <id>', 'continue after this score, the last of a list', parseUuid),
-    ({ db }, options: ListOptions) => list(db, options),
+    async ({ db, audit }, options: ListOptions) => {
+      const found = await list(db, options);
+      await auditScores(audit, 'grade.read', found.scores);
+      return found;
+    },
   );
 
   addChange(
     lti
       .command('resend')
       .description('send scores again, including failed ones; a worker sends them within half a minute'),
-    { done: 'Sending again', reject: nothingToSend, change: retryScores },
+    { done: 'Sending again', action: 'grade.resend', reject: nothingToSend, change: retryScores },
   );
   addChange(
     lti
       .command('dismiss')
       .description('dismiss failed scores: they are not reported again until they change'),
-    { done: 'Dismissed', reject: notFailed, change: dismissScores },
+    { done: 'Dismissed', action: 'grade.dismiss', reject: notFailed, change: dismissScores },
   );
 }
 
-async function list(db: Database, { limit, before, ...options }: ListOptions): Promise<CommandResult> {
+async function list(
+  db: Database,
+  { limit, before, ...options }: ListOptions,
+): Promise<CommandResult & { scores: LtiScore[] }> {
   const selection = await selectionOf(db, options);
   const last = before === undefined ? undefined : await requireScore(db, before);
   const found = await listScores(db, selection, { before: last, limit: limit + 1 });
   const shown = found.slice(0, limit);
   const end = shown.at(-1);
   if (found.length > limit && end !== undefined) note(`There are more: add --before ${end._id}`);
-  return { json: shown.map(present), text: scoreTable(shown) };
+  return { json: shown.map(present), text: scoreTable(shown), scores: shown };
+}
+
+/** Records in the log of each organization how many of its scores a command has read or changed. */
+async function auditScores(
+  audit: CommandContext['audit'],
+  action: AuditAction,
+  scores: readonly LtiScore[],
+): Promise<void> {
+  for (const organizationId of new Set(scores.map((score) => score.organizationId))) {
+    const count = scores.filter((score) => score.organizationId === organizationId).length;
+    await audit(organizationId, action, { target: null, details: { count } });
+  }
 }
 
 /** A change to scores with given ids, or to all failed ones. */
 interface Change {
   /** The beginning of its result. */
   done: string;
+  action: AuditAction;
   /** Returns why a score cannot be changed; null if it can. */
   reject: (score: LtiScore) => LecternError | null;
   change: (db: Database, ids: readonly string[]) => Promise<unknown>;
 }
 
-function addChange(command: Command, { done, ...how }: Change): void {
+function addChange(command: Command, { done, action, ...how }: Change): void {
   command
     .argument('[ids...]', 'the scores', collectUuids)
     .option('--failed', 'all failed scores')
@@ -87,8 +109,9 @@ function addChange(command: Command, { done, ...how }: Change): void {
     if (ids.length > 0 && (options.org ?? options.platform) !== undefined) {
       command.error('lectern: --org and --platform require --failed, without ids');
     }
-    return withContext(async ({ db }) => {
+    return withContext(async ({ db, audit }) => {
       const changed = ids.length > 0 ? await changeById(db, ids, how) : await changeFailed(db, options, how);
+      await auditScores(audit, action, changed);
       return { json: changed.map(present), text: `${done}: ${count(changed.length, 'score')}` };
     });
   });
@@ -98,7 +121,7 @@ function addChange(command: Command, { done, ...how }: Change): void {
 async function changeById(
   db: Database,
   ids: string[],
-  { reject, change }: Omit<Change, 'done'>,
+  { reject, change }: Omit<Change, 'done' | 'action'>,
 ): Promise<LtiScore[]> {
   const found = new Map((await findScoresById(db, ids)).map((score) => [score._id, score]));
   for (const id of ids) {
@@ -115,7 +138,7 @@ async function changeById(
 async function changeFailed(
   db: Database,
   options: Options,
-  { change }: Omit<Change, 'done'>,
+  { change }: Omit<Change, 'done' | 'action'>,
 ): Promise<LtiScore[]> {
   const selection = await selectionOf(db, { ...options, failed: true });
   const changed: LtiScore[] = [];

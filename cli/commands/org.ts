@@ -11,7 +11,15 @@ import {
 } from '../../shared/models/organization.ts';
 import type { Organization, Plan } from '../../shared/models/organization.ts';
 import { withJsonOutput } from '../terminal/json-output.ts';
-import { contextCommand, unknownOrganization, withContext } from '../installation/context.ts';
+import {
+  contextCommand,
+  requireOrganization,
+  unknownOrganization,
+  withContext,
+} from '../installation/context.ts';
+import { addSetRetentionCommand } from './org-retention.ts';
+import { addThemeOptions, changeTheme, describeTheme, presentTheme } from '../themes/theme-options.ts';
+import type { ThemeOptions } from '../themes/theme-options.ts';
 import { table } from '../terminal/output.ts';
 import { parseName, collectOrigins, parseSlug } from '../terminal/option-parsers.ts';
 
@@ -26,8 +34,9 @@ export function addOrganizationCommands(org: Command): void {
       .addOption(
         new Option('--plan <plan>', 'its plan; only edtech may export').choices(plans).makeOptionMandatory(),
       ),
-    async ({ db }, { slug, name, plan }: { slug: string; name: string; plan: Plan }) => {
+    async ({ db, audit }, { slug, name, plan }: { slug: string; name: string; plan: Plan }) => {
       const organization = await createOrganization(db, { slug, name, plan });
+      await audit(organization._id, 'organization.create', targetOf(organization));
       return { json: present(organization), text: `Created ${describe(organization)}` };
     },
   );
@@ -50,12 +59,19 @@ export function addOrganizationCommands(org: Command): void {
       .description('change the plan, with effect from the next request')
       .argument('<slug>', 'the organization')
       .addArgument(new Argument('<plan>', 'the new plan').choices(plans)),
-    async ({ db }, slug: string, plan: Plan) => {
+    async ({ db, audit }, slug: string, plan: Plan) => {
       const organization = await setOrganizationPlan(db, slug, plan);
       if (organization === null) throw unknownOrganization(slug);
+      await audit(organization._id, 'organization.set_plan', {
+        ...targetOf(organization),
+        details: { plan },
+      });
       return { json: present(organization), text: `Changed ${describe(organization)}` };
     },
   );
+
+  addSetThemeCommand(org);
+  addSetRetentionCommand(org);
 
   withJsonOutput(
     org
@@ -70,14 +86,42 @@ export function addOrganizationCommands(org: Command): void {
           `An organization may have at most ${maxEmbeddingOrigins} origins, not ${origins.length}.`,
         );
       }
-      return withContext(async ({ db }) => {
+      return withContext(async ({ db, audit }) => {
         const organization = await setOrganizationOrigins(db, slug, origins);
         if (organization === null) throw unknownOrganization(slug);
+        const details = { origins: origins.join(' ') };
+        await audit(organization._id, 'organization.set_origins', { ...targetOf(organization), details });
         const text = `Pages of these origins may embed lessons of ${slug}: ${originsText(origins)}`;
         return { json: present(organization), text };
       });
     },
   );
+}
+
+/** `lectern org set-theme` */
+function addSetThemeCommand(org: Command): void {
+  contextCommand(
+    addThemeOptions(
+      org
+        .command('set-theme')
+        .description('set the look of the lessons: colors, font, corners, logo; without an option, show it')
+        .argument('<slug>', 'the organization'),
+    ),
+    async (context, slug: string, options: ThemeOptions) => {
+      const { _id, name } = await requireOrganization(context.db, slug);
+      const theme = await changeTheme(
+        context,
+        { organizationId: _id, type: 'organization', id: _id, name },
+        options,
+      );
+      const text = [`Lessons of ${slug} have this theme:`, ...describeTheme(theme)].join('\n');
+      return { json: { id: _id, slug, theme: presentTheme(theme) }, text };
+    },
+  );
+}
+
+function targetOf({ _id }: Pick<Organization, '_id'>) {
+  return { target: { type: 'organization', id: _id } };
 }
 
 function present({ _id, slug, name, plan, allowedOrigins = [] }: Organization) {

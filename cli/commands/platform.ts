@@ -56,7 +56,7 @@ function addAdd(platform: Command): void {
       .requiredOption('--jwks-url <url>', 'its key set (JWKS)')
       .option('--token-audience <text>', 'the aud of token requests; by default its token endpoint')
       .option('--name <name>', 'display name', parseName),
-    async ({ config, db }, { org, ...options }: AddOptions) => {
+    async ({ config, db, audit }, { org, ...options }: AddOptions) => {
       checkUrls(config, options);
       const { deploymentId: deploymentIds = [], tokenAudience = null, name = null, ...given } = options;
       const { _id: organizationId } = await requireOrganization(db, org);
@@ -72,6 +72,7 @@ function addAdd(platform: Command): void {
         name,
         status: 'active',
       });
+      await audit(organizationId, 'platform.add', targetOf(added));
       return { json: present(added), text: `Added ${describe(added)}` };
     },
   );
@@ -96,9 +97,10 @@ function addInvite(platform: Command): void {
       .command('invite')
       .description(`print a URL with which one platform can register itself within ${invitationHours} hours`)
       .requiredOption('--org <slug>', 'the organization whose lessons it will open'),
-    async ({ config, db }, { org }: { org: string }) => {
+    async ({ config, db, audit }, { org }: { org: string }) => {
       const { _id: organizationId } = await requireOrganization(db, org);
       const { token, expiresAt } = await inviteRegistration(db, organizationId);
+      await audit(organizationId, 'platform.invite', { target: null });
       const url = `${await platformFacingUrl(config)}/lti/register/${token}`;
       const text =
         `URL for one registration, until ${expiresAt.toISOString()} (shown only once):\n  ${url}\n` +
@@ -131,9 +133,10 @@ function addApprove(platform: Command): void {
       )
       .argument('<id>', 'the platform', parseUuid)
       .option('--deployment-id <id>', 'a deployment in it; may be repeated', collectLtiIds),
-    async ({ db }, id: string, { deploymentId: deploymentIds = [] }: { deploymentId?: string[] }) => {
+    async ({ db, audit }, id: string, { deploymentId: deploymentIds = [] }: { deploymentId?: string[] }) => {
       const approved = await approvePlatform(db, id, deploymentIds);
       if (approved === null) throw unknownPlatform(id);
+      await audit(approved.organizationId, 'platform.approve', targetOf(approved));
       return { json: present(approved), text: `Approved ${describe(approved)}` };
     },
   );
@@ -145,12 +148,17 @@ function addRemove(platform: Command): void {
       .command('remove')
       .description("reject a platform's launches from now on; keep its learners' progress")
       .argument('<id>', 'the platform', parseUuid),
-    async ({ db }, id: string) => {
+    async ({ db, audit }, id: string) => {
       const removed = await removePlatform(db, id);
       if (removed === null) throw unknownPlatform(id);
+      await audit(removed.organizationId, 'platform.remove', targetOf(removed));
       return { json: present(removed), text: `Removed platform ${id} (${removed.issuer})` };
     },
   );
+}
+
+function targetOf({ _id: id }: LtiPlatform) {
+  return { target: { type: 'platform', id } };
 }
 
 function present({ _id, issuer, clientId, deploymentIds, status }: LtiPlatform) {

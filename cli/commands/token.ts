@@ -3,6 +3,7 @@ import { LecternError } from '../../shared/platform/errors.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { revokeTokens } from '../../shared/models/token-revocation.ts';
 import type { RevokedTokens } from '../../shared/models/token-revocation.ts';
+import { pseudonymOf } from '../../shared/tokens/learner-subject.ts';
 import { printJson, RawJson } from '../../shared/platform/raw-json.ts';
 import { parseSignTokenRequest } from '../../shared/tokens/sign-token-request.ts';
 import { withJsonOutput } from '../terminal/json-output.ts';
@@ -52,10 +53,17 @@ export function addTokenCommands(token: Command): void {
     (options: RevokeOptions, command: Command) => {
       if (options.org === undefined && options.lesson === undefined)
         command.error('lectern: select tokens with --org or --lesson');
-      return withContext(async ({ db }) => {
+      return withContext(async ({ db, secrets, audit }) => {
         const tokens = await tokensToRevoke(db, options);
         const revokedBefore = new Date();
-        await revokeTokens(db, tokens, revokedBefore);
+        const { keyPepper } = await secrets();
+        await revokeTokens(db, keyPepper, tokens, revokedBefore);
+        const { organizationId, lessonId, learnerId } = tokens;
+        const learner = learnerId && pseudonymOf(keyPepper, { source: 'embed', organizationId, learnerId });
+        await audit(organizationId, 'token.revoke', {
+          target: learner === null ? null : { type: 'learner', id: learner },
+          details: { lessonId },
+        });
         await waitForNextSecond(revokedBefore);
         const json = { ...tokens, revokedBefore: revokedBefore.toISOString() };
         return { json, text: `Revoked ${describe(options)} signed up to ${json.revokedBefore}` };

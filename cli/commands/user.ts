@@ -21,10 +21,11 @@ export function addUserCommands(user: Command): void {
       .addOption(new Option('--role <role>', "the user's role").choices(roles).makeOptionMandatory()),
     async ({ org, email, role }: { org: string; email: string; role: Role }) => {
       const password = await readNewPassword();
-      return withContext(async ({ db }) => {
+      return withContext(async ({ db, audit }) => {
         const { _id: organizationId } = await requireOrganization(db, org);
         const passwordHash = await hashPassword(password);
         const created = await createUser(db, { organizationId, email, role, passwordHash });
+        await audit(organizationId, 'user.create', targetOf(created));
         return { json: present(created), text: `Created ${role} ${email} in ${org}` };
       });
     },
@@ -49,9 +50,10 @@ export function addUserCommands(user: Command): void {
       .argument('<email>', 'the user', parseEmail),
     async (email: string) => {
       const password = await readNewPassword();
-      return withContext(async ({ db }) => {
+      return withContext(async ({ db, audit }) => {
         const changed = await setPassword(db, email, await hashPassword(password));
         if (changed === null) throw unknownUser(email);
+        await audit(changed.organizationId, 'user.set_password', targetOf(changed));
         return { json: present(changed), text: `Set the password of ${email}` };
       });
     },
@@ -62,12 +64,17 @@ export function addUserCommands(user: Command): void {
       .command('disable')
       .description("reject a user's logins from now on, and end the user's sessions")
       .argument('<email>', 'the user', parseEmail),
-    async ({ db }, email: string) => {
+    async ({ db, audit }, email: string) => {
       const disabled = await disableUser(db, email);
       if (disabled === null) throw unknownUser(email);
+      await audit(disabled.organizationId, 'user.disable', targetOf(disabled));
       return { json: present(disabled), text: `Disabled ${email}` };
     },
   );
+}
+
+function targetOf({ _id: id }: User) {
+  return { target: { type: 'user', id } };
 }
 
 function present({ _id, email, role }: User) {

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { isCoreWidget } from '../../shared/lessons/core-widgets.ts';
-import { contextCommand } from '../installation/context.ts';
+import { contextCommand, requireOrganization } from '../installation/context.ts';
 import type { RegisterOptions } from '../widgets/register-widget.ts';
 import { parseHttpUrl } from '../terminal/option-parsers.ts';
 
@@ -17,7 +17,9 @@ export function addWidgetCommands(widget: Command): void {
       .option('--css <url>', 'the stylesheet', parseHttpUrl),
     async (context, options: RegisterOptions) => {
       const { registerWidget } = await import('../widgets/register-widget.ts');
-      const { created, widgetId, type } = await registerWidget(context, options);
+      const { _id: organizationId } = await requireOrganization(context.db, options.org);
+      const { created, widgetId, type } = await registerWidget(context, organizationId, options);
+      await context.audit(organizationId, 'widget.register', { target: { type: 'widget', id: widgetId } });
       const known = created ? '' : ' (a known release, which is the newest again)';
       return {
         json: { id: widgetId, widgetType: type },

@@ -1,4 +1,7 @@
+import { hostname, userInfo } from 'node:os';
 import type { Command } from 'commander';
+import { AuditLog } from '../../shared/audit/audit-log.ts';
+import type { AuditAction, AuditDetails, AuditTarget } from '../../shared/audit/audit-entry.ts';
 import { loadConfig } from '../../shared/platform/config.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
@@ -26,6 +29,15 @@ export interface CommandContext {
   secrets: () => Promise<Secrets>;
   /** Aborted by Ctrl-C: a command that writes cleans up after itself. */
   signal: AbortSignal;
+  /** Records in an organization's audit log what the operator did. */
+  audit: (organizationId: string, action: AuditAction, about: AuditedChange) => Promise<void>;
+  /** Returns the audit log, for work that records its own entries. */
+  auditLog: () => Promise<AuditLog>;
+}
+
+export interface AuditedChange {
+  target: AuditTarget | null;
+  details?: AuditDetails;
 }
 
 /** Opens a command's dependencies, runs it, and closes them, even on failure. */
@@ -40,6 +52,10 @@ export async function withContext<T>(run: (context: CommandContext) => Promise<T
       await buildIndexes(db);
       const store = await createStore(config);
       const secrets = () => loadSecrets(config, note);
+      const auditLog = async () => {
+        const { keyPepper: pepper } = await secrets();
+        return new AuditLog({ db, pepper, log: { warn: () => undefined } });
+      };
       return await run({
         config,
         db,
@@ -47,6 +63,13 @@ export async function withContext<T>(run: (context: CommandContext) => Promise<T
         redisUrl: servers.redisUrl,
         secrets,
         signal: interrupts.graceful,
+        auditLog,
+        async audit(organizationId, action, { target, details = {} }) {
+          const actor = { type: 'operator' as const, id: operatorName() };
+          const origin = { ip: null, requestId: null };
+          const log = await auditLog();
+          await log.recordNow(organizationId, { action, actor, target, details, ...origin });
+        },
       });
     } finally {
       interrupts.release();
@@ -55,6 +78,11 @@ export async function withContext<T>(run: (context: CommandContext) => Promise<T
   } finally {
     await servers.release();
   }
+}
+
+/** Returns the login and the host: `ada@lectern-1`. */
+function operatorName(): string {
+  return `${userInfo().username}@${hostname()}`;
 }
 
 /** @throws {LecternError} NOT_FOUND when no organization has this slug */

@@ -1,4 +1,5 @@
 import type { Config } from '../../shared/platform/config.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
 import { localUrl, findRunningApi } from '../../shared/operations/running-api.ts';
 
 type Needs = Pick<Config, 'publicUrl' | 'host' | 'port' | 'dataDir'>;
@@ -25,4 +26,10 @@ export async function publicUrlOf(config: Needs): Promise<string | null> {
 export async function platformFacingUrl(config: Needs): Promise<string> {
   const url = (await publicUrlOf(config)) ?? localUrl(config.host, config.port);
   return config.publicUrl ?? url.replace('//127.0.0.1:', '//localhost:');
+}
+
+/** Returns `PUBLIC_URL`, which formats with URLs of this service contain. @throws {LecternError} without it. */
+export function requirePublicUrl({ publicUrl }: Pick<Config, 'publicUrl'>): string {
+  if (publicUrl !== undefined) return publicUrl;
+  throw new LecternError('BAD_REQUEST', 'This format contains URLs of this service: set PUBLIC_URL');
 }

@@ -1,6 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { publicKeyPattern } from '../../shared/accounts/credentials.ts';
+import { keyScopeNames } from '../../shared/accounts/key-scopes.ts';
+import type { KeyScope } from '../../shared/accounts/key-scopes.ts';
 import { readEmbeddingOrigin } from '../../shared/accounts/embedding-origins.ts';
 import { emailSchema } from '../../shared/models/user.ts';
 import { findJsonFault } from '../../shared/packages/json-syntax.ts';
@@ -26,6 +28,15 @@ export function parseName(text: string): string {
 export function parseUuid(text: string): string {
   if (z.guid().safeParse(text).success) return text.toLowerCase();
   throw new InvalidArgumentError('It must be a UUID.');
+}
+
+/** Returns a parser for one of some words. */
+export function oneOf<Value extends string>(values: readonly Value[]): (text: string) => Value {
+  return (text) => {
+    const value = values.find((one) => one === text);
+    if (value === undefined) throw new InvalidArgumentError(`It must be one of ${values.join(', ')}.`);
+    return value;
+  };
 }
 
 /** Adds a UUID to those of the previous arguments, each once. */
@@ -103,6 +114,18 @@ export function parsePublicKey(text: string): string {
   const [publicKey = ''] = text.split('.', 1);
   if (publicKeyPattern.test(publicKey)) return publicKey;
   throw new InvalidArgumentError('It must be a public key, which begins with lkp_.');
+}
+
+/** Parses scopes of a key, separated by commas, each once. */
+export function parseScopes(text: string): KeyScope[] {
+  const read = z
+    .array(z.enum(keyScopeNames))
+    .min(1)
+    .safeParse(text.split(',').map((scope) => scope.trim()));
+  if (read.success) return [...new Set(read.data)].toSorted();
+  throw new InvalidArgumentError(
+    `It must be one or more of ${keyScopeNames.join(', ')}, separated by commas.`,
+  );
 }
 
 /** Parses an integrator's identifier of a learner. */

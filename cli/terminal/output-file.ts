@@ -63,14 +63,16 @@ function isSame(one: Stats, other: Stats): boolean {
  * Writes a temporary file beside the target and renames it, so that the target is either complete or unchanged. Writes
  * directly into a stream.
  *
+ * @param options.isPersonal whether only the owner of the file may read it.
  * @throws {LecternError} naming the file; the signal's reason when it is aborted
  */
 export async function writeOutput(
   { path, isStream, isStdout }: OutputTarget,
   chunks: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
+  { isPersonal = false } = {},
 ): Promise<void> {
-  if (!isStream) return writeWhole(path, chunks, signal);
+  if (!isStream) return writeWhole(path, chunks, signal, isPersonal ? 0o600 : 0o666);
   try {
     // Opening the target of stdout again would overwrite it from the beginning.
     const stream = isStdout ? process.stdout : createWriteStream(path);
@@ -85,10 +87,11 @@ async function writeWhole(
   path: string,
   chunks: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
+  mode: number,
 ): Promise<void> {
   const temporary = `${path}.${randomUUID()}.part`;
   try {
-    const handle = await open(temporary, 'wx');
+    const handle = await open(temporary, 'wx', mode);
     try {
       for await (const chunk of chunks) {
         signal.throwIfAborted();

@@ -31,6 +31,9 @@ export interface Running {
   printed(text: string | RegExp): Promise<string>;
 }
 
+/** For commands that load from sources and start servers while other tests keep all cores busy. */
+const startTimeoutMs = 100_000;
+
 export type Environment = Record<string, string>;
 
 /** This environment, and from the test run's only what programs need. */
@@ -78,7 +81,7 @@ export function startCommand(command: readonly string[], environment: Environmen
           if (!found && ended) throw new Error(`It ended before, with:\n${output}`);
           return found;
         },
-        30_000,
+        startTimeoutMs,
       ),
   };
 }

@@ -22,6 +22,8 @@ test('an operator creates, pauses, resumes and deletes an xAPI destination, whos
   expect(await run('list')).toMatchObject([{ ...settings, status: 'active' }]);
   expect(await run('pause', id)).toMatchObject({ status: 'paused', pausedReason: 'owner' });
   expect(await run('resume', id)).toMatchObject({ status: 'active', pausedReason: null });
+  const replayed = await run('replay', id, '--since', '2026-01-01T00:00:00Z', '--status', 'failed');
+  expect(replayed).toEqual({ count: 0 });
   await run('delete', id);
   expect(await run('list')).toEqual([]);
   const endpoint = ['--endpoint', 'https://lrs.example/xapi?key=1', '--username', 'lectern'];
@@ -33,7 +35,7 @@ test('an operator lists, resends and dismisses deliveries of one organization', 
   const [own, other] = await Promise.all([buildOrganization(harness), buildOrganization(harness)]);
   const rowOf = (organizationId: string, id: string) => ({
     ...{ _id: `evt_${id}`, kind: 'webhook' as const, organizationId, targetId: 'webhook', type: 'ping' },
-    ...{ lessonId: null, learnerId: id, eventAt: new Date(), body: '{}' },
+    ...{ lessonId: null, learnerId: id, platformId: null, eventAt: new Date(), body: '{}' },
   });
   const rows = [rowOf(own.organization._id, 'a'), rowOf(other.organization._id, 'b')];
   await insertDeliveries(harness.db, rows);

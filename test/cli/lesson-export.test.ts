@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { lstat, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { cp, lstat, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
@@ -45,6 +45,37 @@ test("writes a version's archive into a file, or into a folder under its default
   expect(again).toStrictEqual({ ...exported, path: join(folder, 'a-lesson-v1.zip') });
   expect((await readdir(folder)).sort()).toStrictEqual(['a-lesson-v1.zip', 'my.zip']);
 });
+
+test.each([
+  [],
+  ['--include', 'player'],
+  ...['scorm12', 'scorm2004', 'cmi5', 'cartridge'].map((format) => ['--format', format]),
+])(
+  'another host, with another time zone, locale and umask, writes the same bytes: %s %s',
+  async (...profile) => {
+    const { command } = await buildExport();
+    const folder = await temporaryFolder();
+    const here = { ...harness.environment, PUBLIC_URL: 'https://lessons.example' };
+    const there = {
+      ...{ ...here, LECTERN_DATA_DIR: join(folder, 'data'), TZ: 'Pacific/Chatham' },
+      ...{ LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8' },
+    };
+    await cp(harness.config.storeDir, join(folder, 'data', 'store'), { recursive: true });
+    const write = async (name: string, environment: Record<string, string>, umask: string) => {
+      const path = join(folder, name);
+      const shell = ['/bin/sh', '-c', `umask ${umask} && exec "$@"`, 'sh'];
+      const { finished } = startCommand(
+        [...shell, ...lecternCommand, ...command, path, ...profile],
+        environment,
+      );
+      expect(await finished).toMatchObject({ code: 0 });
+      return readFile(path);
+    };
+    const first = await write('here.zip', { ...here, TZ: 'UTC', LC_ALL: 'C' }, '022');
+    await rm(join(folder, 'data', 'store', 'v1', 'archives'), { recursive: true, force: true });
+    expect((await write('there.zip', there, '077')).equals(first)).toBe(true);
+  },
+);
 
 test('links are followed, and pipes and devices are written to, not replaced', async () => {
   const { command } = await buildExport();

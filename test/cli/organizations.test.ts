@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseBearer } from '../../shared/accounts/credentials.ts';
 import { authenticate } from '../../shared/models/api-key.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { testPepper } from '../support/harness.ts';
-import { useCommandLine } from './command-line.ts';
+import { temporaryFolder, useCommandLine } from './command-line.ts';
+import { png } from '../exports/pictures.ts';
 
 const { harness, run, json, errorOf } = useCommandLine();
 
@@ -38,6 +41,34 @@ describe('lectern org', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^SLUG +NAME +PLAN +ID +ORIGINS\n/);
     expect(stdout).toMatch(new RegExp(`^${slug} +Acme & Sons +edtech .* any$`, 'm'));
+  });
+
+  test('set-theme changes the parts that are given, and prints the shades that learners see', async () => {
+    const { organization } = await buildOrganization(harness);
+    const set = ['org', 'set-theme', organization.slug];
+    const folder = await temporaryFolder();
+    const [logo, svg] = [join(folder, 'logo.png'), join(folder, 'logo.svg')];
+    await writeFile(logo, png(1));
+    await writeFile(svg, '<svg xmlns="http://www.w3.org/2000/svg"/>');
+    const themed = await json(...set, '--color', '#FFCC00', '--font', 'serif', '--logo', logo);
+    const stored = { sha256: expect.any(String) as string, size: png(1).length, mimeType: 'image/png' };
+    const theme = { color: '#ffcc00', font: 'serif', logo: stored, logoAlt: organization.name };
+    expect(themed).toStrictEqual({ id: organization._id, slug: organization.slug, theme });
+    const { stdout } = await run(...set, '--radius', '0', '--font', 'default');
+    expect(stdout).toMatch(/^ {2}color {3}#ffcc00$/m);
+    expect(stdout).toMatch(
+      /on light pages #[0-9a-f]{6} \([45]\.\d:1\), because a contrast of 1\.5:1 is too low/,
+    );
+    expect(await json(...set)).toMatchObject({ theme: { color: '#ffcc00', radius: 0, logo: stored } });
+    expect(await errorOf(...set, '--logo', svg)).toContain('logo.svg is an SVG, which may contain scripts.');
+    expect(await errorOf(...set, '--logo', join(folder, 'none.png'))).toContain('cannot be read');
+    for (const bad of [
+      ['--color', 'red'],
+      ['--radius', '25'],
+      ['--font', 'comic'],
+    ])
+      expect(await run(...set, ...bad)).toMatchObject({ code: 2 });
+    expect(await json(...set, '--reset')).toMatchObject({ theme: {} });
   });
 
   test('set-origins sets the origins that may embed the lessons; an empty list allows all', async () => {
@@ -102,14 +133,33 @@ describe('lectern key', () => {
     expect(await json('key', 'list', ...owner)).toContainEqual({
       publicKey,
       label: 'LMS',
+      scopes: null,
       createdAt: expect.any(String) as string,
       expiresAt: '2199-01-01T00:00:00.000Z',
       revokedAt: null,
       lastUsedAt: expect.any(String) as string,
     });
     const { stdout } = await run('key', 'list', ...owner);
-    expect(stdout).toMatch(new RegExp(`^${publicKey} +LMS +until 2199-01-01`, 'm'));
+    expect(stdout).toMatch(new RegExp(`^${publicKey} +LMS +all +until 2199-01-01`, 'm'));
     expect(stdout).not.toContain('lks_');
+  });
+
+  test('create limits a key to scopes, and list shows them', async () => {
+    const { organization } = await buildOrganization(harness);
+    const owner = ['--org', organization.slug];
+    const { publicKey } = (await json(
+      'key',
+      'create',
+      ...owner,
+      '--scopes',
+      'tokens,read,read',
+    )) as IssuedKey;
+    expect(await json('key', 'list', ...owner)).toContainEqual(
+      expect.objectContaining({ publicKey, scopes: ['read', 'tokens'] }),
+    );
+    expect((await run('key', 'list', ...owner)).stdout).toMatch(
+      new RegExp(`^${publicKey} +read,tokens +active`, 'm'),
+    );
   });
 
   test('rotate issues a successor with the same label, and the old key works during the overlap', async () => {

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { Organization } from '../../shared/models/organization.ts';
-import { isRevoked } from '../../shared/models/token-revocation.ts';
+import { findRevocation } from '../../shared/models/token-revocation.ts';
 import { deleteLesson } from '../../shared/publishing/publishing.ts';
-import { verifyPlayerToken } from '../../shared/tokens/player-tokens.ts';
+import { learnerOfToken, verifyPlayerToken } from '../../shared/tokens/player-tokens.ts';
 import type { EmbedToken } from '../../shared/tokens/player-tokens.ts';
 import { buildLearnerToken, buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
-import { testSigningSecrets } from '../support/harness.ts';
+import { testPepper, testSigningSecrets } from '../support/harness.ts';
 import { useCommandLine } from './command-line.ts';
 
 const { harness, run, json, errorOf } = useCommandLine();
@@ -75,7 +75,11 @@ describe('lectern token sign', () => {
 });
 
 describe('lectern token revoke', () => {
-  const isGone = (token: string) => isRevoked(harness.db, read(token));
+  const isGone = async (token: string) =>
+    (await findRevocation(harness.db, testPepper, {
+      ...read(token),
+      learner: learnerOfToken(read(token)),
+    })) === 'revoked';
 
   test('rejects the tokens signed so far; tokens signed after the command are valid', async () => {
     const lesson = await publish();

@@ -28,6 +28,7 @@ test.each([
   ['lesson check', `${uuid} --version 0`, 'whole number'],
   ['lesson export', `${uuid} --out a --include media`, 'Allowed choices are player.'],
   ['key create', '--expires 2020-01-01T00:00:00Z', 'in the future'],
+  ['key create', '--scopes read,write', 'one or more of read, content'],
   ['key create', '--expires soon', 'a date and time'],
   ['key create', '--expires 2999-02-30T12:00:00Z', 'with an offset'],
   ['key create', '--expires 2999-01-31', 'with an offset'],
