@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import Koa from 'koa';
+import type { AuditLog } from '../shared/audit/audit-log.ts';
 import type { Subscriptions } from '../shared/outgoing/subscriptions.ts';
 import type { Config } from '../shared/platform/config.ts';
 import type { Logger } from '../shared/platform/log.ts';
@@ -11,6 +12,8 @@ import type { ExportQueue } from '../shared/exports/queues.ts';
 import type { Secrets } from '../shared/platform/secrets.ts';
 import type { Coordination } from '../shared/coordination/coordination.ts';
 import type { Store } from '../shared/storage/store.ts';
+import type { Uploads } from '../shared/imports/uploads.ts';
+import type { Downloader } from '../shared/media/downloads/downloader.ts';
 import type { PlayerReleases } from './player/player-releases.ts';
 import type { PlayerAssets } from './media/player-assets.ts';
 import type { ArchiveRequestDependencies } from './exports/archive-requests.ts';
@@ -42,6 +45,7 @@ import {
   postCheckedLogin,
   postLogin,
   sendSelection,
+  previewChoosable,
   showSelection,
 } from './lti/lti.endpoints.ts';
 import { getAsset } from './media/assets.endpoints.ts';
@@ -61,14 +65,24 @@ import { getSession, logIn, logOut } from './accounts/session.endpoints.ts';
 import { exportManifest } from './exports/export-manifest.endpoints.ts';
 import { cancelExport, exportStatus } from './exports/export-status.endpoints.ts';
 import { exportZip } from './exports/export-zip.endpoints.ts';
-import { acceptEmptyParameters, addEndpoints, createRouter } from './http/endpoint.ts';
 import type { Endpoint, InspectReply } from './http/endpoint.ts';
+import { acceptEmptyParameters, addEndpoints, createRouter } from './http/router.ts';
 import { getUserPlayerData } from './lessons/lesson-player-data.endpoints.ts';
 import { listLessons, listVersions } from './lessons/lessons.endpoints.ts';
+import { answersCsv, learnersCsv, learnersNdjson, listLearners } from './learners/learners.endpoints.ts';
+import { getStatistics } from './learners/statistics.endpoints.ts';
+import type { LearnerStreams } from './http/learner-streams.ts';
 import { getLtiProgress, getProgress } from './progress/progress.endpoints.ts';
+import { listAudit } from './audit/audit.endpoints.ts';
+import { erasureEndpoints } from './erasure/erasures.endpoints.ts';
+import { exportLearner, exportLtiLearner } from './erasure/learner-export.endpoints.ts';
+import { getRetention, setRetention } from './erasure/retention.endpoints.ts';
 import { deliveryEndpoints } from './deliveries/deliveries.endpoints.ts';
 import { xapiEndpoints } from './xapi/xapi-destinations.endpoints.ts';
 import { webhookEndpoints } from './webhooks/webhooks.endpoints.ts';
+import { cancelImportEndpoint, getImport, listImportsEndpoint } from './imports/imports.endpoints.ts';
+import { beginImport, readUpload, writeUpload } from './imports/uploads.endpoints.ts';
+import { publishingEndpoints } from './publishing/publishing.endpoints.ts';
 import { signToken } from './tokens/sign-token.endpoints.ts';
 
 /** The connections, services and settings of the application. */
@@ -83,15 +97,19 @@ export interface AppDependencies {
   /** The player's files for browsers, of this and earlier releases. */
   player: PlayerReleases;
   queue: ExportQueue;
+  downloader: Downloader;
+  uploads: Uploads;
   exports: ArchiveRequestDependencies;
   playerAssets: PlayerAssets;
   lti: LtiDependencies['lti'];
   scoreQueue: DeliveryQueue;
   outboxSignal: OutboxSignal;
   subscriptions: Subscriptions;
+  audit: AuditLog;
   rateLimits: RateLimits;
   learnerQueues: LearnerQueues;
   largeTexts: LargeTexts;
+  learnerStreams: LearnerStreams;
   compression: CompressionBudget;
   metrics: ApiMetrics;
   readiness: ReadinessProbe;
@@ -128,6 +146,7 @@ export const endpoints: readonly Endpoint<AppDependencies>[] = [
   continueLogin,
   postCheckedLogin,
   launch,
+  previewChoosable,
   showSelection,
   sendSelection,
   getKeySet,
@@ -140,13 +159,32 @@ export const endpoints: readonly Endpoint<AppDependencies>[] = [
   listLessons,
   listVersions,
   getUserPlayerData,
+  listLearners,
+  learnersCsv,
+  learnersNdjson,
+  answersCsv,
+  getStatistics,
   exportZip,
   exportManifest,
   exportStatus,
   cancelExport,
+  // Before getImport, which also matches HEAD.
+  readUpload,
+  getImport,
+  writeUpload,
+  cancelImportEndpoint,
+  beginImport,
+  listImportsEndpoint,
+  ...publishingEndpoints,
   ...webhookEndpoints,
   ...xapiEndpoints,
   ...deliveryEndpoints,
+  ...erasureEndpoints,
+  exportLearner,
+  exportLtiLearner,
+  getRetention,
+  setRetention,
+  listAudit,
 ];
 
 /** Returns the HTTP application. @param inspect checks every JSON response of the handlers. */

@@ -25,6 +25,7 @@ import type { Servers } from '../shared/embedded/servers.ts';
 import { createCoordination } from '../shared/coordination/coordination.ts';
 import { trackUsage } from '../shared/storage/tracked-store.ts';
 import type { Shutdown } from '../shared/platform/shutdown.ts';
+import { createUploads } from '../shared/imports/create-uploads.ts';
 import { createStore } from '../shared/storage/create-store.ts';
 import { createApp } from './app.ts';
 import type { AppDependencies } from './app.ts';
@@ -33,12 +34,14 @@ import { PlayerAssets } from './media/player-assets.ts';
 import type { InspectReply } from './http/endpoint.ts';
 import { createHttpServer, prepareGracefulClose, serverLimits } from './http/http-server.ts';
 import { JobSubscriptions } from './exports/job-subscriptions.ts';
-import { WaitLimiter } from './exports/wait-limiter.ts';
+import { WaitLimiter } from './http/wait-limiter.ts';
 import { CompressionBudget } from './http/compression-budget.ts';
+import { LearnerStreams } from './http/learner-streams.ts';
 import { LargeTexts } from './http/large-texts.ts';
 import { LaunchMetrics } from './lti/dependencies.ts';
 import { createPlatformKeys } from './lti/platform-keys.ts';
 import { OutboxSignal } from './lti/outbox-signal.ts';
+import { AuditLog } from '../shared/audit/audit-log.ts';
 import { Subscriptions } from '../shared/outgoing/subscriptions.ts';
 import { ApiMetrics } from './http/metrics.ts';
 import { createRateLimits } from './http/middleware/rate-limit.ts';
@@ -111,6 +114,7 @@ export async function startApi(
   // Also here, so that operators see unsent grades and events when no worker runs.
   registerScoreMetrics(metrics.registry, db);
   registerDeliveryMetrics(metrics.registry, db);
+  const audit = new AuditLog({ db, pepper: secrets.keyPepper, log });
   const stopping = new AbortController();
   const readiness = createReadinessProbe(readinessChecks({ db, redis, store }), stopping.signal, log);
   const deps: AppDependencies = {
@@ -123,15 +127,19 @@ export async function startApi(
     lessons: new PreparedLessons(db, config.playerCacheBytes),
     player,
     queue,
+    downloader,
+    uploads: await createUploads(config, db),
     exports,
     playerAssets,
     lti,
     scoreQueue,
     outboxSignal,
     subscriptions: new Subscriptions(db),
+    audit,
     rateLimits: createRateLimits(config),
     learnerQueues: new LearnerQueues(),
     largeTexts: new LargeTexts(),
+    learnerStreams: new LearnerStreams(),
     compression: new CompressionBudget(),
     metrics,
     readiness,
@@ -166,6 +174,7 @@ export async function startApi(
     await withDeadline(closed, { timeoutMs: closeTimeoutMs }).finally(() => redis.disconnect());
   });
   shutdown.add('file uses', () => Promise.resolve(coordination.usage.close()));
+  shutdown.add('audit log', () => withDeadline(audit.close(), { timeoutMs: closeTimeoutMs }));
   shutdown.add('mongodb', () => db.connection.close());
   shutdown.add('operations', () => operations?.close() ?? Promise.resolve());
   return { port: (server.address() as AddressInfo).port, metricsPort: operations?.port };

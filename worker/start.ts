@@ -8,11 +8,19 @@ import { buildIndexes, openDatabase } from '../shared/models/database.ts';
 import { registerDeliveryMetrics } from '../shared/operations/delivery-metrics.ts';
 import { registerScoreMetrics } from '../shared/operations/score-metrics.ts';
 import { connectOptionalRedis } from '../shared/platform/redis.ts';
+import { startDueWork } from '../shared/platform/repeat.ts';
 import { loadSecrets } from '../shared/platform/secrets.ts';
 import type { Servers } from '../shared/embedded/servers.ts';
 import { createCoordination } from '../shared/coordination/coordination.ts';
 import { trackUsage } from '../shared/storage/tracked-store.ts';
 import type { Shutdown } from '../shared/platform/shutdown.ts';
+import { enqueuePrebuild } from '../shared/exports/enqueue.ts';
+import { exportJobOf } from '../shared/exports/jobs.ts';
+import { createExportQueue } from '../shared/exports/queues.ts';
+import { createUploads } from '../shared/imports/create-uploads.ts';
+import { AuditLog } from '../shared/audit/audit-log.ts';
+import { continueErasure } from '../shared/erasure/erase.ts';
+import { runRetention } from '../shared/erasure/retention.ts';
 import { createStore } from '../shared/storage/create-store.ts';
 import { readStoreLimits } from '../shared/storage/store-limits.ts';
 import { Builds } from './exports/builds.ts';
@@ -25,8 +33,15 @@ import { observeScoreAttempts, scoreOutbox } from './deliveries/scores.ts';
 import { observeDeliveries } from './deliveries/delivery-metrics.ts';
 import { webhookOutbox } from './deliveries/webhooks.ts';
 import { xapiOutbox } from './deliveries/xapi.ts';
+import { createImportWorker } from './imports/import-worker.ts';
+import { startUploadSweep } from './imports/sweep-uploads.ts';
+import { startStatistics } from './maintenance/statistics.ts';
 import { startSweeping } from './maintenance/sweep.ts';
+import { PreparedLessons } from '../shared/player/prepared-lessons.ts';
 import { createExportWorker, drainMs } from './exports/export-worker.ts';
+
+/** Memory for the outlines of versions whose learners are counted. */
+const outlineCacheBytes = 16 * 1024 ** 2;
 
 /**
  * Starts a worker, and registers its graceful shutdown.
@@ -53,7 +68,10 @@ export async function startWorker(
   const store = trackUsage(plainStore, coordination.usage);
   const evictor = new Evictor({ db, store, redis, incomplete: coordination.incomplete, limits, config });
   const onEvicted = (evicted: Evicted) => metrics.evicted(evicted);
-  const sweeping = startSweeping({ db, store, redis, evictor, onEvicted, config, log });
+  const sweeping = startSweeping({
+    ...{ db, store, redis, evictor, onEvicted, config, log },
+    pepper: secrets.keyPepper,
+  });
   const worker = createExportWorker(servers.redisUrl, {
     db,
     store,
@@ -93,19 +111,48 @@ export async function startWorker(
     ...{ redis, config, log },
     observeAttempt: observeAttempts('xapi'),
   });
+  const uploads = await createUploads(config, db);
+  const imports = createImportWorker({
+    ...{ db, store, uploads, config, log, slots: config.worker.importConcurrency },
+    prebuild: async (version) => {
+      if (!config.export.prebuild) return;
+      const queue = createExportQueue(redis, config);
+      try {
+        await enqueuePrebuild(queue, exportJobOf(version));
+      } catch (error) {
+        log.warn({ err: error }, 'the archive is not prebuilt');
+      } finally {
+        await queue.close();
+      }
+    },
+  });
+  const uploadSweep = startUploadSweep({ db, uploads, config, log });
+  const statistics = startStatistics({ db, lessons: new PreparedLessons(db, outlineCacheBytes), log });
+  const stopping = new AbortController();
+  const pepper = secrets.keyPepper;
+  const erasures = startDueWork({
+    ...{ name: 'erasures', pollIntervalMs: 1_000, log },
+    next: () => continueErasure({ db, store, pepper }),
+  });
+  const audit = new AuditLog({ db, pepper, log });
+  const retention = startDueWork({
+    ...{ name: 'retention', pollIntervalMs: 60_000, log },
+    next: () => runRetention({ db, audit }, { signal: stopping.signal }),
+  });
   const watchdog = watchWorker(worker, { config, log, shutdown });
 
-  const stopping = new AbortController();
   shutdown.add('readiness', () => Promise.resolve(stopping.abort()));
   shutdown.add('watchdog', () => Promise.resolve(watchdog?.stop()));
   // They accept no more work, and finish their current work.
   shutdown.add('worker', () =>
     Promise.all([
       worker.close(),
-      ...[scores, webhooks, statements].map((outbox) => outbox.close(drainMs(config))),
+      ...[imports, scores, webhooks, statements].map((work) => work.close(drainMs(config))),
     ]),
   );
-  shutdown.add('sweeping', () => sweeping.stop());
+  shutdown.add('sweeping', () => Promise.all([sweeping.stop(), uploadSweep.stop()]));
+  shutdown.add('statistics', () => statistics.stop());
+  shutdown.add('erasures', () => Promise.all([erasures.stop(), retention.stop()]));
   shutdown.add('downloads', () => Promise.resolve(downloader.close()));
   shutdown.add('platforms', () => Promise.resolve(platforms.close()));
   shutdown.add('redis', () => {
@@ -120,6 +167,7 @@ export async function startWorker(
   shutdown.add('operations', () => operations?.close() ?? Promise.resolve());
   // Last, because a process that fails to start must not take any job.
   worker.start();
+  imports.start();
   scores.start();
   webhooks.start();
   statements.start();

@@ -13,6 +13,7 @@ export const failureCodes = [
   'token_expired',
   'token_invalid',
   'token_revoked',
+  'learner_erased',
   'wrong_lesson',
   'not_available',
   'not_playable',
@@ -30,7 +31,14 @@ export type BootText = Buffer | GzipText;
 /** The boot data of a page that shows no lesson. */
 export type NoticeBoot =
   | { page: 'waiting'; lessonId: string; allowedOrigins: null }
-  | { page: 'failure'; lessonId: string | null; code: FailureCode; allowedOrigins: null };
+  | {
+      page: 'failure';
+      lessonId: string | null;
+      code: FailureCode;
+      allowedOrigins: null;
+      /** The key of a learner whose data were erased: the browser removes the unsaved answers. */
+      erasedLearner?: string | undefined;
+    };
 
 /**
  * The boot data of a page that plays a lesson, without `session`, `lesson` (the `LessonSkeleton`) and `steps` (the
@@ -69,10 +77,18 @@ export interface LessonBoot {
   untracked: Untracked | null;
   /** Null without an LTI launch. */
   launch: LaunchBoot | null;
+  /** The organization's look; null for Lectern's own. */
+  theme: ThemeBoot | null;
 }
 
 /** Reasons of launches, and `authorPreview` for preview tokens. */
 type Untracked = NonNullable<LaunchToken['untracked']> | 'authorPreview';
+
+/** A theme as pages apply it. */
+export interface ThemeBoot {
+  css: string;
+  logo: { src: string; alt: string } | null;
+}
 
 export interface LaunchBoot {
   /** URL of the course; null if the platform did not send one. */

@@ -1,5 +1,7 @@
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
+import { schemes } from '../../shared/theme/tokens.ts';
+import type { Scheme } from '../../shared/theme/tokens.ts';
 import { messagesWith, supportedLanguage } from '../../shared/i18n/message.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findOrganization } from '../../shared/models/organization.ts';
@@ -9,10 +11,10 @@ import type { ErrorCode } from '../../shared/platform/errors.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import type { LessonFacts, PreparedLessons } from '../../shared/player/prepared-lessons.ts';
 import type { GzipText } from '../../shared/platform/gzip-text.ts';
-import { readExpiredLaunch, TokenError } from '../../shared/tokens/player-tokens.ts';
+import { readExpiredLaunch, TokenError, verifyPlayerToken } from '../../shared/tokens/player-tokens.ts';
 import type { LaunchToken, PlayerToken, TokenFault } from '../../shared/tokens/player-tokens.ts';
 import { chunkOfStep } from '../../shared/lessons/lesson-skeleton.ts';
-import { positionsOf, widgetTypes } from '../../shared/progress/outline.ts';
+import { customTypes, positionsOf } from '../../shared/progress/outline.ts';
 import { findStyledTypes } from '../../shared/widgets/version-widgets.ts';
 import { pathParam } from '../http/context.ts';
 import type { RequestContext } from '../http/context.ts';
@@ -50,6 +52,7 @@ import { oembedPath } from './oembed.endpoints.ts';
 import { failurePage, lessonPage, waitingPage } from './pages.ts';
 import type { PageUrls } from './pages.ts';
 import { setPageHeaders } from './policies.ts';
+import { lookOf } from './theme-boot.ts';
 
 type EmbedDependencies = SessionLimits & {
   config: Config;
@@ -109,6 +112,9 @@ export const getEmbedPage = defineEndpoint(
     laterParams: z.object({ lessonId: playerLessonId }),
     laterQuery: z.object({
       token: z.string().optional().meta({ description: 'The JWT of the learner.' }),
+      scheme: z.enum(schemes).optional().meta({
+        description: 'The color scheme of the page, instead of the one of its theme or of the device.',
+      }),
     }),
     operationId: 'getEmbedPage',
     tag: 'Embedding',
@@ -125,6 +131,9 @@ export const getEmbedPage = defineEndpoint(
       401: pageOf('A page: `token_expired`, `token_invalid` or `token_revoked`.', challenge),
       403: pageOf('A page: `wrong_lesson`. The token is for another lesson.'),
       404: pageOf('A page: `not_available`. There is nothing to play.'),
+      410: pageOf(
+        'A page: `learner_erased`. The data of the learner were erased after the token was signed.',
+      ),
       422: pageOf('A page: `not_playable`. The lesson is not finished.'),
       429: pageOf('A page: `too_many_requests`.', retryAfter),
       500: pageOf('A page: `server_error`.'),
@@ -151,16 +160,17 @@ async function sendLesson(deps: EmbedDependencies, ctx: Context): Promise<void> 
   const version = await findTokenVersion(db, token);
   const { _id: versionId, lessonId } = version;
   const resources = await enterSession(deps, token, ctx.res);
-  const [facts, session] = await Promise.all([
+  const [facts, session, look] = await Promise.all([
     factsOf(lessons, versionId),
     readSession({ db, lessons }, token, versionId, resources),
+    lookOf(deps, version),
   ]);
   const { title, language, outline, playabilityErrors } = facts;
   if (playabilityErrors.length > 0) {
     throw new LecternError('INVALID_CONTENT', 'Lesson has validation errors that prevent playback');
   }
   const { chunk, ...texts } = await pageTexts(lessons, versionId, facts, session);
-  const styledWidgets = await findStyledTypes(db, version, widgetTypes(outline));
+  const styledWidgets = await findStyledTypes(db, version, customTypes(outline));
   const lessonLanguage = language ?? 'en';
   const textLanguage = platformLanguage(token) ?? lessonLanguage;
   const content = contentUrl(deps, token, { lessonId, versionId });
@@ -187,6 +197,7 @@ async function sendLesson(deps: EmbedDependencies, ctx: Context): Promise<void> 
       messages: messagesWith(textLanguage, ['notice.']),
       untracked: untrackedBecause(token),
       launch: launchBoot(token),
+      theme: look.theme,
     },
     session,
     texts,
@@ -194,7 +205,10 @@ async function sendLesson(deps: EmbedDependencies, ctx: Context): Promise<void> 
   await send(
     deps,
     ctx,
-    lessonPage({ language: textLanguage, title, titleLanguage: lessonLanguage, urls, boot }),
+    lessonPage({
+      ...{ language: textLanguage, title, titleLanguage: lessonLanguage, urls, boot },
+      scheme: requestedScheme(ctx) ?? look.scheme,
+    }),
   );
 }
 
@@ -220,19 +234,34 @@ async function pageTexts(
 function sendWaiting(deps: EmbedDependencies, ctx: Context, lessonId: string): Promise<void> {
   const urls = pageUrls(deps, ctx, lessonId);
   const boot = noticeBoot({ page: 'waiting', lessonId, allowedOrigins: null });
-  return send(deps, ctx, waitingPage({ language: pageLanguage(ctx), urls, boot }));
+  return send(
+    deps,
+    ctx,
+    waitingPage({ language: pageLanguage(ctx), urls, boot, scheme: requestedScheme(ctx) }),
+  );
 }
 
 function sendFailure(deps: EmbedDependencies, ctx: RequestContext, failure: LecternError): void {
   const code = codeOf(failure);
   const lessonId = lessonIdOf(ctx);
   const launch = launchOf(deps, ctx);
-  const boot = noticeBoot({ page: 'failure', lessonId, code, allowedOrigins: null });
+  const erasedLearner = code === 'learner_erased' ? keyOfLearner(deps, ctx) : undefined;
+  const boot = noticeBoot({ page: 'failure', lessonId, code, allowedOrigins: null, erasedLearner });
   const language = pageLanguage(ctx, launch?.locale);
-  const page = { language, urls: pageUrls(deps, ctx, lessonId), boot };
+  const page = { language, urls: pageUrls(deps, ctx, lessonId), boot, scheme: requestedScheme(ctx) };
   ctx.type = 'html';
   const texts = failurePage(code, ctx.state.requestId, launch && courseUrl(launch), page);
   ctx.body = Buffer.concat(texts);
+}
+
+/** Returns the color scheme that the host page asks for. */
+function requestedScheme({ query }: Context): Scheme | undefined {
+  return schemes.find((scheme) => scheme === query.scheme);
+}
+
+/** Returns the key of the learner of the request's token, which is valid but for an erasure. */
+function keyOfLearner({ secrets }: Pick<EmbedDependencies, 'secrets'>, { query }: Context): string {
+  return learnerKey(verifyPlayerToken(secrets.signing, query.token as string));
 }
 
 /** Returns the launch of the request's token, even an expired one, for the link back to the course. */
@@ -288,6 +317,7 @@ const otherCodes: Partial<Record<ErrorCode, FailureCode>> = {
   BAD_REQUEST: 'bad_address',
   FORBIDDEN: 'wrong_lesson',
   NOT_FOUND: 'not_available',
+  GONE: 'learner_erased',
   INVALID_CONTENT: 'not_playable',
   TOO_MANY_REQUESTS: 'too_many_requests',
 };

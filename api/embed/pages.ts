@@ -1,28 +1,38 @@
 import { createHash } from 'node:crypto';
-import { message } from '../../shared/i18n/message.ts';
-import { textDirection } from '../../shared/lessons/text-direction.ts';
+import { message, textDirection } from '../../shared/i18n/message.ts';
+import { schemeAttribute, tokensCss } from '../../shared/theme/tokens.ts';
+import type { Scheme } from '../../shared/theme/tokens.ts';
 import { Html, markup } from '../../shared/platform/html.ts';
 import type { BootText, FailureCode } from './boot-data.ts';
 
-/** Styles of the notices in place of a lesson. The player has its own stylesheet. */
+/** Styles of the notices in place of a lesson: a card in the middle of the page. The player has its own stylesheet. */
 export const pageStyle = `
-:root { color-scheme: light dark; --back: #fff; --text: #1b2330; --soft: #566072; --line: #d5dbe5; }
-@media (prefers-color-scheme: dark) {
-  :root { --back: #14181f; --text: #e8ecf3; --soft: #a3aebf; --line: #323b49; }
-}
+${tokensCss()}
+:root { color-scheme: var(--lectern-scheme); }
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
-body { margin: 0; background: var(--back); color: var(--text); }
+body { margin: 0; background: var(--lectern-page); color: var(--lectern-text); }
 .notice {
-  box-sizing: border-box; max-width: 36rem; margin: 0 auto; padding: 2.5rem 1.25rem;
-  font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif;
-  overflow-wrap: anywhere;
+  box-sizing: border-box; max-inline-size: 34rem; margin: clamp(1rem, 12vh, 6rem) auto; padding: 2rem clamp(1.25rem, 5vw, 2.25rem);
+  border: 1px solid var(--lectern-line); border-radius: calc(var(--lectern-radius) * 1.4);
+  background: var(--lectern-surface); font: 1rem/1.55 var(--lectern-font); overflow-wrap: anywhere;
 }
-.notice h1 { margin: 0 0 .5rem; font-size: 1.375rem; line-height: 1.3; }
+@media (max-width: 36rem) { .notice { margin-inline: 1rem; } }
+.notice h1 { margin: 0 0 .5rem; color: var(--lectern-text-strong); font-size: 1.375rem; line-height: 1.3; text-wrap: balance; }
 .notice p { margin: 0; }
-.notice a { color: inherit; }
+.notice a { color: var(--lectern-accent); }
 .notice p + p { margin-top: 1rem; }
-.notice .soft { margin-top: 1.5rem; padding-top: .75rem; border-top: 1px solid var(--line); color: var(--soft); font-size: .875rem; }
-.notice code { font-family: ui-monospace, Menlo, Consolas, monospace; }
+.notice :focus-visible { outline: 3px solid var(--lectern-accent); outline-offset: 2px; }
+.notice .soft { margin-top: 1.5rem; padding-top: .75rem; border-top: 1px solid var(--lectern-line); color: var(--lectern-text-muted); font-size: .875rem; }
+.notice code { font-family: var(--lectern-font-mono); }
+.notice .actions { display: flex; flex-wrap: wrap; align-items: center; gap: .75rem 1.25rem; margin-top: 1.5rem; }
+.notice button, .notice .button {
+  box-sizing: border-box; min-block-size: 2.75rem; padding: .5625rem 1.25rem; border: 1px solid var(--lectern-accent);
+  border-radius: var(--lectern-radius); background: var(--lectern-accent); color: var(--lectern-on-accent);
+  font: 600 1rem/1.4 var(--lectern-font); text-decoration: none; cursor: pointer;
+}
+.notice :is(button, .button):hover { border-color: var(--lectern-accent-strong); background: var(--lectern-accent-strong); }
+.notice [hidden] { display: none; }
+.notice.loading-page { border-color: transparent; background: none; }
 @media (scripting: none) { .notice .loading { display: none; } }
 `;
 
@@ -44,6 +54,10 @@ interface PageParts<Text = Buffer> {
   main: Html;
   urls: PageUrls;
   boot: readonly Text[];
+  /** Undefined if the page follows the device. */
+  scheme: Scheme | undefined;
+  /** False for a page that shows its lesson in a moment. */
+  isNotice?: boolean;
 }
 
 /** Returns the page that plays a lesson, as it looks before its script runs. @param titleLanguage the lesson's */
@@ -56,7 +70,7 @@ export function lessonPage({
   const main = markup`<h1 lang="${titleLanguage}" dir="${textDirection(titleLanguage)}">${title}</h1>
 <p class="loading" role="status">${message(language, 'lesson.loading')}</p>
 <noscript><p>${message(language, 'page.noScript')}</p></noscript>`;
-  return renderPage({ ...page, title, main });
+  return renderPage({ ...page, title, main, isNotice: false });
 }
 
 /** Returns the page of a URL without a token: from a shared link, or for a frame that gets its token later. */
@@ -67,8 +81,11 @@ export function waitingPage(page: Omit<PageParts, 'main' | 'title'>): Buffer[] {
   return renderPage({ ...page, title: message(language, 'embed.lesson'), main });
 }
 
+/** Failures that a retry may fix. */
+const temporaryCodes: readonly FailureCode[] = ['too_many_requests', 'server_error'];
+
 /**
- * Returns the page that explains a failure.
+ * Returns the page that explains a failure, with a button for a retry where that may help.
  *
  * @param requestId the request's id in the log
  * @param returnUrl the course; null if unknown
@@ -80,9 +97,12 @@ export function failurePage(
   page: Omit<PageParts, 'main' | 'title'>,
 ): Buffer[] {
   const { language } = page;
-  const back = markup`<p><a href="${returnUrl ?? ''}" target="_top" data-lectern-back>${message(language, 'notice.back')}</a></p>`;
+  const retry = markup`<button type="button" data-lectern-retry hidden>${message(language, 'notice.reload')}</button>`;
+  const back = markup`<a class="button" href="${returnUrl ?? ''}" target="_top" data-lectern-back>${message(language, 'notice.back')}</a>`;
+  const isTemporary = temporaryCodes.includes(code);
+  const actions = [...(isTemporary ? [retry] : []), ...(returnUrl === null ? [] : [back])];
   const main = markup`${notice(language, code)}
-${returnUrl === null ? [] : back}
+${actions.length === 0 ? [] : markup`<div class="actions">${actions}</div>`}
 ${supportLine(page.language, code, requestId)}`;
   return renderPage({ ...page, title: message(language, `embed.${code}.title`), main });
 }
@@ -104,10 +124,12 @@ function renderPage<Text extends Buffer | BootText>({
   main,
   urls: { player, oembed },
   boot,
+  scheme,
+  isNotice = true,
 }: PageParts<Text>): (Buffer | Text)[] {
   const description = markup`<link rel="alternate" type="application/json+oembed" href="${oembed ?? ''}">`;
   const { source } = markup`<!doctype html>
-<html lang="${language}" dir="${textDirection(language)}">
+<html lang="${language}" dir="${textDirection(language)}"${scheme === undefined ? [] : new Html(` ${schemeAttribute}="${scheme}"`)}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -120,7 +142,7 @@ ${oembed === null ? [] : description}
 <script type="module" src="${player}embed-page.js"></script>
 </head>
 <body>
-<main id="lectern-page" class="notice">
+<main id="lectern-page" class="${isNotice ? 'notice' : 'notice loading-page'}">
 ${main}
 </main>
 <script type="application/json" id="lectern-boot">${new Html(boundary)}</script>

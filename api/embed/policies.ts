@@ -34,6 +34,8 @@ export function setPageHeaders(ctx: Context, allowedOrigins: readonly string[] |
     "connect-src 'self'",
     "frame-src 'self'",
     "img-src 'self' data:",
+    // The font of a theme.
+    "font-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     `frame-ancestors ${allowedOrigins === null ? '*' : allowedOrigins.join(' ')}`,

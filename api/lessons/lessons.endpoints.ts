@@ -8,10 +8,8 @@ import { defineEndpoint } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
 import { failure, json } from '../http/responses.ts';
-import { pageCursor, toPageCursor } from '../http/pagination.ts';
+import { cursorDescription, pageCursor, pageLimit, toPageCursor } from '../http/pagination.ts';
 import { lessonPage, lessonVersions, presentLessonPage, presentVersions } from './present-lesson.ts';
-
-const limitRule = 'limit must be a whole number between 1 and 100';
 
 const lessonListQuery = z.strictObject(
   {
@@ -19,19 +17,8 @@ const lessonListQuery = z.strictObject(
       .enum(versionStatuses, 'status must be published, draft or unpublished')
       .optional()
       .meta({ description: 'Only lessons with this status.' }),
-    limit: z
-      .string(limitRule)
-      .regex(/^\d{1,3}$/, limitRule)
-      .transform(Number)
-      .refine((limit) => limit >= 1 && limit <= 100, limitRule)
-      .default(50)
-      .meta({
-        description: 'The largest number of lessons on a page.',
-        override: { type: 'integer', pattern: undefined, minimum: 1, maximum: 100, default: 50 },
-      }),
-    cursor: pageCursor
-      .optional()
-      .meta({ description: 'The `nextCursor` of the previous page (pagination).' }),
+    limit: pageLimit('lessons'),
+    cursor: pageCursor.optional().meta({ description: cursorDescription }),
   },
   { error: nameUnknown },
 );
@@ -46,6 +33,7 @@ const unknownParameter = 'page is not a known parameter';
 const common = {
   method: 'get',
   access: credentialsOrSession('GET'),
+  scope: 'read',
   errors: apiErrors(),
   invalid: 'INVALID_CONTENT',
   tag: 'Lessons',

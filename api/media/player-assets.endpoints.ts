@@ -19,7 +19,7 @@ type Dependencies = VersionFilesDependencies & { db: Database };
 
 const common = {
   method: 'get',
-  access: playerToken('GET, HEAD, OPTIONS', true),
+  access: playerToken('GET, HEAD, OPTIONS', { uncached: true }),
   errors: apiErrors(),
   params: lessonParams,
   query: playerQuerySchema,

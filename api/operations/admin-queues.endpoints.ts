@@ -1,11 +1,16 @@
 import { timingSafeEqual, createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import type { Context, Middleware, Next } from 'koa';
+import { LRUCache } from 'lru-cache';
+import type { Middleware } from 'koa';
+import { installationLog } from '../../shared/audit/audit-entry.ts';
+import type { AuditAction, AuditDetails } from '../../shared/audit/audit-entry.ts';
+import type { AuditLog } from '../../shared/audit/audit-log.ts';
 import type { DeliveryQueue } from '../../shared/deliveries/queue.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { ExportQueue } from '../../shared/exports/queues.ts';
 import { clientIp } from '../http/client-ip.ts';
+import type { RequestContext, StatefulMiddleware } from '../http/context.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import { crossSiteWriteText, isCrossSiteWrite } from '../http/middleware/csrf.ts';
 import { presentError } from '../http/error-format.ts';
@@ -36,23 +41,38 @@ interface Account {
   password: string;
 }
 
+interface BoardDependencies {
+  config: Config;
+  redis: Redis;
+  rateLimits: RateLimits;
+  scoreQueue: DeliveryQueue;
+  audit: Pick<AuditLog, 'record' | 'recordNow'>;
+}
+
+/** Browsers send the credentials with every request. Those of one IP address within an hour count as one visit. */
+const visitMs = 3600_000;
+const maxVisitors = 10_000;
+
 /** Serves Bull Board, which shows the queues, to the operator with the configured name and password. */
 export function adminQueues(
   account: Account,
   queue: ExportQueue,
-  {
-    config,
-    redis,
-    rateLimits,
-    scoreQueue,
-  }: { config: Config; redis: Redis; rateLimits: RateLimits; scoreQueue: DeliveryQueue },
-): Middleware {
+  { config, redis, rateLimits, scoreQueue, audit }: BoardDependencies,
+): StatefulMiddleware {
   const { publicUrl } = config;
   const throttle = new LogInThrottle(redis, config);
   const publicOrigin = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
+  const visitors = new LRUCache<string, true>({ max: maxVisitors, ttl: visitMs });
   let board: Promise<Middleware> | undefined;
 
-  return async (ctx: Context, next: Next): Promise<void> => {
+  /** Returns an entry for the log of the installation. */
+  const entryOf = (ctx: RequestContext, action: AuditAction, details: AuditDetails = {}) => ({
+    ...{ action, details, ip: clientIp(ctx), target: null },
+    actor: { type: 'operator' as const, id: account.username },
+    requestId: ctx.state.requestId,
+  });
+
+  return async (ctx, next) => {
     if (ctx.path !== basePath && !ctx.path.startsWith(`${basePath}/`)) {
       await next();
       return;
@@ -62,7 +82,10 @@ export function adminQueues(
     const header = ctx.get('Authorization');
     const isAuthenticated = isAccount(account, header);
     if (isAuthenticated) await throttle.admit(operator, ip);
-    else if (header !== '') await throttle.count(operator, ip);
+    else if (header !== '') {
+      await throttle.count(operator, ip);
+      await audit.record(installationLog, entryOf(ctx, 'board.reject'));
+    }
     if (!isAuthenticated) {
       ctx.status = 401;
       ctx.set('WWW-Authenticate', 'Basic realm="Lectern", charset="UTF-8"');
@@ -74,6 +97,13 @@ export function adminQueues(
       ctx.status = 403;
       ctx.body = presentError(crossSiteWriteText);
       return;
+    }
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
+      const details = { method: ctx.method, path: ctx.path };
+      await audit.recordNow(installationLog, entryOf(ctx, 'board.change', details));
+    } else if (!visitors.has(ip)) {
+      visitors.set(ip, true);
+      await audit.record(installationLog, entryOf(ctx, 'board.open'));
     }
     ctx.set('Content-Security-Policy', contentSecurityPolicy);
     ctx.set('Cache-Control', 'no-store');

@@ -10,9 +10,13 @@ import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import { noStore } from '../http/middleware/response-headers.ts';
 import { publicCors } from '../http/middleware/cors.ts';
 import { failure } from '../http/responses.ts';
-import { otherLessonText, playerLessonId, verifyToken } from './authorize.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import { tokenFailure } from '../../shared/tokens/player-tokens.ts';
+import { erasedText, otherLessonText, playerLessonId, verifyToken } from './authorize.ts';
 
 export const lessonParams = z.object({ lessonId: playerLessonId });
+
+const erased = failure('The data of the learner were erased after the token was signed.', erasedText);
 
 const otherLesson = failure('The token is for a different lesson than the one in the path.', otherLessonText);
 
@@ -21,13 +25,15 @@ const otherLesson = failure('The token is for a different lesson than the one in
  * the query (400), the token (401), and the lesson of the token (403).
  *
  * @param methods the methods for CORS, such as "GET, OPTIONS".
- * @param uncached whether caches must not store failures either.
+ * @param options.uncached whether caches must not store failures either.
+ * @param options.reportsErasure whether a learner whose data were erased gets 410, with which the player removes what it
+ * has stored in the browser; otherwise 401.
  */
 export function playerToken(
   methods: string,
-  uncached = false,
+  { uncached = false, reportsErasure = false } = {},
 ): Access<
-  { db: Database; secrets: Pick<Secrets, 'signing'>; rateLimits: RateLimits },
+  { db: Database; secrets: Pick<Secrets, 'signing' | 'keyPepper'>; rateLimits: RateLimits },
   PlayerToken,
   { lessonId: string },
   { token: string }
@@ -49,11 +55,15 @@ export function playerToken(
         ].map((reason) => `Token verification failed: ${reason}`),
       ),
       403: otherLesson,
+      ...(reportsErasure && { 410: erased }),
       429: tooManyRequests,
     },
     middleware: (deps) => [publicCors(methods), ...(uncached ? [noStore] : []), limitByIp(deps)],
     async identify(deps, { ctx, params, query }) {
-      const token = await verifyToken(deps, params.lessonId, query.token);
+      const token = await verifyToken(deps, params.lessonId, query.token).catch((error: unknown) => {
+        const isErased = error instanceof LecternError && error.code === 'GONE';
+        throw isErased && !reportsErasure ? tokenFailure('Token revoked') : error;
+      });
       responseOwner.set(ctx, token.organizationId);
       return token;
     },

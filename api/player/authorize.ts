@@ -3,8 +3,8 @@ import { LecternError } from '../../shared/platform/errors.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findPlayedVersion, findPreviewedVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { isRevoked } from '../../shared/models/token-revocation.ts';
-import { tokenFailure, verifyPlayerToken } from '../../shared/tokens/player-tokens.ts';
+import { findRevocation } from '../../shared/models/token-revocation.ts';
+import { learnerOfToken, tokenFailure, verifyPlayerToken } from '../../shared/tokens/player-tokens.ts';
 import type { PlayerToken } from '../../shared/tokens/player-tokens.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import { failure } from '../http/responses.ts';
@@ -16,6 +16,7 @@ export const nothingToPlay = failure(
     'version is no longer published.',
   nothingToPlayText,
 );
+export const erasedText = 'The data of this learner were erased';
 export const previewText = 'A preview token records nothing';
 
 /** The query of every endpoint that a player's token authorizes. */
@@ -33,31 +34,43 @@ export const playerLessonId = z
 
 export interface TokenDependencies {
   db: Database;
-  secrets: Pick<Secrets, 'signing'>;
+  secrets: Pick<Secrets, 'signing' | 'keyPepper'>;
 }
 
 /**
  * Verifies a token and returns its contents.
  *
- * @throws {LecternError} UNAUTHORIZED for an invalid token, FORBIDDEN for a token of another lesson.
+ * @throws {LecternError} UNAUTHORIZED for an invalid token, FORBIDDEN for a token of another lesson, GONE if the data of
+ * its learner were erased after it was signed.
  */
 export async function verifyToken(
-  { db, secrets }: TokenDependencies,
+  deps: TokenDependencies,
   lessonId: string,
   text: string,
 ): Promise<PlayerToken> {
-  const token = verifyPlayerToken(secrets.signing, text);
-  if (await isRevoked(db, { ...token, learnerId: learnerOf(token) })) throw tokenFailure('Token revoked');
+  const token = verifyPlayerToken(deps.secrets.signing, text);
+  await assertNotRevoked(deps, token);
   if (token.lessonId !== lessonId) {
     throw new LecternError('FORBIDDEN', otherLessonText);
   }
   return token;
 }
 
-/** Returns the id that revocations use; null for previews, which belong to no learner. */
-function learnerOf(token: PlayerToken): string | null {
-  if (token.kind === 'preview') return null;
-  return token.kind === 'embed' ? token.learnerId : token.ltiUserId;
+/** @throws {LecternError} UNAUTHORIZED for a revoked token; GONE if the data of its learner were erased. */
+export async function assertNotRevoked(
+  { db, secrets }: Pick<TokenDependencies, 'db'> & { secrets: Pick<Secrets, 'keyPepper'> },
+  token: PlayerToken,
+): Promise<void> {
+  const { organizationId, lessonId, issuedAt } = token;
+  const learner = learnerOfToken(token);
+  const revocation = await findRevocation(db, secrets.keyPepper, {
+    organizationId,
+    lessonId,
+    issuedAt,
+    learner,
+  });
+  if (revocation === 'revoked') throw tokenFailure('Token revoked');
+  if (revocation === 'erased') throw new LecternError('GONE', erasedText);
 }
 
 /**

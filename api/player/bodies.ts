@@ -100,7 +100,7 @@ const metadata = z.strictObject({
   estimatedDuration: z.number().min(0).meta({ description: 'Minutes.' }),
 });
 
-const playability = z.strictObject({
+export const playability = z.strictObject({
   valid: z.boolean(),
   errors: z.array(
     z.strictObject({

@@ -38,7 +38,7 @@ export const getPlayerData = defineEndpoint(
   {
     method: 'get',
     path: '/api/public/lessons/:lessonId/player-data',
-    access: playerToken('GET, OPTIONS', true),
+    access: playerToken('GET, OPTIONS', { uncached: true }),
     errors: apiErrors('An unexpected error occurred while fetching lesson data'),
     params: lessonParams,
     query: playerQuerySchema.extend(playerDataOptions),
@@ -95,7 +95,7 @@ export const getPlayerData = defineEndpoint(
 
 const sessionEndpoint = {
   path: '/api/public/lessons/:lessonId/session',
-  access: playerToken('GET, POST, OPTIONS'),
+  access: playerToken('GET, POST, OPTIONS', { reportsErasure: true }),
   errors: apiErrors(),
   params: lessonParams,
   query: playerQuerySchema,
@@ -166,6 +166,8 @@ export const writePlayerSession = defineEndpoint(
   {
     ...sessionEndpoint,
     method: 'post',
+    // Not in the audit log: the learner's progress record shows the writes.
+    audit: null,
     operationId: 'writePlayerSession',
     summary: 'Record what the learner did',
     description:

@@ -1,8 +1,18 @@
 import { courseIdOf } from '../../shared/models/course.ts';
 import type { Database } from '../../shared/models/database.ts';
-import { findEmbedHead, findEmbedProgress, saveEmbedProgress } from '../../shared/models/embed-progress.ts';
+import {
+  findEmbedHead,
+  findEmbedProgress,
+  removeEmbedProgress,
+  saveEmbedProgress,
+} from '../../shared/models/embed-progress.ts';
 import type { EmbedProgress } from '../../shared/models/embed-progress.ts';
-import { findLtiHead, findLtiProgress, saveLtiProgress } from '../../shared/models/lti-progress.ts';
+import {
+  findLtiHead,
+  findLtiProgress,
+  removeLtiProgress,
+  saveLtiProgress,
+} from '../../shared/models/lti-progress.ts';
 import type { LtiProgress } from '../../shared/models/lti-progress.ts';
 import { isHeadOnly, stateOf } from '../../shared/models/progress-record.ts';
 import type { ProgressEventFields } from '../../shared/events/progress-events.ts';
@@ -65,6 +75,8 @@ export interface ProgressRepository {
   persists: boolean;
   /** Returns false, and changes nothing, if another write came first. */
   save(state: ProgressState, write: SavedWrite): Promise<boolean>;
+  /** Removes the record. */
+  remove(): Promise<void>;
   /** Presents a state with the other fields that this token would write. */
   present: Present;
 }
@@ -92,6 +104,7 @@ function embedRepository(db: Database, token: EmbedToken): ProgressRepository {
       return head && headOf(head, toStored, () => findEmbedProgress(db, token));
     },
     save: (state, write) => saveEmbedProgress(db, token, state, { ...write, userAttributes }),
+    remove: () => removeEmbedProgress(db, token),
     present: presentWith(userAttributes),
   };
 }
@@ -111,6 +124,7 @@ function ltiRepository(db: Database, token: LaunchToken): ProgressRepository {
     },
     save: async (state, write) =>
       saveLtiProgress(db, token, state, { ...write, courseId: await courseIdOf(db, token) }),
+    remove: () => removeLtiProgress(db, token),
     present: async (state) => presentLaunch(token, recordOf(state), await courseIdOf(db, token)),
   };
 }
@@ -121,6 +135,7 @@ function untrackedRepository(token: LaunchToken): ProgressRepository {
     persists: false,
     find: () => Promise.resolve(null),
     save: () => Promise.resolve(true),
+    remove: () => Promise.resolve(),
     present: (state) => Promise.resolve(presentLaunch(token, recordOf(state), nilCourseId)),
   };
 }
@@ -132,6 +147,7 @@ function previewRepository(token: PreviewToken): ProgressRepository {
     persists: false,
     find: () => Promise.resolve(null),
     save: () => Promise.reject(new Error('a preview is never saved')),
+    remove: () => Promise.resolve(),
     present: (state) => Promise.resolve(presentEmbedProgress({ ...token, ...recordOf(state), ...noLearner })),
   };
 }
@@ -139,7 +155,7 @@ function previewRepository(token: PreviewToken): ProgressRepository {
 /** Presents an LTI record with its answers, which integrators do not get but players need. */
 function presentLaunch(
   token: LaunchToken,
-  state: Omit<ReturnType<typeof recordOf>, 'finished' | 'attempt'>,
+  state: Omit<ReturnType<typeof recordOf>, 'finished' | 'attempt' | 'stepTimes'>,
   courseId: string,
 ) {
   return { ...presentLtiProgress({ ...token, ...state, courseId }), items: rawOrNull(state.items) };

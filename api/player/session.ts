@@ -11,8 +11,9 @@ import type { LessonOutline } from '../../shared/progress/outline.ts';
 import { applyWrite, attemptOrder, initialProgress } from '../../shared/progress/rules.ts';
 import type { ProgressState } from '../../shared/progress/state.ts';
 import type { ProgressWrite } from '../../shared/progress/write.ts';
+import type { Secrets } from '../../shared/platform/secrets.ts';
 import type { LargeTexts, LargeTextShare } from '../http/large-texts.ts';
-import { findTokenVersion } from './authorize.ts';
+import { assertNotRevoked, findTokenVersion } from './authorize.ts';
 import { maxLearnerRequests } from './learner-queues.ts';
 import type { LearnerQueues, QueueSlot } from './learner-queues.ts';
 import { progressRepository } from './progress-repositories.ts';
@@ -49,6 +50,7 @@ export interface WriteOutcome {
 }
 
 export interface WriteDependencies extends SessionDependencies {
+  secrets: Pick<Secrets, 'keyPepper'>;
   /** Receives the records whose scores a platform expects. */
   outboxSignal: { send(learner: LtiLearner): void };
   subscriptions: Pick<Subscriptions, 'progressOf'>;
@@ -113,7 +115,7 @@ export async function readSession(
  *
  * @throws {LecternError} NOT_FOUND if the lesson is deleted; INVALID_CONTENT for a version that was never published or
  * that the token does not allow, and for a write that does not fit the version; PAYLOAD_TOO_LARGE; TOO_MANY_REQUESTS
- * as {@link readSession}.
+ * as {@link readSession}; GONE if the learner's data were erased meanwhile.
  */
 export function writeSession(
   deps: WriteDependencies,
@@ -186,6 +188,14 @@ function isRepeated(
   return writeId !== undefined && record?.recentWriteIds.includes(writeId) === true;
 }
 
+/**
+ * Checks whether another device has created the revision that the write before this one should have created. The page
+ * that sent both is closed, so it would not learn that the other write was rejected.
+ */
+function isOvertaken({ after }: ProgressWrite, record: Pick<ProgressHead, 'recentWriteIds'> | null): boolean {
+  return after !== undefined && record?.recentWriteIds.includes(after) !== true;
+}
+
 /** Returns the bytes to process: a changed record is parsed and printed, other records are only sent. */
 function workOf({ revision }: ProgressWrite, found: ProgressHead | null): number {
   if (found === null) return 0;
@@ -195,7 +205,7 @@ function workOf({ revision }: ProgressWrite, found: ProgressHead | null): number
 /** Returns null, and changes nothing, if another write came first. */
 async function attempt(
   deps: WriteDependencies,
-  { organizationId }: PlayerToken,
+  token: PlayerToken,
   repository: ProgressRepository,
   stored: StoredProgress | null,
   write: ProgressWrite,
@@ -204,17 +214,39 @@ async function attempt(
   const order = repository.persists ? attemptOrder(stored ?? { attempt: 1 }, write) : 'current';
   // Late writes of an earlier attempt never change a later one, so the player need not send them again.
   const isDone = isRepeated(write, stored) || order === 'earlier';
-  const isStale = order === 'later' || (repository.persists && revision !== (stored?.revision ?? 0));
+  const isStale =
+    order === 'later' ||
+    (repository.persists && (revision !== (stored?.revision ?? 0) || isOvertaken(write, stored)));
   if (isDone || isStale) {
     return { saved: isDone, session: await presentStoredProgress(deps, repository, stored, versionId) };
   }
   const state = { ...(await stateIn(deps, versionId, stored?.state() ?? null)), revision };
   const next = applyWrite(state, write, await outlineOf(deps.lessons, versionId), new Date());
-  const wanted = repository.persists ? await deps.subscriptions.progressOf(organizationId) : null;
+  const wanted = repository.persists ? await deps.subscriptions.progressOf(token.organizationId) : null;
   const recorded = wanted && recordedEvent(wanted, state, next, stored?.announcedAt ?? null);
-  return (await repository.save(next, { writeId, recorded }))
-    ? { saved: true, session: await present(repository, next) }
-    : null;
+  if (!(await repository.save(next, { writeId, recorded }))) return null;
+  if (next.revision === 1 && repository.persists) await undoIfErased(deps, token, repository);
+  return { saved: true, session: await present(repository, next) };
+}
+
+/**
+ * Removes a new record if the learner's data were erased since the request began. An erasure first revokes tokens, and
+ * then removes records: so either it removes this record, or the request finds the revocation. Later writes change only
+ * records that exist.
+ *
+ * @throws {LecternError} GONE
+ */
+async function undoIfErased(
+  deps: WriteDependencies,
+  token: PlayerToken,
+  repository: ProgressRepository,
+): Promise<void> {
+  try {
+    await assertNotRevoked(deps, token);
+  } catch (error) {
+    if (error instanceof LecternError && error.code === 'GONE') await repository.remove();
+    throw error;
+  }
 }
 
 /**

@@ -7,7 +7,7 @@ import { rawOrNull } from '../../shared/platform/raw-json.ts';
 /** A record of either kind, without the fields that never leave the database. */
 type Presentable<Record extends ProgressRecord> = Omit<
   Record,
-  '_id' | 'organizationId' | 'recentWriteIds' | 'scoresDue' | 'finished' | 'attempt'
+  '_id' | 'organizationId' | 'recentWriteIds' | 'scoresDue' | 'finished' | 'attempt' | 'stepTimes'
 >;
 
 /** Returns the body of GET /progress: {@link embedProgress}. JSON values stay as they were stored. */

@@ -13,6 +13,7 @@ import { defineEndpoint } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
 import { noStore } from '../http/headers.ts';
+import { identifier, learnerId, ltiUserId, platformId } from '../http/learner-ids.ts';
 import type { LargeTexts } from '../http/large-texts.ts';
 import { failure, json } from '../http/responses.ts';
 import { embedProgress, ltiProgress } from './bodies.ts';
@@ -20,31 +21,10 @@ import { presentEmbedProgress, presentLtiProgress } from './present-progress.ts'
 
 const lessonId = z.guid('Invalid lesson ID format').toLowerCase().meta({ description: 'Id of the lesson.' });
 
-/** The id of a learner, a user, a platform or a context: any text that a record can contain. */
-const identifier = (name: string, missing = `${name} is required`) =>
-  z
-    .string(missing)
-    .min(1, missing)
-    .regex(/^[^\p{Cc}\p{Cs}]{1,255}$/u, `${name} must be 1 to 255 characters without control characters`);
-
-const isUuid = (text: string) => z.guid().safeParse(text).success;
-
-const embedProgressPath = z.object({
-  lessonId,
-  learnerId: identifier('learnerId').meta({
-    description: 'The learnerId of the embed token, percent-encoded where necessary.',
-  }),
-});
-const ltiProgressPath = z.object({
-  lessonId,
-  ltiUserId: identifier('ltiUserId').meta({
-    description: "The platform's id of the user, from the launch, percent-encoded where necessary.",
-  }),
-});
+const embedProgressPath = z.object({ lessonId, learnerId });
+const ltiProgressPath = z.object({ lessonId, ltiUserId });
 const ltiProgressQuery = z.object({
-  platformId: identifier('platformId')
-    .overwrite((id) => (isUuid(id) ? id.toLowerCase() : id))
-    .meta({ description: "Lectern's id of the platform. Case is ignored." }),
+  platformId,
   contextId: identifier('contextId', 'contextId must be given once, and must not be empty').optional().meta({
     description:
       "The platform's id of the course. Without it, the record with the latest activity is returned.",
@@ -66,6 +46,7 @@ interface ProgressDependencies {
 const common = {
   method: 'get',
   access: credentials(),
+  scope: 'learners',
   errors: apiErrors('Failed to fetch progress data'),
   invalid: 'INVALID_CONTENT',
   tag: 'Progress',
@@ -77,6 +58,7 @@ export const getProgress = defineEndpoint(
     ...common,
     path: '/api/public/lessons/:lessonId/progress/:learnerId',
     params: embedProgressPath,
+    audit: 'progress.read',
     operationId: 'getProgress',
     summary: "Read a learner's progress",
     description:
@@ -109,6 +91,7 @@ export const getLtiProgress = defineEndpoint(
     path: '/api/public/lessons/:lessonId/lti-progress/:ltiUserId',
     params: ltiProgressPath,
     query: ltiProgressQuery,
+    audit: 'progress.read',
     operationId: 'getLtiProgress',
     summary: "Read an LTI user's progress",
     description:

@@ -33,7 +33,10 @@ export const signToken = defineEndpoint(
     method: 'post',
     path: '/api/public/sign-token',
     access: credentials(),
+    scope: 'tokens',
     errors: apiErrors('Failed to generate token'),
+    // Not in the audit log: a token only opens a lesson to a learner, and most API requests sign one.
+    audit: null,
     operationId: 'signToken',
     tag: 'Tokens',
     summary: 'Sign an embed token',

@@ -1,15 +1,21 @@
 import type { Connection, Model, mongo, Schema } from 'mongoose';
 import { connectMongo } from '../platform/mongo.ts';
 import { apiKeySchema } from './api-key.ts';
+import { auditAnchorSchema } from './audit-anchor.ts';
+import { auditBlockSchema } from './audit-block.ts';
 import { courseSchema } from './course.ts';
 import { embedProgressSchema } from './embed-progress.ts';
+import { erasureSchema } from './erasure.ts';
 import { eventBacklogSchema } from './event-backlog.ts';
 import { eventDeliverySchema } from './event-delivery.ts';
 import { exportRecordSchema } from './export-record.ts';
 import { externalWidgetSchema } from './external-widget.ts';
+import { idempotentRequestSchema } from './idempotent-request.ts';
 import { lessonContentSchema } from './lesson-content.ts';
+import { lessonImportSchema } from './lesson-import.ts';
 import { lessonVersionSchema } from './lesson-version.ts';
 import { lessonSchema } from './lesson.ts';
+import { lessonStatisticsSchema, statisticsTallySchema } from './lesson-statistics.ts';
 import { ltiKeySchema } from './lti-key.ts';
 import { ltiLineItemSchema } from './lti-line-item.ts';
 import { ltiPlatformSchema } from './lti-platform.ts';
@@ -23,6 +29,8 @@ import { orphanCandidateSchema } from './orphan-candidate.ts';
 import { playerReleaseSchema } from './player-release.ts';
 import { preparedPartSchema } from './prepared-lesson.ts';
 import { remoteFileSchema } from './remote-file.ts';
+import { retentionSchema } from './retention.ts';
+import { storedThemeSchema } from './theme.ts';
 import { tokenRevocationSchema } from './token-revocation.ts';
 import { userSchema } from './user.ts';
 import { webhookSchema } from './webhook.ts';
@@ -33,18 +41,24 @@ import { xapiDestinationSchema } from './xapi-destination.ts';
 const schemas = {
   organizations: organizationSchema,
   apiKeys: apiKeySchema,
+  auditAnchors: auditAnchorSchema,
+  auditBlocks: auditBlockSchema,
   assetNotes: orphanCandidateSchema,
   users: userSchema,
   lessons: lessonSchema,
   lessonVersions: lessonVersionSchema,
   lessonContents: lessonContentSchema,
+  lessonImports: lessonImportSchema,
   media: mediumSchema,
   widgetReleases: widgetReleaseSchema,
   externalWidgets: externalWidgetSchema,
+  idempotentRequests: idempotentRequestSchema,
   exportRecords: exportRecordSchema,
   remoteFiles: remoteFileSchema,
+  retentions: retentionSchema,
   tokenRevocations: tokenRevocationSchema,
   embedProgress: embedProgressSchema,
+  erasures: erasureSchema,
   eventBacklog: eventBacklogSchema,
   eventDeliveries: eventDeliverySchema,
   ltiProgress: ltiProgressSchema,
@@ -55,8 +69,11 @@ const schemas = {
   ltiRegistrations: ltiRegistrationSchema,
   ltiResourceLinks: ltiResourceLinkSchema,
   ltiScores: ltiScoreSchema,
+  lessonStatistics: lessonStatisticsSchema,
+  statisticsTallies: statisticsTallySchema,
   playerReleases: playerReleaseSchema,
   preparedParts: preparedPartSchema,
+  themes: storedThemeSchema,
   webhooks: webhookSchema,
   xapiDestinations: xapiDestinationSchema,
 };

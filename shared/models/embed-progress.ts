@@ -6,7 +6,13 @@ import { indexProgressEvents, progressEventFields } from '../events/progress-eve
 import type { ProgressEventFields } from '../events/progress-events.ts';
 import { batched } from './batched.ts';
 import type { EventBacklogDb } from './event-backlog.ts';
-import { headProjection, progressFields, saveState } from './progress-record.ts';
+import {
+  headProjection,
+  learnerListIndex,
+  progressFields,
+  saveState,
+  statisticsIndex,
+} from './progress-record.ts';
 import type { ProgressRecord, RecordHead, SavedWrite } from './progress-record.ts';
 
 /** A learner of an integrator, in one lesson. */
@@ -38,6 +44,10 @@ export const embedProgressSchema = new Schema<EmbedProgress>(
   schemaOptions,
 );
 embedProgressSchema.index({ organizationId: 1, lessonId: 1, learnerId: 1 }, { unique: true });
+embedProgressSchema.index(learnerListIndex);
+embedProgressSchema.index(statisticsIndex);
+// For the learner's records in all lessons.
+embedProgressSchema.index({ organizationId: 1, learnerId: 1, _id: 1 });
 indexProgressEvents(embedProgressSchema);
 
 /**
@@ -56,6 +66,11 @@ export const findEmbedHead = batched(async (db: EmbedProgressDb, learners: reado
 /** Returns the whole record of a learner, or null before the first write. */
 export function findEmbedProgress(db: EmbedProgressDb, learner: EmbedLearner): Promise<EmbedProgress | null> {
   return db.embedProgress.findOne(keyOf(learner)).lean<EmbedProgress>().exec();
+}
+
+/** Removes the record of a learner in one lesson. */
+export async function removeEmbedProgress(db: EmbedProgressDb, learner: EmbedLearner): Promise<void> {
+  await db.embedProgress.deleteOne(keyOf(learner));
 }
 
 function keyOf({ organizationId, lessonId, learnerId }: EmbedLearner): EmbedLearner {

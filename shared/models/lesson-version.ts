@@ -36,9 +36,13 @@ export interface LessonVersion extends PendingEvents<PublicationEvent> {
   /** Reasons why the content is not playable, for people; determined once, because content never changes. */
   problems: string[];
   widgets: WidgetPin[];
+  /** The id of the media file that stands for it in lists; null or missing for none. */
+  picture?: string | null;
   createdAt: Date;
   /** The time of the last publication; null before the first. */
   publishedAt: Date | null;
+  /** The import over HTTP that made it, so that a repeated import finds it; missing otherwise. */
+  importId?: string;
 }
 
 /** The part of the database that these operations use. */
@@ -62,8 +66,10 @@ export const lessonVersionSchema = new Schema<LessonVersion>(
       type: [new Schema<WidgetPin>({ type: { type: String }, widgetId: String }, { _id: false })],
       default: [],
     },
+    picture: { type: String, default: null },
     createdAt: { type: Date, required: true, default: () => new Date() },
     publishedAt: { type: Date, default: null },
+    importId: String,
     ...pendingEventFields,
   },
   schemaOptions,
@@ -73,6 +79,10 @@ lessonVersionSchema.index({ lessonId: 1, versionNumber: 1 }, { unique: true });
 // Ordered so that finding the newest published version reads one entry.
 lessonVersionSchema.index({ lessonId: 1, status: 1, publishedAt: -1, versionNumber: -1 });
 lessonVersionSchema.index({ organizationId: 1, 'widgets.widgetId': 1 });
+lessonVersionSchema.index(
+  { importId: 1 },
+  { unique: true, partialFilterExpression: { importId: { $type: 'string' } } },
+);
 
 /** Inserts a version. Fails with a duplicate key if its id or number is taken. */
 export async function insertVersion(
@@ -89,6 +99,11 @@ export async function deleteVersion(db: LessonVersionDb, versionId: string): Pro
 
 export function findVersion(db: LessonVersionDb, versionId: string): Promise<LessonVersion | null> {
   return db.lessonVersions.findById(versionId).lean<LessonVersion>().exec();
+}
+
+/** Returns the version that an import over HTTP made; null if there is none. */
+export function findImportedVersion(db: LessonVersionDb, importId: string): Promise<LessonVersion | null> {
+  return db.lessonVersions.findOne({ importId }).lean<LessonVersion>().exec();
 }
 
 /** Returns the ids that belong to a version. */

@@ -12,14 +12,15 @@ import type { EventBacklogDb, EventOwner } from './event-backlog.ts';
  * The common fields of progress records. JSON values are stored as text, because BSON would reorder number-like keys,
  * reject some names, and limit nesting to 100 levels.
  */
-export interface ProgressRecord extends Omit<ProgressState, 'items' | 'finished' | 'attempt'> {
+export interface ProgressRecord extends Omit<ProgressState, 'items' | 'finished' | 'attempt' | 'stepTimes'> {
   _id: string;
   organizationId: string;
   lessonId: string;
   items: string | null;
-  /** Missing in older records, like `attempt`. */
+  /** Missing in older records, like `attempt` and `stepTimes`. */
   finished?: FinishedAttempt | null;
   attempt?: number;
+  stepTimes?: number[];
   /** Idempotency keys of the last writes, so that a write whose response was lost can be repeated. */
   recentWriteIds: string[];
 }
@@ -54,11 +55,28 @@ export const progressFields: SchemaDefinition<ProgressRecord> = {
   progressData: { type: String, default: null },
   variableState: { type: String, default: null },
   items: { type: String, default: null },
+  stepTimes: { type: [Number], default: undefined },
   startedAt: { type: Date, default: null },
   completedAt: { type: Date, default: null },
   lastActivityAt: { type: Date, required: true },
   finished: { type: finishedSchema, default: null },
 };
+
+/**
+ * The index of the list of a lesson's learners. Its queries name every status: so it serves lists with and without a
+ * status, and MongoDB merges the sorted statuses. The last field filters index entries before documents are read.
+ */
+export const learnerListIndex = {
+  organizationId: 1,
+  lessonId: 1,
+  status: 1,
+  lastActivityAt: 1,
+  _id: 1,
+  versionId: 1,
+} as const;
+
+/** The index of the parts in which statistics read a lesson's records: ranges of ids. */
+export const statisticsIndex = { organizationId: 1, lessonId: 1, _id: 1 } as const;
 
 /** JSON texts up to this size are read with the record; larger ones need a second query. */
 const smallTextBytes = 64 * 1024;
@@ -96,7 +114,7 @@ export function isHeadOnly({ textBytes }: Pick<RecordHead<ProgressRecord>, 'text
 export function stateOf(record: ProgressRecord): ProgressState {
   const { versionId, revision, status, score, maxScore, sectionIndex, stepIndex, stepId } = record;
   const { totalSteps, progressData, variableState, items, startedAt, completedAt, lastActivityAt } = record;
-  const { finished, attempt } = record;
+  const { finished, attempt, stepTimes } = record;
   return {
     versionId,
     revision,
@@ -111,6 +129,7 @@ export function stateOf(record: ProgressRecord): ProgressState {
     progressData,
     variableState,
     items: items === null ? null : itemsFromJson(items),
+    stepTimes: stepTimes ?? [],
     startedAt,
     completedAt,
     lastActivityAt,

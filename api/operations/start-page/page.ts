@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { tokensCss } from '../../../shared/theme/tokens.ts';
 import { Html, markup } from '../../../shared/platform/html.ts';
 import type { ServiceState } from './service-state.ts';
 
@@ -12,32 +13,27 @@ export interface StartPageLinks {
 }
 
 const style = `
-:root { color-scheme: light dark; --back: #fff; --panel: #f5f7fa; --text: #1b2330; --soft: #566072; --line: #d5dbe5;
-  --link: #0b57a4; --ok: #0b6b4f; --warn: #8a5200; --bad: #a3262c; }
-@media (prefers-color-scheme: dark) {
-  :root { --back: #14181f; --panel: #1b212b; --text: #e8ecf3; --soft: #a3aebf; --line: #323b49;
-    --link: #82b8ff; --ok: #5fd0a8; --warn: #f0b866; --bad: #ff9a9f; }
-}
+${tokensCss()}
+:root { color-scheme: var(--lectern-scheme); }
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
-body { margin: 0; background: var(--back); color: var(--text);
-  font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
+body { margin: 0; background: var(--lectern-page); color: var(--lectern-text); font: 1rem/1.55 var(--lectern-font); }
 main { box-sizing: border-box; max-width: 40rem; margin: 0 auto; padding: 3rem 1.25rem; overflow-wrap: anywhere; }
 header { display: flex; align-items: center; gap: .75rem; }
 header img { width: 2.5rem; height: 2.5rem; }
-h1 { margin: 0; font-size: 1.75rem; line-height: 1.2; }
+h1 { margin: 0; color: var(--lectern-text-strong); font: 600 1.75rem/1.2 var(--lectern-font-display); }
 p { margin: .75rem 0 0; }
-a { color: var(--link); }
-a:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; border-radius: 2px; }
-.state { display: flex; gap: .6rem; margin-top: 1.5rem; padding: .75rem 1rem; background: var(--panel);
-  border: 1px solid var(--line); border-left: 4px solid var(--tone); border-radius: 6px; }
+a { color: var(--lectern-accent); }
+a:focus-visible { outline: 3px solid var(--lectern-accent); outline-offset: 2px; border-radius: 2px; }
+.state { display: flex; gap: .6rem; margin-top: 1.5rem; padding: .75rem 1rem; background: var(--lectern-surface);
+  border: 1px solid var(--lectern-line); border-left: 4px solid var(--tone); border-radius: var(--lectern-radius); }
 .state h2 { margin: 0; color: var(--tone); font: inherit; font-weight: 700; white-space: nowrap; }
 .state p { margin: 0; }
-.ok { --tone: var(--ok); } .no_workers { --tone: var(--warn); } .unavailable { --tone: var(--bad); }
+.ok { --tone: var(--lectern-right); } .no_workers { --tone: var(--lectern-partly); } .unavailable { --tone: var(--lectern-wrong); }
 ul { margin: 1.5rem 0 0; padding: 0; list-style: none; }
-li { padding: .75rem 0; border-top: 1px solid var(--line); }
+li { padding: .75rem 0; border-top: 1px solid var(--lectern-line); }
 li a { font-weight: 600; }
-li span { display: block; color: var(--soft); font-size: .9375rem; }
-footer { margin-top: .75rem; padding-top: .75rem; border-top: 1px solid var(--line); color: var(--soft); font-size: .9375rem; }
+li span { display: block; color: var(--lectern-text-muted); font-size: .9375rem; }
+footer { margin-top: .75rem; padding-top: .75rem; border-top: 1px solid var(--lectern-line); color: var(--lectern-text-muted); font-size: .9375rem; }
 `;
 
 /** The page loads only its icon, runs no scripts, and no page may frame it. */
