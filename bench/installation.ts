@@ -1,7 +1,9 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseConfig } from '../shared/platform/config.ts';
+import { childEnvironment, parseConfig } from '../shared/platform/config.ts';
 import type { Config } from '../shared/platform/config.ts';
 import { issueApiKey } from '../shared/models/api-key.ts';
 import { buildIndexes, openDatabase } from '../shared/models/database.ts';
@@ -84,4 +86,17 @@ export async function prepareInstallation(more: Record<string, string> = {}): Pr
       await removeBench(folder, config, servers);
     },
   };
+}
+
+/** Starts the API of another checkout, with its dependencies installed and its player built, on the same database. */
+export async function startCheckout(
+  { servers, settings }: Pick<BenchInstallation, 'servers' | 'settings'>,
+  checkout: string,
+): Promise<{ url: string; stop: () => void }> {
+  const { mongodbUri: MONGODB_URI, redisUrl: REDIS_URL } = servers;
+  const env = childEnvironment({ MONGODB_URI, REDIS_URL, ...settings });
+  const execArgv = ['--import', 'tsx'];
+  const child = fork(join(checkout, 'api/main.ts'), [], { cwd: checkout, env, execArgv });
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+  return { url: `http://127.0.0.1:${port}`, stop: () => void child.kill() };
 }

@@ -1,12 +1,13 @@
 /*
  * Measurements against named baselines, as `npm run bench -- NAME [options]`:
  *
- *     export [rounds] [loopback|latency|http2|stored]    downloads [rounds]
+ *     export [rounds] [loopback|latency|http2|stored|packages]    downloads [rounds]
  *     fleet [scaling|hand-over]                          api [rounds] [seconds]
- *     player [rounds]                                    lti [rounds] [launches]
+ *     player [rounds] [folder of another checkout]       lti [rounds] [launches]
  *     growth [rounds] [seconds] [records,...]            learners [learners] [minutes] [pause]
  *     webhooks [rounds] [folder of another checkout]     start [rounds]
- *     books [rounds] [seconds]
+ *     books [rounds] [seconds]                           lists [learners]
+ *     privacy [rounds] [learners,...] [entries]
  */
 
 const benches = new Map<string | undefined, () => Promise<unknown>>([
@@ -18,8 +19,10 @@ const benches = new Map<string | undefined, () => Promise<unknown>>([
   ['books', () => import('./books/main.ts')],
   ['growth', () => import('./growth/main.ts')],
   ['learners', () => import('./growth/learners.ts')],
+  ['lists', () => import('./lists/main.ts')],
   ['start', () => import('./start/main.ts')],
   ['lti', () => import('./lti/main.ts')],
+  ['privacy', () => import('./privacy/main.ts')],
   ['webhooks', () => import('./webhooks/main.ts')],
 ]);
 

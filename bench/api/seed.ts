@@ -80,6 +80,7 @@ function halfWay({ _id, totalSteps }: LessonVersion): ProgressState {
     progressData: '{"visited":[0,1,2],"bookmarks":{"1":true}}',
     variableState: '{"tries":3}',
     items,
+    stepTimes: items.map(() => 60_000),
     startedAt: now,
     completedAt: null,
     lastActivityAt: now,

@@ -7,8 +7,10 @@ import { promisify } from 'node:util';
 import { startProcesses } from '../../cli/installation/processes.ts';
 import { createDownloader } from '../../shared/media/downloads/downloader.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
+import { selectProfile } from '../../shared/exports/profiles.ts';
 import { createExportQueue } from '../../shared/exports/queues.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { playerRelease } from '../../shared/player/player-release.ts';
 import { connectOptionalRedis, connectRedis } from '../../shared/platform/redis.ts';
 import { createCoordination } from '../../shared/coordination/coordination.ts';
 import { runExport } from '../../worker/exports/job.ts';
@@ -19,7 +21,8 @@ import { archiverStored, curlThenZip, plainLoop, zipStored } from './baselines.t
 
 /*
  * Measures the cost of exports against simple tools, with 350 files of 64 MiB together: cold exports from three kinds of
- * origin against curl and zip, and a build from stored files against zip.
+ * origin against curl and zip, a build from stored files against zip, and packages for learning platforms against the
+ * plain format.
  *
  * Arguments: the folder of the origin's certificate, the number of rounds, and the only part to measure, if any.
  */
@@ -111,10 +114,10 @@ const forgetDownloads = async () => {
   // A request waits two seconds before it repeats a job that has ended and whose archive is gone.
   await queue.clean(0, 0, 'completed');
 };
-const build = async (version: LessonVersion) => {
+const build = async (version: LessonVersion, profile?: string) => {
   const { failures } = await runExport(
     { db, store, downloader, coordination, config },
-    exportJobOf(version),
+    exportJobOf(version, profile),
     {
       signal: new AbortController().signal,
       onProgress: () => undefined,
@@ -162,6 +165,23 @@ for (const [index, { title, curls }] of scenarios.entries()) {
 }
 
 if (onlyPart === undefined || onlyPart === 'stored') await measureStored();
+
+if (onlyPart === undefined || onlyPart === 'packages') await measurePackages();
+
+async function measurePackages(): Promise<void> {
+  const uploaded = await publish(sample);
+  const source = {
+    playerName: async () => (await playerRelease()).name,
+    publicUrl: () => 'https://lessons.example',
+  };
+  const formats = ['plain', 'scorm12', 'scorm2004', 'cmi5', 'cartridge'];
+  const contenders = formats.map(async (format) => {
+    const profile = await selectProfile(format === 'plain' ? {} : { format }, source);
+    return { name: format, prepare: forgetArchives, run: () => build(uploaded, profile) };
+  });
+  const times = await medianTimes(await Promise.all(contenders), rounds);
+  report('Build of packages for learning platforms from stored files', times, 'plain');
+}
 
 async function measureStored(): Promise<void> {
   const uploaded = await publish(sample);

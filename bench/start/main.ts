@@ -1,11 +1,11 @@
-import { execFile, fork, spawn } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
+import { compile } from '../../esbuild.config.ts';
 import { childEnvironment } from '../../shared/platform/config.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { prepareInstallation } from '../installation.ts';
@@ -21,11 +21,7 @@ const rounds = Number(process.argv[3] ?? 15);
 const baseline = 'node, import mongoose (baseline)';
 const { resolve } = createRequire(import.meta.url);
 
-await promisify(execFile)(
-  process.execPath,
-  [resolve('typescript/bin/tsc'), '--project', 'tsconfig.build.json', '--noCheck', '--noResolve'],
-  { cwd: packageRoot },
-);
+await compile();
 const installation = await prepareInstallation();
 const { settings, servers } = installation;
 const { mongodbUri: MONGODB_URI, redisUrl: REDIS_URL } = servers;
@@ -55,7 +51,12 @@ const times = await medians(
       name: 'the API, until it is ready',
       async measure() {
         const started = performance.now();
-        const child = fork(compiled('api/main'), { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+        const child = fork(compiled('api/main'), {
+          env,
+          // Without the loader of this process.
+          execArgv: [],
+          stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+        });
         await once(child, 'message');
         const took = performance.now() - started;
         const ended = once(child, 'exit');

@@ -158,7 +158,8 @@ interface Pod {
 
 function podOf(objects: KubernetesObject[], name: string): Pod {
   const found = objects.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === name);
-  return (found?.['spec'] as { template: { spec: Pod } }).template.spec;
+  if (found === undefined) throw new Error(`no deployment ${name}`);
+  return (found['spec'] as { template: { spec: Pod } }).template.spec;
 }
 
 /** Returns the environment of a deployment, without secrets. */

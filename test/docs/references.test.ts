@@ -11,6 +11,7 @@ const folders = [
   'worker',
   'shared',
   'cli',
+  'clients/typescript',
   'player',
   'simulator',
   'test',
@@ -27,7 +28,9 @@ const texts = new Map<string, string>();
 beforeAll(async () => {
   const root = await readdir(packageRoot);
   const guides = await readdir(join(packageRoot, 'docs'), { recursive: true });
-  const pages = [...root, ...guides.map((name) => join('docs', name))].filter((name) => name.endsWith('.md'));
+  const pages = [...root, 'clients/typescript/README.md', ...guides.map((name) => join('docs', name))].filter(
+    (name) => name.endsWith('.md'),
+  );
   for (const page of pages) texts.set(page, await readFile(join(packageRoot, page), 'utf8'));
 });
 

@@ -13,6 +13,7 @@ import { ask, jsonOf } from '../support/answers.ts';
 import { buildLaunchToken, buildLearnerToken, buildOrganization } from '../support/factories.ts';
 import { useApi } from '../support/use.ts';
 import { bootOf, embedPath, expectFailurePage, policyOf, textOf } from './embed-pages.ts';
+import { testPepper } from '../support/harness.ts';
 
 const api = useApi();
 const publish = (content: Parameters<typeof publishLesson>[2] = {}) =>
@@ -90,6 +91,7 @@ describe('the page of a lesson', () => {
       frameUrl: `/player/${release.name}/frame.html`,
       allowedOrigins: null,
       launch: null,
+      theme: null,
       untracked: null,
       messages: messagesWith('fr', ['notice.']),
       session,
@@ -155,6 +157,7 @@ describe('the page of a lesson', () => {
       'connect-src': "'self'",
       'frame-src': "'self'",
       'img-src': "'self' data:",
+      'font-src': "'self'",
       'base-uri': "'none'",
       'form-action': "'none'",
       'frame-ancestors': '*',
@@ -257,7 +260,7 @@ describe('a page that cannot play has the status of player-data, and a code:', (
       async () => {
         const { lessonId } = version;
         const tokens = { organizationId: api.organization._id, lessonId, learnerId: 'revoked' };
-        await revokeTokens(api.db, tokens, new Date(Date.now() + 1000));
+        await revokeTokens(api.db, testPepper, tokens, new Date(Date.now() + 1000));
         return { token: buildLearnerToken(version, { learnerId: 'revoked' }) };
       },
     ],

@@ -19,6 +19,7 @@ const names = new Set([
   'email',
   'issuer',
   'learnerId',
+  'pseudonym',
   'ltiUserId',
   'url',
   'resourceLinkId',

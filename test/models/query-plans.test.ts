@@ -11,11 +11,20 @@ import { countScores, listScores } from '../../shared/models/lti-score.ts';
 import { listOrganizations } from '../../shared/models/organization.ts';
 import { listUnusedReleases } from '../../shared/models/widget-release.ts';
 import { listUsers } from '../../shared/models/user.ts';
+import { limitRecords, removeUnusedRecords } from '../../shared/exports/unused-records.ts';
+import { AuditLog } from '../../shared/audit/audit-log.ts';
+import { verifyAudit } from '../../shared/audit/read-audit.ts';
+import { runRetention } from '../../shared/erasure/retention.ts';
+import { testPepper } from '../support/harness.ts';
+import { countLesson } from '../../shared/learners/count-lesson.ts';
+import { findStatistics, forgetStatistics } from '../../shared/models/lesson-statistics.ts';
+import { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
 import { removeUnusedAssets } from '../../shared/assets/stored-assets.ts';
 import { endpoints, requestOf } from '../http/isolation-table.ts';
 import { startLaunchLab, tokenOf } from '../lti/support/launch-lab.ts';
 import { Player } from '../player/player-lessons.ts';
-import { ask } from '../support/answers.ts';
+import { ask, jsonOf } from '../support/answers.ts';
+import type { AskOptions } from '../support/answers.ts';
 import { buildPackage, buildVersion, exportPath } from '../support/factories.ts';
 import { buildTenant } from '../support/tenants.ts';
 import type { Tenant } from '../support/tenants.ts';
@@ -49,6 +58,9 @@ interface Execution {
 
 let executions: Execution[];
 
+/** Profiles a request to every endpoint, over copies of all documents. */
+const timeoutMs = 480_000;
+
 beforeAll(async () => {
   const { harness, address } = lab;
   const tenant = await buildTenant(harness, address);
@@ -76,7 +88,7 @@ beforeAll(async () => {
   await database.command({ profile: 0 });
   const found = await database.collection('system.profile').find({}).toArray();
   executions = (found as unknown as Execution[]).filter(({ ns }) => !ns.includes('.system.'));
-});
+}, timeoutMs);
 
 /** Publishes a lesson whose picture and widget are at the simulator, which has neither. */
 async function publishExternal(): Promise<LessonVersion> {
@@ -127,6 +139,15 @@ async function useEverything(tenant: Tenant): Promise<void> {
   const { lessonId, platformId, ltiUserId } = tenant.ids;
   const record = `/api/public/lessons/${lessonId}/lti-progress/${ltiUserId}?platformId=${platformId}`;
   expect((await ask(address + record, bearer)).status).toBe(200);
+  await listLearners(address, bearer, tenant);
+  await countLearners(address, bearer, tenant);
+  for (const key of ['a', 'a']) {
+    const { authorization } = bearer.headers;
+    const options = { method: 'POST', headers: { authorization, 'idempotency-key': key } };
+    const path = `/api/webhooks/${tenant.ids.webhookId}/test`;
+    expect((await ask(address + path, options)).status).toBe(202);
+  }
+  await runRetentionOf(tenant);
   const { token } = await inviteRegistration(db, tenant.organization._id);
   await beginRegistration(db, token);
   await lab.startApi();
@@ -152,10 +173,59 @@ async function useEverything(tenant: Tenant): Promise<void> {
     await listScores(db, selection, { limit: 5, before: first });
   }
   await countScores(db);
+  await verifyAudit(db, testPepper, organizationId);
   await listUnfinishedContent(db, now);
   await listUnusedReleases(db, now);
   await removeUnusedAssets(db, store, 0);
+  await limitRecords(lab.harness, organizationId, 0);
+  await removeUnusedRecords(lab.harness, new AbortController().signal);
   for await (const page of listSignedFiles(db, new Date(0))) expect(page.sha256s).toBeDefined();
+}
+
+/** Lists a lesson's learners with every filter, from a position in the middle. */
+async function listLearners(address: string, bearer: AskOptions, { ids }: Tenant): Promise<void> {
+  const { lessonId, versionId, platformId } = ids;
+  for (const filter of ['', 'status=in_progress', `version=${versionId}`, `platform=${platformId}`]) {
+    for (const order of ['oldest', 'newest']) {
+      const url = `${address}/api/lessons/${lessonId}/learners?limit=3&order=${order}&since=2020-01-01T00:00:00Z&${filter}`;
+      const { nextCursor } = jsonOf(await ask(url, bearer)) as { nextCursor: string | null };
+      if (nextCursor !== null) await ask(`${url}&cursor=${nextCursor}`, bearer);
+    }
+  }
+}
+
+/** Sets the retention of an organization, as a dry run first, and runs it. */
+async function runRetentionOf({ authorization, organization }: Tenant): Promise<void> {
+  const { address, harness } = lab;
+  const days = { progress: 1, ltiProgress: 1, grades: 1, deliveries: 1, pendingEvents: 1 };
+  for (const query of ['?dryRun=true', '']) {
+    const reply = await ask(`${address}/api/retention${query}`, {
+      method: 'PUT',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({ days, maxPerRun: 100 }),
+    });
+    expect(reply.status).toBe(200);
+  }
+  const { db } = harness;
+  await db.retentions.updateOne({ _id: organization._id }, { dueAt: new Date(0) });
+  const audit = new AuditLog({ db, pepper: testPepper, log: { warn: () => undefined } });
+  while (await runRetention({ db, audit }));
+}
+
+/** Has the worker count a lesson's learners; then counts what changed. */
+async function countLearners(
+  address: string,
+  bearer: AskOptions,
+  { ids: { lessonId } }: Tenant,
+): Promise<void> {
+  const { db } = lab.harness;
+  const url = `${address}/api/lessons/${lessonId}/statistics`;
+  await waitFor('the statistics', async () => (await ask(url, bearer)).status === 200);
+  const counted = await findStatistics(db, lessonId);
+  if (counted === null) throw new Error('nothing was counted');
+  const deps = { db, lessons: new PreparedLessons(db, 1024 ** 2) };
+  expect(await countLesson(deps, counted, { signal: new AbortController().signal })).toBe(true);
+  await forgetStatistics(db, [lessonId]);
 }
 
 /** Commands that read or change documents, in one line each. */

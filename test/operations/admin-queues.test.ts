@@ -1,10 +1,14 @@
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { installationLog } from '../../shared/audit/audit-entry.ts';
+import type { AuditEntry } from '../../shared/audit/audit-entry.ts';
+import { readAudit } from '../../shared/audit/read-audit.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { buildPackage, buildVersion, exportPath, statusPath } from '../support/factories.ts';
 import { ask, jsonOf } from '../support/answers.ts';
 import { openQueue } from '../exports/open-queue.ts';
 import { useApi } from '../support/use.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const username = 'operator';
 const password = 'pass:wörd of an operator';
@@ -190,3 +194,29 @@ test('wrong passwords are limited by IP address, and beyond the limit the right 
   expect(await enter(second, guesser, login)).toBe(429);
   expect(await enter(first, other, login)).toBe(200);
 });
+
+test('visits, wrong passwords and changes are in the audit log of the installation', async () => {
+  const url = await api.startApi({ ADMIN_USERNAME: username, ADMIN_PASSWORD: password });
+  const sent: (string | null)[] = [];
+  const send = async (path: string, options: Parameters<typeof ask>[1]) => {
+    sent.push((await ask(`${url}/admin/queues/api/queues${path}`, options)).headers.get('x-request-id'));
+  };
+  for (let request = 0; request < 3; request += 1) await send('', { headers: login });
+  await send('', { headers: basic(`${username}:wrong`) });
+  await send('/exports/pause', { method: 'PUT', headers: login });
+  const added = await waitFor('the entries', async () => {
+    const entries = (await entriesOf()).filter(({ requestId }) => sent.includes(requestId));
+    return entries.length >= 3 ? entries : undefined;
+  });
+  expect(added).toMatchObject([
+    { action: 'board.open', actor: { type: 'operator', id: username }, ip: '127.0.0.1' },
+    { action: 'board.reject' },
+    { action: 'board.change', details: { method: 'PUT', path: '/admin/queues/api/queues/exports/pause' } },
+  ]);
+});
+
+async function entriesOf(): Promise<AuditEntry[]> {
+  const entries: AuditEntry[] = [];
+  for await (const entry of readAudit(api.db, installationLog, {})) entries.push(entry);
+  return entries;
+}

@@ -1,8 +1,10 @@
 import { BaseSequencer } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
 
-/** Files that wait for timeouts, process starts or browsers, slowest first. */
+/** Files that wait for timeouts, other processes or browsers, slowest first. */
 const slowFiles = [
+  'checks',
+  'models/query-plans',
   'player/embed-page/saving',
   'cli/embedded-servers',
   'fleet/outages',

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { requestErasure } from '../../shared/erasure/erase.ts';
 import { createPlatform } from '../../shared/models/lti-platform.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import { hashPassword } from '../../shared/platform/passwords.ts';
@@ -17,6 +18,7 @@ import { testPepper } from './harness.ts';
 import type { Harness } from './harness.ts';
 import { createDestination } from '../../shared/xapi/destinations.ts';
 import { createWebhook, testWebhook } from '../../shared/webhooks/manage.ts';
+import { begin as beginUpload } from '../imports/uploads.ts';
 import { ask, jsonOf } from './answers.ts';
 import { addLesson } from '../lessons/lessons.ts';
 import { buildUser, cookieOf, postSession } from '../accounts/users.ts';
@@ -41,6 +43,8 @@ export interface Ids {
   webhookId: string;
   deliveryId: string;
   destinationId: string;
+  importId: string;
+  erasureId: string;
 }
 export type IdName = keyof Ids;
 
@@ -86,6 +90,8 @@ export function unknownIds({ cursor }: Pick<Ids, 'cursor'>): Ids {
     webhookId: randomUUID(),
     deliveryId: `evt_${randomUUID()}`,
     destinationId: randomUUID(),
+    importId: randomUUID(),
+    erasureId: randomUUID(),
   };
 }
 
@@ -116,6 +122,8 @@ export async function buildTenant(harness: Harness, api: string): Promise<Tenant
       cursor: await cursorOf(api, headers),
       email: user.email,
       ...(await buildWebhook(harness, organization)),
+      importId: await buildUpload(api, headers),
+      erasureId: await buildErasure(harness, organization),
     },
     authorization: headers.authorization,
     cookie: cookieOf(await postSession(api, { email: user.email, password })),
@@ -138,6 +146,17 @@ async function buildWebhook({ db }: Harness, { _id: organizationId }: Organizati
   });
   const destinationId = destination._id;
   return { webhookId, destinationId, deliveryId: await testWebhook(db, { id: webhookId, organizationId }) };
+}
+
+/** Begins an upload; returns the id of its import. */
+async function buildUpload(url: string, headers: { authorization: string }): Promise<string> {
+  return (jsonOf(await beginUpload({ url, headers }, 10)) as { id: string }).id;
+}
+
+/** Requests the erasure of a learner without records; returns its id. */
+async function buildErasure({ db }: Harness, { _id: organizationId }: Organization): Promise<string> {
+  const learner = { source: 'embed' as const, organizationId, learnerId: `erased-${randomUUID()}` };
+  return (await requestErasure({ db, pepper: testPepper }, learner))._id;
 }
 
 /** Registers an unreachable learning platform; returns its issuer. */

@@ -16,6 +16,7 @@ import { bootOf, embedPath, expectFailurePage } from '../embed/embed-pages.ts';
 import { follow } from '../player/player-files.ts';
 import { Player } from '../player/player-lessons.ts';
 import { useApi } from '../support/use.ts';
+import { testPepper } from '../support/harness.ts';
 
 const api = useApi();
 let organization: Organization;
@@ -119,7 +120,7 @@ describe('a preview token', () => {
     expectFailurePage(await page(two.draft), 404, 'not_available');
 
     const revoked = { organizationId: organization._id, lessonId: three.draft.lessonId, learnerId: null };
-    await revokeTokens(api.db, revoked, new Date(Date.now() + 1000));
+    await revokeTokens(api.db, testPepper, revoked, new Date(Date.now() + 1000));
     expectFailurePage(await page(three.draft), 401, 'token_revoked');
 
     const elsewhere = { ...four.draft, organizationId: 'another' };
