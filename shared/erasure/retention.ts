@@ -93,14 +93,14 @@ export async function changeRetention(
     if (stored !== null && isEqual(stored, settings)) return stored;
     const stopped = await claimRun(db, organizationId);
     if (stopped !== null) {
-      const { startedAt, removed, batch, isCapped } = stopped.run;
+      const { removed, batch } = stopped.run;
       const counts = { ...removed };
       if (batch !== null) {
         // The stopped process still removes its current batch. If it has died, its lessons are counted again.
         counts[batch.kind] += batch.ids.length;
         await forgetStatistics(db, batch.lessonIds);
       }
-      await endRun(deps, stopped, { startedAt, removed: counts, isCapped }, true);
+      await endRun(deps, stopped, { ...stopped.run, removed: counts }, true);
     }
     const saved = await saveRetention(db, organizationId, settings);
     if (saved !== null) return saved;
@@ -115,7 +115,7 @@ function isEqual(a: RetentionSettings, b: RetentionSettings): boolean {
 async function endRun(
   { db, audit }: RetentionDependencies,
   claimed: Pick<ClaimedRetention, '_id' | 'leaseId'>,
-  { startedAt, removed, isCapped }: Omit<RetentionRun, 'batch'>,
+  { startedAt, removed, isCapped, positions }: Omit<RetentionRun, 'batch' | 'kind'>,
   isStopped: boolean,
 ): Promise<void> {
   const { _id: organizationId } = claimed;
@@ -128,7 +128,7 @@ async function endRun(
       ...{ ip: null, requestId: null },
     });
   }
-  await finishRun(db, claimed, { startedAt, finishedAt: new Date(), removed, isCapped });
+  await finishRun(db, claimed, { startedAt, finishedAt: new Date(), removed, isCapped, positions });
 }
 
 /** How a run proceeds. */
@@ -173,11 +173,13 @@ async function runClaimed(
   { signal, maxBatches }: { signal: AbortSignal | undefined; maxBatches: number },
 ): Promise<'finished' | 'unfinished' | 'stopped'> {
   const { db } = deps;
-  const { _id: organizationId, days, maxPerRun } = claimed;
-  const run: RetentionRun = claimed.run ?? {
-    ...{ startedAt: new Date(), removed: { ...noRecords }, batch: null, isCapped: false },
+  const { _id: organizationId, days, maxPerRun, lastRun } = claimed;
+  const run: RetentionRun = {
+    ...{ startedAt: new Date(), removed: { ...noRecords }, batch: null, isCapped: false, kind: null },
+    positions: lastRun?.positions ?? {},
+    ...claimed.run,
   };
-  const { startedAt, removed } = run;
+  const { startedAt, removed, positions } = run;
   const selectionOf = (kind: RecordKind) => {
     const until = new Date(startedAt.getTime() - (days[kind] ?? Infinity) * dayMs);
     return { organizationId, until, batch: batchOf(kind), signal };
@@ -195,18 +197,27 @@ async function runClaimed(
   // Finishes the batch of a process that has died.
   if (!(await removeBatch())) return 'stopped';
   let batches = 0;
-  for (const kind of recordKinds) {
+  for (const kind of recordKinds.slice(run.kind === null ? 0 : recordKinds.indexOf(run.kind))) {
     if (days[kind] === null) continue;
-    for await (const { ids, lessonIds } of expiry[kind].list(db, selectionOf(kind))) {
+    run.kind = kind;
+    let isSearched = true;
+    for await (const { ids, lessonIds, position } of expiry[kind].list(
+      db,
+      selectionOf(kind),
+      positions[kind],
+    )) {
       signal?.throwIfAborted();
       const left = maxPerRun - removed[kind];
       run.isCapped ||= ids.length > left;
-      if (left <= 0) break;
-      if (batches === maxBatches) return 'unfinished';
+      if (position !== null) positions[kind] = position;
+      isSearched = left > 0;
+      if (!isSearched) break;
+      if (batches === maxBatches) return (await saveRun(db, claimed, run)) ? 'unfinished' : 'stopped';
       batches += 1;
       run.batch = { kind, ids: ids.slice(0, left), lessonIds };
       if (!(await saveRun(db, claimed, run)) || !(await removeBatch())) return 'stopped';
     }
+    if (isSearched) delete positions[kind];
   }
   await endRun(deps, claimed, run, false);
   return 'finished';

@@ -18,6 +18,8 @@ export type ExpiredDb = EmbedProgressDb & LearnerRecordsDb;
 export interface ExpiredBatch {
   ids: string[];
   lessonIds: string[];
+  /** Where a search continues that removes only a part of the batch; null for the beginning. */
+  position: string | null;
 }
 
 interface Selection {
@@ -31,8 +33,12 @@ interface Selection {
 }
 
 interface Kind {
-  /** Yields expired records. A consumer removes each batch before it takes the next one. */
-  list: (db: ExpiredDb, selection: Selection) => AsyncGenerator<ExpiredBatch>;
+  /**
+   * Yields expired records. A consumer removes each batch before it takes the next one.
+   *
+   * @param from a position at which the search begins. After the end, it searches from the beginning up to there.
+   */
+  list: (db: ExpiredDb, selection: Selection, from?: string | null) => AsyncGenerator<ExpiredBatch>;
   /** Counts them, up to a limit. */
   count: (db: ExpiredDb, selection: Selection & { limit: number }) => Promise<number>;
   /** Removes those of a batch that are still expired. */
@@ -50,15 +56,22 @@ export const expiry: Record<RecordKind, Kind> = {
     ltiLearnerListIndex,
   ),
   grades: {
-    async *list(db, { organizationId, until, batch }) {
-      let after: Pick<LtiScore, 'createdAt' | '_id'> | null = null;
-      for (;;) {
-        const page: ScorePage[] = await oldScores(db, { organizationId, until, batch }, after);
-        const ids = await withoutProgress(db, page);
-        if (ids.length > 0) yield { ids, lessonIds: [] };
-        const last = page.at(-1);
-        if (last === undefined || page.length < batch) return;
-        after = last;
+    async *list(db, { organizationId, until, batch, signal }, from = null) {
+      const start = from === null ? null : new Date(from);
+      const ranges = start === null ? [{}] : [{ $gte: start }, { $lt: start }];
+      for (const range of ranges) {
+        const selection = { organizationId, createdAt: { ...range, $lte: until }, batch };
+        for (let after: ScorePage | null = null; ;) {
+          signal?.throwIfAborted();
+          const page: ScorePage[] = await oldScores(db, selection, after);
+          const ids = await withoutProgress(db, page);
+          const [first] = page;
+          if (first !== undefined && ids.length > 0)
+            yield { ids, lessonIds: [], position: first.createdAt.toISOString() };
+          const last = page.at(-1);
+          if (last === undefined || page.length < batch) break;
+          after = last;
+        }
       }
     },
     async count(db, { limit, ...selection }) {
@@ -99,7 +112,7 @@ function olderThan(modelOf: (db: ExpiredDb) => AnyModel, field: string): Kind {
           .limit(selection.batch)
           .lean<{ _id: string }[]>()
           .exec();
-        if (found.length > 0) yield { ids: found.map(({ _id }) => _id), lessonIds: [] };
+        if (found.length > 0) yield { ids: found.map(({ _id }) => _id), lessonIds: [], position: null };
         if (found.length < selection.batch) return;
       }
     },
@@ -123,23 +136,28 @@ function progressExpiry(
   async function* lessonsWithRecords(
     db: ExpiredDb,
     { organizationId, signal }: Selection,
+    from: string | null = null,
   ): AsyncGenerator<string> {
-    for (let after = ''; ;) {
-      signal?.throwIfAborted();
-      const next = await modelOf(db)
-        .findOne({ organizationId, lessonId: { $gt: after } }, { _id: 0, lessonId: 1 })
-        .sort({ lessonId: 1 })
-        .hint(index)
-        .lean<Pick<ProgressRecord, 'lessonId'>>()
-        .exec();
-      if (next === null) return;
-      after = next.lessonId;
-      yield after;
+    const ranges: { $gt?: string; $gte?: string; $lt?: string }[] =
+      from === null ? [{}] : [{ $gte: from }, { $lt: from }];
+    for (const range of ranges) {
+      for (let lessonId = { $gt: '', ...range }; ;) {
+        signal?.throwIfAborted();
+        const next = await modelOf(db)
+          .findOne({ organizationId, lessonId }, { _id: 0, lessonId: 1 })
+          .sort({ lessonId: 1 })
+          .hint(index)
+          .lean<Pick<ProgressRecord, 'lessonId'>>()
+          .exec();
+        if (next === null) break;
+        yield next.lessonId;
+        lessonId = { ...lessonId, $gt: next.lessonId };
+      }
     }
   }
   return {
-    async *list(db, selection) {
-      for await (const lessonId of lessonsWithRecords(db, selection)) {
+    async *list(db, selection, from) {
+      for await (const lessonId of lessonsWithRecords(db, selection, from)) {
         for (;;) {
           const found = await modelOf(db)
             .find(filterOf(selection, lessonId), { _id: 1 })
@@ -147,7 +165,8 @@ function progressExpiry(
             .limit(selection.batch)
             .lean<{ _id: string }[]>()
             .exec();
-          if (found.length > 0) yield { ids: found.map(({ _id }) => _id), lessonIds: [lessonId] };
+          if (found.length > 0)
+            yield { ids: found.map(({ _id }) => _id), lessonIds: [lessonId], position: lessonId };
           if (found.length < selection.batch) break;
         }
       }
@@ -182,22 +201,24 @@ const scoreFields = {
   ...{ createdAt: 1, organizationId: 1, lessonId: 1, platformId: 1, ltiUserId: 1, contextId: 1 },
 } as const;
 
+/** Returns the oldest scores of a period, those after a certain one. */
 function oldScores(
   db: ExpiredDb,
-  { organizationId, until, batch }: Selection,
+  { organizationId, createdAt, batch }: { organizationId: string; createdAt: object; batch: number },
   after: Pick<LtiScore, 'createdAt' | '_id'> | null,
 ): Promise<ScorePage[]> {
   const later =
     after === null
       ? {}
       : {
+          $and: [{ createdAt: { $gte: after.createdAt } }],
           $or: [
             { createdAt: { $gt: after.createdAt } },
             { createdAt: after.createdAt, _id: { $lt: after._id } },
           ],
         };
   return db.ltiScores
-    .find({ organizationId, state: { $in: settledStates }, createdAt: { $lte: until }, ...later })
+    .find({ organizationId, state: { $in: settledStates }, createdAt, ...later })
     .select(scoreFields)
     .hint({ organizationId: 1, state: 1, createdAt: -1, _id: 1 })
     .sort({ createdAt: 1, _id: -1 })

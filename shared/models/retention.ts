@@ -25,9 +25,18 @@ export interface RetentionBatch {
   lessonIds: string[];
 }
 
+/**
+ * Where the search of a kind continues, if it stopped before its end. A search of progress stops at a lesson, a search of
+ * grades at a grade.
+ */
+export type SearchPositions = Partial<Record<RecordKind, string>>;
+
 export interface RetentionRun {
   startedAt: Date;
   removed: RecordCounts;
+  /** The kind that is being searched; null before the first one. Those before it in `recordKinds` are done. */
+  kind: RecordKind | null;
+  positions: SearchPositions;
   /** Null between two batches. */
   batch: RetentionBatch | null;
   /** Some kind has reached the limit. */
@@ -38,8 +47,9 @@ export interface FinishedRun {
   startedAt: Date;
   finishedAt: Date;
   removed: RecordCounts;
-  /** Some kind reached the limit, so the next run continues. */
+  /** Some kind reached the limit, so the next run continues at these positions. */
   isCapped: boolean;
+  positions: SearchPositions;
 }
 
 /** The retention of an organization's records of learners. */

@@ -1,11 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { AuditLog } from '../../shared/audit/audit-log.ts';
 import { runRetention } from '../../shared/erasure/retention.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { expiry } from '../../shared/models/expired-records.ts';
+import { findOrCreateScore } from '../../shared/models/lti-score.ts';
 import { claimRetention, saveRun } from '../../shared/models/retention.ts';
 import type { ClaimedRetention } from '../../shared/models/retention.ts';
 import type { Organization } from '../../shared/models/organization.ts';
+import { storeLearners } from '../learners/build-learners.ts';
 import { publishLesson } from '../player/player-lessons.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
 import { buildOrganization } from '../support/factories.ts';
@@ -159,7 +162,10 @@ test('a change of the settings stops a run before its next batch, and reports it
   const { nextRunAt } = await retentionOf(tenant);
   const claimed = (await claimRetention(api.db)) as ClaimedRetention;
   const batch = { kind: 'deliveries' as const, ids: ['a', 'b'], lessonIds: [] };
-  const started = { startedAt: new Date(), removed: { ...none, progress: 3 }, batch, isCapped: false };
+  const started = {
+    ...{ startedAt: new Date(), removed: { ...none, progress: 3 }, batch, isCapped: false },
+    ...{ kind: batch.kind, positions: {} },
+  };
   expect(await saveRun(api.db, claimed, started)).toBe(true);
 
   expect(jsonOf(await put(tenant, { days: all }))).toMatchObject({ nextRunAt, lastRun: null });
@@ -192,6 +198,78 @@ test('a run with many batches gives way to those of other organizations, and the
   for (const tenant of tenants) {
     expect(await retentionOf(tenant)).toMatchObject({ lastRun: { removed: ofTwoLearners } });
     expect((await reportsOf(tenant)).entries).toHaveLength(1);
+  }
+});
+
+/** Stores an expired record of each lesson. */
+async function storeExpired({ organization }: Tenant, lessonIds: readonly string[]): Promise<void> {
+  for (const lessonId of lessonIds) {
+    const version = { organizationId: organization._id, lessonId, _id: randomUUID() };
+    await storeLearners(api.db, version, [{}]);
+  }
+}
+
+const sortedIds = (count: number) => Array.from({ length: count }, () => randomUUID()).toSorted();
+
+test('a search continues at the lesson where it stopped, in the next turn and in the next run', async () => {
+  await api.db.retentions.deleteMany({});
+  const tenant: Tenant = await buildOrganization(api);
+  const organizationId = tenant.organization._id;
+  const [first, second, third, fourth] = sortedIds(4) as [string, string, string, string];
+  const audit = new AuditLog({ db: api.db, pepper: testPepper, log: { warn: () => undefined } });
+  const left = async () => {
+    const records = await api.db.embedProgress.find({ organizationId }).sort({ lessonId: 1 }).lean();
+    return records.map(({ lessonId }) => lessonId);
+  };
+
+  await storeExpired(tenant, [first, second, third, fourth]);
+  await put(tenant, { days: { progress: 30 }, maxPerRun: 2 });
+  await makeDue();
+  await runRetention({ db: api.db, audit }, { maxBatches: 1 });
+  await storeExpired(tenant, [first]);
+  await run();
+  expect(await left()).toEqual([first, third, fourth]);
+  expect(await retentionOf(tenant)).toMatchObject({ lastRun: { isCapped: true } });
+
+  await storeExpired(tenant, [second]);
+  await makeDue();
+  await run();
+  expect(await left()).toEqual([first, second]);
+  await makeDue();
+  await run();
+  expect(await left()).toEqual([]);
+  const { lastRun } = (await api.db.retentions.findById(organizationId)) ?? {};
+  expect(lastRun).toMatchObject({ isCapped: false, positions: {} });
+});
+
+test('a search that begins at a position ends with the records before it', async () => {
+  const tenant: Tenant = await buildOrganization(api);
+  const organizationId = tenant.organization._id;
+  await storeExpired(tenant, sortedIds(3));
+  for (const days of [90, 60, 40]) {
+    const { _id } = await findOrCreateScore(api.db, {
+      ...{ organizationId, lessonId: randomUUID(), ltiUserId: randomUUID() },
+      ...{ platformId: randomUUID(), contextId: null, linkId: randomUUID() },
+    });
+    const createdAt = new Date(Date.now() - days * dayMs);
+    await api.db.ltiScores.collection.updateOne({ _id: _id as never }, { $set: { createdAt } });
+  }
+  const selection = { organizationId, until: new Date(Date.now() - 30 * dayMs), batch: 1 };
+  for (const kind of ['progress', 'grades'] as const) {
+    /** Removes what a search yields; returns the ids, and the position of each. */
+    const listed = async (from: string | null) => {
+      const found: { id: string; position: string | null }[] = [];
+      for await (const { ids, position } of expiry[kind].list(api.db, selection, from)) {
+        for (const id of ids) found.push({ id, position });
+        await expiry[kind].remove(api.db, selection, ids);
+      }
+      return found;
+    };
+    const collection = kind === 'progress' ? 'embedProgress' : 'ltiScores';
+    const dump = await dumpOf(api.db, [collection]);
+    const [one, two, three] = await listed(null);
+    await restore(api.db, dump, [collection]);
+    expect(await listed(two?.position ?? null)).toEqual([two, three, one]);
   }
 });
 
