@@ -2,7 +2,8 @@ import type { RouterContext } from '@koa/router';
 import type { AuditAction, AuditActor, AuditDetails, AuditTarget } from '../../shared/audit/audit-entry.ts';
 import type { AuditLog } from '../../shared/audit/audit-log.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
-import { pseudonymOf } from '../../shared/tokens/learner-subject.ts';
+import { learnerSubject, pseudonymOf } from '../../shared/tokens/learner-subject.ts';
+import type { LearnerSubject } from '../../shared/tokens/learner-subject.ts';
 import { clientIp } from './client-ip.ts';
 import { requestValue } from './context.ts';
 import type { RequestState } from './context.ts';
@@ -37,7 +38,6 @@ interface AuditedRequest {
 const reading = ['GET', 'HEAD'];
 
 type Ids = Record<string, string | undefined>;
-type Learner = NonNullable<ReturnType<typeof learnerOf>>;
 
 /** @throws {LecternError} INTERNAL_ERROR if the audit log has no room for a request's entry. */
 export function requireAuditRoom(
@@ -67,12 +67,15 @@ export async function auditRequest(
   const { target, details } = auditedChange.find(ctx) ?? {};
   const path = idsOf(params);
   const ids = { ...idsOf(query), ...path };
+  const learner = learnerOf(organizationId, path, ids);
+  const named =
+    learner === null
+      ? resourceOf(path, reply)
+      : { type: 'learner', id: pseudonymOf(secrets.keyPepper, learner) };
   const entry = {
     action,
     actor,
-    target:
-      target ??
-      targetOf(path, ids, reply, (learner) => pseudonymOf(secrets.keyPepper, { organizationId, ...learner })),
+    target: target ?? named,
     details: { ...detailsOf(ids), ...details },
     ip: clientIp(ctx),
     requestId: ctx.state.requestId,
@@ -91,22 +94,15 @@ function idsOf(parsed: unknown): Ids {
  * Returns the learner that a request names, in the terms of an integrator or of an LTI platform. A path that names one
  * comes before the query. In a query, `platformId` makes `learnerId` the id of a user of that platform.
  */
-function learnerOf(path: Ids, { platformId, ...ids }: Ids) {
-  if (path.learnerId !== undefined) return { source: 'embed' as const, learnerId: path.learnerId };
-  const learnerId = path.ltiUserId ?? ids.learnerId;
-  if (learnerId === undefined) return null;
-  if (platformId !== undefined) return { source: 'lti' as const, platformId, ltiUserId: learnerId };
-  return path.ltiUserId === undefined ? { source: 'embed' as const, learnerId } : null;
+function learnerOf(organizationId: string, path: Ids, { platformId, ...ids }: Ids): LearnerSubject | null {
+  if (path.learnerId !== undefined) return learnerSubject(organizationId, path.learnerId, null);
+  const id = path.ltiUserId ?? ids.learnerId;
+  if (id === undefined || (path.ltiUserId !== undefined && platformId === undefined)) return null;
+  return learnerSubject(organizationId, id, platformId);
 }
 
-function targetOf(
-  path: Ids,
-  ids: Ids,
-  reply: object,
-  pseudonym: (learner: Learner) => string,
-): AuditTarget | null {
-  const learner = learnerOf(path, ids);
-  if (learner !== null) return { type: 'learner', id: pseudonym(learner) };
+/** Returns what the end of a path names, or what the request created. */
+function resourceOf(path: Ids, reply: object): AuditTarget | null {
   const [name, id = idOf(reply)] = Object.entries(path).at(-1) ?? [];
   return id === undefined ? null : { type: name?.replace(/Id$/, '') ?? 'created', id };
 }

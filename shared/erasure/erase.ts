@@ -9,7 +9,7 @@ import {
   recordLessons,
 } from '../models/erasure.ts';
 import type { Downstream, Erasure, ErasureMode } from '../models/erasure.ts';
-import { areNone, countRecords, lessonsOf, recordKinds, removeRecords } from '../models/learner-records.ts';
+import { areNone, countRecords, forAllKinds, lessonsOf, removeRecords } from '../models/learner-records.ts';
 import type { RecordCounts } from '../models/learner-records.ts';
 import { forgetStatistics } from '../models/lesson-statistics.ts';
 import { findPlatform } from '../models/lti-platform.ts';
@@ -183,9 +183,7 @@ async function gradebooksOf(
 /** Returns the report of an erasure for the API and the command line. It names no learner. */
 export function presentReport(erasure: Erasure) {
   const { _id: id, mode, state, requestedAt, finishedAt, downstream } = erasure;
-  const removed = Object.fromEntries(
-    recordKinds.map((kind) => [kind, erasure.removed[kind] + erasure.removedLate[kind]]),
-  ) as RecordCounts;
+  const removed = forAllKinds((kind) => erasure.removed[kind] + erasure.removedLate[kind]);
   return {
     ...{ id, mode, state },
     requestedAt: requestedAt.toISOString(),

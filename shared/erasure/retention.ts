@@ -225,9 +225,9 @@ async function runClaimed(
 
 /** Returns an organization's settings and runs for the API and the command line. @param found null if it has set none. */
 export function presentRetention(found: Retention | null) {
-  const { days = noRetention, maxPerRun = defaultMaxPerRun, dueAt = null, lastRun = null } = found ?? {};
+  const { days, maxPerRun = defaultMaxPerRun, dueAt = null, lastRun = null } = found ?? {};
   return {
-    days,
+    days: { ...noRetention, ...days },
     maxPerRun,
     nextRunAt: dueAt?.toISOString() ?? null,
     lastRun: lastRun && {
