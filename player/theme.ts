@@ -1,4 +1,4 @@
-import { schemeAttribute, schemes } from '../shared/theme/tokens.ts';
+import { readScheme, schemeAttribute } from '../shared/theme/tokens.ts';
 import type { Scheme } from '../shared/theme/tokens.ts';
 
 /** Adds the stylesheet of a theme to the page. No Content-Security-Policy restricts a constructed stylesheet. */
@@ -18,6 +18,5 @@ export function setScheme(scheme: Scheme | undefined): void {
 
 /** Returns the color scheme of the page; undefined if it is that of the device. */
 export function currentScheme(): Scheme | undefined {
-  const named = document.documentElement.getAttribute(schemeAttribute);
-  return schemes.find((scheme) => scheme === named);
+  return readScheme(document.documentElement.getAttribute(schemeAttribute));
 }

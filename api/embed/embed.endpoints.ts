@@ -1,6 +1,6 @@
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
-import { schemes } from '../../shared/theme/tokens.ts';
+import { readScheme, schemes } from '../../shared/theme/tokens.ts';
 import type { Scheme } from '../../shared/theme/tokens.ts';
 import { messagesWith, supportedLanguage } from '../../shared/i18n/message.ts';
 import type { Database } from '../../shared/models/database.ts';
@@ -256,7 +256,7 @@ function sendFailure(deps: EmbedDependencies, ctx: RequestContext, failure: Lect
 
 /** Returns the color scheme that the host page asks for. */
 function requestedScheme({ query }: Context): Scheme | undefined {
-  return schemes.find((scheme) => scheme === query.scheme);
+  return readScheme(query.scheme);
 }
 
 /** Returns the key of the learner of the request's token, which is valid but for an erasure. */

@@ -1,4 +1,4 @@
-import { schemes } from '../../shared/theme/tokens.ts';
+import { readScheme } from '../../shared/theme/tokens.ts';
 import type { Scheme } from '../../shared/theme/tokens.ts';
 import type { JsonObject } from './session-record.ts';
 
@@ -40,7 +40,7 @@ export function readHostRequest(data: unknown): HostRequest | undefined {
   if (type === 'viewport' && isPixels(height) && height > 0) {
     return { type, height, ...(isPixels(top) && isPixels(bottom) && { part: { top, bottom } }) };
   }
-  if (type === 'colorScheme') return { type, scheme: schemes.find((name) => name === scheme) };
+  if (type === 'colorScheme') return { type, scheme: readScheme(scheme) };
   return type === 'goTo' && typeof stepId === 'string' ? { type, stepId } : undefined;
 }
 

@@ -7,6 +7,11 @@
 export const schemes = ['light', 'dark'] as const;
 export type Scheme = (typeof schemes)[number];
 
+/** Returns a color scheme; undefined for anything else. */
+export function readScheme(value: unknown): Scheme | undefined {
+  return schemes.find((scheme) => scheme === value);
+}
+
 /** The attribute of the root element that selects a scheme. */
 export const schemeAttribute = 'data-lectern-scheme';
 
