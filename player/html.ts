@@ -50,8 +50,11 @@ const paintAttributes = [
   'stroke',
 ];
 
+/** Attributes that refer to parts with parts of their own. */
+const nestedPaint = paintAttributes.filter((name) => !['fill', 'stroke'].includes(name));
+
 /** Parts of drawings that are painted again wherever other parts refer to them. */
-const reusedParts = 'clipPath, marker, mask, pattern';
+const reusedParts = ':is(clipPath, marker, mask, pattern)';
 
 /**
  * Limits of one text, far above those of drawings and tables for readers. Browsers take many seconds for more, and the
@@ -95,10 +98,12 @@ export function safeHtml(source: unknown, context: WidgetContext): DocumentFragm
   for (const node of fragment.querySelectorAll('[class]')) removePlayerClasses(node);
   for (const node of fragment.querySelectorAll(painted)) removeUnsafePaint(node);
   limitDrawings(fragment);
-  for (const table of fragment.querySelectorAll('table')) limitSpans(table);
   for (const node of fragment.querySelectorAll(mediaElements)) resolveMediaOf(node, context);
   for (const link of fragment.querySelectorAll('a, area')) openOutside(link, context);
-  for (const table of fragment.querySelectorAll('table')) makeScrollable(table, context);
+  for (const table of fragment.querySelectorAll('table')) {
+    limitSpans(table);
+    makeScrollable(table, context);
+  }
   for (const wide of fragment.querySelectorAll('math[display="block"], pre')) hintWhenWide(wide);
   return fragment;
 }
@@ -136,11 +141,8 @@ function removeUnsafePaint(node: Element): void {
 
 /** Removes what makes drawings take time without bounds, such as masks that use masks twice each, 25 levels deep. */
 function limitDrawings(fragment: DocumentFragment): void {
-  const nested = paintAttributes.filter((name) => !['fill', 'stroke'].includes(name));
-  for (const part of fragment.querySelectorAll(reusedParts)) {
-    for (const node of [part, ...part.querySelectorAll('*')]) {
-      for (const name of nested) node.removeAttribute(name);
-    }
+  for (const node of fragment.querySelectorAll(`${reusedParts}, ${reusedParts} *`)) {
+    for (const name of nestedPaint) node.removeAttribute(name);
   }
   const filtered = fragment.querySelectorAll('[filter]');
   if (filtered.length * fragment.querySelectorAll('filter > *').length > maxFilterSteps) {
