@@ -1,3 +1,4 @@
+import { unsigned } from './export-record.ts';
 import type { ExportRecordDb, StoredExportRecord } from './export-record.ts';
 
 /** Identifies a record and its last use, so that a change applies only if no build has used the record since then. */
@@ -53,10 +54,7 @@ export async function keepRecord(db: ExportRecordDb, used: RecordUse): Promise<v
 
 /** Removes a record, unless signed URLs name its files. */
 export async function removeRecord(db: ExportRecordDb, used: RecordUse): Promise<void> {
-  await db.exportRecords.deleteOne({
-    ...unchanged(used),
-    $nor: [{ signedUntil: { $gt: new Date() } }],
-  });
+  await db.exportRecords.deleteOne({ ...unchanged(used), ...unsigned(new Date()) });
 }
 
 /** Counts records of earlier releases, whose last use is unknown, as used now. */

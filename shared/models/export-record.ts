@@ -161,9 +161,12 @@ export async function saveExportRecord(db: ExportRecordDb, record: BuiltExport):
   await db.exportRecords.deleteMany({
     ...completeOf(exportKey),
     contentDigest: { $ne: contentDigest },
-    $nor: [{ signedUntil: { $gt: now } }],
+    ...unsigned(now),
   });
 }
+
+/** Returns a condition for records whose files no valid URL names at a time. */
+export const unsigned = (at: Date): object => ({ $nor: [{ signedUntil: { $gt: at } }] });
 
 function* entriesJson(entries: Iterable<ExportEntry>): Generator<string> {
   let before = '[';
