@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { s3Name, useS3Server } from '../storage/kinds.ts';
 import { environmentOf } from '../support/s3-server.ts';
 import type { S3Server } from '../support/s3-server.ts';
-import { errorIn, lecternHere, temporaryFolder } from './command-line.ts';
+import { errorIn, lecternHere } from './command-line.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 const s3Server = useS3Server();
 

@@ -1,18 +1,19 @@
-import { mkdtemp, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { filesOf } from '../exports/exports.ts';
 import { buildQuiz } from '../lms/lessons.ts';
 import { cartridgeFaults } from '../lms/own-schemas.ts';
 import { buildOrganization, buildVersion } from '../support/factories.ts';
 import { useHarness } from '../support/use.ts';
 import { errorIn, lecternHere, lecternJson } from './command-line.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 const harness = useHarness({ PUBLIC_URL: 'https://lessons.example' });
 
 test('an operator writes a cartridge of all published lessons, the same at each run', async () => {
   const { organization } = await buildOrganization(harness);
-  const out = await mkdtemp(join(inject('runDir'), 'cartridge-'));
+  const out = await temporaryFolder();
   const args = ['--org', organization.slug, '--out'];
   const none = await lecternHere(harness.environment, 'cartridge', ...args, out);
   expect(errorIn(none)).toContain('has no published lessons');

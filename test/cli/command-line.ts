@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, inject, onTestFinished, vi } from 'vitest';
 import { run } from '../../cli/program.ts';
@@ -188,11 +187,4 @@ export function useCommandLine(settings?: Parameters<typeof useHarness>[0]): Com
 export function errorIn({ code, stdout, stderr }: Finished, printed = ''): string {
   expect({ code, stdout }).toStrictEqual({ code: 1, stdout: printed });
   return stderr;
-}
-
-/** Creates a folder for one test and removes it afterwards. */
-export async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'lectern-cli-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
 }

@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
-import { errorIn, lecternCommand, lecternHere, startCommand, temporaryFolder } from './command-line.ts';
+import { errorIn, lecternCommand, lecternHere, startCommand } from './command-line.ts';
 import type { Environment } from './command-line.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 const noMongo = 'mongodb://me:hunter2@127.0.0.1:1/lectern';
 const noRedis = 'redis://me:hunter2@127.0.0.1:1';

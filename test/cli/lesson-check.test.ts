@@ -3,7 +3,8 @@ import { rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
-import { errorIn, lecternHere, lecternJson, temporaryFolder, useCommandLine } from './command-line.ts';
+import { errorIn, lecternHere, lecternJson, useCommandLine } from './command-line.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 const { harness, run, json, errorOf, newOwner } = useCommandLine();
 let withoutServers: Record<string, string>;

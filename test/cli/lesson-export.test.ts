@@ -10,14 +10,8 @@ import { buildOrganization, buildPackage, buildVersion } from '../support/factor
 import { hang } from '../support/origin.ts';
 import { useOrigin } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
-import {
-  errorIn,
-  lecternCommand,
-  startCommand,
-  startLectern,
-  temporaryFolder,
-  useCommandLine,
-} from './command-line.ts';
+import { errorIn, lecternCommand, startCommand, startLectern, useCommandLine } from './command-line.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 const origin = useOrigin();
 const { harness, run, json, errorOf } = useCommandLine(() => ({

@@ -6,7 +6,8 @@ import { answerTo, storeLearners } from '../learners/build-learners.ts';
 import { publishLesson } from '../player/player-lessons.ts';
 import { ask } from '../support/answers.ts';
 import { buildOrganization } from '../support/factories.ts';
-import { temporaryFolder, useCommandLine } from './command-line.ts';
+import { useCommandLine } from './command-line.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 const { harness, run, json, errorOf } = useCommandLine();
 

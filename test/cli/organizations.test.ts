@@ -6,8 +6,9 @@ import { parseBearer } from '../../shared/accounts/credentials.ts';
 import { authenticate } from '../../shared/models/api-key.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { testPepper } from '../support/harness.ts';
-import { temporaryFolder, useCommandLine } from './command-line.ts';
+import { useCommandLine } from './command-line.ts';
 import { png } from '../exports/pictures.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 const { harness, run, json, errorOf } = useCommandLine();
 

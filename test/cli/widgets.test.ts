@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 import { openPackageSource } from '../../shared/packages/read-package.ts';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
 import { useOrigin } from '../support/use.ts';
-import { errorIn, lecternHere, temporaryFolder, useCommandLine } from './command-line.ts';
+import { errorIn, lecternHere, useCommandLine } from './command-line.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 const origin = useOrigin();
 const { harness, json, errorOf, newOwner } = useCommandLine(() => ({

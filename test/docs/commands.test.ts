@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
@@ -12,6 +11,7 @@ import { packageRoot } from '../../shared/platform/paths.ts';
 import { lecternHere } from '../cli/command-line.ts';
 import { shellBlocks } from '../support/shell-blocks.ts';
 import { useApi } from '../support/use.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 const run = promisify(execFile);
 
@@ -74,8 +74,7 @@ test('the commands of README, integrate.md and export.md, and quick starts betwe
     .replaceAll(shorthand, `lectern() { ${lectern}; }`)
     .replaceAll('demo/lesson', join(packageRoot, 'demo', 'lesson'))
     .replaceAll('http://127.0.0.1:3000', api.url);
-  const cwd = await mkdtemp(join(tmpdir(), 'lectern-docs-'));
-  onTestFinished(() => rm(cwd, { recursive: true, force: true }));
+  const cwd = await temporaryFolder();
 
   for (const times of ['first', 'second']) {
     const { stdout, stderr } = await run('bash', ['-c', `set -eo pipefail\n${script}`], {

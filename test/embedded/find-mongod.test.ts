@@ -8,7 +8,8 @@ import { findMongod } from '../../shared/embedded/find-mongod.ts';
 import type { FindMongodOptions } from '../../shared/embedded/find-mongod.ts';
 import type { MongodSource } from '../../shared/embedded/mongod-sources.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { lives, temporaryFolder } from './processes.ts';
+import { lives } from './processes.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 const workingBinary = '#!/bin/sh\necho "db version v1.2.3"\n';
 

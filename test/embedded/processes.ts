@@ -2,9 +2,6 @@ import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { inject, onTestFinished } from 'vitest';
@@ -13,17 +10,11 @@ import { embeddedServersRun } from '../../shared/embedded/client.ts';
 import type { AcquireOptions, EmbeddedServers } from '../../shared/embedded/client.ts';
 import { compiled } from '../support/compiled.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 /** The compiled client, as in an installation: its server processes start twice as fast as from sources. */
 const client = await compiled('shared/embedded/client');
 const { acquireEmbeddedServers } = (await import(client)) as typeof sources;
-
-/** Creates a folder for the test, removed once no server runs on it. */
-export async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'lectern-embedded-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** Creates a data directory for the test. */
 export async function temporaryDataDir(): Promise<string> {

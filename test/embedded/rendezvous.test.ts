@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { becomeSupervisor, connectToSupervisor, socketFolder } from '../../shared/embedded/rendezvous.ts';
-import { temporaryFolder } from './processes.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 /** Leaves sockets in a folder as killed processes do: without a listener, but with their names taken. */
 async function leaveSockets(folder: string, names: readonly string[]): Promise<void> {

@@ -5,7 +5,8 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { findMongod } from '../../shared/embedded/find-mongod.ts';
 import { readableLogLine, startMongod } from '../../shared/embedded/mongod.ts';
 import { startRedis } from '../../shared/embedded/redis.ts';
-import { lives, temporaryFolder } from './processes.ts';
+import { lives } from './processes.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 test('Redis restarts empty on its port, rejects a second server there, and never evicts keys', async () => {
   const first = await startRedis();

@@ -15,8 +15,8 @@ import {
   startClient,
   startHolder,
   temporaryDataDir,
-  temporaryFolder,
 } from './processes.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 async function notes(mongodbUri: string) {
   const connection = await mongoose.createConnection(mongodbUri).asPromise();

@@ -2,9 +2,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { fromBufferPromise } from 'yauzl';
-import { archiveInMemory, expectedEntries, temporaryFolder } from './archives.ts';
+import { archiveInMemory, expectedEntries } from './archives.ts';
 import type { TestEntry } from './archives.ts';
 import { zipReaders } from './zip-readers.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 /** A plain ZIP counts its entries in 16 bits; from 65,535 entries on, ZIP64 is required. */
 function manyEntries(count: number): TestEntry[] {

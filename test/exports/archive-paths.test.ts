@@ -5,9 +5,9 @@ import { useExportLab } from './lab.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { publishVersion } from '../../shared/publishing/publishing.ts';
 import { addWidgets, changeJson } from '../packages/import-support.ts';
-import { temporaryFolder } from '../packages/package-folder.ts';
 import { buildPackage, buildVersion } from '../support/factories.ts';
 import type { Export } from './exports.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 const lab = useExportLab({}, { worker: true });
 

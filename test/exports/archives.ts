@@ -1,11 +1,10 @@
-import { mkdtemp, open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
 import { ArchiveWriter } from '../../worker/exports/archive-writer.ts';
 import type { ArchiveSink } from '../../worker/exports/archive-writer.ts';
 import type { ReadEntry } from './zip-readers.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 /** A file for an archive. */
 export interface TestEntry {
@@ -14,13 +13,6 @@ export interface TestEntry {
 }
 
 export const someTime = new Date('2026-01-15T09:00:00.000Z');
-
-/** Creates a folder for one test and removes it afterwards. */
-export async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'lectern-export-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** A sink that collects the written bytes. */
 export function memorySink(): ArchiveSink & { bytes(): Buffer } {

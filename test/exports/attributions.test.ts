@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { useExportLab } from './lab.ts';
 import { changeJson, picture } from '../packages/import-support.ts';
-import { temporaryFolder } from '../packages/package-folder.ts';
 import { buildPackage, buildVersion } from '../support/factories.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 const lab = useExportLab({}, { worker: true });
 

@@ -10,11 +10,11 @@ import { digestOf } from '../../shared/storage/digest.ts';
 import { rightAnswers } from '../support/right-answers.ts';
 import { ask, jsonOf } from '../support/answers.ts';
 import { buildVersion } from '../support/factories.ts';
-import { temporaryFolder } from './archives.ts';
 import { mediaPaths } from './exports.ts';
 import type { Export } from './exports.ts';
 import { startExportLab, useExportLab } from './lab.ts';
 import { zipReaders } from './zip-readers.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 /* The demo lesson, which has all kinds of widgets and media, on its way through Lectern. */
 

@@ -1,5 +1,5 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
@@ -7,7 +7,6 @@ import { playerRelease } from '../../shared/player/player-release.ts';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
 import { releaseWidget } from '../../shared/widgets/releases.ts';
 import { section, step } from '../player/player-lessons.ts';
-import { temporaryFolder } from './archives.ts';
 import { takeApart } from './exports.ts';
 import type { Export } from './exports.ts';
 import { startExportLab, useExportLab } from './lab.ts';
@@ -16,6 +15,7 @@ import { buildVersion } from '../support/factories.ts';
 import { expectFailure } from '../support/answers.ts';
 import { onDemandTypes } from '../../shared/lessons/core-widgets.ts';
 import type { Answer } from '../support/answers.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 const playerPaths = [
   'player/archive-page.js',

@@ -1,6 +1,6 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, expect, inject, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { ask, expectError } from '../support/answers.ts';
 import { follow, widgetPath } from '../player/player-files.ts';
 import { exportJobOf, incompleteKey } from '../../shared/exports/jobs.ts';
@@ -15,6 +15,7 @@ import type { Behavior } from '../support/origin.ts';
 import { useApi, useBrowser, useOrigin } from '../support/use.ts';
 import { downloadExport, expectSameFiles } from './exports.ts';
 import { png } from './pictures.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 const maxBytes = 100_000;
 const script = (name: string) => `export default { type: 'Dial', mount(element) {
@@ -122,7 +123,7 @@ test("a rebuilt version has the bytes of its record, although the origin's bytes
 
 test('importing an exported package registers a release with those bytes, and the lesson is unchanged', async () => {
   const exported = await archiveOf(await build([dial()]));
-  const folder = await mkdtemp(join(inject('runDir'), 'archive-'));
+  const folder = await temporaryFolder();
   await writeFile(join(folder, 'a.zip'), exported.bytes);
   const requests = origin.log.length;
   const again = await buildVersion(api, api.organization, join(folder, 'a.zip'));
@@ -146,7 +147,7 @@ test('importing an archive restores a widget that the export could not fetch', a
     status: 404,
   });
   origin.serve(`${place}/dial.js`, script('second'));
-  const folder = await mkdtemp(join(inject('runDir'), 'archive-'));
+  const folder = await temporaryFolder();
   await writeFile(join(folder, 'a.zip'), exported.bytes);
   const again = await archiveOf(await buildVersion(api, api.organization, join(folder, 'a.zip')));
   expect(again.manifest.failedWidgets).toEqual([]);

@@ -1,9 +1,9 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startHarness } from '../support/harness.ts';
 import { spawnApi, spawnWorker } from './processes.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 /** Reads V8's output for a process with NODE_V8_COVERAGE: every module that it has loaded. */
 interface Coverage {
@@ -16,8 +16,7 @@ test.each([
 ])('with MONGODB_URI and REDIS_URL, %s loads no module of the embedded servers', async (entry, spawn) => {
   const harness = await startHarness();
   onTestFinished(() => harness.close());
-  const folder = await mkdtemp(join(tmpdir(), 'lectern-modules-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder();
   const running = await spawn(harness, { NODE_V8_COVERAGE: folder });
   running.signal('SIGTERM');
   await running.ended;

@@ -1,7 +1,5 @@
 import { createServer } from 'node:net';
 import type { Socket } from 'node:net';
-import { mkdtemp } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { findMongod } from '../../shared/embedded/find-mongod.ts';
 import { startMongod } from '../../shared/embedded/mongod.ts';
@@ -17,6 +15,7 @@ import { exportPath, manifestPath, statusPath } from '../support/factories.ts';
 import { testPepper } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { expectArchive, expectCleanFailure, longTimeoutMs, startFleet } from './fleet.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 /** A fleet with its own Redis, which can be killed and restarts empty on the same port. */
 async function startFleetWithRedis() {
@@ -108,7 +107,7 @@ async function startFleetWithMongod() {
   const report = () => undefined;
   const { signal } = new AbortController();
   const binary = await findMongod({ cacheDir: inject('cacheDir'), report, signal });
-  const options = { binary, dbPath: await mkdtemp(join(inject('runDir'), 'mongod-')) };
+  const options = { binary, dbPath: await temporaryFolder() };
   let mongod = await startMongod(options);
   onTestFinished(() => mongod.stop());
   const fleet = await startFleet({ MONGODB_URI: mongod.url });

@@ -1,6 +1,6 @@
-import { cp, mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { cp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { ask, jsonOf } from '../support/answers.ts';
 import { viewQueue } from '../exports/open-queue.ts';
@@ -17,6 +17,7 @@ import {
 import { waitFor } from '../support/wait-for.ts';
 import { longTimeoutMs, startFleet } from './fleet.ts';
 import { spawnApi, spawnWorker } from './processes.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 const archiveFormat = /var archiveFormat = \d+;/;
 
@@ -25,7 +26,7 @@ const archiveFormat = /var archiveFormat = \d+;/;
  */
 async function otherRelease(): Promise<string> {
   await compiled('api/main');
-  const root = await mkdtemp(join(inject('runDir'), 'release-'));
+  const root = await temporaryFolder();
   for (const folder of ['dist', join('player', 'dist')]) {
     await cp(join(packageRoot, folder), join(root, folder), { recursive: true });
   }

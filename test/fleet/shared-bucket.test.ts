@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { s3Name, useS3Server } from '../storage/kinds.ts';
 import { viewQueue } from '../exports/open-queue.ts';
 import { filesBelow } from '../storage/stores.ts';
@@ -10,6 +7,7 @@ import { environmentOf } from '../support/s3-server.ts';
 import type { S3Server } from '../support/s3-server.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { expectArchive, longTimeoutMs, startFleet } from './fleet.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 const s3Server = useS3Server();
 
@@ -29,8 +27,7 @@ describe.skipIf(s3Server === null)(`machines that share only ${s3Name}`, () => {
     const proxy = await startS3Proxy(server.settings.endpoint ?? '', prefix);
     const fleet = await startFleet(environmentOf({ ...server.settings, endpoint: proxy.endpoint, prefix }));
     const machine = async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'lectern-machine-'));
-      onTestFinished(() => rm(folder, { recursive: true, force: true }));
+      const folder = await temporaryFolder();
       return { LECTERN_DATA_DIR: folder };
     };
     return { fleet, proxy, machines: await Promise.all([machine(), machine(), machine()]) };

@@ -8,7 +8,8 @@ import { openPromise } from 'yauzl';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
 import { ArchiveWriter } from '../../worker/exports/archive-writer.ts';
 import type { ArchiveSink } from '../../worker/exports/archive-writer.ts';
-import { someBytes, someTime, temporaryFolder } from '../exports/archives.ts';
+import { someBytes, someTime } from '../exports/archives.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 const run = promisify(execFile);
 const GiB = 1024 ** 3;

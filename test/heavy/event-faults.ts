@@ -1,5 +1,3 @@
-import { mkdtemp } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inject, onTestFinished } from 'vitest';
 import { findMongod } from '../../shared/embedded/find-mongod.ts';
@@ -10,6 +8,7 @@ import type { FleetProcess } from '../fleet/processes.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
 import type { seededRandom } from './measure.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 /** An installation whose processes and servers can all be killed. */
 export interface FragileInstallation {
@@ -30,7 +29,7 @@ export async function startFragileInstallation(
 ): Promise<FragileInstallation> {
   const { signal } = new AbortController();
   const binary = await findMongod({ cacheDir: inject('cacheDir'), report: () => undefined, signal });
-  const options = { binary, dbPath: await mkdtemp(join(inject('runDir'), 'mongod-')) };
+  const options = { binary, dbPath: await temporaryFolder() };
   let mongod = await startMongod(options);
   onTestFinished(() => mongod.stop());
   let redis = await startRedis();

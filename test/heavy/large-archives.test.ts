@@ -2,8 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, open, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, open, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -28,6 +27,7 @@ import { generateBytes, sumsOf } from './generated-bytes.ts';
 import type { Sums } from './generated-bytes.ts';
 import { peakMegabytes, peakMegabytesUntil, printFigure } from './measure.ts';
 import { startGeneratedOrigin } from './origin.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 const kB = 1024;
 const MB = kB * 1024;
@@ -53,12 +53,6 @@ const mediaOf = (sizes: number[]): GeneratedMedia => ({ ids: sizes.map(() => ran
 /** 1,000 media with 2 GB in all: most as large as pictures, some as videos. */
 const thousandMedia = () =>
   mediaOf(Array.from({ length: 1000 }, (_, index) => (index % 100 === 0 ? 100 * MB : MB)));
-
-async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'lectern-heavy-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** An exported version, and its folder in the archive; '' for none. */
 interface Exported {

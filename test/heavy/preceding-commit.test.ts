@@ -8,6 +8,7 @@ import { packageRoot } from '../../shared/platform/paths.ts';
 import { s3Name, useS3Server } from '../storage/kinds.ts';
 import { environmentOf } from '../support/s3-server.ts';
 import { commandsOf, fill, lookAt, startInstallation } from './installation.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 const run = promisify(execFile);
 const s3Server = useS3Server();
@@ -48,8 +49,7 @@ describe.skipIf(commit === '')(
     test.each(stores.filter(({ missing }) => !missing))(
       'in a data directory and $store: archives, progress, credentials, tokens and platforms stay unchanged',
       async ({ settings }) => {
-        const dataDir = await mkdtemp(join(tmpdir(), 'lectern-data-'));
-        onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
+        const dataDir = await temporaryFolder();
         const environment = {
           LECTERN_DATA_DIR: dataDir,
           PORT: '0',

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import mongoose from 'mongoose';
 import { inject } from 'vitest';
 import { freePort, startServer } from '../../shared/embedded/server-process.ts';
 import type { GuardedProcess } from '../../shared/embedded/guarded-process.ts';
 import { installFromPyPI, run } from './python-environment.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 /** The server also imports `requests`. Its backend for files takes only one write. */
 const releases = ['ralph-malph[lrs,backend-mongo]==5.1.0', 'requests'];
@@ -47,7 +48,7 @@ export interface Ralph {
 /** Installs Ralph from PyPI, and starts it. */
 export async function startRalph(): Promise<Ralph> {
   const python = await installFromPyPI(...releases);
-  const credentials = join(await mkdtemp(join(inject('runDir'), 'ralph-')), 'auth.json');
+  const credentials = join(await temporaryFolder(), 'auth.json');
   const { stdout: hash } = await run(python.program('python'), ['-c', hashScript, password]);
   const agent = { mbox: 'mailto:lectern@example.org' };
   await writeFile(credentials, JSON.stringify([{ username, hash: hash.trim(), scopes: ['all'], agent }]));

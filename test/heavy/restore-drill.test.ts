@@ -1,15 +1,14 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { shellBlocks } from '../support/shell-blocks.ts';
 import { commandsOf, fill, lookAt, startInstallation } from './installation.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 test('the commands in docs/operate/backup.md restore an installation with embedded servers after the loss of its data', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'lectern-drill-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder();
   const dataDir = join(folder, '.lectern');
   const environment = { LECTERN_DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' };
   const run = commandsOf(environment);

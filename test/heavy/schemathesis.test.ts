@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import * as example from '../../api/http/examples.ts';
@@ -17,6 +16,7 @@ import type { Harness } from '../support/harness.ts';
 import { printFigure } from './measure.ts';
 import { hasPython, installFromPyPI } from './python-environment.ts';
 import type { PythonEnvironment } from './python-environment.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 /** The release that the figures are of; another one may check other things. */
 const release = 'schemathesis==4.32.5';
@@ -36,8 +36,7 @@ async function runSchemathesis(
   config: string,
   options: string[],
 ): Promise<SchemathesisRun> {
-  const folder = await mkdtemp(join(tmpdir(), 'lectern-schemathesis-run-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder();
   await writeFile(join(folder, 'schemathesis.toml'), config);
   // It finds the configuration in its folder, and would keep what it learns there.
   const child = spawn(program('schemathesis'), ['run', `${api}/openapi.json`, '--no-color', ...options], {

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startRedis } from '../../shared/embedded/redis.ts';
 import { startFleet } from '../fleet/fleet.ts';
@@ -17,6 +14,7 @@ import { publishSlowLessons, startClients } from './chaos.ts';
 import { startFaults } from './chaos.ts';
 import { printFigure } from './measure.ts';
 import { seededRandom } from './measure.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 const s3Server = useS3Server();
 
@@ -54,8 +52,7 @@ async function startSharedFleet(): Promise<SharedFleet> {
   const { harness } = fleet;
   const machines = await Promise.all(
     Array.from({ length: 5 }, async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'lectern-machine-'));
-      onTestFinished(() => rm(folder, { recursive: true, force: true }));
+      const folder = await temporaryFolder();
       return { LECTERN_DATA_DIR: folder };
     }),
   );

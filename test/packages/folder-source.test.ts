@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { defaultPackageLimits } from '../../shared/packages/package-source.ts';
 import { openPackageSource } from '../../shared/packages/read-package.ts';
-import { buildFiles, contentOf, messageOfFailure, temporaryFolder, writePackage } from './package-folder.ts';
+import { buildFiles, contentOf, messageOfFailure, writePackage } from './package-folder.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 const isRoot = process.getuid?.() === 0;
 

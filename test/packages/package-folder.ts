@@ -1,23 +1,14 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 
-import { onTestFinished } from 'vitest';
-
 import { readPackage } from '../../shared/packages/read-package.ts';
 import { buildLesson, lessonId } from '../lessons/build-lesson.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 export const versionId = '22222222-2222-4222-8222-222222222222';
 export const mediaId = '33333333-3333-4333-8333-333333333333';
 export const otherMediaId = '44444444-4444-4444-8444-444444444444';
-
-/** Creates a folder for one test and removes it afterwards. */
-export async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'lectern-package-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 export function buildManifest(overrides: Record<string, unknown> = {}): Record<string, unknown> {
   return {

@@ -9,7 +9,8 @@ import { openPackageSource } from '../../shared/packages/read-package.ts';
 import { defaultPackageLimits } from '../../shared/packages/package-source.ts';
 import type { PackageSource } from '../../shared/packages/package-source.ts';
 import { filesBelow } from '../storage/stores.ts';
-import { bytesOf, temporaryFolder } from './package-folder.ts';
+import { bytesOf } from './package-folder.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 /** An entry of a ZIP archive, valid by default. */
 export interface ZipPart {

@@ -7,9 +7,10 @@ import { describe, expect, test, vi } from 'vitest';
 import { PackageError } from '../../shared/packages/package-error.ts';
 import type { defaultPackageLimits } from '../../shared/packages/package-source.ts';
 import { openPackageSource } from '../../shared/packages/read-package.ts';
-import { contentOf, messageOfFailure, temporaryFolder } from './package-folder.ts';
+import { contentOf, messageOfFailure } from './package-folder.ts';
 import { baseParts, loadArchiver, openZip, writeArchive, writeZip64, zipBytes } from './zip-builder.ts';
 import type { ZipPart } from './zip-builder.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 /** Returns the number of this process's open archive descriptors; 0 if the system does not list them. */
 const openDescriptors = async () => {

@@ -1,13 +1,12 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parseConfig } from '../../shared/platform/config.ts';
 import { loadSecrets } from '../../shared/platform/secrets.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 async function temporaryDataDir(): Promise<string> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'lectern-secrets-'));
-  onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
+  const dataDir = await temporaryFolder();
   return dataDir;
 }
 

@@ -1,7 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { findMongod } from '../../shared/embedded/find-mongod.ts';
 import { startMongod } from '../../shared/embedded/mongod.ts';
@@ -9,6 +6,7 @@ import { buildLearnerToken, buildOrganization } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { ask, expectError } from '../support/answers.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 test('without MongoDB each endpoint gets 500 with its own message and a retry time', async () => {
   const binary = await findMongod({
@@ -16,8 +14,7 @@ test('without MongoDB each endpoint gets 500 with its own message and a retry ti
     report: () => undefined,
     signal: new AbortController().signal,
   });
-  const dbPath = await mkdtemp(join(tmpdir(), 'lectern-test-'));
-  onTestFinished(() => rm(dbPath, { recursive: true, force: true }));
+  const dbPath = await temporaryFolder();
   let mongod = await startMongod({ binary, dbPath });
   onTestFinished(() => mongod.stop());
   const harness = await startHarness({ MONGODB_URI: mongod.url });

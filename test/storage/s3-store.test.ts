@@ -1,6 +1,4 @@
-import { mkdtemp } from 'node:fs/promises';
-import { join } from 'node:path';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { parseConfig } from '../../shared/platform/config.ts';
 import { createStore } from '../../shared/storage/create-store.ts';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
@@ -14,6 +12,7 @@ import { environmentOf, strangersKey } from '../support/s3-server.ts';
 import type { S3Server } from '../support/s3-server.ts';
 import { minPartBytes, s3Name, startS3Store, useS3Server } from './kinds.ts';
 import { archiveKey as key, filesBelow, read, readAndClose, storeArchive } from './stores.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 const s3Server = useS3Server();
 
@@ -79,7 +78,7 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
   });
 
   test('allows archives with the largest configurable limits', async () => {
-    const dataDir = await mkdtemp(join(inject('runDir'), 'parts-'));
+    const dataDir = await temporaryFolder();
     const most = String(Number.MAX_SAFE_INTEGER);
     const limits = { EXPORT_MAX_BYTES: most, MEDIA_MAX_BYTES: most, LECTERN_DATA_DIR: dataDir };
     const { archives } = await createStore(parseConfig({ ...environmentOf(server.settings), ...limits }));

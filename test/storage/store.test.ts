@@ -32,6 +32,7 @@ function expectRecent(storedAt: Date | undefined): void {
 const name = `v1/assets/${digest.sha256.slice(0, 2)}/${digest.sha256}`;
 const bySha256 = (a: { sha256: string }, b: { sha256: string }) => (a.sha256 < b.sha256 ? -1 : 1);
 
+// The S3 server cannot run on every machine; the name says so there.
 describe.each(storeKinds)('blobs on $name', ({ start, skip }) => {
   if (skip) return test.skip('the same guarantees');
 

@@ -1,10 +1,9 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { createDiskStore } from '../../shared/storage/disk-store.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
 import type { ArchiveStore, OpenFile, Store } from '../../shared/storage/store.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 /** Reads an open file and closes it. */
 export async function readAndClose(file: OpenFile | null): Promise<Buffer> {
@@ -25,8 +24,7 @@ export interface TestStore {
 
 /** Creates an empty disk store in a new folder, until the end of the test. */
 export async function startStore(): Promise<TestStore & { folder: string }> {
-  const folder = await mkdtemp(join(tmpdir(), 'lectern-store-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder();
   return {
     store: createDiskStore(folder),
     folder,

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect, inject, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { Player, useLesson } from '../player/player-lessons.ts';
 import { ask } from '../support/answers.ts';
@@ -12,6 +12,7 @@ import { buildLearnerToken } from '../support/factories.ts';
 import { useApi } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { Webhooks } from './webhooks-client.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 /* The receivers of docs/webhooks.md, as they are printed there. */
 
@@ -35,7 +36,7 @@ test.each([
   async (language, name, program) => {
     const page = await readFile(join(packageRoot, 'docs/webhooks.md'), 'utf8');
     const [, code = ''] = new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(page) ?? [];
-    const path = join(await mkdtemp(join(inject('runDir'), 'receiver-')), name);
+    const path = join(await temporaryFolder(), name);
     await writeFile(path, code);
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;

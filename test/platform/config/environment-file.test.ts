@@ -1,12 +1,12 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readEnvironmentFile } from '../../../shared/platform/environment-file.ts';
+import { temporaryFolder } from '../../support/folders.ts';
 
 async function fileWith(bytes: string | Buffer): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'lectern-env-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder();
   const path = join(folder, '.env');
   await writeFile(path, bytes);
   return path;
