@@ -75,7 +75,7 @@ export const getUserPlayerData = defineEndpoint(
           : await findLessonVersion(deps.db, organization._id, lessonId, versionId);
       if (version === null) throw new LecternError('NOT_FOUND', notFound);
       const facts = await factsOf(deps.lessons, version._id);
-      // Widgets read them like a learner's attributes.
+      // In the place of a learner's attributes.
       const { id: userId, email, role } = presentUser(user);
       const userAttributes = JSON.stringify({ userId, email, role });
       await sendPlayerData(deps, ctx, version, { facts, userAttributes, options });

@@ -10,7 +10,9 @@ export function addWidgetCommands(widget: Command): void {
   contextCommand(
     widget
       .command('register')
-      .description('download and store a release of a widget; versions published from then on use it')
+      .description(
+        'fetch and store a release of a widget; versions that are published for the first time afterward use it',
+      )
       .requiredOption('--org <slug>', 'the organization')
       .requiredOption('--type <type>', "the widget's type, as blocks name it", parseWidgetType)
       .requiredOption('--js <url>', 'the ES module', parseHttpUrl)
