@@ -124,7 +124,7 @@ test.each(['Browse', 'Review'] as const)('in mode %s, only the session is record
   const { platform, registration, launch, close } = await start();
   const page = await launch({ launchMode });
   await playToEnd(page);
-  await page.getByText('aren’t recorded').waitFor();
+  await page.getByText('don’t record').waitFor();
   await close(page);
   expect(definedVerbs(platform, registration)).toEqual([['initialized', 'terminated']]);
   expect(platform.statements(registration)).toHaveLength(2);

@@ -145,7 +145,7 @@ describe.each<[string, ScormVersion]>([
     const setup = await start();
     const { page, lesson } = await launch(setup, { mode });
     await playToEnd(lesson);
-    await lesson.getByText('aren’t recorded').waitFor();
+    await lesson.getByText('don’t record').waitFor();
     await closeTab(setup.platform, page);
     const { values, calls } = setup.platform.record('ann');
     expect({ values, calls }).toEqual({ values: [], calls: ['Initialize', 'Terminate'] });
