@@ -31,7 +31,11 @@ export function addCartridgeCommand(command: Command): void {
     command
       .requiredOption('--org <slug>', 'the organization')
       .requiredOption('--out <file>', 'the .imscc to write, or a folder')
-      .option('--preset <what>', 'the platform: moodle gets the version that it imports', oneOf(presets))
+      .option(
+        '--preset <what>',
+        'the platform; for moodle, Common Cartridge 1.1, the last version that it imports',
+        oneOf(presets),
+      )
       .option('--newest', 'links play the newest version, not the one published now'),
     async (context, { org, out, preset, newest }: CartridgeOptions) => {
       const { db, config, signal } = context;

@@ -28,7 +28,7 @@ export function addLessonExportCommand(group: Command): void {
     .description('write the ZIP of a published version to a file')
     .argument('<lesson-id>', 'the lesson; see lesson list', parseUuid)
     .requiredOption('--out <file>', "the ZIP to write, or a folder, in which it gets the archive's own name")
-    .option('--version <number>', 'by default the version published last', parseCount);
+    .option('--version <number>', 'by default the latest published version', parseCount);
   for (const { name, values, help } of profileParameters)
     command.addOption(new Option(`--${name} <what>`, help).choices(values));
   for (const { name, values, help } of packageParameters) {

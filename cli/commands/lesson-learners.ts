@@ -41,9 +41,17 @@ export function addLessonLearnersCommand(group: Command): void {
         .default('csv'),
     )
     .addOption(new Option('--status <status>', 'only learners with this status').choices(progressStatuses))
-    .option('--since <time>', 'only learners who were active since, such as 2027-01-31T12:00:00Z', parseTime)
+    .option(
+      '--since <time>',
+      'only learners who were active from this time on, such as 2027-01-31T12:00:00Z',
+      parseTime,
+    )
     .option('--version <number>', 'only learners of this version', parseCount)
-    .addOption(new Option('--source <source>', 'of embedded lessons or of platforms').choices(learnerSources))
+    .addOption(
+      new Option('--source <source>', 'learners of embedded lessons, or of platforms').choices(
+        learnerSources,
+      ),
+    )
     .option('--platform <id>', 'only users of this platform; see platform list', parseUuid)
     .addOption(new Option('--order <order>', 'by last activity').choices(learnerOrders).default('oldest'));
   contextCommand(command, async (context, lessonId: string, options: LearnersOptions) => {

@@ -67,8 +67,8 @@ function addPreviewCommand(group: Command): void {
     group
       .command('preview')
       .description('print a link that plays a version, including a draft, for an hour; it records nothing')
-      .argument('<lesson-id>', 'as lesson list shows it', parseUuid)
-      .option('--version <number>', 'the newest one when left out', parseCount),
+      .argument('<lesson-id>', 'the lesson; see lesson list', parseUuid)
+      .option('--version <number>', 'by default the newest', parseCount),
     async (context, lessonId: string, options: { version?: number }) => {
       const lesson = await findLessonVersions(context.db, lessonId);
       const version = findVersionNumbered(lesson, options.version);
@@ -86,8 +86,8 @@ function addPublishCommand(group: Command): void {
     group
       .command('publish')
       .description('publish a version, so that it can be played and exported')
-      .argument('<lesson-id>', 'as lesson list shows it', parseUuid)
-      .option('--version <number>', 'the newest one when left out', parseCount)
+      .argument('<lesson-id>', 'the lesson; see lesson list', parseUuid)
+      .option('--version <number>', 'by default the newest', parseCount)
       .option('--force', 'even if it cannot be played yet'),
     async (
       context,
@@ -117,8 +117,8 @@ function addUnpublishCommand(group: Command): void {
     group
       .command('unpublish')
       .description('unpublish a version, or all')
-      .argument('<lesson-id>', 'as lesson list shows it', parseUuid)
-      .option('--version <number>', 'all when left out', parseCount),
+      .argument('<lesson-id>', 'the lesson; see lesson list', parseUuid)
+      .option('--version <number>', 'by default all', parseCount),
     async ({ db, audit }, lessonId: string, { version: number }: { version?: number }) => {
       const found = await findLessonVersions(db, lessonId);
       const version = number === undefined ? undefined : findVersionNumbered(found, number);
@@ -143,7 +143,7 @@ function addSetThemeCommand(group: Command): void {
         .description(
           "set a lesson's own look, instead of parts of the organization's; without an option, show it",
         )
-        .argument('<lesson-id>', 'as lesson list shows it', parseUuid),
+        .argument('<lesson-id>', 'the lesson; see lesson list', parseUuid),
     ),
     async (context, lessonId: string, options: ThemeOptions) => {
       const { lesson } = await findLessonVersions(context.db, lessonId);
@@ -171,7 +171,7 @@ function addDeleteCommand(group: Command): void {
     group
       .command('delete')
       .description('delete a lesson: it can no longer be played or exported')
-      .argument('<lesson-id>', 'as lesson list shows it', parseUuid),
+      .argument('<lesson-id>', 'the lesson; see lesson list', parseUuid),
     async ({ db, audit }, lessonId: string) => {
       const found = await findLessonVersions(db, lessonId);
       await deleteLesson(db, lessonId);

@@ -37,7 +37,7 @@ export function addScoreCommands(lti: Command): void {
       .description('list scores for learning platforms: sent, waiting and failed, the newest learners first')
       .option('--org <slug>', 'of one organization', parseSlug)
       .option('--platform <id>', 'of one platform', parseUuid)
-      .option('--failed', 'only those that are not retried automatically')
+      .option('--failed', 'only those that Lectern does not retry')
       .option('--limit <number>', `how many, at most ${maxListed}`, pageSizeParser(maxListed), maxListed)
       .option('--before <id>', 'continue after this score, the last of a list', parseUuid),
     async ({ db, audit }, options: ListOptions) => {
@@ -56,7 +56,7 @@ export function addScoreCommands(lti: Command): void {
   addChange(
     lti
       .command('dismiss')
-      .description('dismiss failed scores: they are not reported again until they change'),
+      .description('dismiss failed scores, until they change or the learner reopens the link'),
     { done: 'Dismissed', action: 'grade.dismiss', reject: notFailed, change: dismissScores },
   );
 }

@@ -36,7 +36,7 @@ export function addXapiCommands(xapi: Command): void {
       .requiredOption('--endpoint <url>', 'the URL of its xAPI, before "statements"')
       .requiredOption('--username <name>', 'for HTTP Basic authentication')
       .option('--xapi-version <version>', xapiVersions.join(' or '), oneOf(xapiVersions), '1.0.3')
-      .option('--verb <verb>', `repeatable: ${xapiVerbs.join(', ')}; all when left out`, collectVerbs)
+      .option('--verb <verb>', `repeatable: ${xapiVerbs.join(', ')}; by default all`, collectVerbs)
       .option('--pseudonyms', 'name learners by salted hashes')
       .option('--passing-score <share>', 'from 0 to 1: send passed and failed', parseShare),
     async ({ db, secrets, config, audit }, options: CreateOptions) => {
@@ -104,7 +104,7 @@ function targetOf(id: string) {
 function ofOne(command: Command, description: string): Command {
   return command
     .description(description)
-    .argument('<destination-id>', 'as xapi list shows it', parseUuid)
+    .argument('<destination-id>', 'the destination; see xapi list', parseUuid)
     .requiredOption('--org <slug>', 'the organization');
 }
 

@@ -14,7 +14,7 @@ import type { AuditEntry, NewAuditEntry } from './audit-entry.ts';
 
 export type AuditDb = AuditBlockDb & AuditAnchorDb;
 
-/** How long a read waits for others, so that a block has many entries. A process that is killed loses no more. */
+/** How long the entry of a read waits for others, so that blocks are large. A killed process loses only these. */
 const lingerMs = 1_000;
 
 /** A full block is about 150 kB, unless its entries are long. */
@@ -27,7 +27,7 @@ const maxTextLength = 255;
 /** Entries in memory, above which requests wait for MongoDB: a few MB. */
 const maxBuffered = 10_000;
 
-/** The same for one organization: its entries alone do not make the requests of others wait. */
+/** The same for one organization, so that its entries alone do not make the requests of others wait. */
 const maxBufferedOfOne = 2_500;
 
 /** Entries in memory, above which further requests of an organization fail before they do anything. */
@@ -40,11 +40,11 @@ const fullRetrySeconds = 10;
 const concurrentInserts = 4;
 const maxKnownHeads = 1_000;
 
-/** Between attempts to store a block first; a few writers compete at most. */
+/** The backoff of a writer after another one has stored the next block. At most a few writers compete. */
 const contention = { firstMs: 5, maxMs: 200 };
 const maxContentions = 100;
 
-/** Between attempts while MongoDB does not respond. */
+/** The time between attempts while MongoDB does not respond. */
 const retryMs = 5_000;
 
 type ChainedBlock = ReturnType<typeof sealBlock>;

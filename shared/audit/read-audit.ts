@@ -67,7 +67,7 @@ function isAfter({ sequence, index }: AuditPosition, after: AuditPosition | null
   return after === null || sequence > after.sequence || (sequence === after.sequence && index > after.index);
 }
 
-/** Entries reach the chain within seconds, so later blocks have none from before. */
+/** Checks whether later blocks have no entry from before a time: entries reach the chain long within a day. */
 function isPast({ sealedAt }: AuditBlock, until: Date | undefined): boolean {
   return until !== undefined && sealedAt.getTime() > until.getTime() + dayMs;
 }

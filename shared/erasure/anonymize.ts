@@ -17,9 +17,9 @@ const dayMs = 24 * 3600_000;
 const nilCourseId = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Makes a learner's records anonymous: they keep points, status and position, get a random id, and lose everything that
- * learners or integrators wrote (answers, state, attributes), the course, the time on steps, and times within a day. Records of lessons with
- * few learners stay unchanged, for the removal that follows.
+ * Makes a learner's records anonymous. They keep points, status and position, get a random id, and lose everything that
+ * learners or integrators wrote (answers, state, attributes), the course, the time on steps, and the time of day.
+ * Records of lessons with few learners stay unchanged, for the removal that follows.
  */
 export async function anonymizeRecords(db: Database, learner: LearnerSubject): Promise<void> {
   const { organizationId } = learner;

@@ -106,7 +106,7 @@ async function takeNextStep(deps: ErasureDependencies, erasure: Erasure): Promis
   const { _id, learner, state, mode, requestedAt, until } = erasure;
   if (learner === null) throw new Error('an unfinished erasure must name its learner');
   if (state === 'removing') {
-    // The request may have ended before it did so.
+    // The process that got the request may have died before it did so.
     await revokeErased(db, erasure, requestedAt);
     const counts = await countRecords(db, learner, until);
     if (!areNone(counts)) await addToLedger(store.erasures, erasure);
@@ -126,7 +126,7 @@ async function takeNextStep(deps: ErasureDependencies, erasure: Erasure): Promis
   await recordCounts(db, _id, 'removedLate', late);
   const lessonIds = [...erasure.lessonIds, ...(await lessonsOf(db, learner, until))];
   await removeRecords(db, learner, until);
-  // Again: a worker may have counted records before they were removed, or a crash may have come first.
+  // Repeated: a worker may have counted records before they were removed, and the process may have died before this.
   await forgetStatistics(db, lessonIds);
   await publishErasure(db, { id: _id, at: requestedAt }, learner);
   const finishedAt = new Date();

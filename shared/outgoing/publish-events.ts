@@ -28,10 +28,10 @@ import type { RowLimits } from './row-limits.ts';
 import type { RecordedWrite, StatementDependencies } from './statement-rows.ts';
 import { embedSource, ltiSource, readEvents } from './progress-sources.ts';
 
-/** Documents per query, and per source in one sweep. */
+/** Documents per query, and queries per source in one sweep. */
 const batchSize = 200;
 const maxBatches = 50;
-/** Of each organization's backlog in one sweep, so that new events of others do not wait for long. */
+/** Batches from each organization's backlog in one sweep, so that new events of others do not wait for long. */
 const maxBacklogBatches = 5;
 
 /** A write may have a thousand answers, each of which is a statement to each destination. */
@@ -78,7 +78,7 @@ export async function publishErasure(
 ): Promise<void> {
   const { organizationId } = data;
   const key = `erasure:${id}`;
-  // Without the learner, because a repeated erasure must not remove a report that waits for its receiver.
+  // The row names no learner, so a repeated erasure does not remove a report that waits for its receiver.
   await publishEvent(db, {
     ...{ type: 'learner.erased', key, at, organizationId, lessonId: null, learnerId: null, data },
   });

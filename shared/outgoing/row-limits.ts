@@ -32,7 +32,7 @@ export async function fullOutboxes(
   const now = performance.now();
   for (const [id, { at }] of counts) if (now - at >= cacheMs) counts.delete(id);
   for (const id of organizationIds.filter((one) => !counts.has(one))) {
-    // A limit of 0 would be none.
+    // MongoDB takes a limit of 0 for no limit.
     const isFull = (await countDeliveries(db, id, 'waiting', maxWaiting + 1)) >= maxWaiting;
     if (isFull) {
       const details = { organization: id, rows: maxWaiting };

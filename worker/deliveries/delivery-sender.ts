@@ -15,7 +15,7 @@ const backoff = { firstMs: 2_000, maxMs: 3600_000 };
 const weekMs = 7 * 24 * 3600_000;
 const quarterHourMs = 15 * 60_000;
 
-/** Deliveries that wait for a slow receiver leave their slots. */
+/** The separate slots for deliveries that wait for a slow receiver. */
 const slow: SlowSlots = { max: 128, afterMs: 1_000 };
 
 /** Concurrent deliveries to failing targets, which have separate slots. */

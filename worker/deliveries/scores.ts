@@ -25,7 +25,7 @@ import type { Outbox } from './delivery-worker.ts';
 /** The receipt for a score: its line item and the response. */
 type ScoreReceipt = Pick<SentScore, 'lineItemUrl' | 'response'>;
 
-/** The process that creates a line item is done by then. */
+/** The delay of a score while another process creates its line item. */
 const lineItemMs = 1_000;
 
 /** The outbox of scores: learners' grades for learning platforms, each platform a target. */

@@ -26,7 +26,7 @@ const pausedMs = 15 * 60_000;
 
 /**
  * An LRS that rejects this many statements in a row, each by itself, rejects Lectern: a wrong path or a strict schema.
- * The destination is paused before all statements are parked.
+ * Lectern pauses the destination before all its statements have failed.
  */
 const maxRejections = 10;
 

@@ -150,7 +150,7 @@ function schemeOf(theme: PageTheme | null): string {
 }
 
 async function* jsonString(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  // It holds back the bytes of an incomplete character.
+  // The decoder holds back the bytes of an incomplete character.
   const decoder = new TextDecoder();
   const inner = (text: string) => safeJson(text).slice(1, -1);
   yield '"';

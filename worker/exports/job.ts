@@ -18,7 +18,7 @@ const diskFullCodes: unknown[] = ['ENOSPC', 'EDQUOT'];
  * Builds an archive, unless it exists already: a job may run twice, because a worker that lost its lock may go on.
  *
  * @param data the job's payload from Redis.
- * @throws as {@link buildArchive}; when the store is full, after room was made for the retry.
+ * @throws as {@link buildArchive}; the error of a full store, after making room for the retry.
  */
 export async function runExport(
   deps: ExportDependencies,

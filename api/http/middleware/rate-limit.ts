@@ -8,7 +8,7 @@ import { tooMany } from '../retry-after.ts';
 
 const windowSeconds = 60;
 
-/** Each may change 100,000 rows and more. */
+/** How often an organization may replay deliveries. A replay may change more than 100,000 rows. */
 const replaysPerMinute = 6;
 
 /** With more keys within a minute, the oldest counts are dropped. A count takes about 0.8 KB. */
