@@ -179,7 +179,7 @@ async function findPreviewable(db: LessonVersionDb, versionId: string): Promise<
   return version !== null && isPreviewable(version) ? version : null;
 }
 
-/** Returns whether a preview may show a version. An unpublished version is withdrawn from everyone. */
+/** Returns whether a preview may show a version. An unpublished version is not available to anyone. */
 export function isPreviewable({ status }: Pick<LessonVersion, 'status'>): boolean {
   return status === 'published' || status === 'draft';
 }

@@ -110,7 +110,7 @@ export async function changeDestination(
   });
   if (changed === null) throw notFound();
   if (changed.paused === null) {
-    // A worker may have parked one after the others were made to wait.
+    // A worker may have recorded one as failed after the others were made to wait.
     if (paused !== null && rejections !== undefined) await waitAgain(db, key.id, rejections.since, 0);
     await resumeDeliveries(db, { organizationId: key.organizationId, targetId: key.id });
   }

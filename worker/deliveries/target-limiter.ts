@@ -10,7 +10,7 @@ export const maxPerTarget = 4;
 /** How many targets a process remembers as working. */
 const maxKnown = 10_000;
 
-/** The pause of a target that sends no Retry-After. No jitter is needed, because one delivery at a time probes a target. */
+/** The pause of a target that sends no Retry-After. No jitter is needed: one delivery at a time probes it. */
 const backoff = { firstMs: 2_000, maxMs: 60_000 };
 const maxRetryAfterMs = 3600_000;
 

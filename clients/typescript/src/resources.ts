@@ -39,7 +39,7 @@ export const lessons = (http: Http) => ({
     query: Query<'GET /api/lessons/{lessonId}/statistics'> = {},
     options?: RequestOptions,
   ) => http.json('GET /api/lessons/{lessonId}/statistics', { params: { lessonId }, query }, options),
-  /** Withdraws all versions, and removes the lesson from lists. */
+  /** Unpublishes all versions, and removes the lesson from lists. */
   delete: (lessonId: string, options?: RequestOptions) =>
     http.json('DELETE /api/lessons/{lessonId}', { params: { lessonId } }, options),
 });
