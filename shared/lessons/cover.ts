@@ -1,4 +1,5 @@
 import { lessonBlocks } from './blocks.ts';
+import { withoutTags } from './html-text.ts';
 import { isContainer } from './json-values.ts';
 import type { LessonContent } from './lesson-content.ts';
 
@@ -29,7 +30,6 @@ const questionMember = 'prompt';
 /** Scripts without spaces between words: two characters count as a word. */
 const spaceless = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}]/gu;
 const words = /[\p{L}\p{N}]+/gu;
-const tags = /<[^>]*>/g;
 
 /** Returns whether a text is a reference to a media file, or its path in an archive. */
 export function isMediaReference(text: string): boolean {
@@ -90,7 +90,13 @@ export function minutesOf({ lesson, sections }: Pick<LessonContent, 'lesson' | '
 }
 
 function wordsIn(html: string): number {
-  const text = html.replace(tags, ' ');
-  const characters = text.match(spaceless)?.length ?? 0;
-  return characters / 2 + (text.replace(spaceless, ' ').match(words)?.length ?? 0);
+  const text = withoutTags(html);
+  return count(text, spaceless) / 2 + count(text.replace(spaceless, ' '), words);
+}
+
+/** Counts matches without a list of them, which may be larger than the text. */
+function count(text: string, pattern: RegExp): number {
+  let found = 0;
+  for (const _match of text.matchAll(pattern)) found += 1;
+  return found;
 }

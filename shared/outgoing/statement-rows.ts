@@ -8,7 +8,7 @@ import type { XapiDestination } from '../models/xapi-destination.ts';
 import { uuidV5 } from '../platform/uuid.ts';
 import { saltOf } from '../xapi/destinations.ts';
 import { versionTextOf } from '../xapi/interactions.ts';
-import type { VersionText } from '../xapi/interactions.ts';
+import type { Interaction, VersionText } from '../xapi/interactions.ts';
 import { statementsOf } from '../xapi/statements.ts';
 
 /** A learner's write, for xAPI statements. */
@@ -29,11 +29,14 @@ export interface StatementDependencies {
   pepper: string;
 }
 
-/** The number of versions whose texts a worker caches. */
-const maxVersions = 50;
+/** The size of the texts that a worker caches: those of fifty lessons and more. */
+const maxCachedCharacters = 100_000_000;
 const caches = new WeakMap<Database, LRUCache<string, VersionText>>();
 
-const unknownVersion: VersionText = { title: '', language: 'und', steps: [], interactions: new Map() };
+const unknownVersion: VersionText = {
+  ...{ title: '', language: 'und', steps: [], interactions: new Map<string, Interaction>() },
+  characters: 0,
+};
 
 /**
  * Returns the outbox rows of the statements about a write.
@@ -90,7 +93,7 @@ async function homePageOf(
 }
 
 async function findVersionText(db: Database, versionId: string): Promise<VersionText> {
-  const cache = caches.get(db) ?? new LRUCache<string, VersionText>({ max: maxVersions });
+  const cache = caches.get(db) ?? newCache();
   caches.set(db, cache);
   const cached = cache.get(versionId);
   if (cached !== undefined) return cached;
@@ -98,4 +101,8 @@ async function findVersionText(db: Database, versionId: string): Promise<Version
   const text = content === null ? unknownVersion : versionTextOf(content);
   cache.set(versionId, text);
   return text;
+}
+
+function newCache(): LRUCache<string, VersionText> {
+  return new LRUCache({ maxSize: maxCachedCharacters, sizeCalculation: ({ characters }) => characters + 1 });
 }

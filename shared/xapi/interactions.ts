@@ -1,4 +1,5 @@
 import { stepBlocks, typeOf } from '../lessons/blocks.ts';
+import { withoutTags } from '../lessons/html-text.ts';
 import { recordOf } from '../lessons/json-values.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { playedProps } from '../lessons/block-props.ts';
@@ -28,18 +29,26 @@ export interface InteractionPart {
   text: string;
 }
 
-/** The texts of a version that statements need. They are small, because workers cache some in memory. */
+/** The texts of a version that statements need. Workers cache some in memory. */
 export interface VersionText {
   title: string;
   /** A BCP 47 tag. */
   language: string;
   steps: { id: string; title: string }[];
-  /** By {@link interactionKey}. */
+  /** By {@link interactionKey}. Of very many questions, the last ones are missing. */
   interactions: Map<string, Interaction>;
+  /** What it takes in memory, roughly. */
+  characters: number;
 }
 
+/* Whatever authors write, each statement is a row of the outbox, which all organizations share. */
 const maxTextCharacters = 200;
 const maxParts = 50;
+const maxPartsCharacters = 4_000;
+const maxPartIdCharacters = 64;
+/** Of the questions of a version, with what an object and its key take. */
+const maxVersionCharacters = 2_000_000;
+const objectCharacters = 100;
 
 export function interactionKey(stepId: string, widgetId: string): string {
   return JSON.stringify([stepId, widgetId]);
@@ -50,13 +59,18 @@ export function versionTextOf(content: LessonContent): VersionText {
   const language = content.lesson.language ?? 'und';
   const interactions = new Map<string, Interaction>();
   const steps = orderedSections(content).flatMap((section) => section.steps);
+  let characters = 0;
   for (const step of steps) {
+    if (characters > maxVersionCharacters) break;
     for (const { block } of stepBlocks(step.content)) {
       const type = typeOf(block);
       const props = recordOf(recordOf(block).props);
       if (type === undefined || typeof props.id !== 'string') continue;
       const played = playedProps({ ...block, props: { ...props, id: props.id } }, settings.overrides);
-      interactions.set(interactionKey(step.id, props.id), interactionOf(type, played));
+      const interaction = interactionOf(type, played);
+      characters += objectCharacters + JSON.stringify(interaction).length;
+      if (characters > maxVersionCharacters) break;
+      interactions.set(interactionKey(step.id, props.id), interaction);
     }
   }
   return {
@@ -64,6 +78,7 @@ export function versionTextOf(content: LessonContent): VersionText {
     language,
     steps: steps.map(({ id, title: name }) => ({ id, title: plain(name) })),
     interactions,
+    characters: characters + steps.length * objectCharacters,
   };
 }
 
@@ -92,15 +107,20 @@ function interactionOf(type: string, props: Record<string, unknown>): Interactio
 }
 
 function partsOf(parts: readonly { id: string; html: string }[]): InteractionPart[] {
-  return parts.slice(0, maxParts).map(({ id, html }) => ({ id, text: plain(html) }));
+  let room = maxPartsCharacters;
+  return parts
+    .filter(({ id }) => id.length <= maxPartIdCharacters)
+    .slice(0, maxParts)
+    .map(({ id, html }) => {
+      const text = plain(html);
+      room -= text.length;
+      return { id, text: room < 0 ? '' : text };
+    });
 }
 
 /** Returns the text of HTML, shortened. */
 function plain(html: unknown): string {
   if (typeof html !== 'string') return '';
-  const text = html
-    .replaceAll(/<[^>]*>/g, ' ')
-    .replaceAll(/\s+/g, ' ')
-    .trim();
-  return [...text].slice(0, maxTextCharacters).join('');
+  const text = withoutTags(html).replaceAll(/\s+/g, ' ').trim();
+  return [...text.slice(0, 2 * maxTextCharacters)].slice(0, maxTextCharacters).join('');
 }

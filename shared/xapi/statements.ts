@@ -172,14 +172,19 @@ function responseOf(interaction: Interaction | undefined, answer: string | null)
   if (answer === null) return null;
   const value: unknown = JSON.parse(answer);
   const isList = interaction?.type === 'choice' || interaction?.type === 'sequencing';
-  if (isList && Array.isArray(value)) return value.map(String).join('[,]');
+  if (isList && Array.isArray(value)) return value.map(textOf).join('[,]');
   if (typeof value === 'object' && value !== null) {
     // Texts of gaps, or pairs of source and target.
-    const pairs = Object.entries(value).map(([source, target]) => [source, String(target)] as const);
+    const pairs = Object.entries(value).map(([source, target]) => [source, textOf(target)] as const);
     if (interaction?.type === 'fill-in') return pairs.map(([, text]) => text).join('[,]');
     if (interaction?.type === 'matching') return pairs.map((pair) => pair.join('[.]')).join('[,]');
   }
   return typeof value === 'string' ? value : answer;
+}
+
+/** Answers come from browsers: String throws for an object with a member `toString`. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function scoreOf(score: number | null, maxScore: number | null): Json | null {

@@ -102,3 +102,10 @@ it('minutes count words, scripts without spaces, recordings and questions, unles
     ),
   ).toBe(9);
 });
+
+it('the time to count minutes does not grow with the square of a text', () => {
+  const started = performance.now();
+  const content = lessonOf({ A: { B: [text('t', '<'.repeat(200_000))] } }, { estimatedDuration: null });
+  expect(minutesOf(content)).toBe(1);
+  expect(performance.now() - started).toBeLessThan(5_000);
+});

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { publishDueEvents } from '../../shared/outgoing/publish-events.ts';
+import { createLogger } from '../../shared/platform/log.ts';
+import { createDestination } from '../../shared/xapi/destinations.ts';
+import { Player, publishLesson, question, section, step } from '../player/player-lessons.ts';
+import { buildLearnerToken } from '../support/factories.ts';
+import { testPepper } from '../support/harness.ts';
+import { useApi } from '../support/use.ts';
+
+/* Statements of lessons and answers that would harm the deliveries of others. No worker runs: the tests publish. */
+
+const api = useApi();
+
+/** Answers a question of a lesson, and publishes the statement. Returns it. */
+async function answer(props: object, given: unknown) {
+  const { type, props: usual } = question('q1');
+  const block = { type, props: { ...usual, ...props } };
+  const version = await publishLesson(api, api.organization, {
+    sections: [section('one', step('s1', block))],
+  });
+  await api.db.xapiDestinations.deleteMany({});
+  await createDestination(api.db, testPepper, api.organization._id, {
+    ...{ endpoint: 'https://lrs.invalid/', username: 'lectern', password: 'a password' },
+    ...{ version: '1.0.3', verbs: ['answered'], pseudonyms: false, passingScore: null },
+  });
+  const learnerId = randomUUID();
+  const player = new Player(api.url, version, buildLearnerToken(version, { learnerId }));
+  await player.write({ revision: 0, items: [{ widgetId: 'q1', answer: given }] });
+  const log = createLogger({ logLevel: 'silent' }, 'test');
+  const deps = { db: api.db, log, publicUrl: 'http://localhost', pepper: testPepper };
+  await publishDueEvents(deps, new AbortController().signal);
+  const { body } = await api.db.eventDeliveries.findOne({ learnerId }).lean().orFail();
+  return JSON.parse(body) as {
+    object: { definition: { name: { en: string }; choices: { id: string; description: { en: string } }[] } };
+    result: { response: string };
+  };
+}
+
+test('a choice whose id is larger than a document of MongoDB stops no event', async () => {
+  const choices = [
+    { id: 'x'.repeat(17_000_000), html: 'large' },
+    { id: 'b', html: 'right' },
+  ];
+  const { object } = await answer({ choices }, ['b']);
+  expect(object.definition.choices).toEqual([{ id: 'b', description: { en: 'right' } }]);
+});
+
+test('long texts of many choices are shortened together', async () => {
+  const choices = Array.from({ length: 50 }, (_, index) => ({ id: `c${index}`, html: 'text '.repeat(1000) }));
+  const { object } = await answer({ choices }, ['c0']);
+  const texts = object.definition.choices.map(({ description }) => description.en);
+  expect(texts[0]).toHaveLength(200);
+  expect(texts.at(-1)).toBe('c49');
+  expect(JSON.stringify(object).length).toBeLessThan(10_000);
+});
+
+test('a question of many angle brackets is read in time', async () => {
+  const started = performance.now();
+  const { object } = await answer({ question: '<'.repeat(200_000) }, ['b']);
+  expect(object.definition.name.en).toMatch(/^<{200}$/);
+  expect(performance.now() - started).toBeLessThan(15_000);
+});
+
+test.each([[[{ toString: 1 }, 'b']], [{ a: { toString: 1, valueOf: 1 } }]])(
+  'an answer whose parts have no text, %j, does not keep a learner’s statements back',
+  async (given) => {
+    const { result } = await answer({}, given);
+    expect(result.response).toContain('toString');
+  },
+);
