@@ -19,11 +19,11 @@ import { parseCount } from '../terminal/option-parsers.ts';
 const off = 'off';
 
 const helpOf: Record<RecordKind, string> = {
-  progress: 'remove progress after days without activity',
+  progress: 'remove progress after this many days without activity; off keeps it',
   ltiProgress: 'the same for users of LTI platforms',
-  grades: 'remove grades of this age whose progress is gone',
-  deliveries: 'remove events and statements of this age, sent or waiting',
-  pendingEvents: 'remove events of this age without room in the outbox',
+  grades: 'remove grades of this age in days whose progress is gone; off keeps them',
+  deliveries: 'remove events and statements of this age in days, sent or waiting; off: as usual',
+  pendingEvents: 'remove events of this age in days without room in the outbox; off: as usual',
 };
 
 type RetentionOptions = Partial<Record<RecordKind, number | typeof off>> & {
