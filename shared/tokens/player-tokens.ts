@@ -241,17 +241,17 @@ function checkSignature(ring: readonly SigningSecret[], token: string, leniency:
   if (!isTokenType(typ)) throw tokenFailure('Malformed token');
   // Tokens of other software may lack a kid: then each secret is tried.
   const candidates = kid === undefined ? ring : ring.filter((one) => one.kid === kid);
-  let failure = tokenFailure('Invalid signature');
+  let fault: TokenFault = 'Invalid signature';
   for (const candidate of candidates) {
     try {
       jwt.verify(token, keyOf(candidate), { algorithms: ['HS256'], issuer, ...leniency });
       return typ;
     } catch (error) {
-      failure = tokenFailure(reasonOf(error));
+      fault = reasonOf(error);
       if (!isWrongSecret(error)) break;
     }
   }
-  throw failure;
+  throw tokenFailure(fault);
 }
 
 function isTokenType(typ: string | undefined): typ is TokenType {

@@ -62,6 +62,9 @@ function withoutLearner(path: string): string {
   return path.replace(/((?:lti-)?(?:learners|progress)\/+)[^/]+/gi, '$1…');
 }
 
+/** Made once: each request ends with it, and an error's stack takes long to record. */
+const disconnected = new Error('the client disconnected');
+
 /**
  * Sets `ctx.state.signal`, which is aborted when the client disconnects or the process shuts down, so that handlers
  * stop working for it.
@@ -76,7 +79,7 @@ export function clientSignal(stopping: AbortSignal): StatefulMiddleware {
     const stopListening = onAbort(stopping, () => ending.abort(stopping.reason));
     ctx.res.once('close', () => {
       stopListening();
-      ending.abort(new Error('the client disconnected'));
+      ending.abort(disconnected);
     });
     await next();
   };
