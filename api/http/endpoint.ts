@@ -18,8 +18,8 @@ import { parseRequest } from './parse-request.ts';
 import type { Failures, JsonResponse, Responses, Security } from './responses.ts';
 
 /**
- * Who may call an endpoint, and from where. Its middleware runs before the request is parsed, and inside the one that
- * renders errors. `identify` runs after path and query are parsed, for access that depends on them.
+ * Defines who may call an endpoint, and from where. The middleware runs inside the one that renders errors, before the
+ * request is parsed. `identify` runs after path and query are parsed, for access that depends on them.
  */
 interface AnyAccess<Deps, Caller, Params, Query> {
   security: Security;

@@ -124,7 +124,7 @@ async function publishBatch<Document extends PendingDocument>(
     if (publication !== null) publications.push(publication);
   }
   await insertRows(deps, organizationIds, publications, malformed);
-  // Last: after a crash in between, the same rows are inserted again, and none is added.
+  // Last: after a crash before this, the next sweep inserts the same rows again, and MongoDB ignores them.
   await removePublished(
     source.model,
     malformed.without(publications).map(({ published }) => published),

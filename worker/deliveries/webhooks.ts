@@ -47,7 +47,7 @@ const maxFailingMs = 3 * 24 * hourMs;
 export function webhookOutbox(deps: EventDependencies & { publicUrl: string }): EventOutbox {
   const format = eventFormat(deps, {
     ...{ kind: 'webhook', name: 'webhook delivery', receiver, fault },
-    // They wait for receivers most of the time.
+    // Deliveries wait for receivers most of the time.
     maxConcurrent: 64,
     send: async (row, signal) => ({ outcome: 'sent', receipt: await deliver(deps, row, signal) }),
     delayMsOf({ tries }, _failure, retryAfterMs) {

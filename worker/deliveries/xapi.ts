@@ -156,7 +156,7 @@ function batchesOf(rows: readonly ClaimedDelivery[]): ClaimedDelivery[][] {
 
 interface Batch {
   destination: XapiDestination;
-  /** When it began. */
+  /** When the attempt began. */
   at: Date;
   /** Whether the LRS rejected the last statement. */
   hasRejections: boolean;

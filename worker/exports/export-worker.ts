@@ -18,8 +18,8 @@ import { findCancelled } from '../../shared/exports/cancel.ts';
 import type { QueueAccess } from '../../shared/exports/queue-access.ts';
 
 /**
- * Lectern limits the starts of a job instead (process-export.ts). BullMQ counts stalls across retries for as long as it
- * keeps a job, regardless of the number of attempts, so any limit would eventually reject a job for good.
+ * No limit: process-export.ts limits the starts of a job. BullMQ counts stalls across retries for as long as it keeps a
+ * job, regardless of the number of attempts, so any limit would eventually reject a job for good.
  */
 const maxStalls = Number.MAX_SAFE_INTEGER;
 

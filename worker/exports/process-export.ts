@@ -25,7 +25,7 @@ import type { WorkerMetrics } from './metrics.ts';
 /** The shortest time between two reports of progress, which are for people. */
 const progressIntervalMs = 500;
 
-/** The limit for a poison job, which kills its workers. */
+/** How often a job may start, because a poison job kills its workers. */
 const maxStarts = 10;
 
 /** The delay before a worker takes a job of another release again. Jitter varies which worker takes it. */
