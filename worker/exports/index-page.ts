@@ -54,7 +54,7 @@ const contentSecurityPolicy = [
   "form-action 'none'",
 ].join('; ');
 
-/** The fallback colors are for a page without its player, whose message appears late, so that no other page shows it. */
+/** The fallback colors are for a page without its player, whose message appears late: no other page shows it. */
 const style = `
 body { margin: 0; background: var(--lectern-page, Canvas); color: var(--lectern-text, CanvasText) }
 .lectern-page-note { margin: 3rem auto; padding: 0 1rem; max-width: 40rem; font: 1rem/1.5 system-ui, sans-serif }
