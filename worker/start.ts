@@ -33,6 +33,7 @@ import { observeScoreAttempts, scoreOutbox } from './deliveries/scores.ts';
 import { observeDeliveries } from './deliveries/delivery-metrics.ts';
 import { webhookOutbox } from './deliveries/webhooks.ts';
 import { xapiOutbox } from './deliveries/xapi.ts';
+import { observeImports } from './imports/import-metrics.ts';
 import { createImportWorker } from './imports/import-worker.ts';
 import { startUploadSweep } from './imports/sweep-uploads.ts';
 import { startStatistics } from './maintenance/statistics.ts';
@@ -114,6 +115,7 @@ export async function startWorker(
   const uploads = await createUploads(config, db);
   const imports = createImportWorker({
     ...{ db, store, uploads, config, log, slots: config.worker.importConcurrency },
+    observeRun: observeImports(metrics.registry),
     prebuild: async (version) => {
       if (!config.export.prebuild) return;
       const queue = createExportQueue(redis, config);

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { Registry } from 'prom-client';
+import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { createUploads } from '../../shared/imports/create-uploads.ts';
 import type { Uploads } from '../../shared/imports/uploads.ts';
 import {
@@ -13,6 +14,7 @@ import {
 import { cancelImport, findImport, insertImport, queueImport } from '../../shared/models/lesson-import.ts';
 import { createLogger } from '../../shared/platform/log.ts';
 import type { Store } from '../../shared/storage/store.ts';
+import { observeImports } from '../../worker/imports/import-metrics.ts';
 import { createImportWorker } from '../../worker/imports/import-worker.ts';
 import { runImport } from '../../worker/imports/run-import.ts';
 import { sweepUploads } from '../../worker/imports/sweep-uploads.ts';
@@ -32,13 +34,30 @@ beforeAll(async () => {
   uploads = await createUploads(api.config, api.db);
 });
 
+/** The metrics of the workers of the current test. */
+let registry: Registry;
+let observeRun: ReturnType<typeof observeImports>;
+beforeEach(() => {
+  registry = new Registry();
+  observeRun = observeImports(registry);
+});
+
+/** Returns how many runs ended with each outcome. */
+async function countedRuns(): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  const lines = /^lectern_import_seconds_count{outcome="(\w+)"} (\d+)$/gm;
+  for (const [, outcome = '', count] of (await registry.metrics()).matchAll(lines))
+    counts[outcome] = Number(count);
+  return counts;
+}
+
 const prebuild = () => Promise.resolve();
 const fileOf = (id: string) => join(api.config.storeDir, 'v1', 'uploads', id);
 
 function startWorker(slots: number, store: Store = api.store) {
   const { db, config } = api;
   const worker = createImportWorker({
-    ...{ db, store, uploads, config, prebuild, slots, log: createLogger(config, 'test') },
+    ...{ db, store, uploads, config, prebuild, slots, observeRun, log: createLogger(config, 'test') },
   });
   onTestFinished(() => worker.close(0));
   worker.start();
@@ -179,6 +198,20 @@ test('a running import is canceled, and leaves no version and no file', async ()
   await waitFor('the import to end', async () => (await stateOf(id)) === 'canceled');
   await waitFor('the file to be deleted', async () => (await findImport(api.db, id))?.hasUpload === false);
   expect((await statusOf(tenant, id)).report).toBeNull();
+  await waitFor('the metric', async () => (await countedRuns()).canceled === 1);
+});
+
+test('metrics count runs by outcome', async () => {
+  const { tenant, ids } = await tenantWith(1);
+  const { id: unreadable } = jsonOf(await begin(tenant, 6)) as ImportStatus;
+  await send(tenant, unreadable, new Uint8Array(6));
+  const all = [...ids, unreadable];
+  startWorker(1);
+  await waitFor('both imports', async () =>
+    (await Promise.all(all.map(stateOf))).every((state) => state === 'imported' || state === 'failed'),
+  );
+  await waitFor('the metric', async () => Object.keys(await countedRuns()).length === 2);
+  expect(await countedRuns()).toEqual({ imported: 1, rejected: 1 });
 });
 
 test('a worker that shuts down returns its import to the queue; the next worker imports it', async () => {
@@ -194,4 +227,6 @@ test('a worker that shuts down returns its import to the queue; the next worker 
   startWorker(1);
   await waitFor('the import to end', async () => (await stateOf(id)) === 'imported');
   expect(await findImport(api.db, id)).toMatchObject({ starts: 1, failures: 0 });
+  await waitFor('the metric', async () => Object.keys(await countedRuns()).length === 2);
+  expect(await countedRuns()).toEqual({ given_back: 1, imported: 1 });
 });

@@ -13,6 +13,7 @@ import { LecternError, messageOf } from '../../shared/platform/errors.ts';
 import type { Logger } from '../../shared/platform/log.ts';
 import { repeat } from '../../shared/platform/repeat.ts';
 import type { Repetition } from '../../shared/platform/repeat.ts';
+import type { ImportOutcome } from './import-metrics.ts';
 import { runImport } from './run-import.ts';
 import type { RunDependencies } from './run-import.ts';
 
@@ -50,10 +51,17 @@ interface Running {
  * Imports uploaded packages: polls MongoDB for queued ones while it has a free slot. Its last free slot stays open to
  * organizations of which it runs no import.
  *
- * @param slots concurrent imports of this worker.
+ * @param deps.slots concurrent imports of this worker.
+ * @param deps.observeRun called with the outcome of each run, and its seconds.
  */
-export function createImportWorker(deps: RunDependencies & { slots: number; log: Logger }): ImportWorker {
-  const { db, slots, log } = deps;
+export function createImportWorker(
+  deps: RunDependencies & {
+    slots: number;
+    observeRun: (outcome: ImportOutcome, seconds: number) => void;
+    log: Logger;
+  },
+): ImportWorker {
+  const { db, slots, observeRun, log } = deps;
   const running = new Set<Running>();
   let polling: Repetition | null = null;
 
@@ -61,7 +69,9 @@ export function createImportWorker(deps: RunDependencies & { slots: number; log:
     const stop = new AbortController();
     const one: Running = { organizationId: claimed.organizationId, stop, done: Promise.resolve() };
     running.add(one);
+    const started = Date.now();
     one.done = process(deps, claimed, stop)
+      .then((outcome) => observeRun(outcome, (Date.now() - started) / 1000))
       .catch((error: unknown) =>
         log.warn({ err: error, import: claimed._id }, 'an import could not be ended'),
       )
@@ -103,16 +113,17 @@ async function process(
   deps: RunDependencies & { log: Logger },
   claimed: LessonImport & ImportLease,
   stop: AbortController,
-): Promise<void> {
+): Promise<ImportOutcome> {
   const { db } = deps;
   const log = deps.log.child({ import: claimed._id });
   const started = Date.now();
   if (claimed.starts > maxStarts) {
     const message = `Given up after ${maxStarts} starts: each time the worker ended before the import did`;
     await endImport(db, claimed, { state: 'failed', error: { code: 'INTERNAL_ERROR', message } });
-    return;
+    return 'failed';
   }
   let { progress } = claimed;
+  let outcome: ImportOutcome = 'imported';
   const renewing = renewLease(deps, claimed, stop, () => progress);
   try {
     const report = await runImport(deps, claimed, {
@@ -121,52 +132,58 @@ async function process(
     });
     renewing.end();
     // False if another worker took over: it finds the version, and needs the file.
-    if (!(await endImport(db, claimed, { state: 'imported', report, progress }))) return;
+    if (!(await endImport(db, claimed, { state: 'imported', report, progress }))) return 'lost';
     log.info({ lesson: report.lessonId, milliseconds: Date.now() - started }, 'package imported');
   } catch (error) {
     renewing.end();
     const reason: unknown = stop.signal.aborted ? stop.signal.reason : error;
-    await endFailed(db, claimed, reason, log);
-    if (!isFinal(reason, claimed)) return;
+    outcome = await endFailed(db, claimed, reason, log);
+    if (!finalOutcomes.includes(outcome)) return outcome;
   }
   // If this fails, a later sweep deletes the file.
   await deps.uploads.remove(claimed._id);
   await markUploadDeleted(db, claimed._id);
+  return outcome;
 }
 
-/** Returns whether an import ends with this error. */
-function isFinal(error: unknown, { failures }: LessonImport): boolean {
-  if (error instanceof ShuttingDown || error instanceof LeaseLost) return false;
-  const isPermanent = error instanceof ImportCanceled || (error instanceof LecternError && error.expose);
-  return isPermanent || failures + 1 >= maxFailures;
-}
+const finalOutcomes: readonly ImportOutcome[] = ['canceled', 'rejected', 'failed'];
 
+/** Ends a run that an error has stopped: ends the import, or returns it to the queue. */
 async function endFailed(
   db: RunDependencies['db'],
   claimed: LessonImport & ImportLease,
   error: unknown,
   log: Logger,
-): Promise<void> {
+): Promise<ImportOutcome> {
   if (error instanceof LeaseLost) {
     log.warn('import left to another worker: the lease was lost');
-  } else if (error instanceof ShuttingDown) {
+    return 'lost';
+  }
+  if (error instanceof ShuttingDown) {
     await requeueImport(db, claimed, { delayMs: 0, failed: false });
     log.info('import returned to the queue');
-  } else if (error instanceof ImportCanceled) {
+    return 'given_back';
+  }
+  if (error instanceof ImportCanceled) {
     await endImport(db, claimed, { state: 'canceled' });
     log.info('import canceled');
-  } else if (error instanceof LecternError && error.expose) {
+    return 'canceled';
+  }
+  if (error instanceof LecternError && error.expose) {
     const { code, message } = error;
     await endImport(db, claimed, { state: 'failed', error: { code, message } });
     log.info({ code }, 'package rejected');
-  } else if (isFinal(error, claimed)) {
+    return 'rejected';
+  }
+  if (claimed.failures + 1 >= maxFailures) {
     log.error({ err: error }, 'import failed');
     const message = 'The import failed on the server. Try again later.';
     await endImport(db, claimed, { state: 'failed', error: { code: 'INTERNAL_ERROR', message } });
-  } else {
-    log.warn({ err: error, reason: messageOf(error) }, 'import failed; it is tried again');
-    await requeueImport(db, claimed, { delayMs: backoffMs(retry, claimed.failures), failed: true });
+    return 'failed';
   }
+  log.warn({ err: error, reason: messageOf(error) }, 'import failed; it is tried again');
+  await requeueImport(db, claimed, { delayMs: backoffMs(retry, claimed.failures), failed: true });
+  return 'retried';
 }
 
 /** Renews the lease of an import and stores its progress, until it ends. Stops the import if it must not go on. */
