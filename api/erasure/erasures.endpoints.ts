@@ -1,11 +1,14 @@
+import type { RouterContext } from '@koa/router';
 import { z } from 'zod';
-import { presentReport, previewErasure, requestErasure } from '../../shared/erasure/erase.ts';
+import { auditedErasure, presentReport, previewErasure, requestErasure } from '../../shared/erasure/erase.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { erasureModes, findErasure } from '../../shared/models/erasure.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import type { LearnerSubject } from '../../shared/tokens/learner-subject.ts';
 import { credentials } from '../accounts/access.ts';
+import { auditedChange } from '../http/audit.ts';
+import type { RequestState } from '../http/context.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import { learnerId, ltiUserId, platformId } from '../http/learner-ids.ts';
@@ -51,11 +54,16 @@ interface EraseDependencies {
 
 async function erase(
   { db, secrets }: EraseDependencies,
+  ctx: RouterContext<RequestState>,
   learner: LearnerSubject,
   { dryRun, mode }: { dryRun: 'true' | 'false'; mode: (typeof erasureModes)[number] },
 ) {
-  if (dryRun === 'true') return { status: 200 as const, body: await previewErasure(db, learner) };
+  if (dryRun === 'true') {
+    auditedChange.set(ctx, { details: { mode, isDryRun: true } });
+    return { status: 200 as const, body: await previewErasure(db, learner) };
+  }
   const erasure = await requestErasure({ db, pepper: secrets.keyPepper }, learner, { mode });
+  auditedChange.set(ctx, { details: auditedErasure(erasure) });
   return { status: 202 as const, body: presentReport(erasure) };
 }
 
@@ -76,8 +84,8 @@ export const eraseLearner = defineEndpoint(
     responses,
   },
   (deps: EraseDependencies) =>
-    ({ caller, params, query }) =>
-      erase(deps, { source: 'embed', organizationId: caller.organization._id, ...params }, query),
+    ({ ctx, caller, params, query }) =>
+      erase(deps, ctx, { source: 'embed', organizationId: caller.organization._id, ...params }, query),
 );
 
 /** DELETE /api/lti-learners/{ltiUserId} */
@@ -97,9 +105,9 @@ export const eraseLtiLearner = defineEndpoint(
     responses,
   },
   (deps: EraseDependencies) =>
-    ({ caller, params, query: { platformId, ...query } }) => {
+    ({ ctx, caller, params, query: { platformId, ...query } }) => {
       const organizationId = caller.organization._id;
-      return erase(deps, { source: 'lti', organizationId, platformId, ...params }, query);
+      return erase(deps, ctx, { source: 'lti', organizationId, platformId, ...params }, query);
     },
 );
 

@@ -59,24 +59,24 @@ export function addAuditCommands(audit: Command): void {
 }
 
 async function list(
-  { db, secrets }: CommandContext,
+  { db, secrets, audit }: CommandContext,
   { org, learner, platform, actor, limit, ...filters }: ListOptions,
 ): Promise<CommandResult> {
   const organizationId = await logOf(db, org);
   const { keyPepper } = await secrets();
-  const selection = {
-    ...filters,
-    actorId: actor,
-    learner:
-      learner === undefined
-        ? undefined
-        : pseudonymOf(keyPepper, learnerSubject(organizationId, learner, platform)),
-  };
+  const pseudonym =
+    learner === undefined
+      ? undefined
+      : pseudonymOf(keyPepper, learnerSubject(organizationId, learner, platform));
+  const selection = { ...filters, actorId: actor, learner: pseudonym };
   const found: PlacedEntry[] = [];
   for await (const entry of readAudit(db, organizationId, selection)) {
     found.push(entry);
     if (found.length === limit) break;
   }
+  await audit(organizationId, 'audit.read', {
+    target: pseudonym === undefined ? null : { type: 'learner', id: pseudonym },
+  });
   const rows = found.map(({ at, action, actor: { type, id }, target, ip }) => {
     return [at, action, `${type} ${id}`, target === null ? '' : `${target.type} ${target.id}`, ip ?? ''];
   });

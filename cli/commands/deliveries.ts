@@ -9,6 +9,7 @@ import {
 } from '../../shared/outgoing/all-deliveries.ts';
 import type { AnyDelivery, DeliveryKind } from '../../shared/outgoing/all-deliveries.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
+import { pseudonymOf } from '../../shared/tokens/learner-subject.ts';
 import { contextCommand, requireOrganization } from '../installation/context.ts';
 import { oneOf, pageSizeParser, parseLearnerId, parseUuid } from '../terminal/option-parsers.ts';
 import { count, table } from '../terminal/output.ts';
@@ -37,13 +38,20 @@ export function addDeliveriesCommands(deliveries: Command): void {
       .option('--learner <id>', 'about one learner', parseLearnerId)
       .option('--limit <number>', `how many, at most ${maxListed}`, pageSizeParser(maxListed), 50),
     async (
-      { db, audit },
+      { db, secrets, audit },
       { org, kind, status, lesson: lessonId, learner: learnerId, limit }: ListOptions,
     ) => {
       const { _id: organizationId } = await requireOrganization(db, org);
       const selection = { organizationId, kind, status, lessonId, learnerId };
       const found = await listAllDeliveries(db, selection, { after: null, limit });
-      await audit(organizationId, 'delivery.read', { target: null });
+      const target =
+        learnerId === undefined
+          ? null
+          : {
+              type: 'learner',
+              id: pseudonymOf((await secrets()).keyPepper, { source: 'embed', organizationId, learnerId }),
+            };
+      await audit(organizationId, 'delivery.read', { target });
       return { json: found, text: deliveryTable(found) };
     },
   );

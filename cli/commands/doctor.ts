@@ -1,5 +1,6 @@
 import { access, constants, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { AuditLog } from '../../shared/audit/audit-log.ts';
 import { loadConfig, settingWarnings } from '../../shared/platform/config.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { messageOf } from '../../shared/platform/errors.ts';
@@ -174,7 +175,8 @@ async function checkErasures(mongodbUri: string, config: Config): Promise<Findin
     const pepper = await findKeyPepper(config);
     if (pepper === null) return { version: null, message: 'none, because there are no secrets yet' };
     const store = await createStore(config);
-    const { erasures, reapplied } = await reapplyErasures({ db, store, pepper });
+    const audit = new AuditLog({ db, pepper, log: { warn: () => undefined } });
+    const { erasures, reapplied } = await reapplyErasures({ db, store, pepper, audit });
     const again = reapplied === 0 ? '' : `, ${count(reapplied, 'learner')} erased again after a restore`;
     return { version: null, message: `${erasures} in the ledger${again}` };
   } finally {

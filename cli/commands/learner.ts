@@ -1,7 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { finishErasure, presentReport, previewErasure, requestErasure } from '../../shared/erasure/erase.ts';
+import {
+  auditedErasure,
+  finishErasure,
+  presentReport,
+  previewErasure,
+  requestErasure,
+} from '../../shared/erasure/erase.ts';
 import { exportName } from '../../shared/erasure/learner-files.ts';
 import { learnerZip } from '../../shared/erasure/learner-zip.ts';
 import { erasureModes } from '../../shared/models/erasure.ts';
@@ -103,14 +109,15 @@ async function eraseLearner(
   const { db, store, secrets, audit, signal } = context;
   const learner = await subjectOf(context, id, options);
   const { organizationId } = learner;
+  const { keyPepper: pepper } = await secrets();
+  const target = { type: 'learner', id: pseudonymOf(pepper, learner) };
   if (dryRun) {
     const preview = await previewErasure(db, learner);
+    await audit(organizationId, 'learner.erase', { target, details: { mode, isDryRun: true } });
     return { json: preview, text: ['Would remove:', ...linesOf(preview)].join('\n') };
   }
-  const { keyPepper: pepper } = await secrets();
   const erasure = await requestErasure({ db, pepper }, learner, { mode });
-  const target = { type: 'learner', id: pseudonymOf(pepper, learner) };
-  await audit(organizationId, 'learner.erase', { target, details: { erasureId: erasure._id } });
+  await audit(organizationId, 'learner.erase', { target, details: auditedErasure(erasure) });
   note('Tokens that were signed until now are rejected. The erasure takes about a minute.');
   const wait = (milliseconds: number) => delay(milliseconds, undefined, { signal });
   const report = presentReport(await finishErasure({ db, store, pepper }, erasure, { wait }));

@@ -76,8 +76,14 @@ async function setRetention(
   };
   const fault = retentionFault(settings);
   if (fault !== null) throw new LecternError('BAD_REQUEST', `${fault}.`);
+  const record = (isDryRun: boolean) =>
+    audit(organizationId, 'retention.change', {
+      target: { type: 'organization', id: organizationId },
+      details: { ...settings.days, maxPerRun: settings.maxPerRun, isDryRun },
+    });
   if (dryRun) {
     const preview = await previewRetention(db, organizationId, settings);
+    await record(true);
     const more = preview.isCapped ? ['Later runs would remove more.'] : [];
     return {
       json: preview,
@@ -88,11 +94,7 @@ async function setRetention(
   let saved = stored;
   if (isChange) {
     saved = await changeRetention({ db, audit: await auditLog() }, organizationId, settings);
-    const target = { type: 'organization', id: organizationId };
-    await audit(organizationId, 'retention.change', {
-      target,
-      details: { ...settings.days, maxPerRun: settings.maxPerRun },
-    });
+    await record(false);
   }
   const json = presentRetention(saved);
   const text = [

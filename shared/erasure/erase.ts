@@ -1,3 +1,4 @@
+import type { AuditDetails } from '../audit/audit-entry.ts';
 import type { Database } from '../models/database.ts';
 import {
   advanceErasure,
@@ -178,6 +179,11 @@ async function gradebooksOf(
   if (grades === 0) return [];
   const { platformId } = learner;
   return [{ platformId, issuer: (await findPlatform(db, platformId))?.issuer ?? '', grades }];
+}
+
+/** Returns the details of an erasure's entry in the audit log. */
+export function auditedErasure({ _id: erasureId, mode }: Erasure): AuditDetails {
+  return { erasureId, mode, isDryRun: false };
 }
 
 /** Returns the report of an erasure for the API and the command line. It names no learner. */

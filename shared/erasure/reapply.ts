@@ -1,11 +1,16 @@
+import type { AuditLog } from '../audit/audit-log.ts';
 import { listErasures } from '../models/erasure.ts';
 import type { LedgerEntry } from '../models/erasure.ts';
 import { countRecords, listLearners } from '../models/learner-records.ts';
 import { pseudonymOf } from '../tokens/learner-subject.ts';
 import type { LearnerSubject } from '../tokens/learner-subject.ts';
-import { finishErasure, requestErasure } from './erase.ts';
+import { auditedErasure, finishErasure, requestErasure } from './erase.ts';
 import type { ErasureDependencies } from './erase.ts';
 import { addToLedger, readLedger } from './ledger.ts';
+
+export interface ReapplyDependencies extends ErasureDependencies {
+  audit: Pick<AuditLog, 'recordNow'>;
+}
 
 /** The last erasure of each learner: by organization, and then by pseudonym. */
 type Ledger = Map<string, Map<string, Date>>;
@@ -17,7 +22,7 @@ type Ledger = Map<string, Map<string, Date>>;
  * @returns how many erasures there are in the ledger, and how many learners' records were erased again.
  */
 export async function reapplyErasures(
-  deps: ErasureDependencies,
+  deps: ReapplyDependencies,
 ): Promise<{ erasures: number; reapplied: number }> {
   const ledger: Ledger = new Map();
   let erasures = 0;
@@ -50,7 +55,7 @@ function note(ledger: Ledger, { organizationId, pseudonym, requestedAt }: Ledger
 }
 
 async function reapplyIn(
-  deps: ErasureDependencies,
+  deps: ReapplyDependencies,
   organizationId: string,
   times: ReadonlyMap<string, Date>,
 ): Promise<number> {
@@ -65,6 +70,13 @@ async function reapplyIn(
     const records = Object.values(await countRecords(deps.db, learner, at));
     if (records.every((one) => one === 0)) continue;
     const erasure = await requestErasure(deps, learner, { requestedAt: at, until: at });
+    await deps.audit.recordNow(organizationId, {
+      action: 'learner.erase',
+      actor: { type: 'system', id: 'ledger' },
+      target: { type: 'learner', id: pseudonym },
+      details: auditedErasure(erasure),
+      ...{ ip: null, requestId: null },
+    });
     await finishErasure({ ...deps, settleMs: 0 }, erasure, { wait: () => Promise.resolve() });
     count += 1;
   }

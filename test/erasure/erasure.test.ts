@@ -5,6 +5,8 @@ import { buffer } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import mongoose from 'mongoose';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { AuditLog } from '../../shared/audit/audit-log.ts';
+import { readAudit } from '../../shared/audit/read-audit.ts';
 import { minRecords } from '../../shared/erasure/anonymize.ts';
 import { continueErasure, requestErasure } from '../../shared/erasure/erase.ts';
 import { recordFiles } from '../../shared/erasure/export-readme.ts';
@@ -14,6 +16,7 @@ import type { Database } from '../../shared/models/database.ts';
 import { findErasure } from '../../shared/models/erasure.ts';
 import { kindsOf } from '../../shared/models/learner-records.ts';
 import type { Organization } from '../../shared/models/organization.ts';
+import { pseudonymOf } from '../../shared/tokens/learner-subject.ts';
 import { filesOf } from '../exports/exports.ts';
 import { Player, publishLesson, useLesson } from '../player/player-lessons.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
@@ -30,6 +33,21 @@ const api = useApi();
 const version = useLesson(api);
 
 const deps = (db: Database = api.db) => ({ db, store: api.store, pepper: testPepper, settleMs: 0 });
+
+/** Erases again what a restore has brought back, as `lectern doctor` does. */
+function reapply() {
+  const audit = new AuditLog({ db: api.db, pepper: testPepper, log: { warn: () => undefined } });
+  return reapplyErasures({ ...deps(), audit });
+}
+
+/** Returns the details of the erasures of a learner in the audit log. */
+async function recordedErasures(learner: MarkedLearner): Promise<object[]> {
+  const { organizationId } = learner.subject;
+  const selection = { action: 'learner.erase', learner: pseudonymOf(testPepper, learner.subject) };
+  const details: object[] = [];
+  for await (const entry of readAudit(api.db, organizationId, selection)) details.push(entry.details);
+  return details;
+}
 
 /** Runs all steps of all erasures, as a worker does. */
 async function work(db?: Database): Promise<void> {
@@ -94,6 +112,14 @@ describe.each([
     expect(jsonOf(await erase(learner))).toMatchObject({ id: erasureId });
     await work();
     expect(await reportOf(erasureId)).toMatchObject({ state: 'finished', removed });
+    const platformId = source === 'lti' ? (learner.subject as { platformId: string }).platformId : undefined;
+    const named = platformId === undefined ? {} : { platformId };
+    const entry = { ...named, mode: 'erase', isDryRun: false, erasureId };
+    expect(await recordedErasures(learner)).toEqual([
+      { ...named, mode: 'erase', isDryRun: true },
+      entry,
+      entry,
+    ]);
 
     expect(await findMarkers(api.db, learner.markers.slice(1))).toEqual([]);
     expect(await Promise.all(others.map(({ markers }) => findMarkers(api.db, markers.slice(1))))).toEqual(
@@ -199,11 +225,13 @@ describe.each([
     };
     await model.collection.insertOne(begun as never);
 
-    expect(await reapplyErasures(deps())).toMatchObject({ reapplied: 1 });
+    const before = (await recordedErasures(learner)).length;
+    expect(await reapply()).toMatchObject({ reapplied: 1 });
+    expect(await recordedErasures(learner)).toHaveLength(before + 1);
     const left = await model.collection.find(ofSubject(learner)).toArray();
     expect(left.map(({ lessonId }) => lessonId as string)).toEqual([later.lessonId]);
     expect((await learner.player.ask()).status).toBe(410);
-    expect(await reapplyErasures(deps())).toMatchObject({ reapplied: 0 });
+    expect(await reapply()).toMatchObject({ reapplied: 0 });
   });
 });
 
