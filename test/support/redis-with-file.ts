@@ -1,0 +1,58 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Redis } from 'ioredis';
+import { startOnPort, startServer } from '../../shared/embedded/server-process.ts';
+
+/** A Redis that writes its data to a file. */
+export interface RedisWithFile {
+  url: string;
+  /** Writes the file (RDB), and returns its bytes. */
+  file: () => Promise<Buffer>;
+  stop: () => Promise<void>;
+}
+
+/**
+ * Starts a Redis whose file has all texts uncompressed. It ends with this process at the latest.
+ *
+ * @param program of `findDebianProgram`.
+ * @param folder the folder of its file.
+ */
+export async function startRedisWithFile(program: string, folder: string): Promise<RedisWithFile> {
+  const settings = { bind: '127.0.0.1', save: '', rdbcompression: 'no', dir: folder };
+  const libraries = await librariesOf(program);
+  const { port, stop } = await startOnPort(undefined, async (port) => {
+    const args = Object.entries({ ...settings, port }).flatMap(([name, value]) => [
+      `--${name}`,
+      String(value),
+    ]);
+    const child = await startServer({
+      name: 'Redis',
+      command: 'env',
+      args: [`LD_LIBRARY_PATH=${libraries}`, program, ...args],
+      ready: /ready to accept connections/i,
+      timeoutMs: 30_000,
+    });
+    return { port, stop: () => child.stop() };
+  });
+  const url = `redis://127.0.0.1:${port}`;
+  return {
+    url,
+    stop,
+    async file() {
+      const redis = new Redis(url);
+      await redis.save();
+      redis.disconnect();
+      return readFile(join(folder, 'dump.rdb'));
+    },
+  };
+}
+
+/** Returns the folder of the libraries that were extracted beside a program of Debian. */
+async function librariesOf(program: string): Promise<string> {
+  const folder = join(dirname(program), '..', 'lib');
+  const names = await readdir(folder).catch(() => []);
+  return names
+    .filter((name) => name.endsWith('-linux-gnu'))
+    .map((name) => join(folder, name))
+    .join(':');
+}
