@@ -152,6 +152,11 @@ interface DestinationDependencies {
   secrets: Pick<Secrets, 'keyPepper'>;
 }
 
+interface ReplayDependencies {
+  db: Database;
+  rateLimits: Pick<RateLimits, 'replays'>;
+}
+
 function assertEndpoint(url: string | undefined, config: DestinationDependencies['config']): void {
   const fault = url === undefined ? null : endpointFault(url, config);
   if (fault !== null) throw new LecternError('INVALID_CONTENT', fault);
@@ -260,17 +265,20 @@ export const changeXapiDestination = defineEndpoint(
     operationId: 'changeXapiDestination',
     summary: 'Change an xAPI destination',
     description:
-      'Changes the given fields; another endpoint needs a password. While a destination is paused, its statements wait.',
+      'Changes the given fields; another endpoint needs a password. While a destination is paused, its statements wait. ' +
+      'Activating one sends them, and counts as a replay.',
     body: strictBody(changeSchema, { resumed: { value: { status: 'active' } } }, [
       ...endpointFaults,
       passwordNeeded,
     ]),
     responses: { 200: described, 404: notFound },
   },
-  ({ db, config, secrets }: DestinationDependencies) =>
-    async ({ caller, params: { destinationId: id }, readBody }) => {
+  ({ db, config, secrets, rateLimits }: DestinationDependencies & Pick<ReplayDependencies, 'rateLimits'>) =>
+    async ({ ctx, caller, params: { destinationId: id }, readBody }) => {
       const { status, ...given } = await readBody();
       assertEndpoint(given.endpoint, config);
+      // Activating a destination sends all its waiting statements.
+      if (status === 'active') await rateLimits.replays.count(ctx, caller.organization._id);
       const settings = Object.fromEntries(
         Object.entries(given).filter(([, value]) => (value as unknown) !== undefined),
       );
@@ -316,7 +324,7 @@ export const replayXapiDestination = defineEndpoint(
     body: replayBody,
     responses: { 202: replayed, 404: notFound },
   },
-  (deps: { db: Database; rateLimits: Pick<RateLimits, 'replays'> }) =>
+  (deps: ReplayDependencies) =>
     async ({ ctx, caller, params: { destinationId: id }, readBody }) => {
       const period = await readBody();
       const organizationId = caller.organization._id;

@@ -109,7 +109,8 @@ export async function changeDestination(
     ...(isActive === false && { paused: { reason: 'owner', at: new Date() } }),
   });
   if (changed === null) throw notFound();
-  if (changed.paused === null) {
+  // Not after every change: there may be many.
+  if (isActive === true) {
     // A worker may have recorded one as failed after the others were made to wait.
     if (paused !== null && rejections !== undefined) await waitAgain(db, key.id, rejections.since, 0);
     await resumeDeliveries(db, { organizationId: key.organizationId, targetId: key.id });

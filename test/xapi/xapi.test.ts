@@ -154,6 +154,24 @@ test('parked statements are replayed since a time, at most 6 times a minute', as
   expect(answers.filter(({ status }) => status === 429)).toHaveLength(1);
 });
 
+test('activating a destination counts as a replay, and other changes leave retries as they are', async () => {
+  const { organization, headers } = await buildOrganization(api);
+  const credentials = { endpoint: lrs.url, username: 'lectern', password: lrs.password };
+  const { id } = jsonOf(await send('POST', '', credentials, headers)) as { id: string };
+  const nextTryAt = new Date(Date.now() + 3_600_000);
+  const _id = `xst_${randomUUID()}`;
+  await api.db.eventDeliveries.create({
+    ...{ _id, kind: 'xapi' as const, organizationId: organization._id, targetId: id, type: 'answered' },
+    ...{ eventAt: new Date(), createdAt: new Date(), nextTryAt, state: 'waiting' as const, body: '{}' },
+  });
+  expect((await send('PATCH', `/${id}`, { passingScore: 0.5 }, headers)).status).toBe(200);
+  const row = await api.db.eventDeliveries.findById(_id).lean().orFail();
+  expect(row.nextTryAt).toEqual(nextTryAt);
+  const activate = () => send('PATCH', `/${id}`, { status: 'active' }, headers);
+  const answers = await Promise.all(Array.from({ length: 7 }, activate));
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(1);
+});
+
 test('a rejected password pauses the destination, which is an event; with the right one, everything that has waited arrives', async () => {
   const id = await create({ password: 'wrong' });
   await new Webhooks(api).create('https://receiver.invalid/', ['xapi.paused']);
