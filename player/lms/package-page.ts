@@ -28,6 +28,7 @@ export interface PackageSettings {
 
 export interface PageParts extends PackageSettings {
   map: LessonMap;
+  /** The language of the lesson: a BCP 47 tag. */
   language: string;
 }
 
@@ -41,8 +42,8 @@ export async function playPackage(connect: Connect): Promise<void> {
   const lesson = readJson('lectern-lesson-json') as LessonContent;
   const { versionId, ...files } = readJson('lectern-archive-json') as { versionId: string } & InlineFiles;
   const settings = readJson('lectern-package-json') as PackageSettings;
-  const language = supportedLanguage(lesson.lesson.language ?? 'en') ?? 'en';
-  const bar = packageBar(language, () => leave(true));
+  const language = lesson.lesson.language ?? 'en';
+  const bar = packageBar(supportedLanguage(language) ?? 'en', () => leave(true));
   container.before(bar.element);
 
   // The page contains only custom widgets.
@@ -54,7 +55,7 @@ export async function playPackage(connect: Connect): Promise<void> {
   const inBrowser = tracker === null ? localProgress(lesson.lesson.id, versionId) : null;
   if (tracker === null) bar.show('lms.notConnected');
   else if (tracker.mode !== 'normal') bar.show(tracker.mode === 'review' ? 'lms.review' : 'lms.browse');
-  bar.setExit(tracker !== null);
+  if (tracker !== null) bar.showExit(tracker.mode === 'normal' ? 'lms.exit' : 'lms.leave');
 
   const record = (event: LessonEvent) => {
     tracker?.update(event);
@@ -128,7 +129,6 @@ type Note = 'lms.notConnected' | 'lms.notSaved' | 'lms.review' | 'lms.browse';
 function packageBar(language: string, onExit: () => void) {
   const note = element('p', { class: 'lectern-package-note', role: 'status' });
   const exit = element('button', { class: 'lectern-button lectern-is-quiet', type: 'button', hidden: true });
-  exit.textContent = message(language, 'lms.exit');
   const retry = element('button', { class: 'lectern-button lectern-is-quiet', type: 'button', hidden: true });
   retry.textContent = message(language, 'lms.retry');
   exit.addEventListener('click', onExit);
@@ -141,8 +141,9 @@ function packageBar(language: string, onExit: () => void) {
       note.textContent = text === null ? '' : message(language, text);
       retry.hidden = text !== 'lms.notConnected';
     },
-    setExit(canExit: boolean) {
-      exit.hidden = !canExit;
+    showExit(text: 'lms.exit' | 'lms.leave') {
+      exit.textContent = message(language, text);
+      exit.hidden = false;
     },
     end() {
       exit.hidden = true;
