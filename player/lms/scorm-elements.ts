@@ -6,6 +6,7 @@ import {
   scorm12Type,
   scorm2004Pattern,
   scorm2004Response,
+  shortText,
 } from '../../shared/lms/responses.ts';
 import type { AnswerItem } from '../lesson/state.ts';
 import type { LessonReport, SectionReport } from './lesson-report.ts';
@@ -188,10 +189,7 @@ export function duration2004(ms: number): string {
 const maxDescription = 250;
 
 function description(text: string): string {
-  const line = text
-    .replaceAll(/\s+/g, ' ')
-    .trim()
-    .slice(0, maxDescription - 1);
+  const line = shortText(text.replaceAll(/\s+/g, ' ').trim(), maxDescription - 1);
   // Platforms would read `{lang=…}` as an attribute.
   return line.startsWith('{') ? ` ${line}` : line;
 }

@@ -55,9 +55,9 @@ function scorm12Text(response: Response | CorrectResponse): string | undefined {
         ? decimal('value' in response ? response.value : response.min)
         : undefined;
     case 'fill-in':
-      return oneLine(response.parts.join(', ')).slice(0, max12Characters);
+      return shortText(oneLine(response.parts.join(', ')), max12Characters);
     case 'long-fill-in':
-      return oneLine(response.text).slice(0, max12Characters);
+      return shortText(oneLine(response.text), max12Characters);
     case 'other':
       return undefined;
   }
@@ -83,11 +83,11 @@ export function scorm2004Response(response: Response | CorrectResponse): string 
     case 'fill-in':
       return response.parts
         .slice(0, max2004.parts)
-        .map((part) => withoutMarkers(oneLine(part)).slice(0, max2004.partCharacters))
+        .map((part) => shortText(withoutMarkers(oneLine(part)), max2004.partCharacters))
         .join('[,]');
     case 'long-fill-in':
     case 'other':
-      return withoutMarkers(response.text).slice(0, max2004.textCharacters);
+      return shortText(withoutMarkers(response.text), max2004.textCharacters);
   }
 }
 
@@ -114,6 +114,16 @@ export function decimal(value: number, digits = 7): string | undefined {
 function idsOf(positions: readonly number[]): string[] | undefined {
   const found = positions.map((position) => ids[position]);
   return found.every((id) => id !== undefined) ? found : undefined;
+}
+
+/**
+ * Returns at most so many characters of a text, without those that XML lacks, and without half of a surrogate pair:
+ * platforms that encode values as URLs throw on it, and store nothing.
+ */
+export function shortText(text: string, maxCharacters: number): string {
+  // oxlint-disable-next-line no-control-regex -- these are what XML lacks
+  const plain = text.replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '');
+  return plain.slice(0, maxCharacters).replaceAll(/\p{Surrogate}/gu, '');
 }
 
 /** Returns text without line breaks and control characters. */

@@ -35,11 +35,15 @@ export interface Platform {
 }
 
 export interface LaunchOptions {
-  mode?: 'normal' | 'browse' | 'review';
+  /** '' as platforms that do not know modes. */
+  mode?: 'normal' | 'browse' | 'review' | '';
   /** Elements of the data model that the platform sets, such as the mastery score. */
   given?: Record<string, string>;
-  /** How the package is shown: in a frame, two frames deep, in a popup, or in a frame of another origin. */
-  layout?: 'frame' | 'deep' | 'popup' | 'bridge';
+  /**
+   * How the package is shown: in a frame, two frames deep, in a popup, in a popup with the API in the opener's document,
+   * or in a frame of another origin.
+   */
+  layout?: 'frame' | 'deep' | 'popup' | 'document' | 'bridge';
 }
 
 const scripts = { '1.2': 'scorm12', '2004': 'scorm2004' } as const;
@@ -52,6 +56,7 @@ const types: Record<string, string> = {
   png: 'image/png',
   jpg: 'image/jpeg',
   webp: 'image/webp',
+  svg: 'image/svg+xml',
 };
 
 /** Starts a platform for the files of a package, until the end of the test. */
@@ -120,7 +125,8 @@ function launchPage(
 ): string {
   const name = version === '1.2' ? 'Scorm12API' : 'Scorm2004API';
   const object = version === '1.2' ? 'API' : 'API_1484_11';
-  const src = { frame: '/package/index.html', deep: '/deep', bridge: content, popup: '' }[layout];
+  const isPopup = layout === 'popup' || layout === 'document';
+  const src = layout === 'bridge' ? content : layout === 'deep' ? '/deep' : '/package/index.html';
   const state = JSON.stringify({ version, learner, mode, given, cmi }).replaceAll('<', '\\u003c');
   return `<!doctype html><meta charset="utf-8">
 <script src="/run-time/${scripts[version]}/min"></script>
@@ -130,8 +136,8 @@ const state = ${state};
 const api = new ${name}({ autocommit: false, logLevel: 5 });
 const old = state.version === '1.2';
 const launch = old
-  ? { core: { student_id: state.learner, lesson_mode: state.mode, credit: 'credit' } }
-  : { learner_id: state.learner, mode: state.mode, credit: 'credit' };
+  ? { core: { student_id: state.learner, lesson_mode: state.mode || 'normal', credit: 'credit' } }
+  : { learner_id: state.learner, mode: state.mode || 'normal', credit: 'credit' };
 ${storedState}
 for (const [element, value] of Object.entries(state.given)) api.cmi && setGiven(element, value);
 const pending = { values: [], calls: [] };
@@ -151,10 +157,14 @@ const send = (call) => {
 wrap('Initialize', () => pending.calls.push('Initialize'));
 wrap('Commit', () => send('Commit'));
 wrap(old ? 'Finish' : 'Terminate', () => send('Terminate'));
-window.${object} = api;
+if (state.mode === '') {
+  const get = api[prefix + 'GetValue'].bind(api);
+  api[prefix + 'GetValue'] = (element) => (/mode$/.test(element) ? '' : get(element));
+}
+${layout === 'document' ? 'document' : 'window'}.${object} = api;
 </script>
 ${
-  layout === 'popup'
+  isPopup
     ? `<button onclick="window.open('/package/index.html', 'package', 'width=900,height=700')">Open</button>`
     : framePage(src)
 }

@@ -51,6 +51,25 @@ describe.each(['scorm12', 'scorm2004'])('%s', (format) => {
     }
   });
 
+  test('the manifest has the literal prefixes and versions that platforms look for', async () => {
+    const manifest = text(await files(quiz, `${query}&passMark=80`), 'imsmanifest.xml');
+    const literal =
+      format === 'scorm12'
+        ? [
+            ...['<schemaversion>1.2</schemaversion>', 'adlcp:scormtype="sco"'],
+            '<adlcp:masteryscore>80</adlcp:masteryscore>',
+          ]
+        : [
+            ...['<schemaversion>2004 4th Edition</schemaversion>', 'adlcp:scormType="sco"'],
+            '<imsss:minNormalizedMeasure>0.8</imsss:minNormalizedMeasure>',
+            '<imsss:deliveryControls completionSetByContent="true" objectiveSetByContent="true"/>',
+            'minProgressMeasure="1.0">1.0</adlcp:completionThreshold>',
+            '<adlnav:hideLMSUI>continue</adlnav:hideLMSUI>',
+          ];
+    for (const part of literal) expect(manifest).toContain(part);
+    expect(manifest.match(/<resource /g)).toHaveLength(1);
+  });
+
   test.each(hostileTitles)('a title with %s gives a valid manifest', async (_, title) => {
     const built = await buildQuiz({ lesson: { title } });
     const version = await buildVersion(lab.harness, lab.organization, built.path);

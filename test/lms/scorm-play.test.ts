@@ -7,7 +7,7 @@ import { filesOf } from '../exports/exports.ts';
 import { buildVersion } from '../support/factories.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { answerStep, goOn, heading, playToEnd, stateOn } from './learner.ts';
-import { buildQuiz } from './lessons.ts';
+import { buildQuiz, sections } from './lessons.ts';
 import { startPlatform } from './platform.ts';
 import type { LaunchOptions, Platform, ScormVersion } from './platform.ts';
 import { faultsOf } from './strict-values.ts';
@@ -146,9 +146,59 @@ describe.each<[string, ScormVersion]>([
     const { page, lesson } = await launch(setup, { mode });
     await playToEnd(lesson);
     await lesson.getByText('don’t record').waitFor();
+    await lesson.getByRole('button', { name: 'Exit', exact: true }).waitFor();
     await closeTab(setup.platform, page);
     const { values, calls } = setup.platform.record('ann');
     expect({ values, calls }).toEqual({ values: [], calls: ['Initialize', 'Terminate'] });
+  });
+
+  test('every limit keeps whole characters, also in texts that XML cannot carry', async () => {
+    // The limit is inside a character.
+    const long = `${scorm === '1.2' ? '' : 'x'}${'🌊'.repeat(2_100)}`;
+    const prompt = `\ud800${long}`;
+    const block = { type: 'OpenResponse', props: { id: 'open', prompt } };
+    const steps = sections[0]?.steps.map((step) => ({ ...step, content: { root: {}, content: [block] } }));
+    const built = await buildQuiz({ sections: [{ ...sections[0], title: '🌊'.repeat(150), steps }] });
+    const lesson = await buildVersion(lab.harness, lab.organization, built.path);
+    const files = await filesOf((await lab.get(lesson, { query: `?format=${format}` })).body);
+    const setup = { platform: await startPlatform(scorm, files), context: (await start()).context };
+    const opened = await launch(setup);
+    await answerStep(opened.lesson, `\u000b${long}`);
+    await closeTab(setup.platform, opened.page);
+    const { values } = setup.platform.record('ann');
+    expect(faultsOf(scorm, values)).toEqual([]);
+    const response = values.find(({ element }) => /(student|learner)_response$/.test(element))?.value ?? '';
+    expect(response).toBe(long.slice(0, scorm === '1.2' ? 254 : 3_999));
+  });
+
+  test('without a mode, the platform gets results, and a score only after a scored answer', async () => {
+    const setup = await start();
+    const { page, lesson } = await launch(setup, { mode: '' });
+    await goOn(lesson);
+    await goOn(lesson);
+    const { values } = setup.platform.record('ann');
+    await waitFor('the third step', () => values.some(({ value }) => value === '2'));
+    // Before anything else: a platform drops the state of a session that is cut off without it.
+    expect(values[0]).toMatchObject({ element: scorm === '1.2' ? 'cmi.core.exit' : 'cmi.exit' });
+    const scores = () => values.filter(({ element }) => /^cmi\.(core\.)?score/.test(element));
+    expect(scores()).toEqual([]);
+    await answerStep(lesson);
+    await waitFor('a score', () => scores().length > 0);
+    await closeTab(setup.platform, page);
+  });
+
+  test('the preset of a platform whose sessions expire commits while nothing changes', async () => {
+    const setup = await start('&preset=sap');
+    const page = await setup.context.newPage();
+    await page.clock.install();
+    await page.goto(setup.platform.launchUrl('ann'));
+    await heading(page.frameLocator('iframe')).waitFor();
+    const commits = () => setup.platform.record('ann').calls.filter((call) => call === 'Commit').length;
+    await page.clock.runFor(2_000);
+    await waitFor('the first commits', () => commits() > 0);
+    const before = commits();
+    await page.clock.runFor(4 * 60_000 + 1_000);
+    await waitFor('another commit', () => commits() > before);
   });
 
   test('Exit ends the session once, and keeps text that was not submitted', async () => {
@@ -165,19 +215,22 @@ describe.each<[string, ScormVersion]>([
     expect(calls.filter((call) => call === 'Terminate')).toHaveLength(1);
   });
 
-  test.each(['deep', 'popup', 'bridge'] as const)('it finds the platform from a %s', async (layout) => {
-    const setup = await start();
-    const page = await setup.context.newPage();
-    await page.goto(setup.platform.launchUrl('ann', { layout }));
-    let lesson: ReturnType<Page['frameLocator']> | Page = page.frameLocator('iframe');
-    if (layout === 'popup') {
-      const opened = page.waitForEvent('popup');
-      await page.getByRole('button', { name: 'Open' }).click();
-      lesson = await opened;
-    } else lesson = lesson.frameLocator('iframe');
-    await playToEnd(lesson);
-    await waitFor('completion', () => statusOf(setup.platform.record('ann'))[0] === 'completed');
-  });
+  test.each(['deep', 'popup', 'document', 'bridge'] as const)(
+    'it finds the platform from a %s',
+    async (layout) => {
+      const setup = await start();
+      const page = await setup.context.newPage();
+      await page.goto(setup.platform.launchUrl('ann', { layout }));
+      let lesson: ReturnType<Page['frameLocator']> | Page = page.frameLocator('iframe');
+      if (layout === 'popup' || layout === 'document') {
+        const opened = page.waitForEvent('popup');
+        await page.getByRole('button', { name: 'Open' }).click();
+        lesson = await opened;
+      } else lesson = lesson.frameLocator('iframe');
+      await playToEnd(lesson);
+      await waitFor('completion', () => statusOf(setup.platform.record('ann'))[0] === 'completed');
+    },
+  );
 });
 
 test('without a platform, the lesson plays with a notice, and the browser keeps the progress', async () => {

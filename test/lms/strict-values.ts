@@ -72,6 +72,10 @@ const patterns: Record<ScormVersion, [element: string, value: RegExp][]> = {
   ],
 };
 
+/** What XML lacks, and halves of surrogate pairs, with which no value can become a part of a URL. */
+// oxlint-disable-next-line no-control-regex -- these are what XML lacks
+const impossible = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/u;
+
 /** By the type of the interaction: the form of a response. */
 const responses: Record<ScormVersion, Record<string, RegExp>> = {
   '1.2': {
@@ -99,6 +103,7 @@ export function faultsOf(version: ScormVersion, values: readonly SetValue[]): Se
     const pattern = patterns[version].find(([names]) => new RegExp(`^${names}$`).test(element))?.[1];
     const isResponse = name === 'student_response' || name === 'learner_response';
     const form = isResponse ? responses[version][interactionTypes.get(interaction ?? '') ?? ''] : undefined;
-    return !isAccepted || pattern?.test(value) !== true || form?.test(value) === false;
+    if (!isAccepted || impossible.test(value)) return true;
+    return pattern?.test(value) !== true || form?.test(value) === false;
   });
 }
