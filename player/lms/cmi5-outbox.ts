@@ -6,6 +6,8 @@ const maxRetries = 5;
 const stateDelayMs = 500;
 /** Browsers finish no longer requests of a page that is closed. */
 const maxBatchBytes = 20_000;
+/** 401 is for violations too (ADL's CATAPULT), and a token that has expired cannot be renewed. */
+const rejections: readonly number[] = [400, 401, 403, 409, 413];
 
 /**
  * Sends statements in order, one batch at a time, and the newest state. Both are retried; a statement that the store
@@ -18,18 +20,20 @@ export class Cmi5Outbox {
   #statements: object[] = [];
   #state: object | null = null;
   #etag: string | null;
-  #isSending = false;
+  /** The requests that send what waits; undefined while nothing is sent. */
+  #sending: Promise<void> | undefined;
+  #hasPosted = false;
   /** The statements of requests without a response. */
   readonly #inFlight = new Set<object>();
   #isPutting = false;
   #failures = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param state the state document, with its ETag; null if it does not exist */
-  constructor(lrs: Lrs, state: { stateId: string; etag: string | null }, events: TrackerEvents) {
+  /** @param stored the response with the state document */
+  constructor(lrs: Lrs, state: { stateId: string; stored: Response }, events: TrackerEvents) {
     this.#lrs = lrs;
     this.#stateId = state.stateId;
-    this.#etag = state.etag;
+    this.#etag = etagOf(state.stored);
     this.#events = events;
   }
 
@@ -43,43 +47,65 @@ export class Cmi5Outbox {
     this.#schedule(stateDelayMs);
   }
 
-  /** Sends everything now. @param isLast whether the page may be closed before the responses */
-  async flush(isLast: boolean): Promise<void> {
+  /** Sends everything, and waits for the responses. */
+  flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    return this.#send();
+  }
+
+  /**
+   * Sends everything at once, because a page that is closed cannot wait for a response. The browser finishes requests.
+   * The state is first: platforms may reject it after the statement that ends the session.
+   */
+  async flushAtEnd(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (!isLast) return this.#send();
-    // Both at once: a page that is closed cannot wait for the first response. The browser finishes earlier requests.
-    const statements = withinLimit(this.#statements.filter((statement) => !this.#inFlight.has(statement)));
+    const waiting = this.#statements.filter((statement) => !this.#inFlight.has(statement));
+    const first = this.#hasPosted || this.#inFlight.size > 0 ? [] : waiting.splice(0, 1);
     await Promise.all([
-      statements.length > 0 && this.#post(statements),
       this.#state !== null && this.#put(this.#state),
+      first.length > 0 && this.#post(first),
+      waiting.length > 0 && this.#post(withinLimit(waiting)),
     ]).catch(() => this.#schedule(retryMs));
   }
 
   #schedule(delayMs: number): void {
-    if (this.#isSending) return;
+    if (this.#sending !== undefined) return;
     if (this.#timer !== undefined && delayMs > 0) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.#send(), delayMs);
   }
 
-  async #send(): Promise<void> {
-    if (this.#isSending) return;
-    this.#isSending = true;
+  #send(): Promise<void> {
     this.#timer = undefined;
+    this.#sending ??= this.#sendAll().then((isSent) => {
+      this.#sending = undefined;
+      if (this.#statements.length > 0 || this.#state !== null) this.#schedule(isSent ? 0 : retryMs);
+    });
+    return this.#sending;
+  }
+
+  /** Returns whether the store has taken or rejected everything. */
+  async #sendAll(): Promise<boolean> {
     try {
-      while (this.#statements.length > 0) await this.#post(withinLimit(this.#statements));
-      if (this.#state !== null) await this.#put(this.#state);
-      if (this.#failures > maxRetries) this.#events.onRecording(true);
-      this.#failures = 0;
-      this.#isSending = false;
-      if (this.#statements.length > 0 || this.#state !== null) this.#schedule(stateDelayMs);
+      for (;;) {
+        if (this.#statements.length > 0) await this.#post(this.#nextBatch());
+        else if (this.#state !== null) await this.#put(this.#state);
+        else break;
+      }
     } catch {
       this.#failures += 1;
       if (this.#failures === maxRetries + 1) this.#events.onRecording(false);
-      this.#isSending = false;
-      this.#schedule(retryMs);
+      return false;
     }
+    if (this.#failures > maxRetries) this.#events.onRecording(true);
+    this.#failures = 0;
+    return true;
+  }
+
+  /** The first statement is alone: some platforms reject others until they have stored it. */
+  #nextBatch(): object[] {
+    return this.#hasPosted ? withinLimit(this.#statements) : this.#statements.slice(0, 1);
   }
 
   /** @throws when the store cannot take statements now */
@@ -91,7 +117,8 @@ export class Cmi5Outbox {
     } finally {
       for (const statement of statements) this.#inFlight.delete(statement);
     }
-    const isRejected = [400, 403, 409, 413].includes(response.status);
+    const isRejected = rejections.includes(response.status);
+    this.#hasPosted ||= response.ok;
     if (!response.ok && !isRejected) throw new Error(`The store returned status ${response.status}`);
     // One bad statement rejects its whole batch.
     if (isRejected && statements.length > 1) {
@@ -112,13 +139,18 @@ export class Cmi5Outbox {
       .finally(() => (this.#isPutting = false));
     if (response.status === 412) {
       // Another tab has written. The newest answer counts, as in other tabs of an archive.
-      this.#etag = (await this.#lrs.state(this.#stateId)).headers.get('ETag');
+      this.#etag = etagOf(await this.#lrs.state(this.#stateId));
       throw new Error('The state has changed');
     }
     if (!response.ok) throw new Error(`The store returned status ${response.status}`);
-    this.#etag = response.headers.get('ETag') ?? (await this.#lrs.state(this.#stateId)).headers.get('ETag');
+    this.#etag = response.headers.get('ETag') ?? etagOf(await this.#lrs.state(this.#stateId));
     if (this.#state === state) this.#state = null;
   }
+}
+
+/** Returns the ETag of a document; `*` where a store of another origin hides it, and null if there is no document. */
+function etagOf(response: Response): string | null {
+  return response.ok ? (response.headers.get('ETag') ?? '*') : null;
 }
 
 function withinLimit(statements: readonly object[]): object[] {

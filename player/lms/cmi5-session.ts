@@ -24,11 +24,14 @@ interface Cmi5State {
 }
 
 const stateId = 'lectern';
+/** How long an exit waits for the platform to take everything. */
+const exitTimeoutMs = 5_000;
 
 interface Cmi5Setup {
   map: LessonMap;
   options: PackageOptions;
   maxStateCharacters: number;
+  /** The language of the lesson: a BCP 47 tag. */
   language: string;
 }
 
@@ -54,6 +57,8 @@ async function begin(
   const data = await lrs.launchData();
   const preferences = await lrs.learnerPreferences();
   const stored = await lrs.state(stateId);
+  // A state that cannot be read now must not be replaced by a new one.
+  if (!stored.ok && stored.status !== 404) throw new Error(`The state returned status ${stored.status}`);
   const document = stored.ok ? readState(await stored.json().catch(() => null)) : null;
   const decoded = decodeState(map, document?.state ?? '');
   const sent = { completed: document?.sent.completed === true, passed: document?.sent.passed === true };
@@ -61,14 +66,33 @@ async function begin(
   const passMark = data.masteryScore ?? passShare(options);
   const mode = data.launchMode === 'Normal' ? 'normal' : data.launchMode === 'Browse' ? 'browse' : 'review';
   const context = { launch, data, language };
-  const outbox = new Cmi5Outbox(lrs, { stateId, etag: stored.headers.get('ETag') }, events);
+  const outbox = new Cmi5Outbox(lrs, { stateId, stored }, events);
   const sinceMs = () => Date.now() - session.startedAt;
   let lastReport: LessonReport | undefined;
-  let percent = 0;
+  let percent = percentOf((decoded?.state.progressData.visited.length ?? 0) / Math.max(1, map.steps.length));
   let isOpen = true;
+  let isLeaving = false;
 
   const send = (verb: Cmi5Verb, report?: LessonReport) =>
     outbox.add(cmi5Statement(context, verb, { report, sinceMs: sinceMs() }));
+
+  async function close(): Promise<void> {
+    isOpen = false;
+    // A session has either passed or failed, so only its end can tell.
+    if (lastReport?.success === 'failed' && !sent.passed) send('failed', lastReport);
+    send('terminated');
+    session.isTerminated = true;
+    storeSession(launch.fetchUrl, session);
+    await outbox.flushAtEnd();
+  }
+
+  async function leave(): Promise<void> {
+    isLeaving = true;
+    await Promise.race([outbox.flush(), new Promise((resolve) => setTimeout(resolve, exitTimeoutMs))]);
+    // The learner may have closed the page meanwhile.
+    if (isOpen) await close();
+    if (data.returnUrl !== null) location.assign(data.returnUrl);
+  }
 
   if (!session.isInitialized) {
     send('initialized');
@@ -81,7 +105,7 @@ async function begin(
     mode,
     ...preferences,
     update(event: LessonEvent, item?: AnswerItem) {
-      if (!isOpen || mode !== 'normal') return;
+      if (!isOpen || isLeaving || mode !== 'normal') return;
       const report = reportOf(map, event, { options, passMark, reported });
       lastReport = report;
       reported.completed ||= report.completed;
@@ -102,19 +126,12 @@ async function begin(
       outbox.setState({ state: text, sent } satisfies Cmi5State);
     },
     flush() {
-      if (isOpen) void outbox.flush(false);
+      if (isOpen) void outbox.flush();
     },
     end(isExit) {
       if (!isOpen) return;
-      isOpen = false;
-      // A session has either passed or failed, so only its end can tell.
-      if (lastReport?.success === 'failed' && !sent.passed) send('failed', lastReport);
-      send('terminated');
-      session.isTerminated = true;
-      storeSession(launch.fetchUrl, session);
-      const ended = outbox.flush(true);
-      const { returnUrl } = data;
-      if (isExit && returnUrl !== null) void ended.finally(() => location.assign(returnUrl));
+      if (!isExit) void close();
+      else if (!isLeaving) void leave();
     },
   };
 }

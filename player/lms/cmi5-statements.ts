@@ -1,5 +1,5 @@
 import { listOf, recordOf } from '../../shared/lessons/json-values.ts';
-import { choiceId, scorm2004Pattern, scorm2004Response } from '../../shared/lms/responses.ts';
+import { choiceId, scorm2004Pattern, scorm2004Response, shortText } from '../../shared/lms/responses.ts';
 import { questionId } from '../../shared/lms/ids.ts';
 import { fingerprintOf } from '../../shared/lms/lesson-map.ts';
 import type { Question } from '../../shared/lms/lesson-map.ts';
@@ -42,7 +42,7 @@ export function cmi5Statement(
   const result: Json = {
     ...(verb === 'completed' && { completion: true }),
     ...(isJudged && { success: verb === 'passed' }),
-    ...(isJudged && report && scoreOf(report)),
+    ...(isJudged && report && scoreOf(report, verb === 'passed')),
     ...(verb !== 'initialized' && { duration: duration2004(sinceMs) }),
   };
   return statement(context, verb, {
@@ -74,7 +74,7 @@ export function answeredStatement(context: StatementContext, question: Question,
       definition: {
         type: 'http://adlnet.gov/expapi/activities/cmi.interaction',
         interactionType: form.type,
-        name: { [context.language]: plainText(form.prompt).slice(0, 250) || question.widgetType },
+        name: { [context.language]: shortText(plainText(form.prompt), 250) || question.widgetType },
         ...(choices.length > 0 && { choices }),
         ...(pattern !== undefined && { correctResponsesPattern: [pattern] }),
       },
@@ -150,10 +150,12 @@ function statement(
 }
 
 /** Points are whole numbers in cmi5, so they are written in hundredths. */
-function scoreOf({ score, points }: LessonReport): Json {
+function scoreOf({ score, points }: LessonReport, hasPassed: boolean): Json {
   if (score === null) return {};
+  // A score that is rounded up could reach the mastery score that it has missed.
+  const scaled = rounded(hasPassed ? score : score - 0.000_049_999);
   const raw = points && { raw: Math.round(points.raw * 100), min: 0, max: Math.round(points.max * 100) };
-  return { score: { scaled: rounded(score), ...raw } };
+  return { score: { scaled, ...raw } };
 }
 
 function rounded(share: number): number {

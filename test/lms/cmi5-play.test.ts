@@ -11,7 +11,7 @@ import { useBrowser } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { verbOf } from './cmi5-rules.ts';
 import { answerStep, goOn, heading, playToEnd, stateOn } from './learner.ts';
-import { buildQuiz } from './lessons.ts';
+import { buildQuiz, questions, sections } from './lessons.ts';
 import { startCmi5Platform } from './lrs.ts';
 import { cmi5Faults } from './own-schemas.ts';
 import { hostileTitles } from './titles.ts';
@@ -33,8 +33,10 @@ beforeAll(async () => {
 const packageFiles = async (options = '') =>
   filesOf((await lab.get(version, { query: `?format=cmi5${options}` })).body);
 
-async function start(options?: string) {
-  const platform = await startCmi5Platform(await packageFiles(options));
+const start = async (options?: string) => startWith(await packageFiles(options));
+
+async function startWith(files: ReadonlyMap<string, Buffer>) {
+  const platform = await startCmi5Platform(files);
   const context = await browser.newContext();
   onTestFinished(() => context.close());
   const registration = randomUUID();
@@ -120,6 +122,25 @@ test('a missed mastery score of the platform is reported at the end of the sessi
   ]);
 });
 
+test('a score just below the mastery score is not rounded up to it', async () => {
+  const { single } = questions;
+  const other = { ...single, props: { ...single.props, id: 'choice-3', points: 1, correct: ['wave'] } };
+  const [section] = sections;
+  const steps = section?.steps.map((step) => ({ ...step, content: { root: {}, content: [single, other] } }));
+  const built = await buildQuiz({ sections: [{ ...section, steps: steps?.slice(1) }] });
+  const thirds = await buildVersion(lab.harness, lab.organization, built.path);
+  const { body } = await lab.get(thirds, { query: '?format=cmi5' });
+  const { platform, registration, launch, close } = await startWith(await filesOf(body));
+  const page = await launch({ masteryScore: 0.66668 });
+  await playToEnd(page);
+  await close(page);
+  expect(definedVerbs(platform, registration)).toEqual([
+    ['initialized', 'completed', 'failed', 'terminated'],
+  ]);
+  const failed = platform.statements(registration).find((one) => verbOf(one) === 'failed');
+  expect(failed?.result).toMatchObject({ score: { scaled: 0.6666, raw: 200, max: 300 } });
+});
+
 test.each(['Browse', 'Review'] as const)('in mode %s, only the session is recorded', async (launchMode) => {
   const { platform, registration, launch, close } = await start();
   const page = await launch({ launchMode });
@@ -130,13 +151,67 @@ test.each(['Browse', 'Review'] as const)('in mode %s, only the session is record
   expect(platform.statements(registration)).toHaveLength(2);
 });
 
-test('Exit ends the session and returns to the platform', async () => {
+test('Exit ends the session after everything is stored, and returns to the platform', async () => {
   const { platform, registration, launch } = await start();
   const page = await launch({ returnUrl: true });
   await goOn(page);
   await page.getByRole('button', { name: 'Save and exit' }).click();
   await page.waitForURL(`${platform.url}/return`);
   expect(definedVerbs(platform, registration)).toEqual([['initialized', 'terminated']]);
+  // Platforms may reject the token after the end of the session, also for the state.
+  expect(platform.writes.slice(-2)).toEqual(['state', 'statements']);
+});
+
+test('a store that hides ETags keeps the state of every session', async () => {
+  const { launch, close } = await start();
+  for (let session = 0; session < 3; session += 1) {
+    const page = await launch({ hidesEtags: true });
+    if (session > 0) await answerStep(page);
+    await goOn(page);
+    const left = await stateOn(page);
+    await close(page);
+    const again = await launch({ hidesEtags: true });
+    expect(await stateOn(again)).toEqual(left);
+    await close(again);
+  }
+});
+
+test('a statement that the store refuses with 401 holds up no other', async () => {
+  const { platform, registration, launch, close } = await start();
+  const page = await launch({ refusedVerb: 'progressed' });
+  await playToEnd(page);
+  await close(page);
+  expect(definedVerbs(platform, registration)).toEqual([['initialized', 'completed', 'terminated']]);
+  expect(platform.statements(registration).map(verbOf)).toContain('answered');
+});
+
+test('a state that the store cannot return now stays as it is', async () => {
+  const { platform, launch, close } = await start();
+  const first = await launch();
+  await goOn(first);
+  const left = await stateOn(first);
+  await close(first);
+  const writes = platform.writes.length;
+  const broken = await launch({ stateStatus: 503 });
+  await broken.getByText('isn’t connected to your learning platform').waitFor();
+  await goOn(broken);
+  await broken.close();
+  expect(platform.writes).toHaveLength(writes);
+  expect(await stateOn(await launch())).toEqual(left);
+});
+
+test('statements name the language of the lesson', async () => {
+  const built = await buildQuiz({ lesson: { language: 'cy' } });
+  const welsh = await buildVersion(lab.harness, lab.organization, built.path);
+  const { body } = await lab.get(welsh, { query: '?format=cmi5' });
+  const { platform, registration, launch, close } = await startWith(await filesOf(body));
+  const page = await launch();
+  await goOn(page);
+  await answerStep(page);
+  await close(page);
+  const answered = platform.statements(registration).find((one) => verbOf(one) === 'answered');
+  expect(answered?.object).toMatchObject({ definition: { name: { cy: 'Which one & why?' } } });
+  definedVerbs(platform, registration);
 });
 
 test('the platform accepts a session of another implementation, and rejects what it repeats', async () => {

@@ -7,7 +7,9 @@ export interface Session {
   actor: object;
   activityId: string;
   launchData: { contextTemplate: Json; launchMode: string; masteryScore?: number };
+  settings: { hidesEtags?: boolean; stateStatus?: number; refusedVerb?: string };
   isFetched: boolean;
+  hasReadLaunchData: boolean;
   hasReadPreferences: boolean;
 }
 
@@ -40,11 +42,15 @@ const defined = ['initialized', 'completed', 'passed', 'failed', 'terminated'];
 
 export const verbOf = ({ verb }: Statement) => verb.id.slice(verb.id.lastIndexOf('/') + 1);
 
-/** Returns the id of the first requirement that a statement violates; null for a valid one. */
+/**
+ * Returns the id of the first requirement that a statement violates; null for a valid one.
+ *
+ * @param earlier the statements of the registration; `stored` of them came with earlier requests
+ */
 export function cmi5Violation(
   statement: Statement,
   session: Session,
-  earlier: readonly Statement[],
+  { earlier, stored }: { earlier: readonly Statement[]; stored: number },
 ): string | null {
   const { context, result = {} } = statement;
   const { masteryScore, launchMode, contextTemplate } = session.launchData;
@@ -52,6 +58,8 @@ export function cmi5Violation(
   const isDefined = categories.includes(`${cmi5}/categories/cmi5`);
   const verb = verbOf(statement);
   const inSession = earlier.filter(({ session: id }) => id === session.id);
+  // As ADL's CATAPULT does: it accepts no other statement in the request that initializes a session.
+  const isInitialized = earlier.slice(0, stored).some(({ session: id }) => id === session.id);
   const cmi5In = (list: readonly Statement[]) =>
     list
       .filter(({ context: other }) =>
@@ -65,6 +73,7 @@ export function cmi5Violation(
   const templateActivities = contextTemplate.contextActivities as Record<string, { id: string }[]>;
   const rules: [id: string, isViolated: boolean][] = [
     ['11.0.0.0-3', !session.hasReadPreferences],
+    ['10.2.1.0-4', !session.hasReadLaunchData],
     [
       '9.1.0.0-1',
       !/^[\da-f]{8}-[\da-f]{4}-[1-8][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/.test(statement.id ?? ''),
@@ -82,9 +91,10 @@ export function cmi5Violation(
         list.some(({ id }, index) => context?.contextActivities?.[name]?.[index]?.id !== id),
       ),
     ],
-    ['9.3.0.0-4', sessionVerbs.length === 0 && !(isDefined && verb === 'initialized')],
+    ['9.3.0.0-4', !isInitialized && !(isDefined && verb === 'initialized')],
     ['9.3.0.0-5', sessionVerbs.includes('terminated')],
     ['10.2.2.0-2', launchMode !== 'Normal' && !(isDefined && ['initialized', 'terminated'].includes(verb))],
+    ['9.6.2.2-2', !isDefined && categories.includes(`${cmi5}/categories/moveon`)],
     [
       '9.5.1.0-3',
       result.score?.raw !== undefined && (result.score.min === undefined || result.score.max === undefined),

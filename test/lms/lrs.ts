@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import requirements from '@cmi5/requirements/requirements.json' with { type: 'json' };
 import { serve } from '../support/serve.ts';
-import { cmi5Violation } from './cmi5-rules.ts';
+import { cmi5Violation, verbOf } from './cmi5-rules.ts';
 import type { Session, Statement } from './cmi5-rules.ts';
 
 /*
@@ -18,6 +18,12 @@ export interface LaunchSettings {
   launchMode?: 'Normal' | 'Browse' | 'Review';
   masteryScore?: number;
   returnUrl?: boolean;
+  /** Whether the store hides ETags, as stores of other origins may. */
+  hidesEtags?: boolean;
+  /** The status with which the store answers a request for the learner's state, instead of returning it. */
+  stateStatus?: number;
+  /** The store answers 401 to requests with a statement of this verb. */
+  refusedVerb?: string;
 }
 
 export interface Cmi5Platform {
@@ -26,6 +32,8 @@ export interface Cmi5Platform {
   /** The accepted statements of a registration, in order. */
   statements(registration: string): Statement[];
   violations: { requirement: Requirement; text: string }[];
+  /** The names of all writing requests, in order: `statements` or `state`. */
+  writes: string[];
   url: string;
 }
 
@@ -42,6 +50,7 @@ export async function startCmi5Platform(files: ReadonlyMap<string, Buffer>): Pro
   const accepted = new Map<string, Statement[]>();
   const documents = new Map<string, { body: string; etag: string }>();
   const violations: Cmi5Platform['violations'] = [];
+  const writes: string[] = [];
   const activityId = `${homePage}/activities/${randomUUID()}`;
 
   const statementsOf = (registration: string): Statement[] => {
@@ -76,12 +85,16 @@ export async function startCmi5Platform(files: ReadonlyMap<string, Buffer>): Pro
     if (session === undefined) return reject('8.2.2.0-5');
     if (path === '/lrs/statements') {
       const given = JSON.parse(await text(request)) as Statement | Statement[];
+      writes.push('statements');
       const list = statementsOf(session.registration);
+      const stored = list.length;
+      const { refusedVerb } = session.settings;
+      if ([given].flat().some((statement) => verbOf(statement) === refusedVerb)) return send(401, {});
       for (const statement of [given].flat()) {
         const known = list.find(({ id }) => id === statement.id);
         // A repeated statement is the same one: xAPI compares all but times.
         if (known !== undefined) continue;
-        const violation = cmi5Violation(statement, session, list);
+        const violation = cmi5Violation(statement, session, { earlier: list, stored });
         if (violation !== null) return reject(violation as Requirement);
         list.push({ ...statement, session: session.id });
       }
@@ -91,23 +104,28 @@ export async function startCmi5Platform(files: ReadonlyMap<string, Buffer>): Pro
         [given].flat().map(({ id }) => id),
       );
     }
+    const query = url.searchParams;
+    const isOwnAgent =
+      JSON.stringify(JSON.parse(query.get('agent') ?? 'null')) === JSON.stringify(session.actor);
     if (path === '/lrs/agents/profile') {
+      if (!isOwnAgent) return reject('11.0.0.0-1');
+      if (query.get('profileId') !== 'cmi5LearnerPreferences') return reject('11.0.0.0-4');
       session.hasReadPreferences = true;
       return send(404, {});
     }
     if (path !== '/lrs/activities/state') return send(404, {});
-    const query = url.searchParams;
     if (query.get('registration') !== session.registration) return reject('8.1.4.0-3');
-    if (JSON.stringify(JSON.parse(query.get('agent') ?? 'null')) !== JSON.stringify(session.actor))
-      return reject('8.1.3.0-3');
+    if (!isOwnAgent) return reject('8.1.3.0-3');
     if (query.get('stateId') === 'LMS.LaunchData') {
       if (request.method !== 'GET') return reject('10.2.1.0-5');
+      session.hasReadLaunchData = true;
       return send(200, session.launchData);
     }
-    return handleDocument(documents, request, `${session.registration} ${query.get('stateId')}`, {
-      response,
-      send,
-    });
+    const { stateStatus, hidesEtags = false } = session.settings;
+    if (request.method !== 'GET') writes.push('state');
+    else if (stateStatus !== undefined) return send(stateStatus, {});
+    const key = `${session.registration} ${query.get('stateId')}`;
+    return handleDocument(documents, request, key, { response, send, hidesEtags });
   }
 
   const url = await serve((request, response) => {
@@ -116,8 +134,10 @@ export async function startCmi5Platform(files: ReadonlyMap<string, Buffer>): Pro
   return {
     url,
     violations,
+    writes,
     statements: statementsOf,
-    launch(registration, { launchMode = 'Normal', masteryScore, returnUrl = false } = {}) {
+    launch(registration, settings = {}) {
+      const { launchMode = 'Normal', masteryScore, returnUrl = false } = settings;
       const id = randomUUID();
       const actor = { objectType: 'Agent', name: 'Ann', account: { homePage, name: 'ann' } };
       const contextTemplate = {
@@ -130,8 +150,8 @@ export async function startCmi5Platform(files: ReadonlyMap<string, Buffer>): Pro
         ...(returnUrl && { returnURL: `${url}/return` }),
       };
       sessions.set(id, {
-        ...{ id, registration, actor, activityId, launchData, token: randomUUID() },
-        ...{ isFetched: false, hasReadPreferences: false },
+        ...{ id, registration, actor, activityId, launchData, settings, token: randomUUID() },
+        ...{ isFetched: false, hasReadLaunchData: false, hasReadPreferences: false },
       });
       const query = new URLSearchParams({
         ...{ registration, activityId, actor: JSON.stringify(actor) },
@@ -168,12 +188,13 @@ async function handleDocument(
   documents: Map<string, { body: string; etag: string }>,
   request: IncomingMessage,
   key: string,
-  { response, send }: Pick<Reply, 'send'> & { response: ServerResponse },
+  { response, send, hidesEtags }: Pick<Reply, 'send'> & { response: ServerResponse; hidesEtags: boolean },
 ): Promise<void> {
+  const etagHeader = (etag: string) => (hidesEtags ? {} : { etag });
   const document = documents.get(key);
   if (request.method === 'GET') {
     if (document === undefined) return send(404, {});
-    const headers = { 'content-type': 'application/json', etag: document.etag };
+    const headers = { 'content-type': 'application/json', ...etagHeader(document.etag) };
     return void response.writeHead(200, headers).end(document.body);
   }
   const isNew = request.headers['if-none-match'] === '*' && document === undefined;
@@ -182,5 +203,5 @@ async function handleDocument(
   const body = await text(request);
   const etag = `"${createHash('sha1').update(body).digest('hex')}"`;
   documents.set(key, { body, etag });
-  response.writeHead(204, { etag }).end();
+  response.writeHead(204, etagHeader(etag)).end();
 }

@@ -1,9 +1,8 @@
 import { schemaFaults } from './xml-schemas.ts';
 
 /*
- * Schemas for formats whose official ones we may not copy: cmi5 (specification, section 13) and Common Cartridge
- * (1EdTech). They allow only what Lectern writes, in the order and with the types of the official schemas: what is valid
- * here is valid there.
+ * Schemas of our own, which allow only what Lectern writes. For cmi5, they follow the text of the specification (section
+ * 13): its official schema could not be obtained. We may not copy the official ones of Common Cartridge (1EdTech).
  */
 
 const schema = (namespace: string, prefixes: string, definitions: string) =>
