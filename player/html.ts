@@ -104,15 +104,19 @@ export function safeHtml(source: unknown, context: WidgetContext): DocumentFragm
     limitSpans(table);
     makeScrollable(table, context);
   }
-  for (const wide of fragment.querySelectorAll('math[display="block"], pre')) hintWhenWide(wide);
+  for (const wide of fragment.querySelectorAll('math, pre')) hintWhenWide(wide);
   return fragment;
 }
 
-/** Makes an element with an author's HTML in the lesson's typography; undefined if there is no text. */
+/**
+ * Makes an element with an author's HTML in the lesson's typography; undefined if there is no text. It scrolls sideways
+ * if a part cannot wrap, such as a list in hundreds of lists.
+ */
 export function richText(source: unknown, context: WidgetContext): HTMLElement | undefined {
   if (!text(source)) return undefined;
   const holder = element('div', { class: 'lectern-rich' });
   holder.append(safeHtml(source, context));
+  hintWhenWide(holder);
   return holder;
 }
 

@@ -53,6 +53,84 @@ describe('the layout of widgets', () => {
       expect(await view.page.evaluate(textsOutside)).toEqual([]);
     },
   );
+
+  it('formulas within a line, deep lists and growing text scroll by themselves', async () => {
+    const view = await lab.openWidgets({ viewport: { width: 320, height: 640 } });
+    onTestFinished(() => view.close());
+    const formula = `<p>So <math>${'<mi>x</mi><mo>+</mo>'.repeat(90)}<mi>y</mi></math>.</p>`;
+    const nested = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth);
+    const choices = [{ id: 'mars', html: formula, feedback: formula }];
+    const parts = ['a', 'b', 'c'].map((id) => ({
+      id,
+      html: formula,
+      left: formula,
+      right: `${id} ${formula}`,
+    }));
+    await view.show(
+      [
+        text('t1', formula),
+        text('t2', nested('<ul><li>x', '</li></ul>', 300)),
+        text('t3', nested('<big>x', '</big>', 400)),
+        {
+          type: 'MultipleChoice',
+          props: { ...question.props, prompt: formula, choices, explanation: formula },
+        },
+        { type: 'Callout', props: { title: 'Note', body: [text('t4', formula)] } },
+        { type: 'Columns', props: { columns: [[text('t5', formula)], [text('t6', formula)]] } },
+        { type: 'Accordion', props: { panels: [{ title: 'A', body: [text('t7', formula)], open: true }] } },
+        { type: 'Quote', props: { html: formula, source: formula } },
+        { type: 'Flashcards', props: { cards: [{ front: formula, back: formula }] } },
+        { type: 'Matching', props: { id: 'm1', pairs: parts } },
+        { type: 'Ordering', props: { id: 'r1', items: parts } },
+        {
+          type: 'FillInTheBlanks',
+          props: { id: 'f1', text: `${formula} [[1]]`, blanks: [{ id: '1', answers: ['a'] }] },
+        },
+      ],
+      { states: { q1: ['mars'] } },
+    );
+    expect(await view.page.evaluate(pageWidth)).toBe(320);
+    const reached = await view.page.evaluate<
+      boolean[]
+    >(`[...document.querySelectorAll('math')].map((formula) => {
+      formula.scrollLeft = 1e6;
+      return formula.scrollLeft > 0 && formula.tabIndex === 0;
+    })`);
+    expect(reached).not.toContain(false);
+  });
+
+  it.each([
+    ['en', '.lectern-scroll', 1],
+    ['ar', '.lectern-scroll', -1],
+    // Formulas run from left to right in all languages.
+    ['ar', 'math', 1],
+  ])('in %s, a wide %s fades at the edges where it goes on', async (language, wide, sign) => {
+    const view = await lab.openWidgets({ viewport: { width: 320, height: 640 } });
+    onTestFinished(() => view.close());
+    const { page } = view;
+    const table = `<table><tr>${'<td>A cell of words</td>'.repeat(6)}</tr></table>`;
+    const formula = `<math display="block">${'<mi>x</mi><mo>+</mo>'.repeat(12)}<mi>y</mi></math>`;
+    await view.show([text('t1', table), text('t2', formula)], { language });
+    const faded = () =>
+      page.evaluate<string[]>(`(() => {
+        const style = getComputedStyle(document.querySelector('${wide}'));
+        if (style.maskImage === 'none') return [];
+        return ['left', 'right'].filter((edge) => style.getPropertyValue('--lectern-cut-' + edge) !== '0px');
+      })()`);
+    const scrollTo = (share: number) =>
+      page.evaluate(`(() => {
+        const wide = document.querySelector('${wide}');
+        wide.scrollLeft = ${sign * share} * (wide.scrollWidth - wide.clientWidth);
+      })()`);
+    const [start, end] = sign > 0 ? ['left', 'right'] : ['right', 'left'];
+    await expect.poll(faded).toEqual([end]);
+    await scrollTo(0.5);
+    await expect.poll(faded).toEqual(['left', 'right']);
+    await scrollTo(1);
+    await expect.poll(faded).toEqual([start]);
+    await page.setViewportSize({ width: 1280, height: 640 });
+    await expect.poll(faded).toEqual([]);
+  });
 });
 
 describe('the layout of a lesson', () => {
