@@ -38,7 +38,8 @@ export function readHostRequest(data: unknown): HostRequest | undefined {
     return { type, token };
   }
   if (type === 'viewport' && isPixels(height) && height > 0) {
-    return { type, height, ...(isPixels(top) && isPixels(bottom) && { part: { top, bottom } }) };
+    const isPart = isPixels(top) && isPixels(bottom) && top <= bottom;
+    return { type, height, ...(isPart && { part: { top, bottom } }) };
   }
   if (type === 'colorScheme') return { type, scheme: readScheme(scheme) };
   return type === 'goTo' && typeof stepId === 'string' ? { type, stepId } : undefined;

@@ -12,8 +12,8 @@ const contentNoticeMs = 45 * minuteMs;
 export type TokenFault = 'token_invalid' | 'wrong_lesson' | 'not_available' | 'token_mismatch';
 
 /**
- * Returns a function that checks a new token: it must be for the same learner and the version in play. A later token
- * cancels the check of an earlier one.
+ * Returns a function that checks a new token: it must be for the same learner and the version in play. It checks one
+ * token at a time, and of those that wait only the last, so that a host that sends thousands causes few requests.
  */
 export function tokenRenewal(
   boot: Pick<LessonBoot, 'session' | 'versionId'>,
@@ -21,13 +21,18 @@ export function tokenRenewal(
   on: { renewed(this: void, token: string): void; rejected(this: void, fault: TokenFault): void },
 ): (token: string) => void {
   let latest = '';
+  let isChecking = false;
 
-  async function check(token: string): Promise<void> {
+  async function check(): Promise<void> {
+    if (isChecking) return;
+    isChecking = true;
+    const token = latest;
     const opened = await client.open(token);
-    if (token !== latest) return;
+    isChecking = false;
+    if (token !== latest) return check();
     if (typeof opened === 'number') {
       const fault = faultOf(opened);
-      if (fault === undefined) setTimeout(() => void check(token), retryPauseMs);
+      if (fault === undefined) setTimeout(() => token === latest && void check(), retryPauseMs);
       else on.rejected(fault);
       return;
     }
@@ -38,7 +43,7 @@ export function tokenRenewal(
 
   return (token) => {
     latest = token;
-    void check(token);
+    void check();
   };
 }
 

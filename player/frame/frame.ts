@@ -43,6 +43,7 @@ function play(start: FrameStart, port: MessagePort): void {
   let { content } = start;
   let handle = mount(start, true);
   const afterPress = pressGuard();
+  let goToTimer: ReturnType<typeof setTimeout> | undefined;
 
   function mount({ state, startAt }: Pick<FrameStart, 'state' | 'startAt'>, cover: boolean): LessonHandle {
     const { lesson, versionId, language } = start;
@@ -98,7 +99,9 @@ function play(start: FrameStart, port: MessagePort): void {
         steps.fail(data.chunk, data.isGone);
         return;
       case 'goTo':
-        handle.goTo(data.stepId);
+        // Of many at once only the last counts: showing thousands of steps would freeze the lesson.
+        clearTimeout(goToTimer);
+        goToTimer = setTimeout(() => handle.goTo(data.stepId));
         return;
       case 'unmount':
         // Keeps the height, so that the page does not jump until the lesson is mounted again.

@@ -198,6 +198,29 @@ test('the lesson accepts messages only from its parent page', async () => {
   expect(await learner.errorCodes()).toEqual(['token_invalid']);
 });
 
+test('a host page that sends thousands of requests neither freezes the lesson nor floods the server', async () => {
+  const { learner } = await lab.start();
+  let checks = 0;
+  learner.page.on('request', (request) => {
+    if (request.method() === 'GET' && request.url().includes('/session?')) checks += 1;
+  });
+  await learner.page.evaluate(`{
+    const { contentWindow } = document.querySelector('#course iframe');
+    const send = (request) => contentWindow.postMessage({ source: 'lectern', v: 1, ...request }, '*');
+    for (let index = 1; index <= 3000; index += 1) {
+      send({ type: 'setToken', token: 'no.token.' + index });
+      send({ type: 'goTo', stepId: 's' + (index % 3 + 1) });
+      send({ type: 'viewport', height: 1e6 / index, top: -index, bottom: 1e6 / index });
+    }
+    send({ type: 'goTo', stepId: 's2' });
+  }`);
+  await seeStep(learner, 's2');
+  await press(learner, 'Next');
+  await seeStep(learner, 's3');
+  await learner.event('error');
+  expect(checks).toBeLessThan(10);
+});
+
 test('the host page gets messages only from the lesson, not forged ones from widgets or other pages', async () => {
   const version = await publishWidgets(lab, {
     Liar: `export default { type: 'Liar', mount(element) {

@@ -103,8 +103,11 @@ describe('of a host page, the parser', () => {
     expect(readHostRequest(request)).toBeUndefined();
   });
 
-  test('takes a part without numbers for unknown', () => {
-    const viewport = { ...envelope, type: 'viewport', height: 500, top: NaN, bottom: 9 };
+  test.each([
+    [NaN, 9],
+    [900, -900],
+  ])('takes a part from %d to %d for unknown', (top, bottom) => {
+    const viewport = { ...envelope, type: 'viewport', height: 500, top, bottom };
     expect(readHostRequest(viewport)).toEqual({ type: 'viewport', height: 500 });
   });
 });
