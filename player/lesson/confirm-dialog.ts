@@ -9,21 +9,21 @@ interface Question {
   details?: HTMLElement;
 }
 
-/**
- * Makes a confirmation dialog for an action that loses something. Put it on the page, and open it with `showModal()`.
- */
+interface ConfirmDialog {
+  /** To be put on the page. */
+  dialog: HTMLDialogElement;
+  /** Opens it with the focus on the button that changes nothing. */
+  open(this: void): void;
+}
+
+/** Makes a confirmation dialog for an action that loses something. */
 export function confirmDialog(
   { title, note, confirm, cancel, details }: Question,
   onConfirm: () => void,
-): HTMLDialogElement {
+): ConfirmDialog {
   const titleId = uniqueId();
   const noteId = uniqueId();
-  // This button gets the focus when the dialog opens, so that Enter loses nothing.
-  const stay = element(
-    'button',
-    { class: 'lectern-button lectern-is-quiet', type: 'button', autofocus: true },
-    cancel,
-  );
+  const stay = element('button', { class: 'lectern-button lectern-is-quiet', type: 'button' }, cancel);
   const go = element('button', { class: 'lectern-button', type: 'button' }, confirm);
   const dialog = element(
     'dialog',
@@ -38,5 +38,12 @@ export function confirmDialog(
     dialog.close();
     onConfirm();
   });
-  return dialog;
+  return {
+    dialog,
+    open() {
+      dialog.showModal();
+      // Browsers block the attribute `autofocus` in frames of other origins, and report an error.
+      stay.focus();
+    },
+  };
 }

@@ -53,8 +53,8 @@ export function endView(
   }
 
   const back = button('lesson.backToLesson', () => actions.back());
-  const again = button('lesson.startAgain', () => dialog.showModal());
-  const dialog = confirmDialog(
+  const again = button('lesson.startAgain', () => open());
+  const { dialog, open } = confirmDialog(
     {
       title: message(language, 'lesson.startAgainAsk'),
       note: message(language, 'lesson.startAgainNote'),

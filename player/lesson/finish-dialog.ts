@@ -39,7 +39,7 @@ export function askFinish(
     });
     return element('li', {}, link);
   });
-  const dialog = confirmDialog(
+  const { dialog, open } = confirmDialog(
     {
       title: message(language, 'lesson.finishAsk'),
       note: notes.filter(Boolean).join(' '),
@@ -51,5 +51,5 @@ export function askFinish(
   );
   dialog.addEventListener('close', () => dialog.remove());
   parent.append(dialog);
-  dialog.showModal();
+  open();
 }

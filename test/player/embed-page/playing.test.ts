@@ -34,6 +34,19 @@ async function finish(learner: HostPage): Promise<void> {
   await finishAnyway(learner);
 }
 
+test('the dialog before Finish focuses the button that changes nothing, without an error in the console', async () => {
+  const { learner } = await lab.start();
+  const errors: string[] = [];
+  learner.page.on('console', (line) => {
+    if (line.type() === 'error') errors.push(line.text());
+  });
+  await press(learner, 'Next');
+  await press(learner, 'Next');
+  await press(learner, 'Finish');
+  await expect.poll(() => learner.lesson.locator(':focus').textContent()).toBe('Keep working');
+  expect(errors).toEqual([]);
+});
+
 test('a lesson plays in a cross-site iframe, and its progress is saved', async () => {
   const { version, learner } = await lab.start();
   const { page, event } = learner;
