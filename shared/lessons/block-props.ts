@@ -1,5 +1,5 @@
 import type { Block, BlockProps, LessonContent } from './lesson-content.ts';
-import { quote } from './json-values.ts';
+import { isRecord, quote } from './json-values.ts';
 
 /**
  * Returns the props that a block is played with. The lesson's settings for its widget type
@@ -11,9 +11,27 @@ export function playedProps(
   { type, props }: Block,
   overrides: LessonContent['lesson']['widget_settings']['overrides'],
 ): BlockProps {
+  const defaults = defaultsOf(type, overrides);
+  return defaults === undefined ? props : { ...defaults, ...props };
+}
+
+/** Returns one of the {@link playedProps}, without a copy of all. */
+export function playedProp(
+  { type, props }: Block,
+  overrides: LessonContent['lesson']['widget_settings']['overrides'],
+  name: string,
+): unknown {
+  if (Object.hasOwn(props, name)) return props[name];
+  const defaults = defaultsOf(type, overrides) ?? {};
+  return Object.hasOwn(defaults, name) ? defaults[name] : undefined;
+}
+
+function defaultsOf(
+  type: Block['type'],
+  overrides: LessonContent['lesson']['widget_settings']['overrides'],
+): Record<string, unknown> | undefined {
   const defaults = type !== undefined && Object.hasOwn(overrides, type) ? overrides[type] : undefined;
-  if (typeof defaults !== 'object' || defaults === null || Array.isArray(defaults)) return props;
-  return { ...defaults, ...props };
+  return isRecord(defaults) ? defaults : undefined;
 }
 
 /** The most points for a block of a custom widget. A browser's claim never counts for more than the declared points. */

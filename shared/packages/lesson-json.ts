@@ -1,8 +1,9 @@
 import { memberPath, stepBlocks } from '../lessons/blocks.ts';
 import type { LessonContent, LessonMeta, Section, Step, StepContent } from '../lessons/lesson-content.ts';
 import { playabilityErrors } from '../lessons/playability.ts';
-import { quote } from '../lessons/json-values.ts';
+import { quote, recordOf } from '../lessons/json-values.ts';
 import { totalsOf } from '../lessons/totals.ts';
+import { outlineOf } from '../progress/outline.ts';
 import {
   blockShape,
   lessonFileShape,
@@ -16,6 +17,14 @@ import { checkShape, placeIn } from './shape-faults.ts';
 import slugify from '@sindresorhus/slugify';
 
 const file = 'lesson.json';
+
+/*
+ * Limits of what processes compute and keep for each version that is played. They apply to a lesson, however large its
+ * texts are.
+ */
+const maxParts = 50_000;
+const maxSettings = 200;
+const maxOutlineCharacters = 8_000_000;
 
 /**
  * Checks a parsed lesson.json. Adds missing optional fields and a slug, and counts the totals; keeps all other fields in
@@ -33,11 +42,21 @@ export function checkLessonJson(
   if (shape === undefined) return undefined;
   checkMeta(shape.lesson, faults);
   const ids = { section: new Map<string, string>(), step: new Map<string, string>() };
+  let parts = shape.sections.length;
   for (const [index, section] of shape.sections.entries()) {
-    checkSection(section, `sections[${index}]`, ids, faults);
+    parts += checkSection(section, `sections[${index}]`, ids, faults);
+  }
+  if (parts > maxParts) {
+    faults.add(file, `has ${parts} sections, steps and blocks; at most ${maxParts} are allowed`);
   }
   if (faults.total > before) return undefined;
   const content = completed(value as LessonContent);
+  const { length } = JSON.stringify(outlineOf(content));
+  if (length > maxOutlineCharacters) {
+    const fault = `has too many or too long ids of blocks and choices: ${length} characters with the rules of their scores`;
+    faults.add(file, `${fault}; at most ${maxOutlineCharacters} are allowed`);
+    return undefined;
+  }
   const warnings = playabilityErrors(content).map(({ message }) => `${file}: ${message}`);
   const { slug } = (value as LessonContent).lesson as { slug?: string | null };
   if (typeof slug === 'string' && slug !== content.lesson.slug) {
@@ -51,6 +70,12 @@ function checkMeta(value: unknown, faults: FaultList): void {
   if (typeof meta?.slug === 'string' && slugFrom(meta.slug) === undefined) {
     faults.add(`${file}: lesson.slug`, 'must have letters a-z or digits in it');
   }
+  for (const [type, settings] of Object.entries(meta?.widget_settings?.overrides ?? {})) {
+    const { length } = Object.keys(recordOf(settings));
+    if (length <= maxSettings) continue;
+    const place = placeIn(file, memberPath('lesson.widget_settings.overrides', type));
+    faults.add(place, `has ${length} settings; at most ${maxSettings} are allowed`);
+  }
   for (const [index, variable] of (meta?.variable_definitions ?? []).entries()) {
     checkShape(variableShape, variable, file, `lesson.variable_definitions[${index}]`, faults);
   }
@@ -61,9 +86,11 @@ interface SeenIds {
   step: Map<string, string>;
 }
 
-function checkSection(value: unknown, path: string, ids: SeenIds, faults: FaultList): void {
+/** Returns the number of its steps and blocks. */
+function checkSection(value: unknown, path: string, ids: SeenIds, faults: FaultList): number {
   const section = checkShape(sectionShape, value, file, path, faults);
-  if (section === undefined) return;
+  if (section === undefined) return 0;
+  let parts = section.steps.length;
   checkUnique(ids.section, section.id, `${path}.id`, faults);
   for (const [index, step] of section.steps.entries()) {
     const stepPath = `${path}.steps[${index}]`;
@@ -71,21 +98,25 @@ function checkSection(value: unknown, path: string, ids: SeenIds, faults: FaultL
     if (shape === undefined) continue;
     checkUnique(ids.step, shape.id, `${stepPath}.id`, faults);
     // The parsed content, because zod's copies lack a key `__proto__`.
-    checkBlocks((step as Step).content, `${stepPath}.content`, faults);
+    parts += checkBlocks((step as Step).content, `${stepPath}.content`, faults);
   }
+  return parts;
 }
 
-/** Checks the blocks of a step. The walk accepts unchecked content. */
-function checkBlocks(content: StepContent, path: string, faults: FaultList): void {
+/** Checks the blocks of a step, and returns their number. The walk accepts unchecked content. */
+function checkBlocks(content: StepContent, path: string, faults: FaultList): number {
   for (const [name, zone] of Object.entries(content.zones ?? {}) as [string, unknown][]) {
     if (!Array.isArray(zone))
       faults.add(placeIn(file, memberPath(`${path}.zones`, name)), 'must be an array');
   }
   const ids = new Map<string, string>();
+  let blocks = 0;
   for (const visit of stepBlocks(content, path)) {
+    blocks += 1;
     const block = checkShape(blockShape, visit.block, file, visit.path, faults);
     if (block !== undefined) checkUnique(ids, block.props.id, `${visit.path}.props.id`, faults);
   }
+  return blocks;
 }
 
 function checkUnique(seen: Map<string, string>, id: string, path: string, faults: FaultList): void {

@@ -1,4 +1,4 @@
-import { declaredPoints, playedProps } from '../lessons/block-props.ts';
+import { declaredPoints, playedProp, playedProps } from '../lessons/block-props.ts';
 import { stepBlocks, typeOf } from '../lessons/blocks.ts';
 import { isCoreIn, scoringOf } from '../lessons/core-widgets.ts';
 import type { OwnTypes } from '../lessons/core-widgets.ts';
@@ -93,7 +93,6 @@ type Overrides = LessonContent['lesson']['widget_settings']['overrides'];
 /** A block and the one around it: the block itself, or its id for legacy zones, which name their block. */
 interface NestedBlock {
   block: Block;
-  path: string;
   parent: NestedBlock | string | undefined;
 }
 
@@ -127,11 +126,13 @@ function stepWidgets({ content }: Step, overrides: Overrides, ownTypes: OwnTypes
 /** Returns the blocks of a step or of one of its zones in reading order. */
 function nestedBlocks(content: Step['content'], zoneOf: string | undefined): NestedBlock[] {
   const found: NestedBlock[] = [];
-  const open: NestedBlock[] = [];
+  // Only these keep their paths: deep ones are long.
+  const open: { entry: NestedBlock; inside: string }[] = [];
   for (const { block, path } of stepBlocks(content)) {
-    while (open.length > 0 && !path.startsWith(`${open.at(-1)?.path}.props`)) open.pop();
-    const entry: NestedBlock = { block, path, parent: open.at(-1) ?? zoneOf };
-    open.push(entry);
+    for (let last = open.at(-1); last !== undefined && !path.startsWith(last.inside); last = open.at(-1))
+      open.pop();
+    const entry: NestedBlock = { block, parent: open.at(-1)?.entry ?? zoneOf };
+    open.push({ entry, inside: `${path}.props` });
     found.push(entry);
   }
   return found;
@@ -142,7 +143,7 @@ function isConditional(entry: NestedBlock, byId: Map<string, NestedBlock>, overr
   const seen = new Set<NestedBlock>();
   for (let next: NestedBlock | undefined = entry; next !== undefined && !seen.has(next);) {
     seen.add(next);
-    const { visibleIf } = playedProps(next.block, overrides);
+    const visibleIf = playedProp(next.block, overrides, 'visibleIf');
     if (typeof visibleIf === 'object' && visibleIf !== null) return true;
     next = typeof next.parent === 'string' ? byId.get(next.parent) : next.parent;
   }

@@ -180,6 +180,43 @@ describe('lesson.json is rejected', () => {
     expect(check).toThrow(/and at least 9980 more$/);
   });
 
+  test.each([
+    [
+      '50,000 blocks and more',
+      { content: Array.from({ length: 50_000 }, (_, index) => buildBlock({ props: { id: `b${index}` } })) },
+      /^lesson\.json: has 50002 sections, steps and blocks; at most 50000 are allowed$/,
+    ],
+    [
+      'choices whose ids are too long',
+      {
+        content: [
+          {
+            type: 'MultipleChoice',
+            props: {
+              id: 'q',
+              choices: [{ id: 'x'.repeat(8_000_000), html: 'a' }],
+              correct: ['x'.repeat(8_000_000)],
+            },
+          },
+        ],
+      },
+      /^lesson\.json: has too many or too long ids of blocks and choices: \d+ characters/,
+    ],
+  ])('with %s', (_name, content, fault) => {
+    expect(faultsOf(lessonWithContent({ ...content, root: {} }))).toEqual([expect.stringMatching(fault)]);
+  });
+
+  test('with so many settings for a widget type that preparing each block would take long', () => {
+    const settings = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`k${index}`, 0]));
+    const blocks = Array.from({ length: 1000 }, (_, index) => buildBlock({ props: { id: `b${index}` } }));
+    const lesson = lessonWithContent({ content: blocks, root: {} });
+    const { type } = buildBlock();
+    lesson.lesson.widget_settings = { overrides: { [String(type)]: settings } };
+    expect(faultsOf(lesson)).toEqual([
+      `lesson.json: lesson.widget_settings.overrides.${type}: has 100000 settings; at most 200 are allowed`,
+    ]);
+  });
+
   test('when it is nested too deep, with an error instead of a stack overflow', () => {
     const deep = buildBlock({ props: { id: 'a', deep: nested(10_000) } });
     const lesson = lessonWithContent({ content: [deep], root: {} });
