@@ -9,8 +9,9 @@ import { insertDeliveries } from '../../shared/models/event-delivery.ts';
 import { findOrCreateScore } from '../../shared/models/lti-score.ts';
 import { findOrganizationBySlug } from '../../shared/models/organization.ts';
 import { buildPackage } from '../support/factories.ts';
+import { temporaryFolder } from '../support/folders.ts';
 import { useHarness, useOrigin } from '../support/use.ts';
-import { lecternReading, startLectern, temporaryFolder } from './command-line.ts';
+import { lecternReading, startLectern } from './command-line.ts';
 
 const origin = useOrigin();
 const harness = useHarness(() => ({
