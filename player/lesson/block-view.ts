@@ -108,6 +108,22 @@ function showBlock(parent: HTMLElement, block: Block, blockHost: BlockHost): Blo
     followersHost.replaceChildren();
   }
 
+  /** Tries again what failed without a connection: a picture, a recording, the file of a widget. */
+  function retry(): void {
+    const notices = [...host.querySelectorAll('.lectern-missing')];
+    const isOwn = notices.some((missing) => missing.closest('.lectern-slot') === host);
+    if (!isOwn || blockHost.hasDraft(host)) return;
+    clear();
+    update();
+  }
+
+  addEventListener('online', retry);
   update();
-  return { update, destroy };
+  return {
+    update,
+    destroy() {
+      removeEventListener('online', retry);
+      destroy();
+    },
+  };
 }

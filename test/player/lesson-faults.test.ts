@@ -56,6 +56,19 @@ describe('a widget', () => {
     await goesOn();
   });
 
+  it('or a picture that fails without a connection is loaded again with the next one', async () => {
+    const picture = { src: '/media/1619c428-4d84-4e65-8c2b-8847b8aea3b0.png', alt: 'A shore' };
+    const blocks = [block('Image', picture), block('Numeric', { id: 'n1', prompt: 'How high?', correct: 1 })];
+    await view.start({ lesson: lessonOf({ Near: { Mercury: [text('t1', 'Before')], Venus: blocks } }) });
+    await page.context().setOffline(true);
+    await page.getByRole('button', { name: 'Next' }).click();
+    await expect.poll(() => page.locator('.lectern-missing').count()).toBe(2);
+    await page.context().setOffline(false);
+    await page.getByText('How high?').waitFor();
+    await expect.poll(() => page.evaluate('document.images[0].naturalWidth')).toBeGreaterThan(0);
+    expect(await page.locator('.lectern-missing').count()).toBe(0);
+  });
+
   it('that never arrives blocks nothing', async () => {
     await view.start(
       { lesson: around(block('Never')) },
