@@ -8,7 +8,7 @@ import type { Score } from '../../shared/lessons/scoring/scoring.ts';
 import { message } from '../../shared/i18n/message.ts';
 
 /** Longer prompts are not bold, because long bold text is tiring to read. */
-const longPromptChars = 140;
+const longPromptChars = 100;
 
 /** The ids of the texts that name and describe the inputs of a question. */
 export interface QuestionLabels {

@@ -163,6 +163,17 @@ describe('the right answer and the explanation', () => {
   });
 });
 
+it.each([
+  ['short', 90, '600'],
+  ['long', 110, '400'],
+])('a %s prompt of %d characters has the weight %s', async (_, length, weight) => {
+  await view.show([
+    { type: 'MultipleChoice', props: { ...question.props, prompt: 'Why? '.repeat(length / 5) } },
+  ]);
+  const prompt = `getComputedStyle(document.querySelector('.lectern-prompt')).fontWeight`;
+  expect(await page.evaluate(prompt)).toBe(weight);
+});
+
 it('a question for a single point shows the verdict without points', async () => {
   await view.show([withProps({ points: 1 })]);
   await answer('The Sun');
