@@ -28,10 +28,18 @@ type Fields<Value> = {
   [Field in FieldOf<Value>]-?: boolean | ((value: ValueOf<Value, Field>) => unknown);
 };
 
+/** Selects the fields of a record. */
+interface Selector<Value> {
+  (value: Value): Record<string, unknown>;
+  /** The names of the selected fields. */
+  names: string[];
+}
+
 /** Returns a function that selects fields. Fields that the list lacks stay out. */
-function fieldsOf<Value extends object>(fields: Fields<Value>): (value: Value) => Record<string, unknown> {
+function fieldsOf<Value extends object>(fields: Fields<Value>): Selector<Value> {
   const rules = new Map(Object.entries<boolean | ((value: never) => unknown)>(fields));
-  return (value) =>
+  const names = [...rules].filter(([, rule]) => rule !== false).map(([name]) => name);
+  const select = (value: Value) =>
     Object.fromEntries(
       Object.entries(value).flatMap(([name, content]) => {
         const rule = rules.get(name) ?? false;
@@ -39,6 +47,7 @@ function fieldsOf<Value extends object>(fields: Fields<Value>): (value: Value) =
         return [[name, rule === true || content === null ? content : rule(content as never)]];
       }),
     );
+  return Object.assign(select, { names });
 }
 
 function each<Value>(present: (value: Value) => unknown): (values: readonly Value[]) => unknown[] {
@@ -80,7 +89,7 @@ const ofDelivery = {
 
 const ofScore = { scoreGiven: true, scoreMaximum: true, finishedAt: true } as const;
 
-const records: { [Kind in RecordKind]: (record: RecordOf[Kind]) => Record<string, unknown> } = {
+const records: { [Kind in RecordKind]: Selector<RecordOf[Kind]> } = {
   progress: fieldsOf<EmbedProgress>({ ...ofProgress, learnerId: true, userAttributes: json }),
   ltiProgress: fieldsOf<LtiProgress>({
     ...{ ...ofProgress, scoresDue: false },
@@ -126,4 +135,9 @@ interface RecordOf {
 /** Returns what the export contains of a record. */
 export function exportedFields(kind: RecordKind, record: Record<string, unknown>): Record<string, unknown> {
   return records[kind](record as never);
+}
+
+/** Returns the names of the fields that the export contains of records of a kind. */
+export function exportedNames(kind: RecordKind): readonly string[] {
+  return records[kind].names;
 }

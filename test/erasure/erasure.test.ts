@@ -1,5 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
@@ -10,11 +12,13 @@ import { readAudit } from '../../shared/audit/read-audit.ts';
 import { minRecords } from '../../shared/erasure/anonymize.ts';
 import { continueErasure, requestErasure } from '../../shared/erasure/erase.ts';
 import { recordFiles } from '../../shared/erasure/export-readme.ts';
+import { exportedNames } from '../../shared/erasure/exported-fields.ts';
 import { zipOf } from '../../shared/erasure/learner-zip.ts';
 import { reapplyErasures } from '../../shared/erasure/reapply.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findErasure } from '../../shared/models/erasure.ts';
-import { kindsOf } from '../../shared/models/learner-records.ts';
+import { kindsOf, recordKinds } from '../../shared/models/learner-records.ts';
+import { packageRoot } from '../../shared/platform/paths.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import { pseudonymOf } from '../../shared/tokens/learner-subject.ts';
 import { filesOf } from '../exports/exports.ts';
@@ -233,6 +237,17 @@ describe.each([
     expect((await learner.player.ask()).status).toBe(410);
     expect(await reapply()).toMatchObject({ reapplied: 0 });
   });
+});
+
+test('docs/privacy.md names the fields of each file of an export', async () => {
+  const page = await readFile(join(packageRoot, 'docs/privacy.md'), 'utf8');
+  const [, rows = ''] = /^\| Entries of .*\n(?:\|.*\n)((?:\|.*\n)+)/m.exec(page) ?? [];
+  const documented = rows.matchAll(/^\| `(\S+)` +\| (.*?) +\|$/gm);
+  const fields = new Map([...documented].map(([, name, list]) => [name, list?.match(/\w+/g)?.toSorted()]));
+  for (const { name } of Object.values(recordFiles)) {
+    const kinds = recordKinds.filter((kind) => recordFiles[kind].name === name);
+    expect(fields.get(name)).toEqual([...new Set(kinds.flatMap(exportedNames))].toSorted());
+  }
 });
 
 describe('an export that cannot go on', () => {
