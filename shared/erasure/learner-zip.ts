@@ -32,7 +32,8 @@ export async function* zipOf(files: readonly LearnerFile[], modifiedAt: Date): A
       // yazl would go on after the consumer has ended.
       if (output.destroyed) return;
       // yazl only pipes, so an error without a listener would end the process.
-      reading = Readable.from(text()).on('error', fail);
+      // A text may have megabytes: by default, the stream would read 16 of them ahead.
+      reading = Readable.from(text(), { highWaterMark: 1 }).on('error', fail);
       begin(null, reading);
     });
   }
