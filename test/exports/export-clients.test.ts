@@ -15,8 +15,8 @@ import { openQueue } from './open-queue.ts';
 
 const lab = useExportLab();
 
-/** More than any socket buffers, so a client that stops reading blocks the server. */
-const archiveBytes = 16 * 1024 ** 2;
+/** More than socket buffers grow to on Linux (33 MB), so a client that stops reading blocks the server. */
+const archiveBytes = 48 * 1024 ** 2;
 
 /** A version whose archive is in the store. */
 const stored = useStarted(
