@@ -29,6 +29,8 @@ export interface FrameStart {
   scheme: Scheme | undefined;
   /** Null if the frame is as high as the window, and scrolls. */
   visible: VisibleLesson | null;
+  /** Whether the server stores what the learner does. */
+  isRecorded: boolean;
   /** What the player may say about the course; null without one. */
   course: { hasReturn: boolean; sendsGrade: boolean } | null;
   /** Id of the step to start at, instead of the one in the state. */
@@ -50,6 +52,8 @@ export type OuterMessage =
   | { type: 'content'; base: string }
   | { type: 'scheme'; scheme: Scheme | undefined }
   | ({ type: 'visible' } & VisibleLesson)
+  /** Whether the server has everything that the learner did. */
+  | { type: 'saved'; isSaved: boolean }
   | { type: 'goTo'; stepId: string | null }
   | { type: 'chunk'; chunk: number; steps: ChunkStep[] }
   | { type: 'chunkFailed'; chunk: number; isGone: boolean }

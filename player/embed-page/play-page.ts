@@ -124,6 +124,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
       visible: visible?.of(frame.iframe) ?? null,
       theme: boot.theme ?? null,
       scheme: currentScheme(),
+      isRecorded: boot.untracked === null,
       course: launch && { hasReturn: launch.returnUrl !== null, sendsGrade: launch.sendsGrade },
       state: progressForFrame(stateNow()),
       startAt: linked?.stepId,
@@ -200,6 +201,12 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     if (hold === 'erased') reload();
     frame.iframe.inert = hold === 'elsewhere' || hold === 'conflict';
     notices.update();
+    frame.post({ type: 'saved', isSaved: isSaved() });
+  }
+
+  function isSaved(): boolean {
+    const { hold, writes, record } = saver.queue();
+    return hold === null && writes.length === 0 && record.revision > 0;
   }
 
   function continueHere(): void {

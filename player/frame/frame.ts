@@ -1,6 +1,7 @@
 import type { FrameMessage, FrameState } from '../embed-page/frame-messages.ts';
 import type { FrameStart, OuterMessage, VisibleLesson } from '../embed-page/frame-link.ts';
-import { element } from '../dom.ts';
+import { element, icon } from '../dom.ts';
+import { message } from '../../shared/i18n/message.ts';
 import { addStylesheet } from '../lesson/archive.ts';
 import { mountLesson } from '../lesson/mount-lesson.ts';
 import type { LessonEvent, LessonHandle, LessonOptions } from '../lesson/options.ts';
@@ -32,6 +33,15 @@ function play(start: FrameStart, port: MessagePort): void {
   addTheme(start.theme?.css);
   setScheme(start.scheme);
   const { chunk, steps: firstSteps } = start.first;
+  // It keeps its space, so that nothing moves.
+  const saved = element(
+    'p',
+    { class: 'lectern-saved' },
+    icon('right'),
+    message(start.language, 'lesson.saved'),
+  );
+  const showSaved = (isSaved: boolean) => (saved.style.visibility = isSaved ? '' : 'hidden');
+  showSaved(false);
   const steps = chunkedSteps(start.lesson, (needed) => send({ type: 'loadChunk', chunk: needed }));
   steps.receive(chunk, firstSteps);
   const time = measureActiveTime(
@@ -57,6 +67,7 @@ function play(start: FrameStart, port: MessagePort): void {
       startAt,
       cover,
       logo: start.theme?.logo ?? undefined,
+      status: start.isRecorded ? saved : undefined,
       resolveMedia: (src) => mediaUrl(content, src),
       loadWidget: (type) => loadWidget(content, type, start.styledWidgets?.includes(type) ?? true),
       onReady(event) {
@@ -91,6 +102,9 @@ function play(start: FrameStart, port: MessagePort): void {
         return;
       case 'visible':
         afterPress(() => setVisible(data));
+        return;
+      case 'saved':
+        showSaved(data.isSaved);
         return;
       case 'chunk':
         steps.receive(data.chunk, data.steps);

@@ -26,7 +26,7 @@ export interface LessonActions extends EndActions {
 }
 
 /** What the player shows besides the lesson. */
-type Surroundings = LessonActions & Pick<LessonOptions, 'logo'>;
+type Surroundings = LessonActions & Pick<LessonOptions, 'logo' | 'status'>;
 
 /** The player on the page. */
 export interface LessonView {
@@ -57,7 +57,7 @@ export function lessonView(
   root: HTMLElement,
   lesson: PlayedLesson,
   stepHost: StepHost,
-  { logo, ...actions }: Surroundings,
+  { logo, status: statusMark, ...actions }: Surroundings,
 ): LessonView {
   const { language } = stepHost;
   const outline = outlineView(lesson, language, (index) => {
@@ -76,7 +76,12 @@ export function lessonView(
     { class: 'lectern-step' },
     element('div', { class: 'lectern-step-head' }, section, heading),
   );
-  const bar = stepBar(root, { title: lesson.title, logo, language }, panel.button, progressView.bar);
+  const bar = stepBar(
+    root,
+    { title: lesson.title, logo, status: statusMark, language },
+    panel.button,
+    progressView.bar,
+  );
   root.append(
     skip,
     bar.header,

@@ -28,6 +28,8 @@ export interface LessonOptions {
   cover?: boolean;
   /** A picture beside the lesson's title, such as the logo of the organization. */
   logo?: { src: string; alt: string };
+  /** An element beside the position, such as one that shows whether answers are saved. It should be small. */
+  status?: HTMLElement;
   /** Names of core widgets for which `loadWidget` or the archive has a widget that the lesson plays instead. */
   ownTypes?: readonly string[];
   /** Milliseconds after which a notice replaces a widget that is still loading. */

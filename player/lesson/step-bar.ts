@@ -30,11 +30,17 @@ export interface StepBar {
  */
 export function stepBar(
   root: HTMLElement,
-  { title, logo, language }: { title: string; language: string } & Pick<LessonOptions, 'logo'>,
+  {
+    title,
+    logo,
+    status,
+    language,
+  }: { title: string; language: string } & Pick<LessonOptions, 'logo' | 'status'>,
   contents: HTMLElement,
   progress: HTMLElement,
 ): StepBar {
-  const position = element('p', { class: 'lectern-place' });
+  const position = element('p');
+  const place = element('div', { class: 'lectern-place' }, position, ...(status ? [status] : []));
   const back = element(
     'button',
     { class: 'lectern-button lectern-is-quiet lectern-back', type: 'button' },
@@ -67,10 +73,10 @@ export function stepBar(
     isCompact = isNow;
     root.classList.toggle('lectern-is-compact', isCompact);
     const focused = activeElement(root);
-    if (isCompact) tools.append(contents, position, progress);
+    if (isCompact) tools.append(contents, place, progress);
     else {
       header.prepend(contents);
-      header.append(position, progress);
+      header.append(place, progress);
     }
     // Moving an element takes the focus from it.
     if (focused === contents) contents.focus({ preventScroll: true });

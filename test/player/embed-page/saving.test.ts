@@ -45,6 +45,24 @@ test('active time is saved by step; a learner who goes away stops the clock', as
   expect(second).toBeLessThan(180_000);
 });
 
+test('a quiet mark says when everything is saved, and that it is not yet, in windows of all widths', async () => {
+  const { version, context, learner } = await lab.start();
+  const mark = learner.lesson.locator('.lectern-saved');
+  for (const width of [360, 820, 1280]) {
+    await learner.page.setViewportSize({ width, height: 700 });
+    await mark.waitFor();
+    expect(await mark.textContent()).toBe('Saved');
+  }
+  // Nothing announces it.
+  expect(await learner.lesson.locator(':is([role=status], [aria-live]) .lectern-saved').count()).toBe(0);
+  await context.setOffline(true);
+  await press(learner, 'Next');
+  await mark.waitFor({ state: 'hidden' });
+  await context.setOffline(false);
+  await mark.waitFor();
+  expect(await lab.progressOf(version)).toMatchObject({ currentStepIndex: 1 });
+});
+
 describe('without a network', () => {
   test('the lesson continues with a notice, and everything is saved once the network is back', async () => {
     const { version, context, learner } = await lab.start();
