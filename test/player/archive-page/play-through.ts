@@ -61,7 +61,7 @@ export async function playThrough(page: Page | Frame, { steps }: PlayedLesson): 
   for (const [index, step] of steps.entries()) {
     // Titles may repeat, and texts are the lesson's own.
     const position = new RegExp(`\\b${index + 1}\\b.*\\b${steps.length}\\b`);
-    await page.locator('.lectern-place').filter({ hasText: position }).waitFor();
+    await page.locator('.lectern-place > :first-child').filter({ hasText: position }).waitFor();
     const { pictures, recordings, ...seen } = await page.evaluate<Record<string, unknown>>(lookAtStep);
     expect(seen).toEqual({ title: step.title, broken: [] });
     expect(pictures).toBeGreaterThanOrEqual(blocksOf(step, 'Image').length);
