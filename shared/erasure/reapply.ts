@@ -1,7 +1,7 @@
 import type { AuditLog } from '../audit/audit-log.ts';
 import { listErasures } from '../models/erasure.ts';
 import type { LedgerEntry } from '../models/erasure.ts';
-import { countRecords, listLearners } from '../models/learner-records.ts';
+import { areNone, countRecords, listLearners } from '../models/learner-records.ts';
 import { pseudonymOf } from '../tokens/learner-subject.ts';
 import type { LearnerSubject } from '../tokens/learner-subject.ts';
 import { auditedErasure, finishErasure, requestErasure } from './erase.ts';
@@ -67,8 +67,7 @@ async function reapplyIn(
   let count = 0;
   for (const [pseudonym, learner] of found) {
     const at = times.get(pseudonym) as Date;
-    const records = Object.values(await countRecords(deps.db, learner, at));
-    if (records.every((one) => one === 0)) continue;
+    if (areNone(await countRecords(deps.db, learner, at))) continue;
     const erasure = await requestErasure(deps, learner, { requestedAt: at, until: at });
     await deps.audit.recordNow(organizationId, {
       action: 'learner.erase',

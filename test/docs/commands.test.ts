@@ -93,7 +93,7 @@ test('the commands of README, of guides for integrators, and of quick starts bet
     // Respond-async, the event stream, cancelling, caching, and resuming a download.
     expect(stdout).toMatch(/^HTTP\/1\.1 202 [^]*^data: \{"status":"ready"[^]*^204$[^]*^304\n206$/m);
     expect(stdout).toMatch(/"wouldRemove":\{"progress":0/);
-    // The import, and the lesson that was deleted at last. A shell's prompt follows each response on a line of its own.
+    // The import, and the lesson that was deleted at last. A shell's prompt follows each response on a separate line.
     expect(stdout).toMatch(/^data: \{[^\n]*"status":"imported"[^]*\n$/m);
   }
   for (const name of ['how-tides-work.zip', 'how-tides-work-v1.zip']) {

@@ -14,8 +14,7 @@ import {
 import { cancelImport, findImport, insertImport, queueImport } from '../../shared/models/lesson-import.ts';
 import { createLogger } from '../../shared/platform/log.ts';
 import type { Store } from '../../shared/storage/store.ts';
-import { observeImports } from '../../worker/imports/import-metrics.ts';
-import { createImportWorker } from '../../worker/imports/import-worker.ts';
+import { createImportWorker, observeImports } from '../../worker/imports/import-worker.ts';
 import { runImport } from '../../worker/imports/run-import.ts';
 import { sweepUploads } from '../../worker/imports/sweep-uploads.ts';
 import { watchUploads, picture } from '../packages/import-support.ts';

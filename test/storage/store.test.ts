@@ -201,6 +201,7 @@ test('many concurrent sends never reuse memory before its write has ended', asyn
   }
 });
 
+// The S3 server cannot run on every machine; the name says so there.
 describe.each(storeKinds)('archives on $name', ({ start, skip }) => {
   if (skip) return test.skip('the same guarantees');
 

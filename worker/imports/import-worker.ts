@@ -1,3 +1,5 @@
+import { Histogram } from 'prom-client';
+import type { Registry } from 'prom-client';
 import {
   claimImport,
   endImport,
@@ -13,7 +15,6 @@ import { LecternError, messageOf } from '../../shared/platform/errors.ts';
 import type { Logger } from '../../shared/platform/log.ts';
 import { repeat } from '../../shared/platform/repeat.ts';
 import type { Repetition } from '../../shared/platform/repeat.ts';
-import type { ImportOutcome } from './import-metrics.ts';
 import { runImport } from './run-import.ts';
 import type { RunDependencies } from './run-import.ts';
 
@@ -46,6 +47,16 @@ interface Running {
   stop: AbortController;
   done: Promise<void>;
 }
+
+/** How a run of an import ended. After `retried`, `given_back` and `lost`, a worker runs it again. */
+export type ImportOutcome =
+  | 'imported'
+  | 'rejected'
+  | 'canceled'
+  | 'failed'
+  | 'retried'
+  | 'given_back'
+  | 'lost';
 
 /**
  * Imports uploaded packages: polls MongoDB for queued ones while it has a free slot. Its last free slot stays open to
@@ -213,4 +224,19 @@ function renewLease(
   };
   const timer = setInterval(() => void renew(), renewIntervalMs);
   return { end: () => clearInterval(timer) };
+}
+
+/** From a small package to one of many gigabytes. */
+const runBuckets = [0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
+
+/** Adds this process's imports to a registry; returns a function that counts a run. */
+export function observeImports(registry: Registry): (outcome: ImportOutcome, seconds: number) => void {
+  const runs = new Histogram({
+    name: 'lectern_import_seconds',
+    help: 'Time of importing an uploaded package, by outcome.',
+    labelNames: ['outcome'],
+    buckets: runBuckets,
+    registers: [registry],
+  });
+  return (outcome, seconds) => runs.observe({ outcome }, seconds);
 }
