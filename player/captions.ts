@@ -1,6 +1,5 @@
 import { element } from './dom.ts';
-import { mediaUrl } from './media.ts';
-import { record, text } from './props.ts';
+import { mediaUrl, record, text } from './props.ts';
 import type { WidgetContext } from './widget.ts';
 import { message } from '../shared/i18n/message.ts';
 

@@ -1,7 +1,6 @@
 import DOMPurify from 'dompurify';
 import { element, hintWhenWide } from './dom.ts';
-import { isPlayable } from './media.ts';
-import { text } from './props.ts';
+import { isPlayable, text } from './props.ts';
 import type { WidgetContext } from './widget.ts';
 import { message } from '../shared/i18n/message.ts';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { hexId } from './ids.ts';
+import { hexId } from './model.ts';
 import { addLineItem, lineItemsOf } from './line-items.ts';
 import type { Course, LineItemDetails, Link } from './model.ts';
 import type { Platform } from './platform.ts';

@@ -1,4 +1,4 @@
-import { randomText } from './ids.ts';
+import { randomText } from './model.ts';
 import type { Tampering } from './id-token.ts';
 import type { Course, DocumentTarget, Launch, Link, Tool, User } from './model.ts';
 import type { Platform } from './platform.ts';

@@ -1,4 +1,4 @@
-import { randomText } from './ids.ts';
+import { randomText } from './model.ts';
 import { lineItemUrlOf, lineItemsUrlOf, lineItemsOf } from './line-items.ts';
 import type { Launch, Link, User } from './model.ts';
 import type { Platform } from './platform.ts';

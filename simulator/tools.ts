@@ -1,4 +1,4 @@
-import { randomClientId, hexId, randomText } from './ids.ts';
+import { randomClientId, hexId, randomText } from './model.ts';
 import type { Tool } from './model.ts';
 import type { Platform } from './platform.ts';
 import { allScopes } from './vocabulary.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { hexId } from './ids.ts';
+import { hexId } from './model.ts';
 import type { User } from './model.ts';
 import type { Platform } from './platform.ts';
 import { rolesOf } from './vocabulary.ts';

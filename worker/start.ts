@@ -30,7 +30,7 @@ import { WorkerMetrics } from './exports/metrics.ts';
 import { startWorkerOperations, watchWorker } from './operations/operations-server.ts';
 import { createDeliveryWorker } from './deliveries/delivery-worker.ts';
 import { observeScoreAttempts, scoreOutbox } from './deliveries/scores.ts';
-import { observeDeliveries } from './deliveries/delivery-metrics.ts';
+import { observeDeliveries } from './deliveries/delivery-sender.ts';
 import { webhookOutbox } from './deliveries/webhooks.ts';
 import { xapiOutbox } from './deliveries/xapi.ts';
 import { createImportWorker, observeImports } from './imports/import-worker.ts';

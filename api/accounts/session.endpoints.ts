@@ -10,7 +10,7 @@ import { hashPassword, isOutdated, passwordMatches } from '../../shared/platform
 import { auditedCaller, auditedChange, auditRequest } from '../http/audit.ts';
 import type { AuditDependencies } from '../http/audit.ts';
 import { clientIp } from '../http/client-ip.ts';
-import { defineEndpoint } from '../http/endpoint.ts';
+import { defineEndpoint, parseRequest } from '../http/endpoint.ts';
 import type { Access, EndpointContext } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
@@ -21,7 +21,6 @@ import { limitByIp, tooManyRequests } from '../http/middleware/rate-limit.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import { sessionCors } from '../http/middleware/cors.ts';
 import { crossSiteWrite, csrfProtection } from '../http/middleware/csrf.ts';
-import { parseRequest } from '../http/parse-request.ts';
 import { empty, failure, json } from '../http/responses.ts';
 import { notAuthenticatedText, requireSession } from './access.ts';
 import { LogInThrottle, tooManyLogIns } from './log-in-throttle.ts';

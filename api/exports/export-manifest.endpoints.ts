@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import pLimit from 'p-limit';
 import { incompleteKey } from '../../shared/exports/jobs.ts';
 import { profileOf } from '../../shared/exports/profiles.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
@@ -6,10 +7,9 @@ import { defineEndpoint, written } from '../http/endpoint.ts';
 import { noStore } from '../http/headers.ts';
 import { publicUrlOf } from '../http/public-url.ts';
 import { json } from '../http/responses.ts';
-import { retryAfterSeconds } from '../http/retry-after.ts';
+import { retryAfterSeconds, tooMany } from '../http/retry-after.ts';
 import { authorizeExport, exportEndpoint } from './authorize.ts';
 import { exportManifestBody } from './bodies.ts';
-import { BoundedQueue } from './bounded-queue.ts';
 import type { ExportDependencies } from './authorize.ts';
 import * as example from './examples.ts';
 import { createExportManifest } from './export-manifest.ts';
@@ -87,3 +87,30 @@ export const exportManifest = defineEndpoint(
     };
   },
 );
+
+/** Limits expensive work of this process: a few tasks run at once, a few more wait, and further ones get 429. */
+export class BoundedQueue {
+  readonly #limit;
+  readonly #maxWaiting: number;
+
+  constructor({ concurrency, maxWaiting }: { concurrency: number; maxWaiting: number }) {
+    this.#limit = pLimit(concurrency);
+    this.#maxWaiting = maxWaiting;
+  }
+
+  /**
+   * Runs a task when its turn comes.
+   *
+   * @throws {LecternError} TOO_MANY_REQUESTS at once while the queue is full; the signal's reason if it is aborted before
+   * the task begins.
+   */
+  run<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
+    if (this.#limit.pendingCount >= this.#maxWaiting) {
+      return Promise.reject(tooMany('Too many requests of this kind at once'));
+    }
+    return this.#limit(() => {
+      signal.throwIfAborted();
+      return task();
+    });
+  }
+}

@@ -1,5 +1,6 @@
 import type { Context, Middleware, ParameterizedContext } from 'koa';
 import type { Logger } from '../../shared/platform/log.ts';
+import { supportedLanguage, supportedLanguages } from '../../shared/i18n/message.ts';
 
 /** The fields of Koa's `ctx.state`, which middleware sets for every request. */
 export interface RequestState {
@@ -41,4 +42,13 @@ export function requestValue<Value>(name: string): RequestValue<Value> {
 /** Returns a parameter of the request's path; undefined if its route has no such parameter, or before routing. */
 export function pathParam(ctx: Context, name: string): string | undefined {
   return (ctx.params as Record<string, string | undefined> | undefined)?.[name];
+}
+
+/**
+ * Returns the language of a page's messages (i18n): the platform's, else the browser's, else English.
+ *
+ * @param wanted the language that the platform requests, as it writes it
+ */
+export function pageLanguage(ctx: Context, wanted = ''): string {
+  return supportedLanguage(wanted) ?? (ctx.acceptsLanguages(supportedLanguages()) || 'en');
 }

@@ -14,8 +14,8 @@ import { auditRequest, requireAuditRoom } from './audit.ts';
 import type { AuditDependencies } from './audit.ts';
 import { runOnce } from './idempotency.ts';
 import type { IdempotencyDependencies } from './idempotency.ts';
-import { parseRequest } from './parse-request.ts';
 import type { Failures, JsonResponse, Responses, Security } from './responses.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
 
 /**
  * Defines who may call an endpoint, and from where. The middleware runs inside the one that renders errors, before the
@@ -299,4 +299,15 @@ function fixedHeaders({ headers = {} }: { headers?: Headers }): Record<string, s
 
 function textOf(body: unknown): string {
   return body instanceof PrintedJson ? body.text : printJson(body as Record<string, unknown>);
+}
+
+/** Parses path, query or body of a request. @throws {LecternError} `code`, with the text of the first fault. */
+export function parseRequest<Schema extends z.ZodType>(
+  schema: Schema,
+  given: unknown,
+  code: 'BAD_REQUEST' | 'INVALID_CONTENT',
+): z.output<Schema> {
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw new LecternError(code, parsed.error.issues[0]?.message ?? 'Invalid request');
 }

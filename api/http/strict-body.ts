@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { jsonBody } from './middleware/json-body.ts';
-import { parseRequest } from './parse-request.ts';
+import { parseRequest } from './endpoint.ts';
 
 const bodyFault = 'Request body must be a JSON object';
 const requestFaults = ['Request body has an unknown field "secret"', bodyFault];

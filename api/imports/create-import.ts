@@ -8,7 +8,7 @@ import type { LessonImport, NewImport } from '../../shared/models/lesson-import.
 import type { Organization } from '../../shared/models/organization.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { parseRequest } from '../http/parse-request.ts';
+import { parseRequest } from '../http/endpoint.ts';
 import { tooMany } from '../http/retry-after.ts';
 
 /** After this time an import may have ended. */

@@ -1,7 +1,7 @@
 import type { RequestContext } from '../http/context.ts';
 import { message } from '../../shared/i18n/message.ts';
 import { markup } from '../../shared/platform/html.ts';
-import { pageLanguage } from '../http/page-language.ts';
+import { pageLanguage } from '../http/context.ts';
 import { findPlatform } from '../../shared/models/lti-platform.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { findOrganization } from '../../shared/models/organization.ts';

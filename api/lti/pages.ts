@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestContext } from '../http/context.ts';
 import { message } from '../../shared/i18n/message.ts';
-import { requestValue } from '../http/context.ts';
+import { requestValue, pageLanguage } from '../http/context.ts';
 import type { LtiDependencies } from './dependencies.ts';
 import { courseUrl } from '../embed/boot-data.ts';
-import { pageLanguage } from '../http/page-language.ts';
 import { supportLine } from '../embed/pages.ts';
 import { markup } from '../../shared/platform/html.ts';
 import type { Html } from '../../shared/platform/html.ts';

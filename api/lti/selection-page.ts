@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import { message } from '../../shared/i18n/message.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { LtiDependencies } from './dependencies.ts';
-import { pageLanguage } from '../http/page-language.ts';
+import { pageLanguage } from '../http/context.ts';
 import { markup } from '../../shared/platform/html.ts';
 import type { Html } from '../../shared/platform/html.ts';
 import { toPageCursor } from '../http/pagination.ts';

@@ -8,7 +8,7 @@ import type { FileUsage } from '../../shared/storage/file-usage.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import type { EndpointContext } from '../http/endpoint.ts';
-import { parseRequest } from '../http/parse-request.ts';
+import { parseRequest } from '../http/endpoint.ts';
 import { failure } from '../http/responses.ts';
 import type { WrittenResponse } from '../http/responses.ts';
 import { nothingToPlayText } from '../player/authorize.ts';

@@ -115,3 +115,11 @@ function members(value: Record<string, unknown>, path: string, depth: number): P
 function append(pending: Pending[], more: Pending[]): void {
   for (const entry of more) pending.push(entry);
 }
+
+/** Ends at the next `<` too: otherwise the time grows with the square of a text with many of them. */
+const tags = /<[^<>]*>/g;
+
+/** Returns an HTML text with a space in place of each tag. */
+export function withoutTags(html: string): string {
+  return html.replaceAll(tags, ' ');
+}

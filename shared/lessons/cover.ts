@@ -1,5 +1,4 @@
-import { lessonBlocks } from './blocks.ts';
-import { withoutTags } from './html-text.ts';
+import { lessonBlocks, withoutTags } from './blocks.ts';
 import { isContainer } from './json-values.ts';
 import type { LessonContent } from './lesson-content.ts';
 

@@ -1,7 +1,8 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
 import { z } from 'zod';
-import { readEnvironmentFile } from './environment-file.ts';
 import { mongodbFault, redisFault } from './server-urls.ts';
 import {
   baseUrl,
@@ -18,6 +19,7 @@ import {
   warnOfUnknownSettings,
 } from './setting-forms.ts';
 import { storeFaults, storeSettings, toStore } from './store-settings.ts';
+import { codeOf, messageOf } from './errors.ts';
 
 const KiB = 1024;
 const MiB = 1024 ** 2;
@@ -304,4 +306,30 @@ export function settingWarnings(): string[] {
 /** Returns the environment for a child process: this one's, with some settings replaced. */
 export function childEnvironment(settings: Record<string, string>): NodeJS.ProcessEnv {
   return { ...process.env, ...settings };
+}
+
+const byteOrderMark = '\ufeff';
+
+/**
+ * Returns the settings of a `.env` file; none if there is no file. It drops a byte order mark, which some editors add.
+ *
+ * @throws {Error} with the reason why the file is unreadable, but none of its content.
+ */
+export function readEnvironmentFile(path: string): Record<string, string> {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return {};
+    throw new Error(
+      `${path} cannot be read (${messageOf(error)}). Correct its owner or mode, or remove it.`,
+      {
+        cause: error,
+      },
+    );
+  }
+  // PowerShell writes UTF-16 by default; read as UTF-8, every name would be unknown.
+  if (bytes.includes(0)) throw new Error(`${path} is not UTF-8 text. Save it as UTF-8.`);
+  const text = bytes.toString('utf8');
+  return parseEnv(text.startsWith(byteOrderMark) ? text.slice(1) : text) as Record<string, string>;
 }

@@ -1,5 +1,4 @@
-import { stepBlocks, typeOf } from '../lessons/blocks.ts';
-import { withoutTags } from '../lessons/html-text.ts';
+import { stepBlocks, typeOf, withoutTags } from '../lessons/blocks.ts';
 import { recordOf } from '../lessons/json-values.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { playedProps } from '../lessons/block-props.ts';

@@ -2,7 +2,7 @@ import type Router from '@koa/router';
 import { decodeJwt, errors } from 'jose';
 import { createRouter, applyFaults, readParameters, Rejection, renderRejections } from '../http.ts';
 import type { Context, RequestState } from '../http.ts';
-import { randomText } from '../ids.ts';
+import { randomText } from '../model.ts';
 import type { Tool } from '../model.ts';
 import type { Platform } from '../platform.ts';
 import { verifyToolJwt } from '../tool-jwt.ts';

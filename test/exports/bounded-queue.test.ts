@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BoundedQueue } from '../../api/exports/bounded-queue.ts';
+import { BoundedQueue } from '../../api/exports/export-manifest.endpoints.ts';
 
 const { signal } = new AbortController();
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RecentBytes } from '../../shared/media/recent-bytes.ts';
+import { RecentBytes } from '../../shared/media/media-cache.ts';
 
 const mebibyte = 1024 ** 2;
 

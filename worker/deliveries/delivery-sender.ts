@@ -1,3 +1,5 @@
+import { Histogram } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { isDeliveryFault } from '../../shared/deliveries/delivery-fault.ts';
 import type { DeliveryFault } from '../../shared/deliveries/delivery-fault.ts';
 import { attemptTimeoutMs } from '../../shared/deliveries/outbox.ts';
@@ -8,6 +10,7 @@ import { withTimeLimit } from '../../shared/platform/time-limits.ts';
 import { FairSlots } from './fair-slots.ts';
 import type { SlowSlots } from './fair-slots.ts';
 import { maxPerTarget, TargetLimiter } from './target-limiter.ts';
+import type { EventKind } from '../../shared/models/event-delivery.ts';
 
 /** The backoff between the attempts of a row. */
 const backoff = { firstMs: 2_000, maxMs: 3600_000 };
@@ -270,4 +273,23 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
     else this.#deps.log.info(details, `a ${name} is retried later`);
     return ended;
   }
+}
+
+/** From a receiver nearby to the time limit of an attempt. */
+const attemptBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
+
+/**
+ * Adds this process's attempts to deliver events to a registry; returns a function that counts the attempts of a kind.
+ */
+export function observeDeliveries(registry: Registry) {
+  const attempts = new Histogram({
+    name: 'lectern_delivery_tries_seconds',
+    help: 'Attempts to deliver events, by kind and outcome: sent, or the reason for the failure.',
+    labelNames: ['kind', 'outcome'],
+    buckets: attemptBuckets,
+    registers: [registry],
+  });
+  return (kind: EventKind) =>
+    (outcome: Outcome, seconds: number): void =>
+      attempts.observe({ kind, outcome }, seconds);
 }

@@ -1,7 +1,6 @@
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { MediaCache } from '../../shared/media/media-cache.ts';
-import { RecentBytes } from '../../shared/media/recent-bytes.ts';
+import { MediaCache, RecentBytes } from '../../shared/media/media-cache.ts';
 import type { MediaCacheDependencies } from '../../shared/media/media-cache.ts';
 import type { ExportRecord } from '../../shared/models/export-record.ts';
 import type { EvictableFile } from '../../shared/storage/file-usage.ts';

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readEnvironmentFile } from '../../../shared/platform/environment-file.ts';
+import { readEnvironmentFile } from '../../../shared/platform/config.ts';
 import { temporaryFolder } from '../../support/folders.ts';
 
 async function fileWith(bytes: string | Buffer): Promise<string> {
