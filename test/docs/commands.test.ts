@@ -84,7 +84,7 @@ test('the commands of README, of guides for integrators, and of quick starts bet
   for (const times of ['first', 'second']) {
     const { stdout, stderr } = await run('bash', ['-c', `set -eo pipefail\n${script}`], {
       cwd,
-      timeout: 100_000,
+      timeout: 200_000,
     });
     expect({ times, stderr }).toEqual({ times, stderr: '' });
     expect(stdout).toMatch(/"learnerId":"learner-7f3a","status":"completed","score":1,"maxScore":22/);
@@ -99,4 +99,4 @@ test('the commands of README, of guides for integrators, and of quick starts bet
   for (const name of ['how-tides-work.zip', 'how-tides-work-v1.zip']) {
     expect((await readFile(join(cwd, name))).subarray(0, 4).toString('latin1')).toBe('PK\u0003\u0004');
   }
-}, 240_000);
+}, 420_000);
