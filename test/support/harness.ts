@@ -54,7 +54,8 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
   const name = `test-${randomBytes(6).toString('hex')}`;
   const dataDir = await mkdtemp(join(tmpdir(), 'lectern-test-'));
   const mongodb = new URL(inject('mongodbUri'));
-  const database = spareDatabases.pop() ?? name;
+  const spare = spareDatabases.pop();
+  const database = spare ?? name;
   mongodb.pathname = `/${database}`;
   const environment = {
     NODE_ENV: 'test',
@@ -85,7 +86,7 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     return shutdown;
   };
   const db = await openDatabase(servers.mongodbUri);
-  await buildIndexes(db);
+  if (spare === undefined) await buildIndexes(db);
 
   return {
     config,
