@@ -127,7 +127,7 @@ export const unpublishOne = defineEndpoint(
     operationId: 'unpublishVersion',
     summary: 'Unpublish a version',
     description:
-      'Withdraws a published version: it can no longer be loaded or exported. Learners who play it may finish. ' +
+      'Unpublishes a version: it can no longer be loaded or exported. Learners who play it may finish. ' +
       'A version that is not published stays as it is.',
     responses: {
       200: json('The version.', publishedVersion, {
