@@ -190,6 +190,7 @@ export const createPreviewLink = defineEndpoint(
     access: credentials(),
     scope: 'content',
     audit: 'preview.create',
+    idempotent: true,
     operationId: 'createPreviewLink',
     summary: 'Create a preview link',
     description: 'Returns a link that plays a draft or a published version for an hour. It records nothing.',

@@ -135,7 +135,7 @@ export class Http {
 
   /**
    * Sends a request and retries it after temporary failures, with exponential backoff and jitter. All retries are safe:
-   * reads change nothing, requests that store something have an idempotency key, and a second token does no harm.
+   * reads change nothing, requests that create something have an idempotency key, and a second token does no harm.
    *
    * @param read reads the response within the timeout.
    */

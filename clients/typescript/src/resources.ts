@@ -4,7 +4,7 @@ import type { LessonImport } from './api.ts';
 import { download } from './download.ts';
 import { follow } from './follow.ts';
 import { readChunks } from './http.ts';
-import type { Body, Http, Parts, Query, RequestOptions, Route } from './http.ts';
+import type { Body, CreateOptions, Http, Parts, Query, RequestOptions, Route } from './http.ts';
 import { list } from './pages.ts';
 import { upload } from './upload.ts';
 import type { ImportOptions } from './upload.ts';
@@ -57,8 +57,8 @@ export const versions = (http: Http) => ({
   unpublish: (lessonId: string, versionId: string, options?: RequestOptions) =>
     http.json(`POST ${oneVersion}/unpublish`, { params: { lessonId, versionId } }, options),
   /** Returns a link that plays a version for an hour and records nothing. */
-  createPreviewLink: (lessonId: string, versionId: string, options?: RequestOptions) =>
-    http.json(`POST ${oneVersion}/preview-links`, { params: { lessonId, versionId } }, options),
+  createPreviewLink: (lessonId: string, versionId: string, options?: CreateOptions) =>
+    http.create(`POST ${oneVersion}/preview-links`, { params: { lessonId, versionId } }, options),
 });
 
 export const imports = (http: Http) => {
