@@ -6,7 +6,7 @@ export const keyScopes = {
   read: 'list lessons and versions, download exports, read statistics of at least 5 learners',
   content: 'import, check, publish and delete lessons, sign preview links',
   tokens: 'sign tokens for learners',
-  learners: "read learners' progress, answers and statistics",
+  learners: "read learners' progress and answers; with read, statistics of any number of learners",
   erase: 'erase single learners and their records',
   retention: 'set after how many days the records of all learners are removed',
   deliveries: 'manage webhooks and xAPI destinations, read and resend deliveries',
