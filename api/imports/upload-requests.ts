@@ -92,7 +92,10 @@ export class UploadRequests {
   }
 }
 
-/** Passes on the body of a request. Ends the request if no bytes arrive for a minute. */
+/**
+ * Passes on the body of a request. Ends the request if no bytes arrive for a minute. A broken connection ends the body
+ * without an error, so that the library stores all bytes that have arrived: the client continues after them.
+ */
 async function* pacedBody(request: Context['req']): AsyncGenerator<Buffer> {
   let arrived = 0;
   const stopWatching = watchPace(
@@ -105,6 +108,8 @@ async function* pacedBody(request: Context['req']): AsyncGenerator<Buffer> {
       arrived += chunk.length;
       yield chunk;
     }
+  } catch (error) {
+    if (!request.destroyed) throw error;
   } finally {
     stopWatching();
   }

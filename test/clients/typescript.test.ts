@@ -259,6 +259,25 @@ test('a package is uploaded over a connection that breaks, and followed to its i
   expect(lost).toBe(1);
 });
 
+test('an upload goes on while each connection brings some bytes, however often it breaks', async () => {
+  const built = await buildPackage({
+    media: [{ bytes: Buffer.concat([picture(1).bytes, randomBytes(8_000)]) }],
+  });
+  const zip = await openAsBlob(await zipFolder(built.path));
+  let breaks = 0;
+  const lectern = connect(async (url, init) => {
+    if (init.method !== 'PATCH' || (init.body as Blob).size <= 1000) return fetch(url, init);
+    breaks += 1;
+    await fetch(url, { ...init, body: (init.body as Blob).slice(0, 1000) });
+    throw new TypeError('fetch failed');
+  });
+  const { id } = await lectern.imports.create(zip);
+  expect(breaks).toBe(Math.ceil(zip.size / 1000) - 1);
+  expect(breaks).toBeGreaterThan(8);
+  for await (const { status, endedAt } of lectern.imports.follow(id))
+    if (endedAt !== null) expect(status).toBe('imported');
+});
+
 test('a webhook is accepted with its signature, and rejected when anything of it is wrong', async () => {
   const secret = deriveWebhookSecret(randomUUID(), 'a pepper');
   const older = deriveWebhookSecret(randomUUID(), 'a pepper');

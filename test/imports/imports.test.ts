@@ -1,5 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { basename } from 'node:path';
+import { rm, truncate } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { basename, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { digestOf } from '../../shared/storage/digest.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
@@ -45,6 +47,22 @@ test('a package arrives intact over a connection that breaks ten times', async (
   expect(medium?.asset?.sha256).toBe(digestOf(bytes).sha256);
 });
 
+test('the bytes of a connection that breaks right after them are stored', async () => {
+  const size = 1_000_000;
+  const { id } = jsonOf(await begin(api, size)) as ImportStatus;
+  const { hostname, port } = new URL(api.url);
+  const socket = connect(Number(port), hostname);
+  const head = [
+    `PATCH /api/lessons/imports/${id} HTTP/1.1`,
+    ...[`Host: ${hostname}`, `Authorization: ${api.headers.authorization}`, 'Tus-Resumable: 1.0.0'],
+    ...['Upload-Offset: 0', 'Content-Type: application/offset+octet-stream', `Content-Length: ${size}`],
+  ];
+  socket.write(`${head.join('\r\n')}\r\n\r\n`);
+  socket.write(randomBytes(128_000), () => socket.destroy());
+  // Node may not read the very last bytes any more.
+  await waitFor('the bytes', async () => (await statusOf(api, id)).upload.offset >= 64_000);
+});
+
 const hostile: Record<string, () => Promise<string>> = {
   'that is no ZIP': () => writeArchive(Buffer.from('<html>')),
   'that leads out of its folder': () =>
@@ -53,6 +71,26 @@ const hostile: Record<string, () => Promise<string>> = {
     writeArchive(
       zipBytes([...baseParts, { name: 'media/zeros.bin', content: Buffer.alloc(80 * 1024 ** 2) }]),
     ),
+  'with a symbolic link': () =>
+    writeArchive(zipBytes([...baseParts, { name: 'media/x', content: '/etc/passwd', mode: 0o120777 }])),
+  'with an encrypted file': () => writeArchive(zipBytes([...baseParts, { name: 'media/x', flags: 0x801 }])),
+  'with a name twice': () => writeArchive(zipBytes([...baseParts, { name: 'media/x' }, { name: 'Media/X' }])),
+  'that is truncated': async () => {
+    const path = await zipFolder((await buildPackage({ media: [picture(1)] })).path);
+    await truncate(path, 900);
+    return path;
+  },
+  'that lacks a file': async () => {
+    const { path } = await buildPackage({ media: [{ ...picture(1), id: mediaId }] });
+    await rm(join(path, `media/${mediaId}.png`));
+    return zipFolder(path);
+  },
+  'whose JSON is too deep': () => {
+    const content = `{"lesson": ${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+    return writeArchive(zipBytes([{ name: 'lesson.json', content, method: 0 }, ...baseParts.slice(1)]));
+  },
+  'whose JSON has a syntax error': () =>
+    writeArchive(zipBytes([{ name: 'lesson.json', content: '{"lesson": }' }, ...baseParts.slice(1)])),
   'with a damaged file': async () =>
     damagedArchive(
       (await buildPackage({ media: [{ ...picture(1), id: mediaId }] })).path,

@@ -37,7 +37,8 @@ export async function upload(http: Http, zip: Blob, options: ImportOptions = {})
   const created = await http.json('POST /api/lessons/imports', await withKey({ headers }, request), request);
   const params = { importId: created.id };
   let offset = created.upload.offset;
-  for (let interruptions = 0; offset < zip.size; interruptions += 1) {
+  for (let interruptions = 0; offset < zip.size;) {
+    const before = offset;
     const bytes = zip.slice(offset, offset + partBytes);
     const patch = {
       ...{ ...tus, 'upload-offset': String(offset) },
@@ -46,7 +47,6 @@ export async function upload(http: Http, zip: Blob, options: ImportOptions = {})
     try {
       const once = { timeoutMs: partTimeoutMs, ...request, maxRetries: 0 };
       offset = offsetOf(await http.open(`PATCH ${route}`, { params, headers: patch, bytes }, once));
-      interruptions = 0;
     } catch (error) {
       // 409: the bytes have arrived, although there was no response.
       const isBehind = error instanceof LecternError && error.status === 409;
@@ -55,6 +55,7 @@ export async function upload(http: Http, zip: Blob, options: ImportOptions = {})
       await delay(delayMs, request.signal);
       offset = offsetOf(await http.open(`HEAD ${route}`, { params, headers: tus }, request));
     }
+    interruptions = offset > before ? 0 : interruptions + 1;
     onProgress?.({ bytes: offset, totalBytes: zip.size });
   }
   return http.json(`GET ${route}`, { params }, request);
