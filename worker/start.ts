@@ -19,7 +19,7 @@ import { exportJobOf } from '../shared/exports/jobs.ts';
 import { createExportQueue } from '../shared/exports/queues.ts';
 import { createUploads } from '../shared/imports/create-uploads.ts';
 import { AuditLog } from '../shared/audit/audit-log.ts';
-import { continueErasure } from '../shared/erasure/erase.ts';
+import { erasuresInTurn } from '../shared/erasure/erase.ts';
 import { runRetention } from '../shared/erasure/retention.ts';
 import { createStore } from '../shared/storage/create-store.ts';
 import { readStoreLimits } from '../shared/storage/store-limits.ts';
@@ -133,7 +133,7 @@ export async function startWorker(
   const pepper = secrets.keyPepper;
   const erasures = startDueWork({
     ...{ name: 'erasures', pollIntervalMs: 1_000, log },
-    next: () => continueErasure({ db, store, pepper }),
+    next: erasuresInTurn({ db, store, pepper }),
   });
   const audit = new AuditLog({ db, pepper, log });
   const retention = startDueWork({

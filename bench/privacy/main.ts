@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { AuditLog } from '../../shared/audit/audit-log.ts';
 import type { NewAuditEntry } from '../../shared/audit/audit-entry.ts';
 import { verifyAudit } from '../../shared/audit/read-audit.ts';
-import { continueErasure, requestErasure } from '../../shared/erasure/erase.ts';
+import { erasuresInTurn, requestErasure } from '../../shared/erasure/erase.ts';
 import { buildIndexes, openDatabase } from '../../shared/models/database.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { createStore } from '../../shared/storage/create-store.ts';
@@ -55,7 +55,8 @@ async function measureErasures(): Promise<void> {
       const deps = { db, store, pepper, settleMs: 0 };
       const started = performance.now();
       await requestErasure(deps, { source: 'embed', organizationId: organization._id, learnerId });
-      while (await continueErasure(deps));
+      const next = erasuresInTurn(deps);
+      while (await next());
       // The first round warms up.
       if (round > 0) milliseconds.get(records)?.push(performance.now() - started);
     }

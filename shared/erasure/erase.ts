@@ -3,13 +3,14 @@ import type { Database } from '../models/database.ts';
 import {
   advanceErasure,
   claimErasure,
+  claimNextErasure,
   createErasure,
   findErasure,
   recordCounts,
   recordDownstream,
   recordLessons,
 } from '../models/erasure.ts';
-import type { Downstream, Erasure, ErasureMode } from '../models/erasure.ts';
+import type { ClaimedErasure, Downstream, Erasure, ErasureMode } from '../models/erasure.ts';
 import { areNone, countRecords, forAllKinds, lessonsOf, removeRecords } from '../models/learner-records.ts';
 import type { RecordCounts } from '../models/learner-records.ts';
 import { forgetStatistics } from '../models/lesson-statistics.ts';
@@ -85,24 +86,31 @@ export async function requestErasure(
 }
 
 /**
- * Continues the erasure that has been due the longest, or a certain one.
- *
- * @returns false if none was due.
- * @throws {Error} if MongoDB or the store does not respond; the erasure is due again soon.
+ * Returns a function that continues a due erasure. The organizations take turns, so that one with thousands of erasures
+ * keeps no other one waiting. It resolves to false if none was due, and rejects if MongoDB or the store does not respond;
+ * the erasure is due again soon.
  */
-export async function continueErasure(deps: ErasureDependencies, id?: string): Promise<boolean> {
-  const erasure = await claimErasure(deps.db, id);
-  if (erasure === null) return false;
+export function erasuresInTurn(deps: ErasureDependencies): () => Promise<boolean> {
+  let last = '';
+  return async () => {
+    const erasure = await claimNextErasure(deps.db, last);
+    if (erasure === null) return false;
+    last = erasure.organizationId;
+    await continueErasure(deps, erasure);
+    return true;
+  };
+}
+
+async function continueErasure(deps: ErasureDependencies, erasure: ClaimedErasure): Promise<void> {
   try {
     await takeNextStep(deps, erasure);
   } catch (error) {
     await advanceErasure(deps.db, erasure, { dueAt: new Date(Date.now() + retryMs) }).catch(() => undefined);
     throw error;
   }
-  return true;
 }
 
-async function takeNextStep(deps: ErasureDependencies, erasure: Erasure): Promise<void> {
+async function takeNextStep(deps: ErasureDependencies, erasure: ClaimedErasure): Promise<void> {
   const { db, store } = deps;
   const { _id, learner, state, mode, requestedAt, until } = erasure;
   if (learner === null) throw new Error('an unfinished erasure must name its learner');
@@ -146,7 +154,8 @@ export async function finishErasure(
   { wait }: { wait: (milliseconds: number) => Promise<void> },
 ): Promise<Erasure> {
   for (;;) {
-    await continueErasure(deps, _id);
+    const claimed = await claimErasure(deps.db, _id);
+    if (claimed !== null) await continueErasure(deps, claimed);
     const erasure = await findErasure(deps.db, organizationId, _id);
     if (erasure === null) throw new Error('the erasure is gone');
     if (erasure.state === 'finished') return erasure;

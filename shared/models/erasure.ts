@@ -84,7 +84,7 @@ export const erasureSchema = new Schema<Erasure>(
 );
 const unfinished = { partialFilterExpression: { dueAt: { $type: 'date' } } } as const;
 erasureSchema.index({ organizationId: 1, pseudonym: 1 }, { unique: true, ...unfinished });
-erasureSchema.index({ dueAt: 1 }, unfinished);
+erasureSchema.index({ organizationId: 1, dueAt: 1 }, unfinished);
 erasureSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 
 const leaseMs = 60_000;
@@ -120,16 +120,32 @@ export async function createErasure(
   }
 }
 
-/** Leases the erasure that has been due the longest, or a certain one; null if none is due. */
-export function claimErasure(db: ErasureDb, id?: string): Promise<(Erasure & { leaseId: string }) | null> {
-  const isDue = { $and: [{ $lte: ['$dueAt', '$$NOW'] }, isUnleased] };
+const isDue = { $and: [{ $lte: ['$dueAt', '$$NOW'] }, isUnleased] };
+
+export type ClaimedErasure = Erasure & { leaseId: string };
+
+/** Leases a certain erasure; null if it is not due. */
+export function claimErasure(db: ErasureDb, id: string): Promise<ClaimedErasure | null> {
+  return leaseFirst(db, { _id: id });
+}
+
+/**
+ * Leases a due erasure; null if none is due. Organizations take turns, in the order of their ids.
+ *
+ * @param after the organization that had the last turn.
+ */
+export async function claimNextErasure(db: ErasureDb, after: string): Promise<ClaimedErasure | null> {
+  return (await leaseFirst(db, { organizationId: { $gt: after } })) ?? leaseFirst(db, {});
+}
+
+function leaseFirst(db: ErasureDb, filter: object): Promise<ClaimedErasure | null> {
   return db.erasures
     .findOneAndUpdate(
-      { ...(id !== undefined && { _id: id }), dueAt: { $type: 'date' }, $expr: isDue },
+      { ...filter, dueAt: { $type: 'date' }, $expr: isDue },
       [{ $set: newLease(randomUUID(), leaseMs) }],
-      { updatePipeline: true, returnDocument: 'after', sort: { dueAt: 1 } },
+      { updatePipeline: true, returnDocument: 'after', sort: { organizationId: 1, dueAt: 1 } },
     )
-    .lean<Erasure & { leaseId: string }>()
+    .lean<ClaimedErasure>()
     .exec();
 }
 

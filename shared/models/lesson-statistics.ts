@@ -52,9 +52,10 @@ export const lessonStatisticsSchema = new Schema<LessonStatistics>(
   },
   schemaOptions,
 );
-const isDue = { partialFilterExpression: { dueAt: { $type: 'date' } } };
-lessonStatisticsSchema.index({ dueAt: 1 }, isDue);
-lessonStatisticsSchema.index({ organizationId: 1, dueAt: 1 }, isDue);
+lessonStatisticsSchema.index(
+  { organizationId: 1, dueAt: 1 },
+  { partialFilterExpression: { dueAt: { $type: 'date' } } },
+);
 
 export const statisticsTallySchema = new Schema<StatisticsTally>(
   {
@@ -98,17 +99,29 @@ export async function requestStatistics(
   return true;
 }
 
-/** Claims the statistics that have been due longest, until `lease`; null if none are due. */
-export function claimStatistics(
+/**
+ * Claims due statistics until `lease`; null if none are due. Organizations take turns, in the order of their ids, and
+ * the lessons of each follow in the order of the requests.
+ *
+ * @param turn.after the organization that had the last turn.
+ * @param turn.except organizations that have no turn.
+ */
+export async function claimStatistics(
   db: LessonStatisticsDb,
-  now: Date,
-  lease: Date,
+  { now, lease }: { now: Date; lease: Date },
+  { after, except }: { after: string; except: readonly string[] },
 ): Promise<LessonStatistics | null> {
-  return db.lessonStatistics
-    .findOneAndUpdate({ dueAt: { $type: 'date', $lte: now } }, { dueAt: lease }, { returnDocument: 'after' })
-    .sort({ dueAt: 1 })
-    .lean<LessonStatistics>()
-    .exec();
+  const claim = (organizationId: object) =>
+    db.lessonStatistics
+      .findOneAndUpdate(
+        { organizationId, dueAt: { $type: 'date', $lte: now } },
+        { dueAt: lease },
+        { returnDocument: 'after' },
+      )
+      .sort({ organizationId: 1, dueAt: 1 })
+      .lean<LessonStatistics>()
+      .exec();
+  return (await claim({ $nin: [...except], $gt: after })) ?? claim({ $nin: [...except] });
 }
 
 /** Ends a claim. Returns false, and changes nothing, if the counts have become invalid meanwhile. */

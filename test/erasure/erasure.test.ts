@@ -10,7 +10,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { AuditLog } from '../../shared/audit/audit-log.ts';
 import { readAudit } from '../../shared/audit/read-audit.ts';
 import { minRecords } from '../../shared/erasure/anonymize.ts';
-import { continueErasure, requestErasure } from '../../shared/erasure/erase.ts';
+import { erasuresInTurn, requestErasure } from '../../shared/erasure/erase.ts';
 import { recordFiles } from '../../shared/erasure/export-readme.ts';
 import { exportedNames } from '../../shared/erasure/exported-fields.ts';
 import { zipOf } from '../../shared/erasure/learner-zip.ts';
@@ -55,8 +55,21 @@ async function recordedErasures(learner: MarkedLearner): Promise<object[]> {
 
 /** Runs all steps of all erasures, as a worker does. */
 async function work(db?: Database): Promise<void> {
-  while (await continueErasure(deps(db)));
+  const next = erasuresInTurn(deps(db));
+  while (await next());
 }
+
+test('an organization with many erasures delays no erasure of another one', async () => {
+  const [many, one] = [await buildOrganization(api), await buildOrganization(api)];
+  const request = (organizationId: string, learnerId: string) =>
+    requestErasure(deps(), { source: 'embed', organizationId, learnerId });
+  for (const learnerId of ['a', 'b', 'c']) await request(many.organization._id, learnerId);
+  const { _id, organizationId } = await request(one.organization._id, 'd');
+  const next = erasuresInTurn(deps());
+  await next();
+  await next();
+  expect(await findErasure(api.db, organizationId, _id)).toMatchObject({ state: 'settling' });
+});
 
 function pathOf({ subject }: MarkedLearner, query: Record<string, string> = {}, action = ''): string {
   if (subject.source === 'embed') {

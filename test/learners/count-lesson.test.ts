@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { countLesson } from '../../shared/learners/count-lesson.ts';
 import {
   claimStatistics,
@@ -10,10 +10,14 @@ import {
   requestStatistics,
 } from '../../shared/models/lesson-statistics.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import type { Organization } from '../../shared/models/organization.ts';
+import { createLogger } from '../../shared/platform/log.ts';
 import { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
 import { publishLesson } from '../player/player-lessons.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { useHarness } from '../support/use.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { startStatistics } from '../../worker/maintenance/statistics.ts';
 import { answerTo, storeLearners } from './build-learners.ts';
 
 const harness = useHarness();
@@ -34,9 +38,14 @@ const lesson = () => ({
   lessonId: versions[0]?.lessonId ?? '',
 });
 
+const claim = () => {
+  const times = { now: new Date(Date.now() + 1000), lease: new Date(Date.now() + hour) };
+  return claimStatistics(harness.db, times, { after: '', except: [] });
+};
+
 async function countAt(now: Date): Promise<void> {
   expect(await requestStatistics(harness.db, lesson())).toBe(true);
-  const claimed = await claimStatistics(harness.db, new Date(Date.now() + 1000), new Date(Date.now() + hour));
+  const claimed = await claim();
   if (claimed === null) throw new Error('nothing is due');
   expect(await countLesson(deps, claimed, { signal: never, now, maxPerPart: 2 })).toBe(true);
 }
@@ -116,8 +125,41 @@ test('counting what changed gives the same as counting all, over any history', a
 
 test('counts that become invalid while a worker counts are not published', async () => {
   await requestStatistics(harness.db, lesson());
-  const claimed = await claimStatistics(harness.db, new Date(Date.now() + 1000), new Date(Date.now() + hour));
+  const claimed = await claim();
   await forgetStatistics(harness.db, [lesson().lessonId]);
   expect(claimed && (await countLesson(deps, claimed, { signal: never }))).toBe(false);
   expect(await findStatistics(harness.db, lesson().lessonId)).toMatchObject({ computedAt: null });
+});
+
+test('a lesson that takes long, and others of its organization, delay no count of another organization', async () => {
+  const { db } = harness;
+  const publish = async (organization: Organization) => {
+    const version = await publishLesson(harness, organization);
+    await storeLearners(db, version, [{}]);
+    return version;
+  };
+  const [large, small] = [await buildOrganization(harness), await buildOrganization(harness)];
+  const slow = [await publish(large.organization), await publish(large.organization)];
+  const other = await publish(small.organization);
+  for (const version of [...slow, other]) await requestStatistics(db, version);
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const isSlow = (versionId: string) => slow.some(({ _id }) => _id === versionId);
+  const statistics = startStatistics({
+    db,
+    lessons: {
+      facts: async (versionId) => {
+        if (isSlow(versionId)) await released;
+        return deps.lessons.facts(versionId);
+      },
+    },
+    log: createLogger(harness.config, 'test'),
+  });
+  onTestFinished(() => statistics.stop());
+  const isCounted = async ({ lessonId }: LessonVersion) =>
+    (await findStatistics(db, lessonId))?.computedAt instanceof Date;
+  await waitFor('the other count', () => isCounted(other));
+  expect(await Promise.all(slow.map(isCounted))).toEqual([false, false]);
+  release();
+  await waitFor('all counts', async () => (await Promise.all(slow.map(isCounted))).every(Boolean));
 });
