@@ -100,6 +100,8 @@ describe('an address that is not public', () => {
     ['cloud metadata', 'http://169.254.169.254/latest/meta-data/'],
     ['cloud metadata, decimal', 'http://2852039166/'],
     ['cloud metadata, another cloud', 'http://100.100.100.200/'],
+    ['the host of a virtual machine, a third cloud', 'http://168.63.129.16/'],
+    ['the same, mapped to IPv6', 'http://[::ffff:a83f:8110]/'],
     ['protocol assignments', 'http://192.0.0.192/'],
     ['documentation', 'http://203.0.113.5/'],
     ['benchmarking', 'http://198.18.0.1/'],

@@ -147,10 +147,11 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
       return store.assets.presignedUrl(digest.sha256, options);
     };
 
-    test('return the blob or a range of it, with their type', async () => {
+    test('return the blob or a range of it, with their type, and are downloaded when opened', async () => {
       const url = (await urlOf()) ?? '';
       const whole = await fetch(url);
       expect(whole.headers.get('content-type')).toBe('image/png');
+      expect(whole.headers.get('content-disposition')).toBe('attachment');
       expect(Buffer.from(await whole.arrayBuffer()).equals(bytes)).toBe(true);
       const range = await fetch(url, { headers: { Range: 'bytes=5-9' } });
       expect(range.status).toBe(206);

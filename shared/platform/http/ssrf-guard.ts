@@ -10,6 +10,9 @@ import type { buildConnector } from 'undici';
 /** The only IPv6 block with public addresses (RFC 4291, IANA's registry). */
 const globalUnicast = ipaddr.IPv6.parse('2000::');
 
+/** Azure's virtual machines reach the service of their host at this address, which belongs to a public block. */
+const azureHost = '168.63.129.16';
+
 /**
  * Returns whether an IP address belongs to the public internet.
  *
@@ -20,7 +23,7 @@ const globalUnicast = ipaddr.IPv6.parse('2000::');
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0) return false;
   const parsed = ipaddr.parse(address);
-  if (parsed.range() !== 'unicast') return false;
+  if (parsed.range() !== 'unicast' || parsed.toString() === azureHost) return false;
   return parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast, 3);
 }
 

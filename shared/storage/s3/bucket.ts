@@ -165,7 +165,8 @@ export class Bucket {
     return presign(this.#calls.settings, credentials, name, {
       seconds,
       at: new Date(),
-      query: { 'response-content-type': contentType },
+      // The bucket cannot send the policy with which Lectern keeps an opened SVG from running scripts.
+      query: { 'response-content-type': contentType, 'response-content-disposition': 'attachment' },
     });
   }
 
