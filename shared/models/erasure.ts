@@ -120,8 +120,6 @@ export async function createErasure(
   }
 }
 
-const isDue = { $and: [{ $lte: ['$dueAt', '$$NOW'] }, isUnleased] };
-
 export type ClaimedErasure = Erasure & { leaseId: string };
 
 /** Leases a certain erasure; null if it is not due. */
@@ -141,7 +139,7 @@ export async function claimNextErasure(db: ErasureDb, after: string): Promise<Cl
 function leaseFirst(db: ErasureDb, filter: object): Promise<ClaimedErasure | null> {
   return db.erasures
     .findOneAndUpdate(
-      { ...filter, dueAt: { $type: 'date' }, $expr: isDue },
+      { ...filter, dueAt: { $type: 'date', $lte: new Date() }, $expr: isUnleased },
       [{ $set: newLease(randomUUID(), leaseMs) }],
       { updatePipeline: true, returnDocument: 'after', sort: { organizationId: 1, dueAt: 1 } },
     )
