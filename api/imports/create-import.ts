@@ -83,7 +83,7 @@ export async function createImport(
         retrySeconds,
       );
     }
-    await assertRoom(db, uploads);
+    await assertRoom(db, uploads, own.bytes);
     if ((await uploads.receivedBytes(importId)) !== null) return created;
     const { size, metadata } = creation;
     await uploads.tus.create(
@@ -99,10 +99,15 @@ export async function createImport(
   }
 }
 
-/** Each package needs its size twice: as an upload, and as imported files. */
-async function assertRoom(db: Database, uploads: Uploads): Promise<void> {
+/**
+ * Each package needs its size twice: as an upload, and as imported files. One organization leaves half of the room to
+ * others: it may begin uploads and send nothing.
+ */
+async function assertRoom(db: Database, uploads: Uploads, ownBytes: number): Promise<void> {
   const free = await uploads.freeBytes();
-  if (free === null || 2 * (await sumOpenImports(db)).bytes <= free) return;
+  if (free === null) return;
+  const othersBytes = (await sumOpenImports(db)).bytes - ownBytes;
+  if (2 * ownBytes <= (free - 2 * othersBytes) / 2) return;
   throw new LecternError('INTERNAL_ERROR', 'the store is full', {
     publicMessage: texts.noRoom,
     retryAfterSeconds: retrySeconds,

@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { S3 } from '@aws-sdk/client-s3';
@@ -14,14 +14,29 @@ import type { Uploads } from './uploads.ts';
 /** The size of the parts of an upload; the library keeps each in a local file before it sends it. */
 const partBytes = 8 * 1024 ** 2;
 
-/** The parts that one process sends at once. */
-const concurrentParts = 8;
+/** The parts of one upload that a process receives and sends at once. */
+const partsPerUpload = 4;
 
 /** Uploads whose facts a process remembers. */
 const maxKnown = 1_000;
 
+/** The ids of an import and of the lease of its run. */
+const copyName = /^import-([\da-f-]{36})-([\da-f-]{36})$/;
+
 const connectTimeoutMs = 10_000;
 const requestTimeoutMs = 60_000;
+
+/**
+ * The library limits the parts of all uploads together, and counts a part from its first byte. So slow clients would
+ * keep everyone's uploads waiting. Here, each upload has its own limit.
+ */
+class UploadStore extends S3Store {
+  override write(...[stream, id, offset]: Parameters<S3Store['write']>): Promise<number> {
+    const Semaphore = this.partUploadSemaphore.constructor as new (count: number) => object;
+    const partUploadSemaphore = { value: new Semaphore(partsPerUpload) };
+    return super.write.call(Object.create(this, { partUploadSemaphore }), stream, id, offset);
+  }
+}
 
 /**
  * Returns the uploads in a bucket: `uploads/<import id>`, outside the folder of the store, whose sweep would abort slow
@@ -35,15 +50,15 @@ export function createBucketUploads(
   const clientConfig = clientConfigOf(settings);
   const client = new S3(clientConfig);
   const fileId = (importId: string) => `${settings.prefix}uploads/${importId}`;
+  const spool = join(storeDir, 'spool');
   const known = new LRUCache<string, MetadataValue>({ max: maxKnown });
-  const tus = new S3Store({
+  const tus = new UploadStore({
     cache: {
       get: (key) => Promise.resolve(known.get(key)),
       set: (key, value) => Promise.resolve(void known.set(key, value)),
       delete: (key) => Promise.resolve(void known.delete(key)),
     },
     partSize: partBytes,
-    maxConcurrentPartUploads: concurrentParts,
     useTags: false,
     s3ClientConfig: { ...clientConfig, bucket },
   });
@@ -53,16 +68,21 @@ export function createBucketUploads(
     receivedBytes: (importId) => tus.getUpload(fileId(importId)).then(({ offset }) => offset, absentUpload),
     // A completed object is durable.
     sync: () => Promise.resolve(),
-    async withFile(importId, signal, use) {
-      const folder = join(storeDir, 'spool');
-      await mkdir(folder, { recursive: true });
-      const own = await mkdtemp(join(folder, 'import-'));
+    async withFile({ _id, leaseId }, signal, use) {
+      await mkdir(spool, { recursive: true });
+      const path = join(spool, `import-${_id}-${leaseId}`);
       try {
-        const path = join(own, 'package');
-        await pipeline(await tus.read(fileId(importId)), createWriteStream(path), { signal });
+        await pipeline(await tus.read(fileId(_id)), createWriteStream(path), { signal });
         return await use(path);
       } finally {
-        await rm(own, { recursive: true, force: true });
+        await rm(path, { force: true });
+      }
+    },
+    async removeLeftCopies(isRunning) {
+      for (const name of await readdir(spool).catch(noNames)) {
+        const [, _id, leaseId] = copyName.exec(name) ?? [];
+        if (_id === undefined || leaseId === undefined || (await isRunning({ _id, leaseId }))) continue;
+        await rm(join(spool, name), { force: true });
       }
     },
     async remove(importId) {
@@ -98,5 +118,11 @@ function absentUpload(error: unknown): null {
   const status =
     typeof error === 'object' && error !== null && 'status_code' in error ? error.status_code : codeOf(error);
   if (status === 404) return null;
+  throw error;
+}
+
+/** Returns no names for a folder that does not exist. */
+function noNames(error: unknown): string[] {
+  if (codeOf(error) === 'ENOENT') return [];
   throw error;
 }

@@ -26,7 +26,8 @@ export function createDiskUploads(storeDir: string, db: LessonImportDb): Uploads
         await handle.close();
       }
     },
-    withFile: (importId, _signal, use) => use(pathOf(importId)),
+    withFile: ({ _id }, _signal, use) => use(pathOf(_id)),
+    removeLeftCopies: () => Promise.resolve(),
     remove: (importId) => rm(pathOf(importId), { force: true }),
     async freeBytes() {
       const { bavail, bsize } = await statfs(directory);

@@ -1,4 +1,5 @@
 import type { DataStore } from '@tus/server';
+import type { ImportLease } from '../models/import-queue.ts';
 
 /** The bytes of uploaded packages, in the store that API and worker processes share. */
 export interface Uploads {
@@ -10,8 +11,10 @@ export interface Uploads {
   receivedBytes(importId: string): Promise<number | null>;
   /** Makes a complete upload survive a power failure. */
   sync(importId: string): Promise<void>;
-  /** Runs work with the path of a complete upload on this machine. */
-  withFile<T>(importId: string, signal: AbortSignal, use: (path: string) => Promise<T>): Promise<T>;
+  /** Runs work with the path of a complete upload on this machine. From a bucket, each run of an import has a copy. */
+  withFile<T>(run: ImportLease, signal: AbortSignal, use: (path: string) => Promise<T>): Promise<T>;
+  /** Removes the copies on this machine whose runs have ended, because their workers were killed. */
+  removeLeftCopies(isRunning: (run: ImportLease) => Promise<boolean>): Promise<void>;
   /** Deletes an upload; does nothing if there is none. */
   remove(importId: string): Promise<void>;
   /** Returns the free bytes of the store; null if they are unknown. */

@@ -76,6 +76,11 @@ export function claimImport(
 /** The right to work on an import, until another worker has it. */
 export type ImportLease = Pick<LessonImport, '_id'> & { leaseId: string };
 
+/** Returns whether a run of an import has not ended, and no other worker has taken over. */
+export async function isImportRunning(db: LessonImportDb, { _id, leaseId }: ImportLease): Promise<boolean> {
+  return (await db.lessonImports.exists({ _id, leaseId }).exec()) !== null;
+}
+
 /**
  * Renews the lease of a running import and stores its progress.
  *

@@ -3,6 +3,9 @@ import { rm, truncate } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { basename, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { createImport } from '../../api/imports/create-import.ts';
+import { createUploads } from '../../shared/imports/create-uploads.ts';
+import { sumOpenImports } from '../../shared/models/lesson-import.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
 import { buildOrganization, buildPackage } from '../support/factories.ts';
@@ -222,4 +225,19 @@ test('the packages of unfinished imports are limited together', async () => {
   for (const size of [1000, 1000]) expect((await begin({ ...tenant, url }, size)).status).toBe(201);
   const text = 'The packages of unfinished imports are over 2000 bytes together; try again in 60 seconds';
   expectError(await begin({ ...tenant, url }, 1), 429, text);
+});
+
+test('an organization that begins uploads and sends nothing leaves room on the disk to another one', async () => {
+  const free = 2 * (await sumOpenImports(api.db)).bytes + 1000;
+  const uploads = { ...(await createUploads(api.config, api.db)), freeBytes: () => Promise.resolve(free) };
+  const deps = { db: api.db, uploads, config: api.config };
+  const [greedy, other] = [await buildOrganization(api), await buildOrganization(api)];
+  const options = { asNew: false, publish: false, force: false, mediaBaseUrl: null };
+  const creation = { size: 100, metadata: '', fileName: 'a.zip', options };
+  const beginOne = ({ organization }: typeof greedy) =>
+    createImport(deps, organization, creation, randomUUID());
+  await beginOne(greedy);
+  await beginOne(greedy);
+  await expect(beginOne(greedy)).rejects.toThrow('the store is full');
+  await beginOne(other);
 });

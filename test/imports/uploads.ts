@@ -22,6 +22,12 @@ export interface ImportStatus {
 
 const tus = { 'tus-resumable': '1.0.0' };
 
+/** The headers of a request with the first bytes of an upload. */
+export const partHeaders = {
+  ...tus,
+  ...{ 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' },
+};
+
 /** Sends the request that begins an import. @param metadata before encoding. */
 export function begin(
   { url, headers }: Target,
@@ -51,10 +57,7 @@ export function send(
 ): Promise<Answer> {
   return ask(`${url}/api/lessons/imports/${id}`, {
     method: 'PATCH',
-    headers: {
-      ...{ ...headers, ...tus },
-      ...{ 'upload-offset': String(offset), 'content-type': 'application/offset+octet-stream' },
-    },
+    headers: { ...headers, ...partHeaders, 'upload-offset': String(offset) },
     body: bytes,
   });
 }

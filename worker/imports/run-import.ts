@@ -29,13 +29,14 @@ export interface RunDependencies {
  */
 export async function runImport(
   { db, store, uploads, config, prebuild }: RunDependencies,
-  { _id: importId, organizationId, fileName, options }: LessonImport & ImportLease,
+  run: LessonImport & ImportLease,
   { signal, onProgress }: { signal: AbortSignal; onProgress: (progress: LessonImport['progress']) => void },
 ): Promise<ImportReport> {
+  const { _id: importId, organizationId, fileName, options } = run;
   const organization = await findOrganization(db, organizationId);
   if (organization === null) throw new LecternError('NOT_FOUND', 'The organization was deleted');
   const { asNew, publish, force, mediaBaseUrl } = options;
-  const imported = await uploads.withFile(importId, signal, (path) =>
+  const imported = await uploads.withFile(run, signal, (path) =>
     withPackageFaults(`Cannot import ${fileName}`, () =>
       importPackage({ db, store, config }, organization, path, {
         ...{ asNew, importId, name: fileName, signal, onProgress },

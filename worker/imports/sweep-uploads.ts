@@ -5,6 +5,7 @@ import {
   markUploadDeleted,
   queueImport,
 } from '../../shared/models/lesson-import.ts';
+import { isImportRunning } from '../../shared/models/import-queue.ts';
 import type { Database } from '../../shared/models/database.ts';
 import type { Uploads } from '../../shared/imports/uploads.ts';
 import type { Config } from '../../shared/platform/config.ts';
@@ -29,7 +30,8 @@ interface SweepDependencies {
 
 /**
  * Completes what processes left when they died, every 30 seconds: queues complete uploads, ends those without a byte for
- * IMPORT_UPLOAD_HOURS, and deletes the files of ended imports. Workers may sweep at the same time.
+ * IMPORT_UPLOAD_HOURS, and deletes the files of ended imports, and copies on this machine. Workers may sweep at the same
+ * time.
  */
 export function startUploadSweep(deps: SweepDependencies): Repetition {
   return repeat(
@@ -58,4 +60,5 @@ export async function sweepUploads(
     await uploads.remove(id);
     await markUploadDeleted(db, id);
   }
+  await uploads.removeLeftCopies((run) => isImportRunning(db, run));
 }
