@@ -133,15 +133,21 @@ export function claimErasure(db: ErasureDb, id: string): Promise<ClaimedErasure 
  * @param after the organization that had the last turn.
  */
 export async function claimNextErasure(db: ErasureDb, after: string): Promise<ClaimedErasure | null> {
-  return (await leaseFirst(db, { organizationId: { $gt: after } })) ?? leaseFirst(db, {});
+  const sort = { organizationId: 1, dueAt: 1 } as const;
+  const claim = (from: string) => leaseFirst(db, { organizationId: { $gt: from } }, sort);
+  return (await claim(after)) ?? claim('');
 }
 
-function leaseFirst(db: ErasureDb, filter: object): Promise<ClaimedErasure | null> {
+function leaseFirst(
+  db: ErasureDb,
+  filter: object,
+  sort?: { organizationId: 1; dueAt: 1 },
+): Promise<ClaimedErasure | null> {
   return db.erasures
     .findOneAndUpdate(
       { ...filter, dueAt: { $type: 'date', $lte: new Date() }, $expr: isUnleased },
       [{ $set: newLease(randomUUID(), leaseMs) }],
-      { updatePipeline: true, returnDocument: 'after', sort: { organizationId: 1, dueAt: 1 } },
+      { updatePipeline: true, returnDocument: 'after', ...(sort && { sort }) },
     )
     .lean<ClaimedErasure>()
     .exec();

@@ -111,17 +111,17 @@ export async function claimStatistics(
   { now, lease }: { now: Date; lease: Date },
   { after, except }: { after: string; except: readonly string[] },
 ): Promise<LessonStatistics | null> {
-  const claim = (organizationId: object) =>
+  const claim = (from: string) =>
     db.lessonStatistics
       .findOneAndUpdate(
-        { organizationId, dueAt: { $type: 'date', $lte: now } },
+        { organizationId: { $gt: from, $nin: [...except] }, dueAt: { $type: 'date', $lte: now } },
         { dueAt: lease },
         { returnDocument: 'after' },
       )
       .sort({ organizationId: 1, dueAt: 1 })
       .lean<LessonStatistics>()
       .exec();
-  return (await claim({ $nin: [...except], $gt: after })) ?? claim({ $nin: [...except] });
+  return (await claim(after)) ?? claim('');
 }
 
 /** Ends a claim. Returns false, and changes nothing, if the counts have become invalid meanwhile. */
