@@ -56,7 +56,7 @@ export interface ImportDependencies {
   secrets: Pick<Secrets, 'signing'>;
 }
 
-interface ImportRequest {
+export interface ImportRequest {
   caller: { organization: { _id: string } };
   params: { importId: string };
 }

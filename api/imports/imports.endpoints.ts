@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import { cancelImport, listImports, markUploadDeleted } from '../../shared/models/lesson-import.ts';
 import type { Uploads } from '../../shared/imports/uploads.ts';
 import type { LessonImport } from '../../shared/models/lesson-import.ts';
@@ -14,7 +15,7 @@ import { eventAlternative, lastEventId, respondWithStatus, statusEvents } from '
 import { WaitLimiter } from '../http/wait-limiter.ts';
 import * as example from './examples.ts';
 import { header, locked, notFound, ofList, ofOne, requireImport } from './import-endpoint.ts';
-import type { ImportDependencies } from './import-endpoint.ts';
+import type { ImportDependencies, ImportRequest } from './import-endpoint.ts';
 import { importBody, importList, isUploadGone, presentImport } from './present-import.ts';
 import type { ImportBody } from './present-import.ts';
 import { tusVersion, UploadRequests } from './upload-requests.ts';
@@ -24,19 +25,33 @@ const listed = 100;
 
 const endedText = 'The import has ended';
 
+/** The streams of an import share what one of them has read in this time. */
+const sharedReadMs = 1_000;
+const maxSharedReads = 1_000;
+
 /** Returns the received bytes of an import's upload; 0 if it is gone. */
 async function offsetOf(uploads: Uploads, found: LessonImport): Promise<number> {
   if (found.state === 'uploading') return (await uploads.receivedBytes(found._id)) ?? 0;
   return isUploadGone(found) ? 0 : found.size;
 }
 
+/** An import, and the received bytes of its upload. */
+interface ReadImport {
+  found: LessonImport;
+  offset: number;
+}
+
+async function readImport({ db, uploads }: ImportDependencies, request: ImportRequest): Promise<ReadImport> {
+  const found = await requireImport(db, request);
+  return { found, offset: await offsetOf(uploads, found) };
+}
+
 /** Returns an import as clients see it. */
 async function bodyOf(
-  { db, store, uploads, config, secrets }: ImportDependencies,
+  { db, store, config, secrets }: ImportDependencies,
   ctx: RequestContext,
-  found: LessonImport,
+  { found, offset }: ReadImport,
 ): Promise<ImportBody> {
-  const offset = await offsetOf(uploads, found);
   const version = found.report?.published === true ? await findVersion(db, found.report.versionId) : null;
   if (version?.status !== 'published' || version.problems.length > 0) {
     return presentImport(found, { offset });
@@ -99,10 +114,16 @@ export const getImport = defineEndpoint(
   },
   (deps: ImportDependencies) => {
     const streams = new WaitLimiter(deps.config.export.waitsPerOrganization, 'imports');
+    // By id, after a stream has checked that the import belongs to its organization.
+    const reads = new LRUCache<string, ReadImport, ImportRequest>({
+      ...{ max: maxSharedReads, ttl: sharedReadMs },
+      fetchMethod: (_id, _stale, { context }) => readImport(deps, context),
+    });
     return async (request) => {
       const { ctx } = request;
-      const found = await requireImport(deps.db, request);
-      const first = await bodyOf(deps, ctx, found);
+      const read = await readImport(deps, request);
+      const { found } = read;
+      const first = await bodyOf(deps, ctx, read);
       const isFinal = ({ endedAt }: ImportBody) => endedAt !== null;
       return respondWithStatus(ctx, first, {
         isFinal,
@@ -111,7 +132,7 @@ export const getImport = defineEndpoint(
           statusEvents({
             first,
             isFinal,
-            read: async () => bodyOf(deps, ctx, await requireImport(deps.db, request)),
+            read: async () => bodyOf(deps, ctx, await reads.forceFetch(found._id, { context: request })),
             changed: (timeoutMs, signal) => delay(timeoutMs, undefined, { signal }),
             waitSeconds: deps.config.export.waitSeconds,
             signal: ctx.state.signal,
@@ -149,7 +170,7 @@ export const cancelImportEndpoint = defineEndpoint(
       const found = await requireImport(deps.db, request);
       const before = await cancelImport(deps.db, found._id);
       if (before === 'importing') {
-        return { status: 202, body: await bodyOf(deps, request.ctx, await requireImport(deps.db, request)) };
+        return { status: 202, body: await bodyOf(deps, request.ctx, await readImport(deps, request)) };
       }
       if (before === 'imported' || before === 'failed') throw new LecternError('CONFLICT', endedText);
       // If this fails, a sweep deletes the file.

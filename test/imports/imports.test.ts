@@ -241,3 +241,29 @@ test('an organization that begins uploads and sends nothing leaves room on the d
   await expect(beginOne(greedy)).rejects.toThrow('the store is full');
   await beginOne(other);
 });
+
+test('event streams of one import share their reads', async () => {
+  const { id } = jsonOf(await begin(api, 10)) as ImportStatus;
+  const { db } = api.db.connection;
+  const streams = 30;
+  const responses = await Promise.all(
+    Array.from({ length: streams }, () =>
+      fetch(`${api.url}/api/lessons/imports/${id}`, {
+        headers: { ...api.headers, accept: 'text/event-stream' },
+      }),
+    ),
+  );
+  await db?.command({ profile: 2 });
+  await send(api, id, new Uint8Array(4));
+  await Promise.all(
+    responses.map(async ({ body }) => {
+      for await (const chunk of body ?? []) if (Buffer.from(chunk).includes('"offset":4')) return;
+      throw new Error('the stream ended');
+    }),
+  );
+  await db?.command({ profile: 0 });
+  const reads = { op: 'query', ns: new RegExp(api.db.lessonImports.collection.name) };
+  const count = await db?.collection('system.profile').countDocuments(reads);
+  expect(count).toBeGreaterThan(0);
+  expect(count).toBeLessThan(streams);
+});
