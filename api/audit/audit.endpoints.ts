@@ -6,7 +6,7 @@ import type { AuditPosition, AuditSelection, PlacedEntry } from '../../shared/au
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import { learnerSubject, pseudonymOf } from '../../shared/tokens/learner-subject.ts';
 import { credentials } from '../accounts/access.ts';
-import { defineEndpoint, written } from '../http/endpoint.ts';
+import { defineEndpoint, unknownParameter, written } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import { learnerId, platformId } from '../http/learner-ids.ts';
 import { json, time } from '../http/responses.ts';
@@ -52,43 +52,46 @@ const timeOf = (name: string) =>
     .transform((text) => new Date(text))
     .optional();
 
-const query = z.object({
-  since: timeOf('since').meta({ description: 'Only entries from this time on.' }),
-  until: timeOf('until').meta({ description: 'Only entries before this time.' }),
-  action: z
-    .string()
-    .regex(/^[a-z]+\.[a-z_]+$/, 'action must be an action, such as learner.erase')
-    .optional()
-    .meta({ description: 'Only entries with this action.' }),
-  actorId: z.string().max(255, 'actorId must be at most 255 characters').optional().meta({
-    description: 'Only entries of this actor.',
-  }),
-  learnerId: learnerId.optional().meta({
-    description: 'Only entries about this learner. With `platformId`, the user of an LTI platform.',
-  }),
-  platformId: platformId.optional().meta({
-    description: 'The platform of the user that `learnerId` names. Case is ignored.',
-  }),
-  limit: z
-    .string(limitRule)
-    .regex(/^\d{1,4}$/, limitRule)
-    .transform(Number)
-    .refine((limit) => limit >= 1 && limit <= 1000, limitRule)
-    .default(100)
-    .meta({
-      description: 'The largest number of entries on a page.',
-      override: { type: 'integer', pattern: undefined, minimum: 1, maximum: 1000, default: 100 },
+const query = z.strictObject(
+  {
+    since: timeOf('since').meta({ description: 'Only entries from this time on.' }),
+    until: timeOf('until').meta({ description: 'Only entries before this time.' }),
+    action: z
+      .string()
+      .regex(/^[a-z]+\.[a-z_]+$/, 'action must be an action, such as learner.erase')
+      .optional()
+      .meta({ description: 'Only entries with this action.' }),
+    actorId: z.string().max(255, 'actorId must be at most 255 characters').optional().meta({
+      description: 'Only entries of this actor.',
     }),
-  cursor: z
-    .string(cursorFault)
-    .regex(position, cursorFault)
-    .transform((text): AuditPosition => {
-      const [, sequence = '', index = ''] = position.exec(text) ?? [];
-      return { sequence: Number(sequence), index: Number(index) };
-    })
-    .optional()
-    .meta({ description: 'The `nextCursor` of the previous page (pagination).' }),
-});
+    learnerId: learnerId.optional().meta({
+      description: 'Only entries about this learner. With `platformId`, the user of an LTI platform.',
+    }),
+    platformId: platformId.optional().meta({
+      description: 'The platform of the user that `learnerId` names. Case is ignored.',
+    }),
+    limit: z
+      .string(limitRule)
+      .regex(/^\d{1,4}$/, limitRule)
+      .transform(Number)
+      .refine((limit) => limit >= 1 && limit <= 1000, limitRule)
+      .default(100)
+      .meta({
+        description: 'The largest number of entries on a page.',
+        override: { type: 'integer', pattern: undefined, minimum: 1, maximum: 1000, default: 100 },
+      }),
+    cursor: z
+      .string(cursorFault)
+      .regex(position, cursorFault)
+      .transform((text): AuditPosition => {
+        const [, sequence = '', index = ''] = position.exec(text) ?? [];
+        return { sequence: Number(sequence), index: Number(index) };
+      })
+      .optional()
+      .meta({ description: 'The `nextCursor` of the previous page (pagination).' }),
+  },
+  { error: unknownParameter },
+);
 
 const exampleEntry: z.input<typeof entryBody> = {
   id: '42-0',

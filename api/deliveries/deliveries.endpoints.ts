@@ -11,7 +11,7 @@ import {
 import type { AnyDelivery, DeliveryPosition } from '../../shared/outgoing/all-deliveries.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { credentials } from '../accounts/access.ts';
-import { defineEndpoint } from '../http/endpoint.ts';
+import { defineEndpoint, unknownParameter } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
 import { cursorDescription, cursorFault, pageLimit } from '../http/pagination.ts';
@@ -95,24 +95,27 @@ function readJson(text: string): unknown {
   }
 }
 
-const query = z.object({
-  kind: z
-    .enum(deliveryKinds, `kind must be one of ${deliveryKinds.join(', ')}`)
-    .optional()
-    .meta({ description: 'Only deliveries of this kind.' }),
-  status: deliveryStatus.optional().meta({ description: 'Only deliveries with this status.' }),
-  lessonId: z.guid('Invalid lesson ID format').toLowerCase().optional().meta({
-    description: 'Only deliveries about this lesson.',
-  }),
-  learnerId: z.string().max(255, 'learnerId must be at most 255 characters').optional().meta({
-    description: 'Only deliveries about this `learnerId` or `ltiUserId`.',
-  }),
-  limit: pageLimit('deliveries'),
-  cursor: cursor.optional().meta({
-    description: cursorDescription,
-    override: { type: 'string', maxLength: 300 },
-  }),
-});
+const query = z.strictObject(
+  {
+    kind: z
+      .enum(deliveryKinds, `kind must be one of ${deliveryKinds.join(', ')}`)
+      .optional()
+      .meta({ description: 'Only deliveries of this kind.' }),
+    status: deliveryStatus.optional().meta({ description: 'Only deliveries with this status.' }),
+    lessonId: z.guid('Invalid lesson ID format').toLowerCase().optional().meta({
+      description: 'Only deliveries about this lesson.',
+    }),
+    learnerId: z.string().max(255, 'learnerId must be at most 255 characters').optional().meta({
+      description: 'Only deliveries about this `learnerId` or `ltiUserId`.',
+    }),
+    limit: pageLimit('deliveries'),
+    cursor: cursor.optional().meta({
+      description: cursorDescription,
+      override: { type: 'string', maxLength: 300 },
+    }),
+  },
+  { error: unknownParameter },
+);
 
 function present({ createdAt, attempts, ...delivery }: AnyDelivery): z.input<typeof deliveryBody> {
   return {

@@ -9,7 +9,7 @@ import type { LearnerSubject } from '../../shared/tokens/learner-subject.ts';
 import { credentials } from '../accounts/access.ts';
 import { auditedChange } from '../http/audit.ts';
 import type { RequestState } from '../http/context.ts';
-import { defineEndpoint } from '../http/endpoint.ts';
+import { defineEndpoint, unknownParameter } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import { learnerId, ltiUserId, platformId } from '../http/learner-ids.ts';
 import { failure, json } from '../http/responses.ts';
@@ -39,7 +39,10 @@ const responses = {
   202: json('The erasure. Follow it at `/api/erasures/{erasureId}`.', erasureBody, {
     begun: { value: { ...exampleErasure, state: 'removing', finishedAt: null } },
   }),
-  400: failure('An id or an option is not valid.'),
+  400: failure(
+    'An id or a parameter is invalid, or a parameter is unknown.',
+    'dryrun is not a known parameter',
+  ),
 } as const;
 
 const description =
@@ -77,7 +80,7 @@ export const eraseLearner = defineEndpoint(
     scope: 'erase',
     audit: 'learner.erase',
     params: z.object({ learnerId }),
-    query: z.object(options),
+    query: z.strictObject(options, { error: unknownParameter }),
     operationId: 'eraseLearner',
     summary: 'Erase a learner',
     description,
@@ -98,7 +101,7 @@ export const eraseLtiLearner = defineEndpoint(
     scope: 'erase',
     audit: 'learner.erase',
     params: z.object({ ltiUserId }),
-    query: z.object({ platformId, ...options }),
+    query: z.strictObject({ platformId, ...options }, { error: unknownParameter }),
     operationId: 'eraseLtiLearner',
     summary: 'Erase a user of an LTI platform',
     description: `${description} The platform keeps the grades that it has accepted.`,

@@ -13,7 +13,7 @@ import type { RetentionSettings } from '../../shared/models/retention.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { credentials } from '../accounts/access.ts';
 import { auditedChange } from '../http/audit.ts';
-import { defineEndpoint, parseRequest } from '../http/endpoint.ts';
+import { defineEndpoint, parseRequest, unknownParameter } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import { jsonBody } from '../http/middleware/json-body.ts';
 import { tooManyRequests } from '../http/middleware/rate-limit.ts';
@@ -112,12 +112,15 @@ export const setRetention = defineEndpoint(
     ...common,
     method: 'put',
     audit: 'retention.change',
-    query: z.object({
-      dryRun: z
-        .enum(['true', 'false'], 'dryRun must be true or false')
-        .default('false')
-        .meta({ description: 'Only counts what the next run would remove with these settings.' }),
-    }),
+    query: z.strictObject(
+      {
+        dryRun: z
+          .enum(['true', 'false'], 'dryRun must be true or false')
+          .default('false')
+          .meta({ description: 'Only counts what the next run would remove with these settings.' }),
+      },
+      { error: unknownParameter },
+    ),
     body: jsonBody({
       maxBytes: 8 * 1024,
       description: 'All settings. They replace the current ones.',
@@ -142,7 +145,10 @@ export const setRetention = defineEndpoint(
           dryRun: { value: { wouldRemove: { ...noRecords, progress: 12 }, isCapped: false } },
         },
       ),
-      422: failure('A setting is invalid.', 'maxPerRun must be a whole number between 1 and 1000000'),
+      422: failure(
+        'A setting is invalid, or a parameter is unknown.',
+        'maxPerRun must be a whole number between 1 and 1000000',
+      ),
       429: {
         ...tooManyRequests,
         texts: [...tooManyRequests.texts, `${tooManyPreviews}; try again in 10 seconds`],

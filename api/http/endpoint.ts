@@ -311,3 +311,8 @@ export function parseRequest<Schema extends z.ZodType>(
   if (parsed.success) return parsed.data;
   throw new LecternError(code, parsed.error.issues[0]?.message ?? 'Invalid request');
 }
+
+/** Returns the text of a fault if the query has an unknown parameter; for `z.strictObject()`. */
+export function unknownParameter({ code, keys }: { code?: string; keys?: string[] }): string | undefined {
+  return code === 'unrecognized_keys' ? `${keys?.[0] ?? ''} is not a known parameter` : undefined;
+}

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { learnerOrders, learnerSources } from '../../shared/models/learner-list.ts';
 import type { LearnerSelection } from '../../shared/models/learner-list.ts';
 import { progressStatuses } from '../../shared/progress/state.ts';
+import { unknownParameter } from '../http/endpoint.ts';
 import { pageCursor } from '../http/pagination.ts';
 
 export const lessonParams = z.object({
@@ -12,11 +13,6 @@ const maxLimit = 1000;
 const limitRule = `limit must be a whole number between 1 and ${maxLimit}`;
 
 export const versionQuery = z.guid('version must be a UUID').toLowerCase().optional();
-
-/** Returns the text of a fault if the query has an unknown parameter. */
-export function unknownParameter({ code, keys }: { code?: string; keys?: string[] }): string | undefined {
-  return code === 'unrecognized_keys' ? `${keys?.[0] ?? ''} is not a known parameter` : undefined;
-}
 
 export const learnerQuery = z.strictObject(
   {

@@ -17,13 +17,13 @@ import { findPlayedVersion } from '../../shared/models/lesson-version.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
 import { credentials } from '../accounts/access.ts';
-import { defineEndpoint } from '../http/endpoint.ts';
+import { defineEndpoint, unknownParameter } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import { noStore, retryAfter } from '../http/headers.ts';
 import { tooManyRequests } from '../http/middleware/rate-limit.ts';
 import { failure, json } from '../http/responses.ts';
 import { tooMany } from '../http/retry-after.ts';
-import { lessonParams, unknownParameter, versionQuery } from './learner-requests.ts';
+import { lessonParams, versionQuery } from './learner-requests.ts';
 import { exampleStatistics, lessonStatistics, pendingStatistics } from './statistics-bodies.ts';
 
 interface StatisticsDependencies {

@@ -4,7 +4,7 @@ import { listLessonVersions, pageOfLessons } from '../../shared/models/lesson-li
 import { versionStatuses } from '../../shared/models/lesson-version.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { credentialsOrSession } from '../accounts/access.ts';
-import { defineEndpoint } from '../http/endpoint.ts';
+import { defineEndpoint, unknownParameter } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
 import { failure, json } from '../http/responses.ts';
@@ -20,15 +20,15 @@ const lessonListQuery = z.strictObject(
     limit: pageLimit('lessons'),
     cursor: pageCursor.optional().meta({ description: cursorDescription }),
   },
-  { error: nameUnknown },
+  { error: unknownParameter },
 );
-const noQuery = z.strictObject({}, { error: nameUnknown });
+const noQuery = z.strictObject({}, { error: unknownParameter });
 const listedLessonId = z
   .guid('Invalid lesson ID format')
   .toLowerCase()
   .meta({ description: 'Id of the lesson.' });
 
-const unknownParameter = 'page is not a known parameter';
+const unknownText = 'page is not a known parameter';
 
 const common = {
   method: 'get',
@@ -54,7 +54,7 @@ export const listLessons = defineEndpoint(
       200: json('A page of lessons.', lessonPage, {
         onePage: { value: { lessons: [example.listedLesson], nextCursor: null } },
       }),
-      422: failure('A parameter is unknown or invalid.', unknownParameter),
+      422: failure('A parameter is unknown or invalid.', unknownText),
     },
   },
   ({ db }: { db: Database }) =>
@@ -97,7 +97,7 @@ export const listVersions = defineEndpoint(
         'The lesson does not exist, was deleted, or belongs to another organization.',
         'Lesson not found',
       ),
-      422: failure('The lesson id is not a UUID, or there are query parameters.', unknownParameter),
+      422: failure('The lesson id is not a UUID, or there are query parameters.', unknownText),
     },
   },
   ({ db }: { db: Database }) =>
@@ -107,7 +107,3 @@ export const listVersions = defineEndpoint(
       return { status: 200, body: presentVersions(versions) };
     },
 );
-
-function nameUnknown(issue: { code?: string; keys?: string[] }): string | undefined {
-  return issue.code === 'unrecognized_keys' ? `${issue.keys?.[0] ?? ''} is not a known parameter` : undefined;
-}

@@ -15,7 +15,7 @@ import { checkVersion, findMissing } from '../../shared/publishing/check-version
 import { deleteLesson, publishVersion, signPreview, unpublish } from '../../shared/publishing/publishing.ts';
 import type { Store } from '../../shared/storage/store.ts';
 import { credentials } from '../accounts/access.ts';
-import { defineEndpoint } from '../http/endpoint.ts';
+import { defineEndpoint, unknownParameter } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
 import { noStore } from '../http/headers.ts';
@@ -82,12 +82,15 @@ export const publish = defineEndpoint(
     path: '/api/lessons/:lessonId/versions/:versionId/publish',
     access: credentials(),
     scope: 'content',
-    query: z.strictObject({
-      force: z
-        .enum(['true', 'false'], 'force must be true or false')
-        .default('false')
-        .meta({ description: 'Whether to publish a lesson that cannot be played yet.' }),
-    }),
+    query: z.strictObject(
+      {
+        force: z
+          .enum(['true', 'false'], 'force must be true or false')
+          .default('false')
+          .meta({ description: 'Whether to publish a lesson that cannot be played yet.' }),
+      },
+      { error: unknownParameter },
+    ),
     audit: 'version.publish',
     operationId: 'publishVersion',
     summary: 'Publish a version',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { subscribableEvents } from '../../shared/events/event-types.ts';
 import { maxUrlLength } from '../../shared/webhooks/receiver-url.ts';
 import { deliveryStatus } from '../deliveries/replay.ts';
+import { unknownParameter } from '../http/endpoint.ts';
 import { cursorDescription, pageCursor, pageLimit, toPageCursor } from '../http/pagination.ts';
 import { objectFault } from '../http/strict-body.ts';
 
@@ -73,14 +74,17 @@ export const rotateSchema = z.strictObject(
   { error: objectFault },
 );
 
-export const deliveriesQuery = z.object({
-  status: deliveryStatus.optional().meta({ description: 'Only deliveries with this status.' }),
-  limit: pageLimit('deliveries'),
-  cursor: pageCursor
-    .transform(({ createdAt, id }) => ({ createdAt, _id: deliveryPrefix + id }))
-    .optional()
-    .meta({ description: cursorDescription }),
-});
+export const deliveriesQuery = z.strictObject(
+  {
+    status: deliveryStatus.optional().meta({ description: 'Only deliveries with this status.' }),
+    limit: pageLimit('deliveries'),
+    cursor: pageCursor
+      .transform(({ createdAt, id }) => ({ createdAt, _id: deliveryPrefix + id }))
+      .optional()
+      .meta({ description: cursorDescription }),
+  },
+  { error: unknownParameter },
+);
 
 const deliveryPrefix = 'evt_';
 

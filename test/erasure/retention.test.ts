@@ -89,6 +89,8 @@ test('nothing is removed unless it is set; a dry run counts; a run removes what 
   // Grades stay while there is progress.
   const now = { wouldRemove: { ...ofTwoLearners, grades: 0 }, isCapped: false };
   expect(jsonOf(await put(tenant, { days: all }, '?dryRun=true'))).toEqual(now);
+  const mistyped = await put(tenant, { days: all }, '?dry-run=true');
+  expectError(mistyped, 422, 'dry-run is not a known parameter');
   expect(await retentionOf(tenant)).toMatchObject({ nextRunAt: null });
 
   expect((await put(tenant, { days: all })).status).toBe(200);
