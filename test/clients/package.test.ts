@@ -52,7 +52,7 @@ test('the client calls every endpoint for API credentials', async () => {
   expect(offered.length).toBeGreaterThan(35);
 });
 
-test('the client has at most 8 KiB, minified and gzipped', async () => {
+test('the module in the package has at most 8 kB, gzipped', async () => {
   expect(await gzippedBytes()).toBeLessThanOrEqual(maxGzippedBytes);
 });
 
