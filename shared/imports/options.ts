@@ -6,6 +6,8 @@ export const maxMetadataBytes = 4096;
 
 const flag = (name: string) => z.enum(['true', 'false'], `${name} must be true or false`).default('false');
 
+const fileNameFault = 'filename must be a name of 1 to 200 characters, without a path';
+
 /**
  * The metadata of an upload: the options of `lectern lesson import`. Clients of the protocol send further keys, which
  * are ignored.
@@ -13,11 +15,8 @@ const flag = (name: string) => z.enum(['true', 'false'], `${name} must be true o
 export const metadataSchema = z
   .object({
     filename: z
-      .string()
-      .regex(
-        /^[^\p{C}\u2028\u2029/\\]{1,200}$/u,
-        'filename must be a name of 1 to 200 characters, without a path',
-      )
+      .string(fileNameFault)
+      .regex(/^[^\p{C}\u2028\u2029/\\]{1,200}$/u, fileNameFault)
       .default('package.zip'),
     asNew: flag('asNew'),
     publish: flag('publish'),

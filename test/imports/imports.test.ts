@@ -185,6 +185,9 @@ test('credentials, plan, size and options are checked before anything is stored'
     ],
   ];
   for (const [metadata, text] of faults) expectError(await begin(api, 10, metadata), 422, text);
+  // The protocol allows keys without a value.
+  const unnamed = await begin(api, 10, {}, { 'upload-metadata': 'filename' });
+  expectError(unnamed, 422, 'filename must be a name of 1 to 200 characters, without a path');
   expectError(await begin(api, 0), 422, 'Upload-Length must be the size of the package in bytes');
   expect(await api.db.lessonImports.countDocuments()).toBe(before);
 });
