@@ -7,6 +7,8 @@ export interface QueuedAnswer {
   /** The widget's own result; both null without one. */
   score: number | null;
   maxScore: number | null;
+  /** The number of tries so far; missing for the first one. */
+  tries?: number;
   /** Unix time in milliseconds, by the server's clock as far as this tab knows it. */
   at: number;
 }
@@ -52,7 +54,7 @@ export interface WriteBody {
   currentStepIndex: number;
   progressData?: JsonObject;
   variableState?: JsonObject;
-  items?: { widgetId: string; answer: unknown; score?: number; maxScore?: number }[];
+  items?: { widgetId: string; answer: unknown; score?: number; maxScore?: number; tries?: number }[];
   stepTimes?: Record<string, number>;
   completed?: true;
   restart?: true;
@@ -73,10 +75,11 @@ export function bodyOf(write: QueuedWrite, record: SessionRecord): WriteBody {
     ...(progressData && { progressData }),
     ...(variableState && { variableState }),
     ...(answers.length > 0 && {
-      items: answers.map(({ widgetId, answer, score, maxScore }) => ({
+      items: answers.map(({ widgetId, answer, score, maxScore, tries }) => ({
         widgetId,
         answer,
         ...(score !== null && maxScore !== null && { score, maxScore }),
+        ...(tries !== undefined && { tries }),
       })),
     }),
     ...(stepTimes && { stepTimes }),

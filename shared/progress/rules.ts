@@ -161,11 +161,17 @@ function mergedItems(
   return [...merged.values()];
 }
 
-/** Counts a try. The same answer, which may have been sent twice, counts once. */
-function triesAfter(earlier: StoredItem | undefined, { answer }: WrittenItem): Pick<StoredItem, 'tries'> {
-  if (earlier === undefined) return {};
-  if (earlier.answer !== answer) return { tries: (earlier.tries ?? 1) + 1 };
-  return earlier.tries === undefined ? {} : { tries: earlier.tries };
+/**
+ * Counts a try. The same answer, which may have been sent twice, counts once. Players send only the last of the answers
+ * that were given without a connection, with their number: otherwise they could be given again.
+ */
+function triesAfter(
+  earlier: StoredItem | undefined,
+  { answer, tries: reported = 1 }: WrittenItem,
+): Pick<StoredItem, 'tries'> {
+  const before = earlier === undefined ? 0 : (earlier.tries ?? 1);
+  const tries = Math.max(before + (earlier?.answer === answer ? 0 : 1), reported);
+  return tries > 1 ? { tries } : {};
 }
 
 /** The most active time that counts for a step. Idle pages add none, so no learner needs more. */

@@ -5,6 +5,7 @@ import { quote } from '../lessons/json-values.ts';
 
 const maxItems = 1000;
 const maxPoints = 1000;
+const maxTries = 1000;
 const maxStepTimeMs = 86_400_000;
 
 const index = wholeNumber();
@@ -17,6 +18,7 @@ const state = z.looseObject({}, 'must be an object or null').nullable().optional
 const attemptFault = 'must be a whole number of 1 or more';
 const stepTimeFault = `must be a number from 0 to ${maxStepTimeMs}`;
 const stepTime = z.number(stepTimeFault).min(0, stepTimeFault).max(maxStepTimeMs, stepTimeFault);
+const triesFault = `must be a whole number from 1 to ${maxTries}`;
 const flag = z.literal(true, 'must be true or omitted').optional();
 
 const itemSchema = z
@@ -37,6 +39,16 @@ const itemSchema = z
           'are scored by the server.',
       }),
       maxScore: points.optional().meta({ description: 'Points that could be gained. Requires score.' }),
+      tries: z
+        .int(triesFault)
+        .min(1, triesFault)
+        .max(maxTries, triesFault)
+        .optional()
+        .meta({
+          description:
+            'The number of tries so far, for a player that has kept earlier ones to itself, such as without a ' +
+            'connection. Lectern takes its own count if that is higher.',
+        }),
     },
     { error: objectFault },
   )
@@ -132,6 +144,8 @@ export interface WrittenItem {
   /** The player's claim: both null, or `0 <= score <= maxScore`. */
   score: number | null;
   maxScore: number | null;
+  /** The player's count of tries; missing for one more than before. */
+  tries?: number;
 }
 
 /**
@@ -157,9 +171,9 @@ export function parseProgressWrite(text: string): ProgressWrite {
     currentStepIndex,
     progressData: rest.progressData === null ? null : sources.get('progressData'),
     variableState: rest.variableState === null ? null : sources.get('variableState'),
-    items: (rest.items ?? []).map(({ widgetId, score = null, maxScore = null }, position) => {
+    items: (rest.items ?? []).map(({ widgetId, score = null, maxScore = null, tries }, position) => {
       const answer = objectMembers(itemSources[position] ?? '{}').get('answer') ?? 'null';
-      return { widgetId, answer, score, maxScore };
+      return { widgetId, answer, score, maxScore, ...(tries !== undefined && { tries }) };
     }),
     stepTimes: rest.stepTimes ?? {},
     completed: rest.completed === true,

@@ -214,6 +214,17 @@ describe('answers', () => {
     expect(again.items?.[0]).not.toHaveProperty('tries');
   });
 
+  test('that were tried without a connection count as the player reports: the last one closes its question', () => {
+    const limited = buildOutline([{ one: [buildQuestion('q', { attempts: 2 })] }]);
+    const closed = play(limited, { items: [{ ...buildItem('q', ['c']), tries: 2 }] });
+    const again = play(limited, { items: [buildItem('q', ['a'])] }, closed);
+    expect(again).toMatchObject({ score: 0, items: [{ answer: '["c"]', tries: 2 }] });
+    // A report never takes tries away.
+    const first = play(limited, { items: [buildItem('q', ['b'])] });
+    const second = play(limited, { items: [{ ...buildItem('q', ['c']), tries: 1 }] }, first);
+    expect(second).toMatchObject({ items: [{ answer: '["c"]', tries: 2 }] });
+  });
+
   test('none leaves items null', () => {
     expect(apply(buildState(), atQuiz).items).toBeNull();
   });

@@ -39,7 +39,8 @@ describe('the body of a write', () => {
   });
 
   test('may have all of this', () => {
-    const items = '[{"widgetId":"q","answer":["a"]},{"answer":0.5,"maxScore":2,"score":1.5,"widgetId":"s"}]';
+    const items =
+      '[{"widgetId":"q","answer":["a"]},{"answer":0.5,"maxScore":2,"score":1.5,"widgetId":"s","tries":3}]';
     expect(
       parseProgressWrite(
         bodyWith({
@@ -55,7 +56,7 @@ describe('the body of a write', () => {
       writeId: writeId.toLowerCase(),
       items: [
         { widgetId: 'q', answer: '["a"]', score: null, maxScore: null },
-        { widgetId: 's', answer: '0.5', score: 1.5, maxScore: 2 },
+        { widgetId: 's', answer: '0.5', score: 1.5, maxScore: 2, tries: 3 },
       ],
       completed: true,
       restart: true,
@@ -126,6 +127,7 @@ describe('a fault in the body of a write', () => {
     [itemWith('"answer": 1, "score": 1'), 'items[0] must have both score and maxScore, or neither'],
     [itemWith('"answer": 1, "maxScore": 1'), 'items[0] must have both score and maxScore, or neither'],
     [itemWith('"answer": 1, "score": 2, "maxScore": 1'), 'items[0].score must be at most maxScore'],
+    [itemWith('"answer": 1, "tries": 0'), 'items[0].tries must be a whole number from 1 to 1000'],
     [itemWith('"answer": 1, "score": -1, "maxScore": 1'), `items[0].score ${pointsFault}`],
     [itemWith('"answer": 1, "score": null, "maxScore": null'), `items[0].score ${pointsFault}`],
     [itemWith('"answer": 1, "score": 1, "maxScore": 1000.5'), `items[0].maxScore ${pointsFault}`],

@@ -88,6 +88,21 @@ describe('without a network', () => {
     expect(await lab.progressOf(version)).toMatchObject({ score: 3, currentSectionIndex: 1 });
   });
 
+  test('every try counts, although only the last answer is sent', async () => {
+    const { type, props } = question('q1');
+    const version = await publishLesson(lab.api, lab.api.organization, {
+      sections: [section('one', step('s1', { type, props: { ...props, attempts: 2 } }))],
+    });
+    const { context, learner } = await lab.start({ version });
+    await context.setOffline(true);
+    await choose(learner, 'a');
+    await press(learner, 'Try again');
+    await choose(learner, 'a');
+    await learner.lesson.getByText('Correct answer').waitFor();
+    await context.setOffline(false);
+    await lab.seeRecord(version, { items: [{ answer: ['a'], tries: 2, score: 0 }] });
+  });
+
   test('a tab that is closed loses nothing: everything is restored and saved when it opens again', async () => {
     const { version, context, learner } = await lab.start();
     await context.setOffline(true);
