@@ -175,6 +175,9 @@ it('a number is read as the lesson’s language writes it, and appears so again'
     props: { id: 'n', prompt: 'Wie hoch?', correct: 1234.5, unit: 'm', attempts: 1 },
   };
   await view.show([block], { language: 'de' });
+  // Screen readers say the unit with the field.
+  const description = `[...document.querySelector('input').getAttribute('aria-describedby').split(' ')].map((id) => document.getElementById(id).textContent)`;
+  expect(await page.evaluate<string[]>(description)).toContain('m');
   await page.getByRole('textbox').fill('viel');
   await page.keyboard.press('Enter');
   expect(await page.getByText('Gib eine Zahl ein, zum Beispiel 12,5.').count()).toBe(1);

@@ -1,7 +1,7 @@
 import { message } from '../../../shared/i18n/message.ts';
 import { readNumeric, scoreNumeric } from '../../../shared/lessons/scoring/numeric.ts';
 import { defineWidget } from '../../define.ts';
-import { element } from '../../dom.ts';
+import { element, uniqueId } from '../../dom.ts';
 import { text } from '../../props.ts';
 import { partMark } from '../../question/parts.ts';
 import { checkOnEnter, showQuestion } from '../../question/question.ts';
@@ -21,6 +21,7 @@ export default defineWidget(
       options,
       (answer) => scoreNumeric(props, answer),
       ({ labelledBy, describedBy }, view) => {
+        const unitText = element('bdi', { class: 'lectern-number-unit', id: uniqueId() }, unit);
         const input = element('input', {
           class: 'lectern-input lectern-number-input',
           type: 'text',
@@ -29,12 +30,12 @@ export default defineWidget(
           size: '12',
           autocomplete: 'off',
           'aria-labelledby': labelledBy,
-          'aria-describedby': describedBy,
+          'aria-describedby': [describedBy, unit && unitText.id].filter(Boolean).join(' ') || undefined,
         });
         checkOnEnter(input, view);
         const said = element('span', { class: 'lectern-part-mark lectern-number-said' });
         const row = element('div', { class: 'lectern-number' }, input);
-        if (unit) row.append(element('bdi', { class: 'lectern-number-unit' }, unit));
+        if (unit) row.append(unitText);
         row.append(said);
         const withUnit = (value: number) =>
           [writeNumber(value, language), unit].filter(Boolean).join('\u00a0');
