@@ -56,7 +56,12 @@ function fillValue(value: unknown, options: TextOptions, isPlain: boolean): unkn
   return Object.fromEntries(members.map(([name, , after]) => [name, after]));
 }
 
-function fillText(text: string, { variables, language }: TextOptions, isPlain: boolean): string {
+/** Replaces each `{{name}}` in a text. @param isPlain whether the text is plain, otherwise HTML */
+export function fillText(
+  text: string,
+  { variables, language }: Omit<TextOptions, 'plainProps'>,
+  isPlain: boolean,
+): string {
   if (!text.includes('{{')) return text;
   let left = maxFilledChars;
   return text.replace(placeholder, (match, inner: string) => {

@@ -7,7 +7,7 @@ import type { LessonProgress } from './lesson-progress.ts';
 import { isMistake, resultsOf } from './question-results.ts';
 import type { Result, StepResults } from './question-results.ts';
 import type { PlayedLesson } from './read-lesson.ts';
-import { stepTitle } from './step-list.ts';
+import { questionLink } from './question-link.ts';
 
 /** The actions on the page after the last step. */
 export interface EndActions {
@@ -106,12 +106,10 @@ export function endView(
   }
 
   function questionRows({ step, questions }: StepResults): HTMLElement[] {
-    return questions.map(({ widgetId, result }, index) => {
-      const name = stepTitle(step, lesson, language);
-      const number = message(language, 'lesson.question', { number: index + 1 });
-      const link = element('button', { class: 'lectern-link', type: 'button' }, name);
-      if (questions.length > 1) link.append(` · ${number}`);
-      link.addEventListener('click', () => actions.goToIndex(step.index, widgetId));
+    const context = { lesson, variables: progress.variables, language };
+    return questions.map((question) => {
+      const { widgetId, result } = question;
+      const link = questionLink(context, step, question, () => actions.goToIndex(step.index, widgetId));
       return element(
         'li',
         { class: `lectern-result-row lectern-is-${result}` },

@@ -1,13 +1,18 @@
 import { intlLocale, message } from '../../shared/i18n/message.ts';
 import { element } from '../dom.ts';
 import { confirmDialog } from './confirm-dialog.ts';
-import type { PlayedLesson, PlayedStep } from './read-lesson.ts';
-import { stepTitle } from './step-list.ts';
+import type { EndActions } from './end-view.ts';
+import { questionLink } from './question-link.ts';
+import type { StepResults } from './question-results.ts';
+import type { PlayedLesson } from './read-lesson.ts';
+import type { Variables } from './visibility.ts';
 
 /** What the learner should know before the lesson is finished. */
 export interface BeforeFinish {
-  /** The steps with unanswered questions. */
-  openSteps: readonly PlayedStep[];
+  /** The unanswered questions. */
+  open: readonly StepResults[];
+  /** Values for their texts. */
+  variables: Variables;
   /** The grade that the course gets, from 0 to 1; null if it gets none. */
   grade: number | null;
 }
@@ -17,28 +22,25 @@ export function askFinish(
   parent: HTMLElement,
   lesson: PlayedLesson,
   language: string,
-  { openSteps, grade }: BeforeFinish,
-  actions: { finish(this: void): void; goToIndex(this: void, index: number): void },
+  { open: openQuestions, grade, variables }: BeforeFinish,
+  actions: { finish(this: void): void } & Pick<EndActions, 'goToIndex'>,
 ): void {
   const percent = (share: number) =>
     share.toLocaleString(intlLocale(language), { style: 'percent', maximumFractionDigits: 0 });
   // The list of open questions follows the last sentence.
   const notes = [
     grade === null ? '' : message(language, 'lesson.finishGrade', { percent: percent(grade) }),
-    openSteps.length > 0 ? message(language, 'lesson.finishOpen') : '',
+    openQuestions.length > 0 ? message(language, 'lesson.finishOpen') : '',
   ];
-  const links = openSteps.map((step) => {
-    const link = element(
-      'button',
-      { class: 'lectern-link', type: 'button' },
-      stepTitle(step, lesson, language),
-    );
-    link.addEventListener('click', () => {
-      dialog.close();
-      actions.goToIndex(step.index);
-    });
-    return element('li', {}, link);
-  });
+  const links = openQuestions.flatMap(({ step, questions }) =>
+    questions.map((question) => {
+      const link = questionLink({ lesson, variables, language }, step, question, () => {
+        dialog.close();
+        actions.goToIndex(step.index, question.widgetId);
+      });
+      return element('li', {}, link);
+    }),
+  );
   const { dialog, open } = confirmDialog(
     {
       title: message(language, 'lesson.finishAsk'),

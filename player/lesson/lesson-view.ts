@@ -23,6 +23,8 @@ import { message } from '../../shared/i18n/message.ts';
 /** The actions of the player's buttons. */
 export interface LessonActions extends EndActions {
   next(this: void): void;
+  /** Called when the step is on the page after a wait. */
+  loaded(this: void): void;
 }
 
 /** What the player shows besides the lesson. */
@@ -39,8 +41,8 @@ export interface LessonView {
   show(progress: LessonProgress, isChange: boolean, next: string): void;
   /** Shows the page before the current step. @param start the text of the button that goes to the step */
   showCover(cover: LessonCover, start: string): void;
-  /** Shows what an answer has changed around the step. @param isOpen whether the step has unanswered questions */
-  mark(progress: LessonProgress, isOpen: boolean): void;
+  /** Shows what an answer has changed around the step. @param hasTask whether a question of the step comes before Next */
+  mark(progress: LessonProgress, hasTask: boolean): void;
   /** Asks before the lesson is finished. */
   askFinish(before: BeforeFinish, finish: () => void): void;
   /** Removes the step; its widgets may report a last time. */
@@ -134,6 +136,7 @@ export function lessonView(
         const hasFocus = stage.contains(activeElement(stage));
         step?.destroy();
         showContent(current);
+        actions.loaded();
         if (hasFocus && !stage.querySelector('.lectern-slot:focus')) focus();
       },
     });
@@ -184,10 +187,10 @@ export function lessonView(
       status.textContent = bar.position.textContent;
       focus();
     },
-    mark(progress, isOpen) {
+    mark(progress, hasTask) {
       outline.show(progress);
-      // The question comes first until it is answered.
-      bar.next.classList.toggle('lectern-is-quiet', isOpen);
+      // One button stands out: that of the question until it is answered, and after a mistake.
+      bar.next.classList.toggle('lectern-is-quiet', hasTask);
     },
     askFinish: (before, finish) =>
       askFinish(root, lesson, language, before, { finish, goToIndex: actions.goToIndex }),

@@ -3,6 +3,7 @@ import { shareOf } from '../../shared/progress/score.ts';
 import { jsonCopy, text } from '../props.ts';
 import {
   answerItem,
+  currentStep,
   isWidgetClosed,
   nextProgress,
   pointsOf,
@@ -15,7 +16,7 @@ import type { LessonAction } from './lesson-progress.ts';
 import { lessonView } from './lesson-view.ts';
 import type { LessonError, LessonEvent, LessonHandle, LessonOptions } from './options.ts';
 import type { PlayedLesson, PlayedStep } from './read-lesson.ts';
-import { isMistake, resultsOf } from './question-results.ts';
+import { hasRetry, isMistake, openQuestions, resultsOf } from './question-results.ts';
 import type { StepHost } from './step-view.ts';
 import type { WidgetLoader } from './widget-loader.ts';
 
@@ -155,6 +156,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
       if (goToIndex(index) && widgetId !== undefined) view.focusQuestion(widgetId);
     },
     next: nextOrAsk,
+    loaded: mark,
     back,
     restart,
     review,
@@ -233,19 +235,10 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
     return goToIndex(lesson.steps.findIndex(({ id }) => id === stepId));
   }
 
-  /** Returns the unanswered questions of steps, without those that have a draft. */
-  function openSteps(): PlayedStep[] {
-    return resultsOf(lesson, progress).flatMap(({ step, questions }) => {
-      const isOpen = questions.some(
-        ({ widgetId, result }) =>
-          result === 'open' && !(step.index === progress.index && drafts.has(widgetId)),
-      );
-      return isOpen ? [step] : [];
-    });
-  }
-
   function mark(): void {
-    view.mark(progress, !progress.atEnd && openSteps().some(({ index }) => index === progress.index));
+    const step = currentStep(lesson, progress);
+    const isOpen = openQuestions(lesson, progress, drafts).some((results) => results.step === step);
+    view.mark(progress, !progress.atEnd && (isOpen || hasRetry(lesson, progress, step)));
   }
 
   /** Returns the next step with a mistake, while the learner reviews them. */
@@ -281,12 +274,12 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
       return;
     }
     const isLast = progress.index === lesson.steps.length - 1;
-    const open = openSteps();
+    const open = openQuestions(lesson, progress, drafts);
     const { sendsGrade = false } = options;
     if (!isLast || progress.completed || (open.length === 0 && !sendsGrade)) next();
     else {
       const grade = sendsGrade ? shareOf(pointsOf(lesson, progress)) / 100 : null;
-      view.askFinish({ openSteps: open, grade }, next);
+      view.askFinish({ open, grade, variables: progress.variables }, next);
     }
   }
 

@@ -1,5 +1,6 @@
 import { isOpenQuestion } from '../../shared/lessons/core-widgets.ts';
 import { pointsOfWidget } from '../../shared/progress/outline.ts';
+import { isWidgetClosed } from './lesson-progress.ts';
 import type { LessonProgress } from './lesson-progress.ts';
 import type { PlayedLesson, PlayedStep } from './read-lesson.ts';
 import type { AnswerItem } from './state.ts';
@@ -10,10 +11,18 @@ export type Result = 'right' | 'partly' | 'wrong' | 'answered' | 'open';
 /** What the learner has done in a step. */
 export type StepMark = 'unseen' | 'seen' | 'answered' | 'right';
 
+export interface QuestionResult {
+  widgetId: string;
+  /** The position among the questions of the step, from one; null for the only one. */
+  number: number | null;
+  result: Result;
+  isScored: boolean;
+}
+
 /** The questions of a step with their results, in reading order. */
 export interface StepResults {
   step: PlayedStep;
-  questions: { widgetId: string; result: Result; isScored: boolean }[];
+  questions: QuestionResult[];
 }
 
 /** Returns the steps with questions. Questions that a condition may hide count once they are answered. */
@@ -30,14 +39,14 @@ export function resultsOf(lesson: PlayedLesson, { items }: Pick<LessonProgress, 
       open.filter((widget) => pointsOfWidget(widget) !== null).map(({ widgetId }) => widgetId),
     );
     const given = new Map((answers.get(step.id) ?? []).map((item) => [item.widgetId, item]));
-    const ids = new Set([...open.map(({ widgetId }) => widgetId), ...given.keys()]);
-    if (ids.size === 0) return [];
+    const ids = [...new Set([...open.map(({ widgetId }) => widgetId), ...given.keys()])];
+    if (ids.length === 0) return [];
     return {
       step,
-      questions: [...ids].map((widgetId) => {
+      questions: ids.map((widgetId, index) => {
         const item = given.get(widgetId);
         const isScored = item === undefined ? scored.has(widgetId) : item.maxScore !== null;
-        return { widgetId, result: resultOf(item), isScored };
+        return { widgetId, number: ids.length > 1 ? index + 1 : null, result: resultOf(item), isScored };
       }),
     };
   });
@@ -56,8 +65,43 @@ export function stepMarks(lesson: PlayedLesson, progress: LessonProgress): StepM
   });
 }
 
+/**
+ * Returns the unanswered questions of each step.
+ *
+ * @param drafts ids of the questions of the current step whose answer is not submitted yet; it counts as one
+ */
+export function openQuestions(
+  lesson: PlayedLesson,
+  progress: Pick<LessonProgress, 'items' | 'index'>,
+  drafts: ReadonlySet<string>,
+): StepResults[] {
+  return resultsOf(lesson, progress).flatMap(({ step, questions }) => {
+    const open = questions.filter(
+      ({ widgetId, result }) => result === 'open' && !(step.index === progress.index && drafts.has(widgetId)),
+    );
+    return open.length > 0 ? [{ step, questions: open }] : [];
+  });
+}
+
+/** Checks whether a step has a scored question with a mistake and tries left. */
+export function hasRetry(lesson: PlayedLesson, progress: LessonProgress, step: PlayedStep): boolean {
+  return resultsOf(lesson, progress).some(
+    (results) =>
+      results.step === step &&
+      results.questions.some(({ widgetId, result }) => {
+        const { question = null } = lesson.widgetOf(step.id, widgetId) ?? {};
+        // Widgets that score themselves decide alone whether they take another answer.
+        return isWrong(result) && question !== null && !isWidgetClosed(lesson, progress, step.id, widgetId);
+      }),
+  );
+}
+
 export function isMistake({ questions }: StepResults): boolean {
-  return questions.some(({ result }) => result === 'wrong' || result === 'partly');
+  return questions.some(({ result }) => isWrong(result));
+}
+
+function isWrong(result: Result): boolean {
+  return result === 'wrong' || result === 'partly';
 }
 
 function resultOf(item: AnswerItem | undefined): Result {

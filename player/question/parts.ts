@@ -4,12 +4,13 @@ import { message } from '../../shared/i18n/message.ts';
 
 /**
  * Returns a short text for an element with an author's HTML: its text without the last period, or else the description
- * of its picture.
+ * of its picture. Long texts end after a word.
  */
 export function nameOf(content: HTMLElement): string {
   const shown = text(content.textContent.replace(/\s+/g, ' ')).replace(/[.。]$/, '');
   const name = shown || text(content.querySelector('img')?.alt);
-  return name.length > 80 ? `${name.slice(0, 79)}…` : name || '–';
+  if (name.length <= 80) return name || '–';
+  return `${name.slice(0, 79).replace(/\s\S*$/, '')}…`;
 }
 
 /** Makes the mark of a part of an answer: an icon, and a text for screen readers. */

@@ -160,22 +160,47 @@ describe('the end of a lesson', () => {
     );
     expect(await end().locator('.lectern-ring').textContent()).toBe('100%');
     expect(await end().getByRole('listitem').allInnerTexts()).toEqual([
-      expect.stringMatching(/^Venus\s+Correct$/),
-      expect.stringMatching(/^Neptune\s+Not answered$/),
+      expect.stringMatching(/^How hot is Venus\?\s+Venus\s+Correct$/),
+      expect.stringMatching(/^Why is it blue\?\s+Neptune\s+Not answered$/),
     ]);
-    await end().getByRole('button', { name: 'Neptune' }).click();
+    await end().getByRole('button', { name: 'Why is it blue?' }).click();
     expect(await heading()).toBe('Neptune');
   });
 
-  it('comes after a question, if some are unanswered: their steps are a click away', async () => {
+  it('comes after a question, if some are unanswered: each is named and a click away', async () => {
     await view.start({ lesson: threeSteps(), startAt: 'neptune' });
     await page.getByRole('textbox').fill('Typed, but not submitted, counts.');
     await click('Finish');
     const dialog = page.getByRole('dialog', { name: 'Finish the lesson?' });
-    expect(await dialog.getByRole('listitem').allTextContents()).toEqual(['Venus']);
-    await dialog.getByRole('button', { name: 'Venus' }).click();
+    expect(await dialog.getByRole('listitem').allTextContents()).toEqual(['How hot is Venus? Venus']);
+    await dialog.getByRole('button', { name: 'How hot is Venus?' }).click();
     expect([await heading(), await dialog.count()]).toEqual(['Venus', 0]);
+    expect(await page.evaluate('document.activeElement.dataset.lecternBlock')).toBe('q1');
     expect(await view.calls('onComplete')).toEqual([]);
+  });
+
+  it('names questions by their texts: shortened, filled in, with gaps, or by their numbers', async () => {
+    const blanks = {
+      type: 'FillInTheBlanks',
+      props: { id: 'b1', text: '<p>Mars is</p><p>[[b]].</p>', blanks: [{ id: 'b', answers: ['red'] }] },
+    };
+    const prompts = ['<p>Hello, {{name}}?</p>', `<p>${'word '.repeat(40)}</p>`, ''];
+    const blocks = prompts.map((prompt, index) => ({
+      type: 'MultipleChoice',
+      props: { ...question.props, id: `n${index}`, prompt },
+    }));
+    const variable_definitions = [{ name: 'name', type: 'string', initialValue: 'Ada & Co' }];
+    await view.start({
+      lesson: lessonOf({ Near: { Mercury: [...blocks, blanks] } }, { variable_definitions }),
+    });
+    await click('Finish');
+    const names = await page.getByRole('dialog').getByRole('listitem').allTextContents();
+    expect(names).toEqual([
+      'Hello, Ada & Co? Mercury',
+      `${'word '.repeat(15).trim()}… Mercury`,
+      'Question 3 Mercury',
+      'Mars is ___ Mercury',
+    ]);
   });
 
   it('says which grade the course gets, before it gets it, and leads back to the course', async () => {
