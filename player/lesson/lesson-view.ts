@@ -148,7 +148,10 @@ export function lessonView(
 
   skip.addEventListener('click', focus);
   bar.back.addEventListener('click', () => actions.back());
-  bar.next.addEventListener('click', () => actions.next());
+  bar.next.addEventListener('click', ({ detail }) => {
+    // A double click goes one step, not two.
+    if (detail % 2 === 1 || detail === 0) actions.next();
+  });
   // A page that is closed can send nothing after these events.
   document.addEventListener('visibilitychange', flush);
   window.addEventListener('pagehide', flush);

@@ -142,7 +142,11 @@ export function showQuestion<Answer>(
     field.retry(isScored);
   }
 
-  button.addEventListener('click', () => (shown === undefined ? check() : again()));
+  button.addEventListener('click', ({ detail }) => {
+    if (shown === undefined) check();
+    // The second half of a double click would clear the answer that the first one has checked.
+    else if (detail < 2) again();
+  });
 
   const resumed = state !== undefined && field.restore(state) ? field.read() : undefined;
   if (resumed === undefined) return ask();

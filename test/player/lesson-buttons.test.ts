@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { useLessonPage } from './player-lab.ts';
-import { lessonOf, question, text } from './samples.ts';
+import { lessonOf, question, text, threeSteps } from './samples.ts';
 
 const { view, page } = useLessonPage();
 
 const click = (name: string) => page.getByRole('button', { name, exact: true }).click();
+const heading = () => page.getByRole('heading', { level: 1 }).textContent();
 
 describe('one button stands out', () => {
   const isLoud = async (name: string) => {
@@ -44,4 +45,16 @@ describe('one button stands out', () => {
     expect(await isLoud('Next')).toBe(true);
     expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
   });
+});
+
+it('a double click counts as one: it skips no step, and does not clear the answer that it checks', async () => {
+  await view.start({ lesson: threeSteps() });
+  await page.getByRole('button', { name: 'Next' }).dblclick();
+  expect(await heading()).toBe('Venus');
+  await page.getByText('46 °C', { exact: true }).click();
+  await page.getByRole('button', { name: 'Check answer' }).dblclick();
+  expect(await page.locator('.lectern-verdict').textContent()).toBe('Not quite');
+  expect(await page.getByRole('radio', { name: /^46 °C/, checked: true }).count()).toBe(1);
+  await click('Try again');
+  expect(await page.getByRole('radio', { checked: true }).count()).toBe(0);
 });
