@@ -6,6 +6,9 @@ import type { LessonOptions } from './options.ts';
 /** Below this width, one bar at the bottom has everything. */
 const compactBelowPixels = 640;
 
+/** Beside less space than this for contents and position, the bar shows no position. */
+const tightBelowPixels = 150;
+
 /** The controls that stay in view while the learner scrolls. */
 export interface StepBar {
   /** Above the step: title and, on wide pages, contents, position and progress. */
@@ -68,6 +71,7 @@ export function stepBar(
   function measure(): void {
     // The tools leave this space to the buttons, whose texts have any length.
     root.style.setProperty('--lectern-steps-size', `${steps.offsetWidth}px`);
+    root.classList.toggle('lectern-is-tight', root.clientWidth - steps.offsetWidth < tightBelowPixels);
     const isNow = root.clientWidth < compactBelowPixels;
     if (isNow === isCompact) return;
     isCompact = isNow;

@@ -50,6 +50,26 @@ describe('on a phone', () => {
     for (const name of ['Contents', 'Back', 'Next']) await button(name).click({ trial: true });
   });
 
+  it('long texts of Next leave the space to Contents, and stay in the bar', async () => {
+    const wrong = { ...question, props: { ...question.props, id: 'q9' } };
+    await view.start({
+      lesson: lessonOf({ A: { First: [wrong], Last: [text('t', 'End')] } }),
+      language: 'de',
+    });
+    await page.getByRole('radio').first().check();
+    for (const name of ['Antwort prüfen', 'Weiter', 'Abschließen', 'Meine Fehler ansehen'])
+      await button(name).click();
+    const boxes = await page.evaluate<{ left: number; right: number; top: number; bottom: number }[]>(
+      `['.lectern-contents-button', '.lectern-place', '.lectern-bar', '.lectern-steps > :last-child'].map((part) => document.querySelector(part).getBoundingClientRect().toJSON())`,
+    );
+    const [contents, place, bar, next] = boxes;
+    if (!contents || !place || !bar || !next) throw new Error('The bar is missing');
+    expect(contents.right).toBeLessThanOrEqual(bar.left);
+    expect(next.right).toBeLessThanOrEqual(360);
+    expect(Math.max(place.bottom, next.bottom)).toBeLessThanOrEqual(640);
+    expect(next.top).toBeGreaterThanOrEqual(bar.top);
+  });
+
   it('the progress of many steps is one bar for each section, and ticks appear when there is space', async () => {
     await view.start({ lesson: manySteps(), startAt: 's21' });
     const ticks = () => page.locator('.lectern-progress-section').first().locator('.lectern-tick').count();
