@@ -41,7 +41,7 @@ const responses = {
   }),
   400: failure(
     'An id or a parameter is invalid, or a parameter is unknown.',
-    'dryrun is not a known parameter',
+    'dry_run is not a known parameter',
   ),
 } as const;
 

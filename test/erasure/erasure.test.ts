@@ -123,8 +123,8 @@ describe.each([
     const preview = jsonOf(await erase(learner, { dryRun: 'true' })) as Report;
     expect(preview.removed).toEqual(removed);
     // A mistyped dry run must not erase.
-    const mistyped = await erase(learner, { dryrun: 'true' });
-    expectError(mistyped, 400, 'dryrun is not a known parameter');
+    const mistyped = await erase(learner, { dry_run: 'true' });
+    expectError(mistyped, 400, 'dry_run is not a known parameter');
     const requested = await erase(learner);
     expect(requested.status).toBe(202);
     const { id: erasureId } = jsonOf(requested) as Report;
