@@ -64,7 +64,7 @@ export function endView(
     () => actions.restart(),
   );
   const buttons = [back, again];
-  if (results.some(isMistake)) buttons.unshift(button('lesson.review', () => actions.review()));
+  if (all.some(isMistake)) buttons.unshift(button('lesson.review', () => actions.review()));
   if (actions.leave) buttons.unshift(button('lesson.leave', actions.leave));
   // One action stands out: back to the course, else the mistakes, else the lesson.
   buttons[0]?.classList.remove('lectern-is-quiet');

@@ -241,24 +241,33 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
     view.mark(progress, !progress.atEnd && (isOpen || hasRetry(lesson, progress, step)));
   }
 
-  /** Returns the next step with a mistake, while the learner reviews them. */
-  function nextMistake(): PlayedStep | undefined {
-    return resultsOf(lesson, progress).find(
-      (results) => isMistake(results) && results.step.index > progress.index,
-    )?.step;
+  /** Returns the first mistake in the steps after one, while the learner reviews them. */
+  function mistakeAfter(index: number): { step: PlayedStep; widgetId: string } | undefined {
+    for (const { step, questions } of resultsOf(lesson, progress)) {
+      const mistake = step.index > index ? questions.find(isMistake) : undefined;
+      if (mistake) return { step, widgetId: mistake.widgetId };
+    }
+    return undefined;
+  }
+
+  /** Goes to the first mistake in the steps after one, or to the results. */
+  function reviewAfter(index: number): void {
+    const mistake = mistakeAfter(index);
+    isReviewing = mistake !== undefined;
+    const changed = changeStep(mistake ? { kind: 'go', index: mistake.step.index } : { kind: 'finish' });
+    if (mistake && changed) view.focusQuestion(mistake.widgetId);
   }
 
   function nextText(): string {
-    if (isReviewing) return message(language, nextMistake() ? 'lesson.nextMistake' : 'lesson.backToResults');
+    if (isReviewing) {
+      return message(language, mistakeAfter(progress.index) ? 'lesson.nextMistake' : 'lesson.backToResults');
+    }
     const isLast = progress.index === lesson.steps.length - 1;
     return message(language, isLast ? 'lesson.finish' : 'lesson.next');
   }
 
   function review(): void {
-    const first = resultsOf(lesson, progress).find(isMistake);
-    if (!first || !canNavigate()) return;
-    isReviewing = true;
-    changeStep({ kind: 'go', index: first.step.index });
+    if (canNavigate()) reviewAfter(-1);
   }
 
   /** Does what the Next button does: before the first finish, it asks. */
@@ -268,9 +277,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
       return;
     }
     if (isReviewing && canNavigate()) {
-      const mistake = nextMistake();
-      isReviewing = mistake !== undefined;
-      changeStep(mistake ? { kind: 'go', index: mistake.index } : { kind: 'finish' });
+      reviewAfter(progress.index);
       return;
     }
     const isLast = progress.index === lesson.steps.length - 1;

@@ -88,19 +88,16 @@ export function hasRetry(lesson: PlayedLesson, progress: LessonProgress, step: P
   return resultsOf(lesson, progress).some(
     (results) =>
       results.step === step &&
-      results.questions.some(({ widgetId, result }) => {
+      results.questions.some((found) => {
+        const { widgetId } = found;
         const { question = null } = lesson.widgetOf(step.id, widgetId) ?? {};
         // Widgets that score themselves decide alone whether they take another answer.
-        return isWrong(result) && question !== null && !isWidgetClosed(lesson, progress, step.id, widgetId);
+        return isMistake(found) && question !== null && !isWidgetClosed(lesson, progress, step.id, widgetId);
       }),
   );
 }
 
-export function isMistake({ questions }: StepResults): boolean {
-  return questions.some(({ result }) => isWrong(result));
-}
-
-function isWrong(result: Result): boolean {
+export function isMistake({ result }: QuestionResult): boolean {
   return result === 'wrong' || result === 'partly';
 }
 
