@@ -10,7 +10,10 @@ export function nameOf(content: HTMLElement): string {
   const shown = text(content.textContent.replace(/\s+/g, ' ')).replace(/[.。]$/, '');
   const name = shown || text(content.querySelector('img')?.alt);
   if (name.length <= 80) return name || '–';
-  return `${name.slice(0, 79).replace(/\s\S*$/, '')}…`;
+  return `${name
+    .slice(0, 79)
+    .replace(/\s\S*$/, '')
+    .replace(/[.,;:]$/, '')}…`;
 }
 
 /** Makes the mark of a part of an answer: an icon, and a text for screen readers. */

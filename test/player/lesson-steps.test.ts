@@ -184,7 +184,7 @@ describe('the end of a lesson', () => {
       type: 'FillInTheBlanks',
       props: { id: 'b1', text: '<p>Mars is</p><p>[[b]].</p>', blanks: [{ id: 'b', answers: ['red'] }] },
     };
-    const prompts = ['<p>Hello, {{name}}?</p>', `<p>${'word '.repeat(40)}</p>`, ''];
+    const prompts = ['<p>Hello, {{name}}?</p>', `<p>${'word '.repeat(14)}end. ${'word '.repeat(20)}</p>`, ''];
     const blocks = prompts.map((prompt, index) => ({
       type: 'MultipleChoice',
       props: { ...question.props, id: `n${index}`, prompt },
@@ -197,7 +197,7 @@ describe('the end of a lesson', () => {
     const names = await page.getByRole('dialog').getByRole('listitem').allTextContents();
     expect(names).toEqual([
       'Hello, Ada & Co? Mercury',
-      `${'word '.repeat(15).trim()}… Mercury`,
+      `${'word '.repeat(14)}end… Mercury`,
       'Question 3 Mercury',
       'Mars is ___ Mercury',
     ]);
