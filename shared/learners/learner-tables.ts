@@ -66,7 +66,9 @@ function cellsOf(learner: ListedLearner, columns: readonly string[]): Cell[] {
 
 /** Prints rows. A text that a spreadsheet would run as a formula gets an apostrophe in front. */
 export function csv(rows: readonly Cell[][]): string {
-  return stringify(rows as Cell[][], { escape_formulas: true, record_delimiter: 'windows' });
+  // By default, only the whole CRLF is quoted: a line of an answer would begin a row, and perhaps with a formula.
+  const options = { escape_formulas: true, record_delimiter: 'windows', quoted_match: /[\r\n]/ } as const;
+  return stringify(rows as Cell[][], options);
 }
 
 async function* chunks<T>(entries: AsyncIterable<T>): AsyncGenerator<T[]> {

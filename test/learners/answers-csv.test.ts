@@ -20,7 +20,7 @@ const answersOf = async (lessonId: string, query = '') => {
   });
   return { status: answer.status, text: answer.body.toString() };
 };
-/** Returns the cells after the identifying ones; no cell has a line break. */
+/** Returns the cells after the identifying ones; no cell has CRLF. */
 const cellsOf = (text: string) =>
   text
     .trimEnd()
@@ -40,6 +40,9 @@ test('each learner has a row, each question a column, each answer its text', asy
     {},
     { ltiUserId: 'user', items: [answerTo('essay', long, essay)] },
     { items: [answerTo('q1', ['gone'], { stepId: 's1' }), answerTo('gone', 1)] },
+    // A line must not begin a row, which might be a formula.
+    { items: [answerTo('essay', 'one\n=1+1', essay)] },
+    { items: [answerTo('essay', 'one\r=1+1', essay)] },
   ]);
   const { text } = await answersOf(version.lessonId);
   expect(text).toMatch(
@@ -51,6 +54,8 @@ test('each learner has a row, each question a column, each answer its text', asy
     ['', ''],
     ['', long],
     ['gone', ''],
+    ['', '"one\n=1+1"'],
+    ['', '"one\r=1+1"'],
   ]);
 });
 
