@@ -1,35 +1,84 @@
 import type { RecordKind } from '../models/learner-records.ts';
 
 /** A file of a learner's export, with an explanation for the learner. */
-interface Explained {
+export interface Explained {
   name: string;
   meaning: string;
+  /**
+   * What each field or column contains, by its path; several paths share a meaning. `items[].score` is the score of each
+   * entry in `items`. A test compares the paths with real exports, and the rows with docs/privacy.md.
+   */
+  fields: readonly (readonly [paths: string, meaning: string])[];
 }
+
+/** What an event says; it waits in a record or in the backlog. @param at the path of the event. */
+function eventFields(at: string): [paths: string, meaning: string][] {
+  const paths = (...names: string[]) => names.map((name) => `${at}.${name}`).join(', ');
+  return [
+    [paths('id', 'at'), 'its number, and when it happened'],
+    [paths('changes'), 'what changed: started, scored, completed'],
+    [paths('revision', 'attempt', 'versionId', 'status'), 'as in progress.json, at that time'],
+    [paths('score', 'maxScore', 'completedAt'), 'as in progress.json, at that time'],
+    [paths('details'), 'details for learning record stores'],
+    [paths('details.began', 'details.finished'), 'whether the lesson was begun or finished'],
+    [paths('details.hasMoved', 'details.stepId'), 'whether the learner went to another step; the step'],
+    [paths('details.answers'), 'the answers that were given'],
+    [paths('details.answers[].stepId', 'details.answers[].widgetId'), 'the step and the question'],
+    [paths('details.answers[].score', 'details.answers[].maxScore'), 'the points, and the possible ones'],
+    [paths('details.answers[].answer'), 'the answer as JSON text; null if it is long'],
+  ];
+}
+
+/** How a message or a grade is sent. */
+const deliveryFields: Explained['fields'] = [
+  ['state', 'waiting, failed or idle: there is nothing to send'],
+  ['tries, nextTryAt', 'how often sending failed; when the next try is due'],
+  ['createdAt, failingSince', 'when the entry was made; since when sending fails'],
+  ['failure', 'why sending failed last; null if it did not'],
+  ['failure.at, failure.since', 'the last such try, and the first one'],
+  ['failure.reason, failure.status', 'the kind of failure; HTTP status of the response'],
+];
 
 const progress: Explained = {
   name: 'progress.json',
   meaning: `One entry for each lesson that you have opened, with everything that
-is stored about it:
-
-  status          not_started, in_progress or completed
-  score           the points that you have; maxScore: the points that
-                  you could have. "null" means that nothing was scored
-  attempt         how many times you have begun the lesson
-  sectionIndex, stepIndex, stepId
-                  where you continue; 0 is the first section or step
-  items           your last answer to each question, with its points,
-                  its time, and how often you tried
-  stepTimes       for how many milliseconds you were active on each step,
-                  in the order of the steps
-  progressData, variableState
-                  what the lesson remembers for you
-  userAttributes  what the organization has told the lesson about you
-  contextId       the course on the learning platform
-  startedAt, completedAt, lastActivityAt
-                  when you began, finished and last did something
-  finished        your last finished attempt
-  events          messages to the organization that were not sent yet`,
+is stored about it.`,
+  fields: [
+    ['learnerId', 'the learner, as the organization names them'],
+    ['platformId, ltiUserId', 'the learning platform, and the learner there'],
+    ['contextId, courseId', 'the course there, and the id of the lesson in it'],
+    ['lessonId, versionId', 'the lesson, and the version that was played last'],
+    ['revision', 'how often the entry has changed'],
+    ['attempt', 'how many times the lesson was begun'],
+    ['status', 'not_started, in_progress or completed'],
+    ['score, maxScore', 'points, and possible points; null: none are counted'],
+    ['sectionIndex, stepIndex', 'where the lesson continues; 0 is the first'],
+    ['stepId, totalSteps', 'the step there; the number of steps in the lesson'],
+    ['startedAt, completedAt', 'when the lesson was begun, and first finished'],
+    ['lastActivityAt', 'when the learner last did something in it'],
+    ['stepTimes', 'milliseconds of activity on each step, in their order'],
+    ['progressData, variableState', 'what the lesson remembers for the learner'],
+    ['userAttributes', 'what the organization has told the lesson'],
+    ['items', 'the last answer to each question'],
+    ['items[].stepId, items[].widgetId', 'the step and the question'],
+    ['items[].widgetType', 'the kind of question'],
+    ['items[].answer', 'the answer, as the question stores it'],
+    ['items[].score, items[].maxScore', 'points, and possible points; null: not scored'],
+    ['items[].answeredAt, items[].tries', 'when, and how often; without "tries": once'],
+    ['finished', 'the last finished attempt'],
+    ['finished.at, finished.isCurrent', 'when; false if the lesson was begun again since'],
+    ['finished.score, finished.maxScore', 'its points, and possible points'],
+    ['announced', 'the last message that the entry has changed'],
+    ['announced.revision, announced.at', 'the revision that it reported, and when'],
+    ['events', 'messages to the organization that are not sent yet'],
+    ...eventFields('events[]'),
+  ],
 };
+
+const scoreFields = (at: string): [paths: string, meaning: string][] => [
+  [`${at}.scoreGiven, ${at}.scoreMaximum`, 'points, and possible points'],
+  [`${at}.finishedAt`, 'when the attempt with these points was finished'],
+];
 
 /** The file of each kind of record. The compiler requires an entry for a new kind. */
 export const recordFiles: Record<RecordKind, Explained> = {
@@ -38,22 +87,58 @@ export const recordFiles: Record<RecordKind, Explained> = {
   grades: {
     name: 'grades.json',
     meaning: `The grades that Lectern has sent to your learning platform, or will
-send. "wanted" is the grade that the platform should have, "sent" the one that
-it has accepted, with the address of the platform and the HTTP status of its
-response.`,
+send.`,
+    fields: [
+      ['platformId, ltiUserId', 'the learning platform, and the learner there'],
+      ['contextId, linkId', 'the course there, and the link that opened the lesson'],
+      ['lessonId', 'the lesson'],
+      ['wanted', 'the grade that the platform should have'],
+      ...scoreFields('wanted'),
+      ['wanted.revision', 'the revision of the entry in progress.json'],
+      ['sent', 'the last grade that the platform has accepted'],
+      ...scoreFields('sent'),
+      ['sent.timestamp, sent.at', 'the time in the message, and when it was sent'],
+      ['sent.lineItemUrl', 'the web address of the platform, without its path'],
+      ['sent.response', 'how the platform responded'],
+      ['sent.response.status', 'HTTP status of the response'],
+      ['lastTimestamp', 'the time in the last message, accepted or not'],
+      ['perhapsTaken', 'finishedAt of a grade whose response was lost'],
+      ...deliveryFields,
+      ['events', 'messages about failures that are not sent yet'],
+      ['events[].id, events[].at', 'its id, and when sending failed'],
+      ['events[].reason, events[].status', 'the kind of failure; HTTP status of the response'],
+    ],
   },
   deliveries: {
     name: 'messages.json',
     meaning: `Messages about you that Lectern has sent to other computers of the
-organization, or will send: for example that you have finished a lesson. "body"
-is the message, "attempts" are the tries to send it, with the HTTP status of the
-response. Lectern deletes sent messages after 7 days, and failed ones after 30
-days.`,
+organization, or will send: for example that you have finished a lesson. Lectern
+deletes sent messages after 7 days, and failed ones after 30 days.`,
+    fields: [
+      ['kind', 'webhook, or xapi for a learning record store'],
+      ['type, eventAt', 'what happened, and when'],
+      ['lessonId', 'the lesson'],
+      ['learnerId, platformId', 'the learner; the learning platform, if there is one'],
+      ['body', 'the message'],
+      ...deliveryFields,
+      ['attempts', 'the tries to send it'],
+      ['attempts[].at, attempts[].status', 'when; HTTP status of the response'],
+      ['deliveredAt, expiresAt', 'when it arrived; when Lectern deletes the entry'],
+    ],
   },
   pendingEvents: {
     name: 'waiting-events.json',
     meaning: `Things that you have done in lessons, for which Lectern has not made a
 message yet.`,
+    fields: [
+      ['owner', 'the learner and the lesson'],
+      ['owner.lessonId', 'the lesson'],
+      ['owner.learnerId', 'the learner, as the organization names them'],
+      ['owner.platformId, owner.ltiUserId', 'the learning platform, and the learner there'],
+      ['owner.contextId', 'the course there'],
+      ['event', 'what happened'],
+      ...eventFields('event'),
+    ],
   },
 };
 
@@ -65,37 +150,72 @@ export const commonFiles = {
 or your learning platform has chosen it. Lectern stores no names and no email
 addresses, unless they are part of this identifier, of your answers or of
 "userAttributes".`,
+    fields: [
+      ['source', 'embed (a page of the organization) or lti (a platform)'],
+      ['learnerId', 'the learner, as the organization names them'],
+      ['platformId, ltiUserId', 'the learning platform, and the learner there'],
+      ['organization', 'the name of the organization'],
+      ['exportedAt', 'when these files were made'],
+    ],
   },
   lessons: {
     name: 'lessons.csv',
     meaning: 'A table of your lessons: how far you are, your points, and when.',
+    fields: [
+      ['lesson, course', 'title of the lesson; the course on the platform'],
+      ['status', 'not_started, in_progress or completed'],
+      ['points, maxPoints', 'points, and possible points; empty: none are counted'],
+      ['started, completed', 'when the lesson was begun, and first finished'],
+      ['lastActivity', 'when the learner last did something in it'],
+      ['lessonId', 'the lesson, as in the other files'],
+    ],
   },
   answers: {
     name: 'answers.csv',
     meaning: `A table of your answers, with questions and points. Spreadsheets
 run texts that begin with =, +, - or @ as formulas. Such texts have an
 apostrophe in front.`,
+    fields: [
+      ['lesson, step', 'titles of the lesson and of the step'],
+      ['question, answer', 'the question, and the last answer to it'],
+      ['points, maxPoints', 'points, and possible points; empty: not scored'],
+      ['answered, tries', 'when the answer was given, and how many were'],
+      ['lessonId, stepId, questionId', 'lesson, step and question, as in the other files'],
+    ],
   },
   access: {
     name: 'access.json',
-    meaning: `When your data was read, exported or deleted in the last 400 days,
-and by which means: with a "key" (a program of the organization), by a "user"
-(a person who works for it), by an "operator" (a person who runs the software)
-or by the "system" itself. The list does not include what happens when you open
-and play a lesson.`,
+    meaning: `When your data was read, exported or deleted in the last 400 days. The
+list does not include what happens when you open and play a lesson.`,
+    fields: [
+      ['at, action', 'when, and what was done'],
+      ['by', 'key: a program; user, operator: a person; system: Lectern'],
+    ],
   },
   recipients: {
     name: 'recipients.json',
-    meaning: `Others that may have data about you, and keep it themselves:
-gradebooks of learning platforms, learning record stores, and computers of the
-organization that get messages (webhooks).`,
+    meaning: `Others that may have data about you, and keep it themselves.`,
+    fields: [
+      ['gradebooks', 'gradebooks of learning platforms'],
+      ['gradebooks[].platform, gradebooks[].grades', 'the platform; how many grades it has accepted'],
+      ['learningRecordStores', 'web addresses of learning record stores'],
+      ['webhooks', 'web addresses of computers that get messages'],
+    ],
   },
 } as const satisfies Record<string, Explained>;
+
+/** All files of an export but the README, each once. */
+export const explainedFiles: readonly Explained[] = [
+  ...new Set<Explained>([...Object.values(commonFiles), ...Object.values(recordFiles)]),
+];
 
 /** Returns README.txt. @param kinds the kinds of records that this learner can have. */
 export function exportReadme(kinds: readonly RecordKind[], organization: string, exportedAt: Date): string {
   const files = [...Object.values(commonFiles), ...kinds.map((kind) => recordFiles[kind])];
-  const explained = files.map(({ name, meaning }) => `${name}\n${'-'.repeat(name.length)}\n${meaning}\n`);
+  const explained = files.map(({ name, meaning, fields }) => {
+    const lines = fields.map(([paths, text]) => `  ${paths}\n      ${text}\n`);
+    return `${name}\n${'-'.repeat(name.length)}\n${meaning}\n\n${lines.join('')}`;
+  });
   return `Your learning data
 ==================
 
@@ -105,7 +225,9 @@ Lectern is the software that shows the organization's lessons. In this text,
 "you" are that learner.
 
 The files do not contain technical fields of the records, or texts with which
-other computers responded to messages.
+other computers responded to messages. In the explanations of fields, "the
+learner" is you, and "items[].score" is the "score" of each entry in "items".
+What does not apply is missing, empty or "null".
 
 Times are in UTC. Files that end in .csv are tables, which spreadsheet programs
 open. Files that end in .json are for other programs, and readable with any text

@@ -29,17 +29,12 @@ type Fields<Value> = {
 };
 
 /** Selects the fields of a record. */
-interface Selector<Value> {
-  (value: Value): Record<string, unknown>;
-  /** The names of the selected fields. */
-  names: string[];
-}
+type Selector<Value> = (value: Value) => Record<string, unknown>;
 
 /** Returns a function that selects fields. Fields that the list lacks stay out. */
 function fieldsOf<Value extends object>(fields: Fields<Value>): Selector<Value> {
   const rules = new Map(Object.entries<boolean | ((value: never) => unknown)>(fields));
-  const names = [...rules].filter(([, rule]) => rule !== false).map(([name]) => name);
-  const select = (value: Value) =>
+  return (value) =>
     Object.fromEntries(
       Object.entries(value).flatMap(([name, content]) => {
         const rule = rules.get(name) ?? false;
@@ -47,7 +42,6 @@ function fieldsOf<Value extends object>(fields: Fields<Value>): Selector<Value> 
         return [[name, rule === true || content === null ? content : rule(content as never)]];
       }),
     );
-  return Object.assign(select, { names });
 }
 
 function each<Value>(present: (value: Value) => unknown): (values: readonly Value[]) => unknown[] {
@@ -135,9 +129,4 @@ interface RecordOf {
 /** Returns what the export contains of a record. */
 export function exportedFields(kind: RecordKind, record: Record<string, unknown>): Record<string, unknown> {
   return records[kind](record as never);
-}
-
-/** Returns the names of the fields that the export contains of records of a kind. */
-export function exportedNames(kind: RecordKind): readonly string[] {
-  return records[kind].names;
 }

@@ -1,36 +1,22 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
-import { setImmediate } from 'node:timers/promises';
-import mongoose from 'mongoose';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { AuditLog } from '../../shared/audit/audit-log.ts';
 import { readAudit } from '../../shared/audit/read-audit.ts';
 import { minRecords } from '../../shared/erasure/anonymize.ts';
 import { erasuresInTurn, requestErasure } from '../../shared/erasure/erase.ts';
-import { recordFiles } from '../../shared/erasure/export-readme.ts';
-import { exportedNames } from '../../shared/erasure/exported-fields.ts';
-import { zipOf } from '../../shared/erasure/learner-zip.ts';
 import { reapplyErasures } from '../../shared/erasure/reapply.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findErasure } from '../../shared/models/erasure.ts';
-import { kindsOf, recordKinds } from '../../shared/models/learner-records.ts';
-import { packageRoot } from '../../shared/platform/paths.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import { pseudonymOf } from '../../shared/tokens/learner-subject.ts';
-import { filesOf } from '../exports/exports.ts';
 import { Player, publishLesson, useLesson } from '../player/player-lessons.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
 import { buildLearnerToken, buildOrganization } from '../support/factories.ts';
 import { testPepper } from '../support/harness.ts';
 import { useApi } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
-
 import { crashAfter } from './crash-after.ts';
-import { dumpOf, findMarkers, plantLearner, restore } from './learner-lab.ts';
+import { dumpOf, findMarkers, ofSubject, pathOf, plantLearner, restore } from './learner-lab.ts';
 import type { MarkedLearner } from './learner-lab.ts';
 
 const api = useApi();
@@ -70,14 +56,6 @@ test('an organization with many erasures delays no erasure of another one', asyn
   await next();
   expect(await findErasure(api.db, organizationId, _id)).toMatchObject({ state: 'settling' });
 });
-
-function pathOf({ subject }: MarkedLearner, query: Record<string, string> = {}, action = ''): string {
-  if (subject.source === 'embed') {
-    return `/api/learners/${subject.learnerId}${action}?${new URLSearchParams(query).toString()}`;
-  }
-  const { ltiUserId, platformId } = subject;
-  return `/api/lti-learners/${ltiUserId}${action}?${new URLSearchParams({ platformId, ...query }).toString()}`;
-}
 
 const erase = (learner: MarkedLearner, query: Record<string, string> = {}, headers = api.headers) =>
   ask(api.url + pathOf(learner, query), { method: 'DELETE', headers });
@@ -154,45 +132,6 @@ describe.each([
     expect((await found(learner)).every((one) => one.includes(id))).toBe(true);
   });
 
-  test('gets every record that an erasure removes in an export, explained, and none of others with the same id', async () => {
-    const learner = await plantLearner(api, version, { source });
-    const id = learner.markers[0] as string;
-    // More than one page of them.
-    for (const { collection } of [api.db.eventDeliveries, api.db.eventBacklog]) {
-      const ofLearner = [{ learnerId: id }, { 'owner.learnerId': id }, { 'owner.ltiUserId': id }];
-      const record = await collection.findOne({ $or: ofLearner });
-      const copies = Array.from({ length: 12 }, () => ({ ...record, _id: randomUUID() }));
-      await collection.insertMany(copies as never);
-    }
-    const { organization } = await buildOrganization(api);
-    const others = [
-      await plantLearner(api, version, { source: source === 'lti' ? 'embed' : 'lti', id }),
-      await plantLearner(api, await publishLesson(api, organization), { source, id }),
-    ];
-    await learner.player.write({
-      ...{ revision: 1, currentSectionIndex: 1, currentStepIndex: 0 },
-      items: [{ widgetId: 'dial', answer: '=1+1' }],
-    });
-    const answer = await ask(api.url + pathOf(learner, {}, '/export'), { headers: api.headers });
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-disposition')).toMatch(
-      /^attachment; filename="learner-[\d-]{10}\.zip"$/,
-    );
-    const files = await filesOf(answer.body);
-    const all = [...files.values()].map(String).join('\n');
-    const visible = learner.markers.filter((marker) => !learner.hidden.includes(marker));
-    expect([...visible, ...learner.hidden].filter((marker) => all.includes(marker))).toEqual(visible);
-    for (const marker of others.flatMap(({ markers }) => markers.slice(1))) expect(all).not.toContain(marker);
-    for (const kind of kindsOf(learner.subject)) {
-      const count = removed[kind] + (['deliveries', 'pendingEvents'].includes(kind) ? 12 : 0);
-      expect(JSON.parse(String(files.get(recordFiles[kind].name)))).toHaveLength(count);
-    }
-    const readme = String(files.get('README.txt'));
-    expect([...files.keys()].filter((name) => !readme.includes(`${name}\n---`))).toEqual(['README.txt']);
-    expect(String(files.get('answers.csv'))).toContain(",'=1+1,");
-    expect(JSON.parse(String(files.get('recipients.json')))).toHaveProperty('webhooks');
-  });
-
   test('leaves nothing, whichever database operation of the erasure a crash follows', async () => {
     const dumpBefore = async () => {
       const learner = await plantLearner(api, version, { source });
@@ -254,82 +193,6 @@ describe.each([
     expect(await reapply()).toMatchObject({ reapplied: 0 });
   });
 });
-
-test('docs/privacy.md names the fields of each file of an export', async () => {
-  const page = await readFile(join(packageRoot, 'docs/privacy.md'), 'utf8');
-  const [, rows = ''] = /^\| Entries of .*\n(?:\|.*\n)((?:\|.*\n)+)/m.exec(page) ?? [];
-  const documented = rows.matchAll(/^\| `(\S+)` +\| (.*?) +\|$/gm);
-  const fields = new Map([...documented].map(([, name, list]) => [name, list?.match(/\w+/g)?.toSorted()]));
-  for (const { name } of Object.values(recordFiles)) {
-    const kinds = recordKinds.filter((kind) => recordFiles[kind].name === name);
-    expect(fields.get(name)).toEqual([...new Set(kinds.flatMap(exportedNames))].toSorted());
-  }
-});
-
-describe('an export that cannot go on', () => {
-  /** Random, so that compression leaves more than the buffers of streams hold. */
-  const text = () => randomBytes(2 ** 16).toString('base64');
-
-  test('ends with the error of its source', async () => {
-    const broken = new Error('MongoDB is gone');
-    const second = vi.fn();
-    async function* failing() {
-      yield text();
-      await setImmediate();
-      throw broken;
-    }
-    const files = [
-      { name: 'a.json', text: failing },
-      { name: 'b.json', text: second },
-    ];
-    await expect(buffer(zipOf(files, new Date()))).rejects.toBe(broken);
-    expect(second).not.toHaveBeenCalled();
-  });
-
-  test('stops reading when the client leaves, even if that fails', async () => {
-    const closed = vi.fn();
-    async function* endless() {
-      try {
-        for (;;) {
-          await setImmediate();
-          yield text();
-        }
-      } finally {
-        closed();
-        await Promise.reject(new Error('MongoDB is gone'));
-      }
-    }
-    const output = Readable.from(zipOf([{ name: 'a.json', text: endless }], new Date()), {
-      objectMode: false,
-    });
-    await once(output, 'readable');
-    output.destroy();
-    await waitFor('the end of the reading', () => Promise.resolve(closed.mock.calls.length > 0));
-    await setImmediate();
-  });
-
-  test('breaks the download off, and the API goes on', async () => {
-    const learner = await plantLearner(api, version, { source: 'embed' });
-    const url = api.url + pathOf(learner, {}, '/export');
-    const { prototype } = mongoose.mongo.Collection;
-    const original = Reflect.get(prototype, 'find');
-    const find = vi.spyOn(prototype, 'find').mockImplementation(function find(
-      this: typeof prototype,
-      ...options
-    ) {
-      if (this.collectionName === 'eventDeliveries') throw new Error('MongoDB is gone');
-      return original.apply(this, options as never);
-    });
-    await expect(ask(url, { headers: api.headers })).rejects.toThrow();
-    find.mockRestore();
-    expect((await ask(url, { headers: api.headers })).status).toBe(200);
-  });
-});
-
-function ofSubject({ subject }: MarkedLearner) {
-  if (subject.source === 'embed') return { learnerId: subject.learnerId };
-  return { ltiUserId: subject.ltiUserId, platformId: subject.platformId };
-}
 
 describe('after an erasure', () => {
   let learner: MarkedLearner;

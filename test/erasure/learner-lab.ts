@@ -100,6 +100,21 @@ export async function plantLearner(
   return { subject, token, player, markers: markers as string[], hidden: [response, row.targetId] };
 }
 
+/** Returns the path of a learner, or of an action such as `/export`. */
+export function pathOf({ subject }: MarkedLearner, query: Record<string, string> = {}, action = ''): string {
+  if (subject.source === 'embed') {
+    return `/api/learners/${subject.learnerId}${action}?${new URLSearchParams(query).toString()}`;
+  }
+  const { ltiUserId, platformId } = subject;
+  return `/api/lti-learners/${ltiUserId}${action}?${new URLSearchParams({ platformId, ...query }).toString()}`;
+}
+
+/** Returns the fields that identify a learner in records. */
+export function ofSubject({ subject }: MarkedLearner) {
+  if (subject.source === 'embed') return { learnerId: subject.learnerId };
+  return { ltiUserId: subject.ltiUserId, platformId: subject.platformId };
+}
+
 async function plantGrade(
   db: Db,
   learner: {
