@@ -92,7 +92,7 @@ function send(
 ): typeof written {
   const exportedAt = new Date();
   learnerStreams.send(ctx, learner.organizationId, {
-    chunks: learnerZip({ db, pepper: secrets.keyPepper }, learner, exportedAt),
+    chunks: () => learnerZip({ db, pepper: secrets.keyPepper }, learner, exportedAt),
     type: zipType,
     fileName: exportName(exportedAt),
   });

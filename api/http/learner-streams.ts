@@ -18,7 +18,9 @@ export class LearnerStreams {
   /**
    * Sends chunks as the response, at the pace of the client.
    *
-   * @param type the media type.
+   * @param content.chunks opens them. A Readable is destroyed at once when the client leaves; a generator ends after its
+   *   current chunk.
+   * @param content.type the media type.
    * @throws {LecternError} TOO_MANY_REQUESTS
    */
   send(
@@ -28,13 +30,14 @@ export class LearnerStreams {
       chunks,
       type,
       fileName,
-    }: { chunks: AsyncIterable<string | Uint8Array>; type: string; fileName: string },
+    }: { chunks: () => Readable | AsyncIterable<string | Uint8Array>; type: string; fileName: string },
   ): void {
     if (!this.#memory.hasRoom(organizationId, streamBytes))
       throw tooMany('Too many lists of learners are being sent');
-    const release = this.#memory.take(organizationId, streamBytes);
+    const opened = chunks();
+    const body = opened instanceof Readable ? opened : Readable.from(opened, { objectMode: false });
     // Koa destroys the stream with the response, even if nothing was read from it.
-    ctx.body = Readable.from(chunks, { objectMode: false }).once('close', release);
+    ctx.body = body.once('close', this.#memory.take(organizationId, streamBytes));
     ctx.attachment(fileName);
     ctx.type = type;
     ctx.set('Cache-Control', 'no-store');

@@ -119,7 +119,7 @@ async function sendLearners(
   const found = await findLearners(deps, request, { batch: Math.min(limit ?? Infinity, batch.learners) });
   const learners = take(found, limit);
   deps.learnerStreams.send(ctx, caller.organization._id, {
-    chunks: type === csvType ? learnersAsCsv(learners) : learnersAsNdjson(learners),
+    chunks: () => (type === csvType ? learnersAsCsv(learners) : learnersAsNdjson(learners)),
     type,
     fileName: type === csvType ? 'learners.csv' : 'learners.ndjson',
   });
@@ -236,7 +236,7 @@ export const answersCsv = defineEndpoint(
     const content = version && (await findContent(deps.db, version._id));
     if (content === null) throw new LecternError('NOT_FOUND', 'Version not found');
     deps.learnerStreams.send(ctx, organizationId, {
-      chunks: answersAsCsv(take(learners, limit), content),
+      chunks: () => answersAsCsv(take(learners, limit), content),
       type: csvType,
       fileName: 'answers.csv',
     });

@@ -92,7 +92,8 @@ async function exportLearner(
   await audit(learner.organizationId, 'learner.export', {
     target: { type: 'learner', id: pseudonymOf(pepper, learner) },
   });
-  await writeOutput(target, learnerZip({ db, pepper }, learner, exportedAt), signal, { isPersonal: true });
+  const zip = learnerZip({ db, pepper }, learner, exportedAt);
+  await writeOutput(target, zip, signal, { isPersonal: true });
   const { path, isStdout } = target;
   return {
     json: { path },

@@ -9,7 +9,7 @@ import { kindsOf, readRecords } from '../models/learner-records.ts';
 import type { RecordKind } from '../models/learner-records.ts';
 import { findOrganization } from '../models/organization.ts';
 import type { ProgressRecord } from '../models/progress-record.ts';
-import { printJson } from '../platform/raw-json.ts';
+import { jsonPieces } from '../platform/raw-json.ts';
 import { itemsFromJson } from '../progress/state.ts';
 import { pseudonymOf } from '../tokens/learner-subject.ts';
 import type { LearnerSubject } from '../tokens/learner-subject.ts';
@@ -32,24 +32,34 @@ export interface LearnerExportDependencies {
 }
 
 /** Returns all data of a learner that an erasure would remove, as files for people and programs. */
-export async function learnerFiles(
+export function learnerFiles(
   { db, pepper }: LearnerExportDependencies,
   learner: LearnerSubject,
   exportedAt: Date,
-): Promise<LearnerFile[]> {
+): LearnerFile[] {
   const { organizationId, ...subject } = learner;
   const kinds = kindsOf(learner);
-  const organization = (await findOrganization(db, organizationId))?.name ?? '';
-  const progress = () =>
-    readRecords(db, learner, learner.source === 'embed' ? 'progress' : 'ltiProgress') as AsyncGenerator<
-      object & OwnedProgress
-    >;
+  const organizationName = async () => (await findOrganization(db, organizationId))?.name ?? '';
+  const progress = <Field extends keyof OwnedProgress>(fields: readonly Field[]) =>
+    readRecords(
+      db,
+      learner,
+      learner.source === 'embed' ? 'progress' : 'ltiProgress',
+      fields,
+    ) as AsyncGenerator<object & Pick<OwnedProgress, Field>>;
   const { learner: own, lessons, answers, access, recipients } = commonFiles;
   return [
-    { name: 'README.txt', text: () => once(exportReadme(kinds, organization, exportedAt)) },
-    { name: own.name, text: () => once(document({ ...subject, organization, exportedAt })) },
-    { name: lessons.name, text: () => lessonRows(db, progress()) },
-    { name: answers.name, text: () => answerRows(db, progress()) },
+    {
+      name: 'README.txt',
+      text: () => once(async () => exportReadme(kinds, await organizationName(), exportedAt)),
+    },
+    {
+      name: own.name,
+      text: () =>
+        once(async () => document({ ...subject, organization: await organizationName(), exportedAt })),
+    },
+    { name: lessons.name, text: () => lessonRows(db, progress(lessonFields)) },
+    { name: answers.name, text: () => answerRows(db, progress(answerFields)) },
     ...kinds.map((kind) => ({
       name: recordFiles[kind].name,
       text: () => jsonArray(exported(kind, readRecords(db, learner, kind))),
@@ -61,23 +71,35 @@ export async function learnerFiles(
 
 type OwnedProgress = ProgressRecord & { contextId?: string | null };
 
-async function* once(text: string): AsyncGenerator<string> {
-  await Promise.resolve();
-  yield text;
+async function* once(text: () => Promise<string>): AsyncGenerator<string> {
+  yield await text();
 }
 
 function document(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** Yields the text of a JSON array, one element per line. */
+/** Short texts are joined: each chunk takes several steps on its way into the archive. */
+const maxJoinedCharacters = 16 * 1024;
+
+/**
+ * Yields the text of a JSON array, one element per line. It does not copy long texts: V8 keeps large garbage for long, so
+ * that copies would take far more memory than the texts.
+ */
 async function* jsonArray(entries: AsyncIterable<Record<string, unknown>>): AsyncGenerator<string> {
-  let isFirst = true;
+  let chunk = '';
+  let separator = '[\n';
   for await (const entry of entries) {
-    yield `${isFirst ? '[\n' : ',\n'}${printJson(entry)}`;
-    isFirst = false;
+    for (const piece of [separator, ...jsonPieces(entry)]) {
+      if (chunk.length + piece.length > maxJoinedCharacters) {
+        yield chunk;
+        chunk = '';
+      }
+      chunk += piece;
+    }
+    separator = ',\n';
   }
-  yield isFirst ? '[]\n' : '\n]\n';
+  yield chunk + (chunk === '' ? '[]\n' : '\n]\n');
 }
 
 async function* exported(
@@ -106,7 +128,15 @@ async function* recipientsOf(db: Database, learner: LearnerSubject): AsyncGenera
   });
 }
 
-async function* lessonRows(db: Database, records: AsyncIterable<OwnedProgress>): AsyncGenerator<string> {
+const lessonFields = [
+  ...(['organizationId', 'lessonId', 'contextId', 'status', 'score', 'maxScore'] as const),
+  ...(['startedAt', 'completedAt', 'lastActivityAt'] as const),
+] as const;
+
+async function* lessonRows(
+  db: Database,
+  records: AsyncIterable<Pick<OwnedProgress, (typeof lessonFields)[number]>>,
+): AsyncGenerator<string> {
   const columns = [
     'lesson',
     'course',
@@ -134,7 +164,12 @@ function isoOf(time: Date | null): string | null {
 /** The number of rows that are formatted at once. Other requests wait meanwhile. */
 const rowsPerChunk = 200;
 
-async function* answerRows(db: Database, records: AsyncIterable<OwnedProgress>): AsyncGenerator<string> {
+const answerFields = ['lessonId', 'versionId', 'items'] as const;
+
+async function* answerRows(
+  db: Database,
+  records: AsyncIterable<Pick<OwnedProgress, (typeof answerFields)[number]>>,
+): AsyncGenerator<string> {
   const columns = ['lesson', 'step', 'question', 'answer', 'points', 'maxPoints', 'answered', 'tries'];
   yield csv([[...columns, 'lessonId', 'stepId', 'questionId']]);
   for await (const { lessonId, versionId, items: stored } of records) {

@@ -5,28 +5,30 @@ import { learnerFiles } from './learner-files.ts';
 import type { LearnerExportDependencies, LearnerFile } from './learner-files.ts';
 
 /**
- * Yields a ZIP archive of what Lectern stores about a learner. It reads and compresses as fast as the archive is
+ * Returns a ZIP archive of what Lectern stores about a learner. It reads and compresses as fast as the archive is
  * consumed. An archive that ends early has no directory, so programs reject it.
  */
-export async function* learnerZip(
+export function learnerZip(
   deps: LearnerExportDependencies,
   learner: LearnerSubject,
   exportedAt = new Date(),
-): AsyncGenerator<Uint8Array> {
-  yield* zipOf(await learnerFiles(deps, learner, exportedAt), exportedAt);
+): Readable {
+  return zipOf(learnerFiles(deps, learner, exportedAt), exportedAt);
 }
 
 /**
- * Yields a ZIP archive of files, whose texts it reads one after the other.
+ * Returns a ZIP archive of files, whose texts it reads one after the other. It stops reading when the stream is
+ * destroyed: a generator would first read on until the next bytes of the archive, which may be seconds away.
  *
- * @throws the error of a text, as soon as it occurs.
+ * The error of a text destroys the stream, as soon as it occurs.
  */
-export async function* zipOf(files: readonly LearnerFile[], modifiedAt: Date): AsyncGenerator<Uint8Array> {
+export function zipOf(files: readonly LearnerFile[], modifiedAt: Date): Readable {
   const zip = new ZipFile();
   const output = zip.outputStream as Readable;
   const fail = (error: unknown) => output.destroy(error as Error);
   zip.on('error', fail);
   let reading: Readable | undefined;
+  output.once('close', () => reading?.destroy());
   for (const { name, text } of files) {
     zip.addReadStreamLazy(name, { mtime: modifiedAt }, (begin) => {
       // yazl would go on after the consumer has ended.
@@ -38,9 +40,5 @@ export async function* zipOf(files: readonly LearnerFile[], modifiedAt: Date): A
     });
   }
   zip.end();
-  try {
-    for await (const chunk of output) yield chunk as Uint8Array;
-  } finally {
-    reading?.destroy();
-  }
+  return output;
 }

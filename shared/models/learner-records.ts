@@ -139,8 +139,14 @@ export async function removeRecords(
   }
 }
 
-/** Small, because a record may have 2 MiB of answers and state. */
-const readBatch = 5;
+/**
+ * How many records are read at once: about 2 MiB. V8 soon collects large texts that are used at once; those that wait for
+ * a slow consumer become old, and old garbage stays for long.
+ */
+const readBatch: Record<RecordKind, number> = {
+  ...{ progress: 1, ltiProgress: 1 },
+  ...{ grades: 25, deliveries: 25, pendingEvents: 5 },
+};
 
 /** Returns the kinds of records that a learner can have. */
 export function kindsOf(learner: LearnerSubject): RecordKind[] {
@@ -148,25 +154,32 @@ export function kindsOf(learner: LearnerSubject): RecordKind[] {
   return recordKinds.filter((kind) => selections[kind] !== undefined);
 }
 
-/** Yields a learner's records of a kind, as MongoDB has them. Cursors expire, so a slow consumer must not hold one. */
+/**
+ * Yields a learner's records of a kind, as MongoDB has them. Cursors expire, so a slow consumer must not hold one.
+ *
+ * @param fields only these fields; all of them by default.
+ */
 export async function* readRecords(
   db: LearnerRecordsDb,
   learner: LearnerSubject,
   kind: RecordKind,
+  fields: readonly string[] = [],
 ): AsyncGenerator<Record<string, unknown>> {
   const selection = selectionsOf(learner, null)[kind];
   if (selection === undefined) return;
   const { filter, hint } = selection;
   const sort = 'createdAt' in hint ? newestFirst : byId;
+  const projection = Object.fromEntries(fields.map((field) => [field, 1]));
+  const limit = readBatch[kind];
   const { [kind]: model } = modelsOf(db);
   for (let after: Position | null = null; ;) {
     const rest: object = after === null ? filter : { ...filter, ...following(after, sort) };
     const page = (await model.collection
-      .find(rest, { hint, sort, limit: readBatch })
+      .find(rest, { projection, hint, sort, limit })
       .toArray()) as unknown as Position[];
     yield* page;
     const last = page.at(-1);
-    if (last === undefined || page.length < readBatch) return;
+    if (last === undefined || page.length < limit) return;
     after = last;
   }
 }

@@ -25,8 +25,24 @@ export function rawOrNull(text: string | null): RawJson | null {
 
 /** Serializes an object, some of whose members may be {@link RawJson}; omits undefined members. */
 export function printJson(object: Record<string, unknown>): string {
+  return objectText(membersOf(object));
+}
+
+/** Yields the text of {@link printJson} in pieces: large texts are not copied. */
+export function* jsonPieces(object: Record<string, unknown>): Generator<string> {
+  let separator = '{';
+  for (const [name, text] of membersOf(object)) {
+    yield `${separator}${JSON.stringify(name)}:`;
+    yield text;
+    separator = ',';
+  }
+  yield separator === '{' ? '{}' : '}';
+}
+
+function membersOf(object: Record<string, unknown>): [name: string, text: string][] {
   const members = Object.entries(object).filter(([, value]) => value !== undefined);
-  return objectText(
-    members.map(([name, value]) => [name, value instanceof RawJson ? value.text : JSON.stringify(value)]),
-  );
+  return members.map(([name, value]) => [
+    name,
+    value instanceof RawJson ? value.text : JSON.stringify(value),
+  ]);
 }
