@@ -48,9 +48,13 @@ function each<Value>(present: (value: Value) => unknown): (values: readonly Valu
   return (values) => values.map(present);
 }
 
+/** Longer texts become Buffers: see `readRecords`. */
+const maxStringCharacters = 16 * 1024;
+
 /** JSON text stays as it is. */
 function json(text: string): unknown {
-  return text === '' ? text : new RawJson(text);
+  if (text === '') return text;
+  return text.length > maxStringCharacters ? Buffer.from(text) : new RawJson(text);
 }
 
 /** Paths of receivers may contain secrets. */
@@ -126,7 +130,7 @@ interface RecordOf {
   pendingEvents: BacklogEntry;
 }
 
-/** Returns what the export contains of a record. */
+/** Returns what the export contains of a record; see `jsonPieces`. */
 export function exportedFields(kind: RecordKind, record: Record<string, unknown>): Record<string, unknown> {
   return records[kind](record as never);
 }

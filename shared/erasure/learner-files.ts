@@ -6,9 +6,9 @@ import type { Database } from '../models/database.ts';
 import { findContent } from '../models/lesson-content.ts';
 import { findLesson } from '../models/lesson.ts';
 import { kindsOf, readRecords } from '../models/learner-records.ts';
-import type { RecordKind } from '../models/learner-records.ts';
 import { findOrganization } from '../models/organization.ts';
 import type { ProgressRecord } from '../models/progress-record.ts';
+import { arrayElements, arrayText } from '../platform/json-text.ts';
 import { jsonPieces } from '../platform/raw-json.ts';
 import { itemsFromJson } from '../progress/state.ts';
 import { pseudonymOf } from '../tokens/learner-subject.ts';
@@ -22,7 +22,7 @@ import { exportedFields, originOf } from './exported-fields.ts';
 export interface LearnerFile {
   name: string;
   /** Yields its text. Reads MongoDB only then. */
-  text: () => AsyncIterable<string>;
+  text: () => AsyncIterable<string | Buffer>;
 }
 
 export interface LearnerExportDependencies {
@@ -40,13 +40,13 @@ export function learnerFiles(
   const { organizationId, ...subject } = learner;
   const kinds = kindsOf(learner);
   const organizationName = async () => (await findOrganization(db, organizationId))?.name ?? '';
-  const progress = <Field extends keyof OwnedProgress>(fields: readonly Field[]) =>
-    readRecords(
-      db,
-      learner,
-      learner.source === 'embed' ? 'progress' : 'ltiProgress',
-      fields,
-    ) as AsyncGenerator<object & Pick<OwnedProgress, Field>>;
+  const progress = <Field extends keyof OwnedProgress, Presented>(
+    fields: readonly Field[],
+    present: (record: Pick<OwnedProgress, Field>) => Presented,
+  ) => {
+    const kind = learner.source === 'embed' ? 'progress' : 'ltiProgress';
+    return readRecords(db, learner, kind, (record) => present(record as never), fields);
+  };
   const { learner: own, lessons, answers, access, recipients } = commonFiles;
   return [
     {
@@ -58,11 +58,18 @@ export function learnerFiles(
       text: () =>
         once(async () => document({ ...subject, organization: await organizationName(), exportedAt })),
     },
-    { name: lessons.name, text: () => lessonRows(db, progress(lessonFields)) },
-    { name: answers.name, text: () => answerRows(db, progress(answerFields)) },
+    {
+      name: lessons.name,
+      text: () =>
+        lessonRows(
+          db,
+          progress(lessonFields, (record) => record),
+        ),
+    },
+    { name: answers.name, text: () => answerRows(db, progress(answerFields, withItemGroups)) },
     ...kinds.map((kind) => ({
       name: recordFiles[kind].name,
-      text: () => jsonArray(exported(kind, readRecords(db, learner, kind))),
+      text: () => jsonArray(readRecords(db, learner, kind, (record) => exportedFields(kind, record))),
     })),
     { name: access.name, text: () => jsonArray(accesses(db, pepper, learner)) },
     { name: recipients.name, text: () => recipientsOf(db, learner) },
@@ -82,31 +89,23 @@ function document(value: object): string {
 /** Short texts are joined: each chunk takes several steps on its way into the archive. */
 const maxJoinedCharacters = 16 * 1024;
 
-/**
- * Yields the text of a JSON array, one element per line. It does not copy long texts: V8 keeps large garbage for long, so
- * that copies would take far more memory than the texts.
- */
-async function* jsonArray(entries: AsyncIterable<Record<string, unknown>>): AsyncGenerator<string> {
-  let chunk = '';
+/** Yields the text of a JSON array, one element per line. */
+async function* jsonArray(entries: AsyncIterable<Record<string, unknown>>): AsyncGenerator<string | Buffer> {
+  let joined = '';
   let separator = '[\n';
   for await (const entry of entries) {
     for (const piece of [separator, ...jsonPieces(entry)]) {
-      if (chunk.length + piece.length > maxJoinedCharacters) {
-        yield chunk;
-        chunk = '';
+      if (typeof piece === 'string' && joined.length + piece.length <= maxJoinedCharacters) {
+        joined += piece;
+        continue;
       }
-      chunk += piece;
+      yield joined;
+      joined = '';
+      yield piece;
     }
     separator = ',\n';
   }
-  yield chunk + (chunk === '' ? '[]\n' : '\n]\n');
-}
-
-async function* exported(
-  kind: RecordKind,
-  records: AsyncIterable<Record<string, unknown>>,
-): AsyncGenerator<Record<string, unknown>> {
-  for await (const record of records) yield exportedFields(kind, record);
+  yield joined + (separator === '[\n' ? '[]\n' : '\n]\n');
 }
 
 /** Yields the accesses to a learner's data, without the person or program and without the IP address. */
@@ -162,24 +161,35 @@ function isoOf(time: Date | null): string | null {
 }
 
 /** The number of rows that are formatted at once. Other requests wait meanwhile. */
-const rowsPerChunk = 200;
+const rowsPerChunk = 50;
 
 const answerFields = ['lessonId', 'versionId', 'items'] as const;
 
-async function* answerRows(
-  db: Database,
-  records: AsyncIterable<Pick<OwnedProgress, (typeof answerFields)[number]>>,
-): AsyncGenerator<string> {
+type AnsweredRecord = Pick<OwnedProgress, 'lessonId' | 'versionId'> & { itemGroups: Buffer[] };
+
+/** Divides the items of a record into JSON arrays, whose rows are formatted at once. */
+function withItemGroups({
+  lessonId,
+  versionId,
+  items,
+}: Pick<OwnedProgress, (typeof answerFields)[number]>): AnsweredRecord {
+  const elements = items === null ? [] : arrayElements(items);
+  const itemGroups: Buffer[] = [];
+  for (let from = 0; from < elements.length; from += rowsPerChunk)
+    itemGroups.push(Buffer.from(arrayText(elements.slice(from, from + rowsPerChunk))));
+  return { lessonId, versionId, itemGroups };
+}
+
+async function* answerRows(db: Database, records: AsyncIterable<AnsweredRecord>): AsyncGenerator<string> {
   const columns = ['lesson', 'step', 'question', 'answer', 'points', 'maxPoints', 'answered', 'tries'];
   yield csv([[...columns, 'lessonId', 'stepId', 'questionId']]);
-  for await (const { lessonId, versionId, items: stored } of records) {
-    if (stored === null) continue;
+  for await (const { lessonId, versionId, itemGroups } of records) {
+    if (itemGroups.length === 0) continue;
     const content = await findContent(db, versionId);
     const text = content === null ? null : versionTextOf(content);
     const titles = new Map(text?.steps.map(({ id, title }) => [id, title]));
-    const items = itemsFromJson(stored);
-    for (let from = 0; from < items.length; from += rowsPerChunk) {
-      const rows = items.slice(from, from + rowsPerChunk).map((item): Cell[] => {
+    for (const group of itemGroups) {
+      const rows = itemsFromJson(group.toString()).map((item): Cell[] => {
         const { stepId, widgetId, answer, score, maxScore, answeredAt, tries = 1 } = item;
         const interaction = text?.interactions.get(interactionKey(stepId, widgetId));
         return [

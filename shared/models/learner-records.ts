@@ -139,10 +139,7 @@ export async function removeRecords(
   }
 }
 
-/**
- * How many records are read at once: about 2 MiB. V8 soon collects large texts that are used at once; those that wait for
- * a slow consumer become old, and old garbage stays for long.
- */
+/** How many records are read at once: about 2 MiB. */
 const readBatch: Record<RecordKind, number> = {
   ...{ progress: 1, ltiProgress: 1 },
   ...{ grades: 25, deliveries: 25, pendingEvents: 5 },
@@ -155,16 +152,20 @@ export function kindsOf(learner: LearnerSubject): RecordKind[] {
 }
 
 /**
- * Yields a learner's records of a kind, as MongoDB has them. Cursors expire, so a slow consumer must not hold one.
+ * Yields what a function returns of each of a learner's records of a kind. Cursors expire, so a slow consumer must not
+ * hold one.
  *
+ * @param present gets the record as MongoDB has it. It should return long texts as Buffers: V8 soon collects a large
+ *   string that is used at once. One that waits for a slow consumer becomes old, and old garbage stays for long.
  * @param fields only these fields; all of them by default.
  */
-export async function* readRecords(
+export async function* readRecords<Presented>(
   db: LearnerRecordsDb,
   learner: LearnerSubject,
   kind: RecordKind,
+  present: (record: Record<string, unknown>) => Presented,
   fields: readonly string[] = [],
-): AsyncGenerator<Record<string, unknown>> {
+): AsyncGenerator<Presented> {
   const selection = selectionsOf(learner, null)[kind];
   if (selection === undefined) return;
   const { filter, hint } = selection;
@@ -172,20 +173,25 @@ export async function* readRecords(
   const projection = Object.fromEntries(fields.map((field) => [field, 1]));
   const limit = readBatch[kind];
   const { [kind]: model } = modelsOf(db);
-  for (let after: Position | null = null; ;) {
-    const rest: object = after === null ? filter : { ...filter, ...following(after, sort) };
-    const page = (await model.collection
-      .find(rest, { projection, hint, sort, limit })
-      .toArray()) as unknown as Position[];
-    yield* page;
-    const last = page.at(-1);
-    if (last === undefined || page.length < limit) return;
-    after = last;
+  for (let after: Position | undefined, isLast = false; !isLast;) {
+    const rest: object = after === undefined ? filter : { ...filter, ...following(after, sort) };
+    const presented: Presented[] = [];
+    // Nothing refers to the records themselves while the consumer is busy.
+    for (const record of await model.collection.find(rest, { projection, hint, sort, limit }).toArray()) {
+      const { _id, createdAt } = record as unknown as Position;
+      after = { _id, ...(createdAt !== undefined && { createdAt }) };
+      presented.push(present(record));
+    }
+    isLast = presented.length < limit;
+    yield* presented;
   }
 }
 
-/** A record, which has a place in an order. */
-type Position = Record<string, unknown> & { _id: string; createdAt?: Date };
+/** The place of a record in an order. */
+interface Position {
+  _id: string;
+  createdAt?: Date;
+}
 
 const byId = { _id: 1 } as const;
 const newestFirst = { createdAt: -1, _id: 1 } as const;

@@ -25,24 +25,24 @@ export function rawOrNull(text: string | null): RawJson | null {
 
 /** Serializes an object, some of whose members may be {@link RawJson}; omits undefined members. */
 export function printJson(object: Record<string, unknown>): string {
-  return objectText(membersOf(object));
+  return objectText(definedMembers(object).map(([name, value]) => [name, textOf(value)]));
 }
 
-/** Yields the text of {@link printJson} in pieces: large texts are not copied. */
-export function* jsonPieces(object: Record<string, unknown>): Generator<string> {
+/** Yields the text of {@link printJson} in pieces. Members may also be Buffers with JSON text, which it does not copy. */
+export function* jsonPieces(object: Record<string, unknown>): Generator<string | Buffer> {
   let separator = '{';
-  for (const [name, text] of membersOf(object)) {
+  for (const [name, value] of definedMembers(object)) {
     yield `${separator}${JSON.stringify(name)}:`;
-    yield text;
+    yield Buffer.isBuffer(value) ? value : textOf(value);
     separator = ',';
   }
   yield separator === '{' ? '{}' : '}';
 }
 
-function membersOf(object: Record<string, unknown>): [name: string, text: string][] {
-  const members = Object.entries(object).filter(([, value]) => value !== undefined);
-  return members.map(([name, value]) => [
-    name,
-    value instanceof RawJson ? value.text : JSON.stringify(value),
-  ]);
+function definedMembers(object: Record<string, unknown>): [name: string, value: unknown][] {
+  return Object.entries(object).filter(([, value]) => value !== undefined);
+}
+
+function textOf(value: unknown): string {
+  return value instanceof RawJson ? value.text : JSON.stringify(value);
 }
