@@ -13,18 +13,20 @@ export interface Measurement {
 
 /** Returns the median time of each contender in milliseconds, by name; see `medians`. */
 export function medianTimes(contenders: Contender[], rounds: number): Promise<Map<string, number>> {
-  return medians(
-    contenders.map(({ name, prepare, run }) => ({
-      name,
-      async measure() {
-        await prepare();
-        const started = performance.now();
-        await run();
-        return performance.now() - started;
-      },
-    })),
-    rounds,
-  );
+  return medians(contenders.map(timed), rounds);
+}
+
+/** Measures the time of a contender. */
+export function timed({ name, prepare, run }: Contender): Measurement {
+  return {
+    name,
+    async measure() {
+      await prepare();
+      const started = performance.now();
+      await run();
+      return performance.now() - started;
+    },
+  };
 }
 
 /**

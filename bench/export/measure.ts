@@ -13,9 +13,11 @@ import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { playerRelease } from '../../shared/player/player-release.ts';
 import { connectOptionalRedis, connectRedis } from '../../shared/platform/redis.ts';
 import { createCoordination } from '../../shared/coordination/coordination.ts';
+import { trackUsage } from '../../shared/storage/tracked-store.ts';
 import { runExport } from '../../worker/exports/job.ts';
 import { prepareInstallation } from '../installation.ts';
-import { medianTimes, report } from '../rounds.ts';
+import { medians, medianTimes, report, timed } from '../rounds.ts';
+import type { Measurement } from '../rounds.ts';
 import { writeSamplePackage } from '../sample-package.ts';
 import { archiverStored, curlThenZip, plainLoop, zipStored } from './baselines.ts';
 
@@ -34,6 +36,9 @@ const sample = await mkdtemp(join(tmpdir(), 'lectern-sample-'));
 await writeSamplePackage(sample, lesson);
 const media = join(sample, 'media');
 const names = (await readdir(media)).sort();
+
+const oneProcess = 'Lectern, built in one process';
+const apiPath = 'Lectern, API + queue + worker';
 
 /** The latency of a distant origin. */
 const latencyMs = 40;
@@ -89,10 +94,12 @@ const origins = await Promise.all(
 const installation = await prepareInstallation({
   LECTERN_ALLOWED_PRIVATE_HOSTS: origins.map(({ host }) => host).join(','),
 });
-const { folder, settings, config, servers, db, store, authorization, publish } = installation;
+const { folder, settings, config, servers, db, authorization, publish } = installation;
 const downloader = createDownloader(config.download);
 const redis = await connectOptionalRedis(servers.redisUrl);
 const coordination = createCoordination(redis, config);
+// As in workers, and in `lectern lesson export`.
+const store = trackUsage(installation.store, coordination.usage);
 const queueRedis = await connectRedis(servers.redisUrl);
 const queue = createExportQueue(queueRedis, config);
 const processes = await startProcesses(config, servers, { workers: 1, settings });
@@ -125,13 +132,33 @@ const build = async (version: LessonVersion, profile?: string) => {
   );
   if (failures > 0) throw new Error(`${failures} files failed`);
 };
+/** The two measurements of one request: the time to its first byte, and to its last. */
+const throughApi = (version: LessonVersion): [Measurement, Measurement] => {
+  let lastByteMs = NaN;
+  return [
+    {
+      name: `${apiPath}, until the archive is ready`,
+      async measure() {
+        await forgetDownloads();
+        const times = await request(version);
+        ({ lastByteMs } = times);
+        return times.firstByteMs;
+      },
+    },
+    { name: `${apiPath}, until the last byte`, measure: () => Promise.resolve(lastByteMs) },
+  ];
+};
 const request = async (version: LessonVersion) => {
   const target = join(folder, 'export.zip');
   const url = `${baseUrl}/api/lessons/${version.lessonId}/versions/${version._id}/export-zip`;
-  const credentials = `Authorization: ${authorization}`;
-  await promisify(execFile)('curl', ['--silent', '--fail', '--header', credentials, '--output', target, url]);
+  const { stdout } = await promisify(execFile)('curl', [
+    ...['--silent', '--fail', '--write-out', '%{time_starttransfer} %{time_total}'],
+    ...['--header', `Authorization: ${authorization}`, '--output', target, url],
+  ]);
   const { size } = await stat(target);
   if (size < lesson.bytes) throw new Error(`the archive has ${size} bytes`);
+  const [firstByteMs = NaN, lastByteMs = NaN] = stdout.split(' ').map((seconds) => Number(seconds) * 1000);
+  return { firstByteMs, lastByteMs };
 };
 
 console.log(
@@ -144,23 +171,18 @@ for (const [index, { title, curls }] of scenarios.entries()) {
   const [baseline] = curls;
   report(
     `Cold export, from ${title}`,
-    await medianTimes(
+    await medians(
       [
-        ...curls.map(({ name, options }) => ({
-          name,
-          prepare: emptyOutput,
-          run: () => curlThenZip(origin, names, output, options),
-        })),
-        { name: 'Lectern, built in one process', prepare: forgetDownloads, run: () => build(version) },
-        {
-          name: 'Lectern, API + queue + worker, to the last byte',
-          prepare: forgetDownloads,
-          run: () => request(version),
-        },
+        ...curls.map(({ name, options }) =>
+          timed({ name, prepare: emptyOutput, run: () => curlThenZip(origin, names, output, options) }),
+        ),
+        timed({ name: oneProcess, prepare: forgetDownloads, run: () => build(version) }),
+        ...throughApi(version),
       ],
       rounds,
     ),
     baseline?.name ?? '',
+    oneProcess,
   );
 }
 
@@ -211,6 +233,7 @@ async function measureStored(): Promise<void> {
 
 await processes.stop();
 downloader.close();
+coordination.usage.close();
 redis.disconnect();
 queueRedis.disconnect();
 for (const { child } of origins) child.disconnect();
