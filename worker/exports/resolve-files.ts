@@ -45,7 +45,7 @@ export interface FileResolution {
   reserve: (bytes: number) => void;
   /** Ends the resolution because the build failed. Waiting for further files rejects with the reason. */
   abandon: (reason: unknown) => void;
-  /** Stops running lookups and downloads, and resolves when they have ended. */
+  /** Stops running lookups and downloads, and resolves when they have ended and are recorded. */
   end: () => Promise<void>;
 }
 
@@ -162,6 +162,10 @@ export async function resolveFiles(
     forEachConcurrently(prepared(external, cache), config.download.concurrency, resolveExternal, fail),
   ]);
   void done.then(() => fail(new Error('there are no other files')));
+  // While the rest of the archive is written, so that its end waits for neither Redis nor MongoDB.
+  const saved = done.then(() => Promise.all([recordOwned(), cache.flush()]));
+  // `end` throws its error.
+  saved.catch(() => undefined);
   return {
     paths: [...stored, ...external].map(({ path }) => path).sort(),
     outcomeOf: (path) => outcomes.get(path),
@@ -181,8 +185,7 @@ export async function resolveFiles(
       await done;
       hosts.close();
       pins.release();
-      await recordOwned();
-      await cache.flush();
+      await saved;
     },
   };
 }
