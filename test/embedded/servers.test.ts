@@ -7,6 +7,7 @@ import { readableLogLine, startMongod } from '../../shared/embedded/mongod.ts';
 import { startRedis } from '../../shared/embedded/redis.ts';
 import { lives } from './processes.ts';
 import { temporaryFolder } from '../support/folders.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 test('Redis restarts empty on its port, rejects a second server there, and never evicts keys', async () => {
   const first = await startRedis();
@@ -24,6 +25,28 @@ test('Redis restarts empty on its port, rejects a second server there, and never
   expect(await client.get('key')).toBeNull();
   await second.stop();
   expect(lives(second.pid)).toBe(false);
+});
+
+test('a client that waits for events gets them without a delay', async () => {
+  const server = await startRedis();
+  const [reader, writer] = [new Redis(server.url), new Redis(server.url)];
+  onTestFinished(() => {
+    reader.disconnect();
+    writer.disconnect();
+  });
+  await Promise.all([reader.ping(), writer.ping()]);
+  const delays: number[] = [];
+  for (let last = '0'; delays.length < 10;) {
+    const next = reader.xread('BLOCK', 10_000, 'STREAMS', 'events', last);
+    await waitFor('the reader waits', async () => /^blocked_clients:1/m.test(await writer.info('clients')));
+    const added = performance.now();
+    const [id] = await Promise.all([writer.xadd('events', '*', 'event', 'completed'), next]);
+    delays.push(performance.now() - added);
+    last = String(id);
+  }
+  // A busy machine may delay some of them; the delayed acknowledgment of TCP, 40 ms, would delay all.
+  expect(Math.min(...delays)).toBeLessThan(30);
+  await server.stop();
 });
 
 test('mongod on an occupied port is reported with its readable log', async () => {
