@@ -36,7 +36,8 @@ for (const file of ['learners.ndjson', 'learners.csv', 'answers.csv']) await mea
 await requestStatistics(db, { organizationId: organization._id, lessonId });
 const deps = { db, lessons: new PreparedLessons(db, 16 * 1024 ** 2) };
 const { signal } = new AbortController();
-const claimed = await claimStatistics(db, new Date(Date.now() + 1000), new Date(Date.now() + 3_600_000));
+const claim = { now: new Date(Date.now() + 1000), lease: new Date(Date.now() + 3_600_000) };
+const claimed = await claimStatistics(db, claim, { after: '', except: [] });
 if (claimed === null) throw new Error('nothing is due');
 const fullMs = await timed(() => countLesson(deps, claimed, { signal }));
 await db.embedProgress.updateOne({ lessonId }, { lastActivityAt: new Date() });
