@@ -1,5 +1,4 @@
 import type { Block } from './block.ts';
-import type { WidgetContext } from './widget.ts';
 
 /** Returns a value as an object with unknown fields; {} for anything else. */
 export function record(value: unknown): Record<string, unknown> {
@@ -44,7 +43,7 @@ export function isPlayable(url: string): boolean {
 }
 
 /** Returns the URL of a media file that a block's props name; undefined if there is none or it is not playable. */
-export function mediaUrl(context: WidgetContext, prop: unknown): string | undefined {
+export function mediaUrl(context: { resolveMedia(src: string): string }, prop: unknown): string | undefined {
   const src = text(prop);
   if (!src) return undefined;
   const url = context.resolveMedia(src);
