@@ -23,8 +23,8 @@ export function readSkeleton(
     outline: outlineOfQuestions(sections),
     widgetOf(stepId, widgetId) {
       const step = byId.get(stepId);
-      const { widgets = [] } = (step && source.find(step)) ?? {};
-      return widgets.find((widget) => widget.widgetId === widgetId);
+      const widgets = step && source.find(step)?.widgets();
+      return widgets?.find((widget) => widget.widgetId === widgetId);
     },
     contentOf: (step) => source.find(step)?.content,
     load: (index) => source.load(index),

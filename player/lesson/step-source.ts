@@ -16,11 +16,12 @@ export class StepGone extends Error {
 /** A step with its content. */
 interface LoadedStep {
   content: StepContent;
-  widgets: readonly OutlineWidget[];
+  /** Returns its widgets, which are read when they are first needed: that of a whole chunk takes milliseconds. */
+  widgets(this: void): readonly OutlineWidget[];
 }
 
 /** Stands in for a step that its chunk lacks. */
-const emptyStep: LoadedStep = { content: { content: [], root: {} }, widgets: [] };
+const emptyStep: LoadedStep = { content: { content: [], root: {} }, widgets: () => [] };
 
 /** The steps of a lesson that is played from its skeleton. */
 export interface StepSource {
@@ -54,12 +55,17 @@ export function chunkedSteps(
 
   function read({ id, content: given }: ChunkStep): [string, LoadedStep] {
     const content = readStepContent(given);
+    let widgets: readonly OutlineWidget[] | undefined;
+    return [id, { content, widgets: () => (widgets ??= widgetsOf(id, content)) }];
+  }
+
+  function widgetsOf(id: string, content: StepContent): readonly OutlineWidget[] {
     const step = { id, title: '', order_index: 0, content };
     const section = { id: '', title: '', order_index: 0, steps: [step] };
     const meta = { ...lesson, slug: '', status: '' };
     const whole = { lesson: meta, sections: [section], totalSections: 1, totalSteps: 1 };
     const [{ steps } = { steps: [] }] = outlineOf(whole, ownTypes).sections;
-    return [id, { content, widgets: steps[0]?.widgets ?? [] }];
+    return steps[0]?.widgets ?? [];
   }
 
   function settle(chunk: number): Waiting | undefined {
