@@ -67,8 +67,6 @@ export interface LessonBoot {
   sessionUrl: string;
   /** Renews `content`, with the token. */
   contentUrl: string;
-  /** The document that plays the lesson in the inner frame. */
-  frameUrl: string;
   /** Origins that may frame the page; null for any. */
   allowedOrigins: readonly string[] | null;
   /** The script's messages in the page's language; it needs them offline, too. */

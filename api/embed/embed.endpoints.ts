@@ -190,7 +190,6 @@ async function sendLesson(deps: EmbedDependencies, ctx: Context): Promise<void> 
       styledWidgets,
       sessionUrl: `${api}/session`,
       contentUrl: `${api}/content`,
-      frameUrl: `${urls.player}frame.html`,
       allowedOrigins,
       messages: messagesWith(textLanguage, ['notice.']),
       untracked: untrackedBecause(token),

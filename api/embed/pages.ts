@@ -3,6 +3,7 @@ import { message, textDirection } from '../../shared/i18n/message.ts';
 import { schemeAttribute, tokensCss } from '../../shared/theme/tokens.ts';
 import type { Scheme } from '../../shared/theme/tokens.ts';
 import { Html, markup } from '../../shared/platform/html.ts';
+import { frameSandbox } from '../player/frame-page.ts';
 import type { BootText, FailureCode } from './boot-data.ts';
 
 /** Styles of the notices in place of a lesson: a card in the middle of the page. The player has its own stylesheet. */
@@ -56,8 +57,8 @@ interface PageParts<Text = Buffer> {
   boot: readonly Text[];
   /** Undefined if the page follows the device. */
   scheme: Scheme | undefined;
-  /** False for a page that shows its lesson in a moment. */
-  isNotice?: boolean;
+  /** The frame of a page that shows its lesson in a moment; none for a notice. */
+  frame?: Html;
 }
 
 /** Returns the page that plays a lesson, as it looks before its script runs. @param titleLanguage the lesson's */
@@ -70,7 +71,9 @@ export function lessonPage({
   const main = markup`<h1 lang="${titleLanguage}" dir="${textDirection(titleLanguage)}">${title}</h1>
 <p class="loading" role="status">${message(language, 'lesson.loading')}</p>
 <noscript><p>${message(language, 'page.noScript')}</p></noscript>`;
-  return renderPage({ ...page, title, main, isNotice: false });
+  // In the page, not made by its script: the frame loads at the same time as the script.
+  const frame = markup`<iframe class="lectern-embed-frame" hidden sandbox="${frameSandbox}" src="${page.urls.player}frame.html" title="${title}" referrerpolicy="no-referrer" allow="fullscreen; autoplay"></iframe>`;
+  return renderPage({ ...page, title, main, frame });
 }
 
 /** Returns the page of a URL without a token: from a shared link, or for a frame that gets its token later. */
@@ -125,7 +128,7 @@ function renderPage<Text extends Buffer | BootText>({
   urls: { player, oembed },
   boot,
   scheme,
-  isNotice = true,
+  frame,
 }: PageParts<Text>): (Buffer | Text)[] {
   const description = markup`<link rel="alternate" type="application/json+oembed" href="${oembed ?? ''}">`;
   const { source } = markup`<!doctype html>
@@ -142,9 +145,10 @@ ${oembed === null ? [] : description}
 <script type="module" src="${player}embed-page.js"></script>
 </head>
 <body>
-<main id="lectern-page" class="${isNotice ? 'notice' : 'notice loading-page'}">
+<main id="lectern-page" class="${frame === undefined ? 'notice' : 'notice loading-page'}">
 ${main}
 </main>
+${frame ?? []}
 <script type="application/json" id="lectern-boot">${new Html(boundary)}</script>
 </body>
 </html>

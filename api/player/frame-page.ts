@@ -1,7 +1,10 @@
 import { markup } from '../../shared/platform/html.ts';
 
-/** The permissions of widgets in the sandbox. Forms are allowed for their events: none can be sent. */
-const sandbox = [
+/**
+ * What the player and widgets may do in the frame: scripts, links in new tabs, downloads and forms, for their events. They
+ * may not navigate the page, and have no real origin.
+ */
+export const frameSandbox = [
   'allow-scripts',
   'allow-forms',
   'allow-popups',
@@ -40,7 +43,7 @@ export function framePolicy(publicUrl: string): string {
   const base = href.replace(/\/$/, '').replaceAll(';', '%3B').replaceAll(',', '%2C');
   const files = `${base}/content/ ${base}/assets/`;
   return [
-    `sandbox ${sandbox}`,
+    `sandbox ${frameSandbox}`,
     "default-src 'none'",
     `script-src ${own}`,
     `style-src ${own} 'unsafe-inline'`,

@@ -33,7 +33,6 @@ export interface LessonBoot {
   styledWidgets?: string[] | null;
   sessionUrl: string;
   contentUrl: string;
-  frameUrl: string;
   /** Origins that may frame the lesson; null for any. */
   allowedOrigins: string[] | null;
   /** In the page's language. */

@@ -1,6 +1,5 @@
 import type { ChunkStep, LessonSkeleton } from '../../shared/lessons/lesson-skeleton.ts';
 import type { Scheme } from '../../shared/theme/tokens.ts';
-import { element } from '../dom.ts';
 import type { ThemeBoot } from './boot.ts';
 import { readFrameMessage } from './frame-messages.ts';
 import type { FrameMessage } from './frame-messages.ts';
@@ -48,6 +47,8 @@ export interface VisibleLesson {
 
 /** Messages of the outer page to the inner frame. */
 export type OuterMessage =
+  /** Asks for a hello, which the frame may have sent before this page listened. */
+  | { type: 'hello' }
   | ({ type: 'init' } & FrameStart)
   | { type: 'content'; base: string }
   | { type: 'scheme'; scheme: Scheme | undefined }
@@ -63,8 +64,10 @@ export type OuterMessage =
 /** The inner frame. Its origin is opaque, so it reaches this page only by messages. */
 export interface FrameLink {
   iframe: HTMLIFrameElement;
+  /** Shows the frame, and sends the lesson to it as soon as it has loaded. */
+  open(this: void): void;
   /** Sends a message. Returns false if it cannot: before the frame has started, or a step while no lesson is mounted. */
-  post(this: void, message: Exclude<OuterMessage, { type: 'init' | 'unmount' }>): boolean;
+  post(this: void, message: Exclude<OuterMessage, { type: 'hello' | 'init' | 'unmount' }>): boolean;
   /**
    * Unmounts the lesson, and waits until its widgets have reported their unsubmitted answers, but not for a busy frame.
    *
@@ -73,35 +76,31 @@ export interface FrameLink {
   unmount(this: void, onLate: () => void): Promise<void>;
 }
 
-/** Allows scripts, links in new tabs, downloads and forms (for their events), but no navigation and no real origin. */
-const sandbox = 'allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox allow-downloads';
 /** Limits how often a widget can restart the frame. */
 const maxStarts = 20;
 /** The time in which widgets must report their unsubmitted answers. */
 const unmountTimeoutMs = 2000;
 
-/** @param start called each time the frame loads */
-export function openFrame(
-  { src, title }: { src: string; title: string },
+/**
+ * Connects the page with its inner frame.
+ *
+ * @param iframe loads with the page
+ * @param start called each time the frame loads
+ */
+export function frameLink(
+  iframe: HTMLIFrameElement,
   start: () => FrameStart,
   onMessage: (message: Exclude<FrameMessage, { type: 'unmounted' }>) => void,
 ): FrameLink {
-  const iframe = element('iframe', {
-    class: 'lectern-embed-frame',
-    sandbox,
-    src,
-    title,
-    referrerpolicy: 'no-referrer',
-    allow: 'fullscreen; autoplay',
-  });
   let port: MessagePort | undefined;
   let starts = 0;
   let isMounted = true;
   /** Callbacks of the unmounts that the frame has not confirmed yet, in their order. */
   let unmounting: (() => void)[] = [];
 
-  addEventListener('message', ({ source, data }: MessageEvent<unknown>) => {
+  function onHello({ source, data }: MessageEvent<unknown>): void {
     if (source === null || source !== iframe.contentWindow || !isHello(data) || starts >= maxStarts) return;
+    if (data.isAnswer === true && starts > 0) return;
     starts += 1;
     port?.close();
     const channel = new MessageChannel();
@@ -115,9 +114,15 @@ export function openFrame(
     isMounted = true;
     unmounting = [];
     iframe.contentWindow.postMessage({ type: 'init', ...start() }, '*', [channel.port2]);
-  });
+  }
+
   return {
     iframe,
+    open() {
+      iframe.hidden = false;
+      addEventListener('message', onHello);
+      iframe.contentWindow?.postMessage({ type: 'hello' }, '*');
+    },
     post(message) {
       if (message.type === 'remount') isMounted = true;
       if (!isMounted && message.type === 'goTo') return false;
@@ -145,7 +150,7 @@ export function progressForFrame(record: SessionRecord): FrameProgress {
   return { ...position, items, progressData, variableState };
 }
 
-function isHello(data: unknown): boolean {
+function isHello(data: unknown): data is { isAnswer?: unknown } {
   const { source, v, type } = (data ?? {}) as Record<string, unknown>;
   return source === 'lectern-frame' && v === 1 && type === 'hello';
 }

@@ -2,7 +2,7 @@ import type { Scheme } from '../../shared/theme/tokens.ts';
 import { addTheme, currentScheme, setScheme } from '../theme.ts';
 import type { LessonBoot } from './boot.ts';
 import { chunkLoader } from './chunk-loader.ts';
-import { openFrame, progressForFrame } from './frame-link.ts';
+import { frameLink, progressForFrame } from './frame-link.ts';
 import { openHost, sendHeightToPlatform } from './host-link.ts';
 import { launchLines, leaveFor } from './launch-lines.ts';
 import { learnerNotices } from './learner-notices.ts';
@@ -112,8 +112,8 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
 
   const steps = stepHistory(stepFragments, (stepId) => frame.post({ type: 'goTo', stepId }));
 
-  const frame = openFrame(
-    { src: boot.frameUrl, title: boot.title },
+  const frame = frameLink(
+    document.querySelector('iframe') as HTMLIFrameElement,
     () => ({
       lesson: boot.lesson,
       first: { chunk: boot.chunk, steps: boot.steps },
@@ -264,7 +264,8 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
 
   function show(): void {
     progress.moveTo(positions.positionInRecord(stateNow()));
-    document.body.append(...lines.above, frame.iframe);
+    frame.iframe.before(...lines.above);
+    frame.open();
     frameTimer = setTimeout(() => {
       isStuck = true;
       update();
@@ -281,7 +282,9 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   }
 
   document.body.className = visible ? 'lectern-embed' : 'lectern-embed lectern-is-window';
-  document.body.replaceChildren(notices.root);
+  // The frame stays where it is: moved, it would load again.
+  document.getElementById('lectern-page')?.replaceWith(notices.root);
+  document.getElementById('lectern-boot')?.remove();
   new ResizeObserver(([entry]) => {
     const isSized = frame.iframe.style.blockSize !== '';
     if (!entry || !isSized) return;

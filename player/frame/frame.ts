@@ -18,13 +18,17 @@ import type { Widget } from '../widget.ts';
  * is opaque, so neither the player nor widgets reach a token, a cookie or the API.
  */
 function listen(): void {
-  addEventListener('message', function onInit({ source, data, ports }: MessageEvent<OuterMessage | null>) {
+  const sayHello = (isAnswer: boolean) =>
+    parent.postMessage({ source: 'lectern-frame', v: 1, type: 'hello', isAnswer }, '*');
+  addEventListener('message', function onMessage({ source, data, ports }: MessageEvent<OuterMessage | null>) {
+    if (source !== parent) return;
+    if (data?.type === 'hello') sayHello(true);
     const [port] = ports;
-    if (source !== parent || data?.type !== 'init' || port === undefined) return;
-    removeEventListener('message', onInit);
+    if (data?.type !== 'init' || port === undefined) return;
+    removeEventListener('message', onMessage);
     play(data, port);
   });
-  parent.postMessage({ source: 'lectern-frame', v: 1, type: 'hello' }, '*');
+  sayHello(false);
 }
 
 function play(start: FrameStart, port: MessagePort): void {
@@ -92,7 +96,7 @@ function play(start: FrameStart, port: MessagePort): void {
     port.postMessage(message);
   }
 
-  port.onmessage = ({ data }: MessageEvent<Exclude<OuterMessage, { type: 'init' }>>) => {
+  port.onmessage = ({ data }: MessageEvent<Exclude<OuterMessage, { type: 'hello' | 'init' }>>) => {
     switch (data.type) {
       case 'content':
         content = data.base;

@@ -88,7 +88,6 @@ describe('the page of a lesson', () => {
       styledWidgets: [],
       sessionUrl: `${lesson}/session`,
       contentUrl: `${lesson}/content`,
-      frameUrl: `/player/${release.name}/frame.html`,
       allowedOrigins: null,
       launch: null,
       theme: null,
@@ -190,12 +189,14 @@ describe('the page of a lesson', () => {
   test('with a path in the public URL all URLs of the page begin with it', async () => {
     const named = await api.startApi({ PUBLIC_URL: 'https://lessons.example/lectern/' });
     const answer = await ask(named + embedPath(version));
-    const { sessionUrl, contentUrl, chunksUrl, frameUrl, content } = bootOf(answer);
-    for (const url of [sessionUrl, contentUrl, frameUrl]) expect(url).toMatch(/^\/lectern\/(api|player)\//);
+    const { sessionUrl, contentUrl, chunksUrl, content } = bootOf(answer);
+    for (const url of [sessionUrl, contentUrl]) expect(url).toMatch(/^\/lectern\/api\//);
     expect(chunksUrl).toMatch(chunksPath(version, '/lectern'));
     expect((content as { base: string }).base).toMatch('https://lessons.example/lectern/content/v1/');
     const page = answer.body.toString();
-    expect(page).toContain(`src="/lectern/player/${release.name}/embed-page.js"`);
+    for (const file of ['embed-page.js', 'frame.html']) {
+      expect(page).toContain(`src="/lectern/player/${release.name}/${file}"`);
+    }
     const embed = encodeURIComponent(`https://lessons.example/lectern/embed/${version.lessonId}`);
     expect(page).toContain(`href="/lectern/oembed?format=json&amp;url=${embed}"`);
   });

@@ -84,6 +84,35 @@ test('a lesson plays in a cross-site iframe, and its progress is saved', async (
   });
 });
 
+test('the frame and the script of the page load at the same time, and either may come first', async () => {
+  const version = await publishQuiz({ api: lab.api });
+  const context = await lab.browser.newContext();
+  let script: Promise<unknown> | undefined;
+  const frameListens = new Promise<void>((resolve) => {
+    void context.exposeBinding('frameListens', () => resolve());
+  });
+  await context.addInitScript(`addEventListener('message', ({ data }) => {
+    if (data?.source === 'lectern-frame') frameListens();
+  })`);
+  await context.route('**/embed-page.js', async (route) => {
+    await (script ?? frameListens);
+    await route.continue();
+  });
+  await seeStep(await lab.open(version, { context }), 's1');
+
+  script = Promise.resolve();
+  let pageListens: Promise<void> | undefined;
+  await context.route('**/frame.html', async (route) => {
+    await pageListens;
+    await route.continue();
+  });
+  const opening = lab.open(version, { context });
+  pageListens = opening.then(({ outer }) =>
+    outer.locator('body.lectern-embed').waitFor({ state: 'attached' }),
+  );
+  await seeStep(await opening, 's1');
+});
+
 test("the demo lesson plays from first step to last, and the record contains the learner's progress", async () => {
   const lesson = await readDemoLesson();
   const { api } = lab;
