@@ -33,6 +33,9 @@ function listen(): void {
 
 function play(start: FrameStart, port: MessagePort): void {
   const root = element('main');
+  document.documentElement.lang = start.language;
+  // Before the lesson is mounted, because the player measures its width: without one, it would lay out everything twice.
+  document.body.append(root);
   setVisible(start.visible);
   addTheme(start.theme?.css);
   setScheme(start.scheme);
@@ -133,8 +136,6 @@ function play(start: FrameStart, port: MessagePort): void {
         root.style.minBlockSize = '';
     }
   };
-  document.documentElement.lang = start.language;
-  document.body.append(root);
   const sendHeight = (height: number) => send({ type: 'resize', height });
   if (start.visible) followHeight(root, sendHeight);
   else new ResizeObserver(() => sendHeight(root.offsetHeight)).observe(root);

@@ -33,7 +33,7 @@ type Surroundings = LessonActions & Pick<LessonOptions, 'logo' | 'status'>;
 /** The player on the page. */
 export interface LessonView {
   /**
-   * Shows the current step, or the end.
+   * Shows the current step, or the end. `mark` follows.
    *
    * @param next the text of the Next button
    * @param isChange false for the first time: the page keeps its focus and scroll position
@@ -41,7 +41,7 @@ export interface LessonView {
   show(progress: LessonProgress, isChange: boolean, next: string): void;
   /** Shows the page before the current step. @param start the text of the button that goes to the step */
   showCover(cover: LessonCover, start: string): void;
-  /** Shows what an answer has changed around the step. @param hasTask whether a question of the step comes before Next */
+  /** Shows what the learner has done, in the outline and around the step. @param hasTask whether a question of the step comes before Next */
   mark(progress: LessonProgress, hasTask: boolean): void;
   /** Asks before the lesson is finished. */
   askFinish(before: BeforeFinish, finish: () => void): void;
@@ -170,7 +170,6 @@ export function lessonView(
       stage.setAttribute('aria-labelledby', heading.id);
       const { atEnd, index } = progress;
       const current = currentStep(lesson, progress);
-      outline.show(progress);
       progressView.show(progress);
       bar.position.textContent = atEnd ? '' : stepPosition(index, lesson, language);
       const above = atEnd ? '' : (lesson.sections[current.sectionIndex]?.title ?? '');

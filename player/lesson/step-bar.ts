@@ -69,10 +69,12 @@ export function stepBar(
   let isCompact: boolean | undefined;
 
   function measure(): void {
+    const { clientWidth } = root;
+    const { offsetWidth } = steps;
     // The tools leave this space to the buttons, whose texts have any length.
-    root.style.setProperty('--lectern-steps-size', `${steps.offsetWidth}px`);
-    root.classList.toggle('lectern-is-tight', root.clientWidth - steps.offsetWidth < tightBelowPixels);
-    const isNow = root.clientWidth < compactBelowPixels;
+    tools.style.setProperty('--lectern-steps-size', `${offsetWidth}px`);
+    root.classList.toggle('lectern-is-tight', clientWidth - offsetWidth < tightBelowPixels);
+    const isNow = clientWidth < compactBelowPixels;
     if (isNow === isCompact) return;
     isCompact = isNow;
     root.classList.toggle('lectern-is-compact', isCompact);
