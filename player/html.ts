@@ -84,7 +84,10 @@ const keptStyles = [
  * an inert document until they are appended, so nothing loads before its URL is resolved.
  */
 export function safeHtml(source: unknown, context: WidgetContext): DocumentFragment {
-  const fragment = DOMPurify.sanitize(paragraphs(text(source)), {
+  const html = paragraphs(text(source));
+  // Nothing to sanitize, as in most choices and captions: it takes longer than showing them.
+  if (!/[<&]/.test(html)) return plainText(html);
+  const fragment = DOMPurify.sanitize(html, {
     RETURN_DOM_FRAGMENT: true,
     FORBID_TAGS: forbiddenTags,
     FORBID_ATTR: forbiddenAttributes,
@@ -117,6 +120,12 @@ export function richText(source: unknown, context: WidgetContext): HTMLElement |
   holder.append(safeHtml(source, context));
   hintWhenWide(holder);
   return holder;
+}
+
+function plainText(source: string): DocumentFragment {
+  const fragment = document.createDocumentFragment();
+  fragment.append(source);
+  return fragment;
 }
 
 function paragraphs(source: string): string {
