@@ -84,33 +84,28 @@ test('a lesson plays in a cross-site iframe, and its progress is saved', async (
   });
 });
 
-test('the frame and the script of the page load at the same time, and either may come first', async () => {
+test('the frame may listen before the page does, and the page before the frame', async () => {
   const version = await publishQuiz({ api: lab.api });
-  const context = await lab.browser.newContext();
-  let script: Promise<unknown> | undefined;
+  const early = await lab.browser.newContext();
   const frameListens = new Promise<void>((resolve) => {
-    void context.exposeBinding('frameListens', () => resolve());
+    void early.exposeBinding('frameListens', () => resolve());
   });
-  await context.addInitScript(`addEventListener('message', ({ data }) => {
+  await early.addInitScript(`addEventListener('message', ({ data }) => {
     if (data?.source === 'lectern-frame') frameListens();
   })`);
-  await context.route('**/embed-page.js', async (route) => {
-    await (script ?? frameListens);
+  await early.route('**/embed-page.js', async (route) => {
+    await frameListens;
     await route.continue();
   });
-  await seeStep(await lab.open(version, { context }), 's1');
+  await seeStep(await lab.open(version, { context: early }), 's1');
 
-  script = Promise.resolve();
-  let pageListens: Promise<void> | undefined;
-  await context.route('**/frame.html', async (route) => {
-    await pageListens;
+  const late = await lab.browser.newContext();
+  await late.route('**/frame.html', async (route) => {
+    const outer = late.pages()[0]?.frameLocator('#course iframe');
+    await outer?.locator('body.lectern-embed').waitFor({ state: 'attached' });
     await route.continue();
   });
-  const opening = lab.open(version, { context });
-  pageListens = opening.then(({ outer }) =>
-    outer.locator('body.lectern-embed').waitFor({ state: 'attached' }),
-  );
-  await seeStep(await opening, 's1');
+  await seeStep(await lab.open(version, { context: late }), 's1');
 });
 
 test("the demo lesson plays from first step to last, and the record contains the learner's progress", async () => {
