@@ -22,7 +22,7 @@ import { exportedFields, originOf } from './exported-fields.ts';
 export interface LearnerFile {
   name: string;
   /** Yields its text. Reads MongoDB only then. */
-  text: () => AsyncIterable<string | Buffer>;
+  text: () => AsyncIterable<string | Uint8Array>;
 }
 
 export interface LearnerExportDependencies {
@@ -90,7 +90,9 @@ function document(value: object): string {
 const maxJoinedCharacters = 16 * 1024;
 
 /** Yields the text of a JSON array, one element per line. */
-async function* jsonArray(entries: AsyncIterable<Record<string, unknown>>): AsyncGenerator<string | Buffer> {
+async function* jsonArray(
+  entries: AsyncIterable<Record<string, unknown>>,
+): AsyncGenerator<string | Uint8Array> {
   let joined = '';
   let separator = '[\n';
   for await (const entry of entries) {

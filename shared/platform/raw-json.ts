@@ -28,12 +28,12 @@ export function printJson(object: Record<string, unknown>): string {
   return objectText(definedMembers(object).map(([name, value]) => [name, textOf(value)]));
 }
 
-/** Yields the text of {@link printJson} in pieces. Members may also be Buffers with JSON text, which it does not copy. */
-export function* jsonPieces(object: Record<string, unknown>): Generator<string | Buffer> {
+/** Yields the text of {@link printJson} in pieces. Members may also be the bytes of JSON texts, which are not copied. */
+export function* jsonPieces(object: Record<string, unknown>): Generator<string | Uint8Array> {
   let separator = '{';
   for (const [name, value] of definedMembers(object)) {
     yield `${separator}${JSON.stringify(name)}:`;
-    yield Buffer.isBuffer(value) ? value : textOf(value);
+    yield value instanceof Uint8Array ? value : textOf(value);
     separator = ',';
   }
   yield separator === '{' ? '{}' : '}';
