@@ -5,13 +5,13 @@ export interface Explained {
   name: string;
   meaning: string;
   /**
-   * What each field or column contains, by its path; several paths share a meaning. `items[].score` is the score of each
-   * entry in `items`. A test compares the paths with real exports, and the rows with docs/privacy.md.
+   * The meanings of fields or columns, by path; several paths may share one. `items[].score` is the score of each entry
+   * in `items`. A test compares the paths with real exports, and the rows with docs/privacy.md.
    */
   fields: readonly (readonly [paths: string, meaning: string])[];
 }
 
-/** What an event says; it waits in a record or in the backlog. @param at the path of the event. */
+/** Returns the fields of an event, which waits in a record or in the backlog. @param at the path of the event. */
 function eventFields(at: string): [paths: string, meaning: string][] {
   const paths = (...names: string[]) => names.map((name) => `${at}.${name}`).join(', ');
   return [
@@ -24,14 +24,14 @@ function eventFields(at: string): [paths: string, meaning: string][] {
     [paths('details.hasMoved', 'details.stepId'), 'whether the learner went to another step; the step'],
     [paths('details.answers'), 'the answers that were given'],
     [paths('details.answers[].stepId', 'details.answers[].widgetId'), 'the step and the question'],
-    [paths('details.answers[].score', 'details.answers[].maxScore'), 'the points, and the possible ones'],
+    [paths('details.answers[].score', 'details.answers[].maxScore'), 'points, and possible points'],
     [paths('details.answers[].answer'), 'the answer as JSON text; null if it is long'],
   ];
 }
 
-/** How a message or a grade is sent. */
+/** The delivery state of a message or a grade. */
 const deliveryFields: Explained['fields'] = [
-  ['state', 'waiting, failed or idle: there is nothing to send'],
+  ['state', 'waiting, failed, or idle: nothing to send'],
   ['tries, nextTryAt', 'how often sending failed; when the next try is due'],
   ['createdAt, failingSince', 'when the entry was made; since when sending fails'],
   ['failure', 'why sending failed last; null if it did not'],
@@ -68,7 +68,7 @@ is stored about it.`,
     ['finished', 'the last finished attempt'],
     ['finished.at, finished.isCurrent', 'when; false if the lesson was begun again since'],
     ['finished.score, finished.maxScore', 'its points, and possible points'],
-    ['announced', 'the last message that the entry has changed'],
+    ['announced', 'the last message about a change of the entry'],
     ['announced.revision, announced.at', 'the revision that it reported, and when'],
     ['events', 'messages to the organization that are not sent yet'],
     ...eventFields('events[]'),
@@ -179,7 +179,7 @@ apostrophe in front.`,
       ['lesson, step', 'titles of the lesson and of the step'],
       ['question, answer', 'the question, and the last answer to it'],
       ['points, maxPoints', 'points, and possible points; empty: not scored'],
-      ['answered, tries', 'when the answer was given, and how many were'],
+      ['answered, tries', 'when it was answered last; the number of tries'],
       ['lessonId, stepId, questionId', 'lesson, step and question, as in the other files'],
     ],
   },
@@ -227,7 +227,7 @@ Lectern is the software that shows the organization's lessons. In this text,
 The files do not contain technical fields of the records, or texts with which
 other computers responded to messages. In the explanations of fields, "the
 learner" is you, and "items[].score" is the "score" of each entry in "items".
-What does not apply is missing, empty or "null".
+A value that does not apply is missing, empty or "null".
 
 Times are in UTC. Files that end in .csv are tables, which spreadsheet programs
 open. Files that end in .json are for other programs, and readable with any text

@@ -46,8 +46,8 @@ const itemSchema = z
         .optional()
         .meta({
           description:
-            'The number of tries so far, for a player that has kept earlier ones to itself, such as without a ' +
-            'connection. Lectern takes its own count if that is higher.',
+            'The number of tries so far, including this one. After a time offline, a player sends only the last ' +
+            "answer to a question. If Lectern's own count is higher, that one stays.",
         }),
     },
     { error: objectFault },
@@ -144,7 +144,7 @@ export interface WrittenItem {
   /** The player's claim: both null, or `0 <= score <= maxScore`. */
   score: number | null;
   maxScore: number | null;
-  /** The player's count of tries; missing for one more than before. */
+  /** The player's count of tries; 1 if missing. */
   tries?: number;
 }
 

@@ -16,12 +16,12 @@ const leaseMs = 60 * 60_000;
 
 const retryMs = 60_000;
 
-/** Lessons that a worker counts at once, each of another organization. */
+/** The number of lessons that a worker counts at once, each of another organization. */
 const maxCounts = 2;
 
 /**
  * Counts the learners of lessons whose statistics are due. Organizations take turns, and a worker counts one lesson of
- * each at a time: a long count delays its own organization's next one, and others have the second place.
+ * each at a time: a long count delays its own organization's next one, and the second slot stays open to others.
  */
 export function startStatistics(deps: CountDependencies & { log: Logger }): Pick<Repetition, 'stop'> {
   const { db, log } = deps;
@@ -37,7 +37,12 @@ export function startStatistics(deps: CountDependencies & { log: Logger }): Pick
       if (claimed === null) return;
       last = claimed.organizationId;
       const counted = countDue(deps, claimed, signal)
-        .catch((error: unknown) => log.warn({ err: error }, 'statistics are counted again after their lease'))
+        .catch((error: unknown) =>
+          log.warn(
+            { err: error },
+            'statistics could not be counted; they are retried when their lease expires',
+          ),
+        )
         .finally(() => {
           running.delete(claimed.organizationId);
           polling.run();
