@@ -85,7 +85,7 @@ const keptStyles = [
  */
 export function safeHtml(source: unknown, context: WidgetContext): DocumentFragment {
   const html = paragraphs(text(source));
-  // Nothing to sanitize, as in most choices and captions: it takes longer than showing them.
+  // Most choices and captions are plain text. Sanitizing it would take longer than showing it.
   if (!/[<&]/.test(html)) return plainText(html);
   const fragment = DOMPurify.sanitize(html, {
     RETURN_DOM_FRAGMENT: true,

@@ -57,7 +57,7 @@ interface PageParts<Text = Buffer> {
   boot: readonly Text[];
   /** Undefined if the page follows the device. */
   scheme: Scheme | undefined;
-  /** The frame of a page that shows its lesson in a moment; none for a notice. */
+  /** The frame that will show the lesson; undefined for a notice. */
   frame?: Html;
 }
 
@@ -71,7 +71,7 @@ export function lessonPage({
   const main = markup`<h1 lang="${titleLanguage}" dir="${textDirection(titleLanguage)}">${title}</h1>
 <p class="loading" role="status">${message(language, 'lesson.loading')}</p>
 <noscript><p>${message(language, 'page.noScript')}</p></noscript>`;
-  // In the page, not made by its script: the frame loads at the same time as the script.
+  // In the HTML, so that the frame and the page's script load in parallel.
   const frame = markup`<iframe class="lectern-embed-frame" hidden sandbox="${frameSandbox}" src="${page.urls.player}frame.html" title="${title}" referrerpolicy="no-referrer" allow="fullscreen; autoplay"></iframe>`;
   return renderPage({ ...page, title, main, frame });
 }

@@ -312,7 +312,7 @@ export function parseRequest<Schema extends z.ZodType>(
   throw new LecternError(code, parsed.error.issues[0]?.message ?? 'Invalid request');
 }
 
-/** Returns the text of a fault if the query has an unknown parameter; for `z.strictObject()`. */
+/** Returns the error message for an unknown query parameter: the option `error` of `z.strictObject()`. */
 export function unknownParameter({ code, keys }: { code?: string; keys?: string[] }): string | undefined {
   return code === 'unrecognized_keys' ? `${keys?.[0] ?? ''} is not a known parameter` : undefined;
 }

@@ -18,8 +18,8 @@ export class LearnerStreams {
   /**
    * Sends chunks as the response, at the pace of the client.
    *
-   * @param content.chunks opens them. A Readable is destroyed at once when the client leaves; a generator ends after its
-   *   current chunk.
+   * @param content.chunks opens the chunks. A Readable is destroyed as soon as the client disconnects; a generator ends
+   *   after its current chunk.
    * @param content.type the media type.
    * @throws {LecternError} TOO_MANY_REQUESTS
    */

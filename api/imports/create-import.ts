@@ -100,8 +100,8 @@ export async function createImport(
 }
 
 /**
- * Each package needs its size twice: as an upload, and as imported files. One organization leaves half of the room to
- * others: it may begin uploads and send nothing.
+ * Each package needs its size twice: as an upload, and as imported files. An organization may take only half of the room
+ * that others leave, because it could begin uploads and send nothing.
  */
 async function assertRoom(db: Database, uploads: Uploads, ownBytes: number): Promise<void> {
   const free = await uploads.freeBytes();

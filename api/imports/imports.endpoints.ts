@@ -25,7 +25,7 @@ const listed = 100;
 
 const endedText = 'The import has ended';
 
-/** The streams of an import share what one of them has read in this time. */
+/** For this time, the event streams of an import share one read. */
 const sharedReadMs = 1_000;
 const maxSharedReads = 1_000;
 
@@ -114,7 +114,7 @@ export const getImport = defineEndpoint(
   },
   (deps: ImportDependencies) => {
     const streams = new WaitLimiter(deps.config.export.waitsPerOrganization, 'imports');
-    // By id, after a stream has checked that the import belongs to its organization.
+    // By import id. Each stream has first checked that the import belongs to its organization.
     const reads = new LRUCache<string, ReadImport, ImportRequest>({
       ...{ max: maxSharedReads, ttl: sharedReadMs },
       fetchMethod: (_id, _stale, { context }) => readImport(deps, context),

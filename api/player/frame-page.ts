@@ -1,8 +1,8 @@
 import { markup } from '../../shared/platform/html.ts';
 
 /**
- * What the player and widgets may do in the frame: scripts, links in new tabs, downloads and forms, for their events. They
- * may not navigate the page, and have no real origin.
+ * The permissions of the player and widgets in the sandbox: scripts, links in new tabs, downloads, and forms for their
+ * events. They cannot navigate the page, and their origin is opaque.
  */
 export const frameSandbox = [
   'allow-scripts',

@@ -23,7 +23,7 @@ import { message } from '../../shared/i18n/message.ts';
 /** The actions of the player's buttons. */
 export interface LessonActions extends EndActions {
   next(this: void): void;
-  /** Called when the step is on the page after a wait. */
+  /** Called when a step that was not loaded yet is on the page. */
   loaded(this: void): void;
 }
 
@@ -33,7 +33,7 @@ type Surroundings = LessonActions & Pick<LessonOptions, 'logo' | 'status'>;
 /** The player on the page. */
 export interface LessonView {
   /**
-   * Shows the current step, or the end. `mark` follows.
+   * Shows the current step, or the end. The caller then calls `mark`.
    *
    * @param next the text of the Next button
    * @param isChange false for the first time: the page keeps its focus and scroll position
@@ -41,7 +41,7 @@ export interface LessonView {
   show(progress: LessonProgress, isChange: boolean, next: string): void;
   /** Shows the page before the current step. @param start the text of the button that goes to the step */
   showCover(cover: LessonCover, start: string): void;
-  /** Shows what the learner has done, in the outline and around the step. @param hasTask whether a question of the step comes before Next */
+  /** Shows what the learner has done, in the outline and around the step. @param hasTask whether the step has a question to answer or to retry */
   mark(progress: LessonProgress, hasTask: boolean): void;
   /** Asks before the lesson is finished. */
   askFinish(before: BeforeFinish, finish: () => void): void;
@@ -191,7 +191,7 @@ export function lessonView(
     },
     mark(progress, hasTask) {
       outline.show(progress);
-      // One button stands out: that of the question until it is answered, and after a mistake.
+      // One button stands out: the question's while it is unanswered or can be retried, otherwise Next.
       bar.next.classList.toggle('lectern-is-quiet', hasTask);
     },
     askFinish: (before, finish) =>

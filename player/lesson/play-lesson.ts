@@ -241,7 +241,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
     view.mark(progress, !progress.atEnd && (isOpen || hasRetry(lesson, progress, step)));
   }
 
-  /** Returns the first mistake in the steps after one, while the learner reviews them. */
+  /** Returns the first mistake in the steps after an index. */
   function mistakeAfter(index: number): { step: PlayedStep; widgetId: string } | undefined {
     for (const { step, questions } of resultsOf(lesson, progress)) {
       const mistake = step.index > index ? questions.find(isMistake) : undefined;
@@ -250,7 +250,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
     return undefined;
   }
 
-  /** Goes to the first mistake in the steps after one, or to the results. */
+  /** Goes to the first mistake in the steps after an index, else to the results. */
   function reviewAfter(index: number): void {
     const mistake = mistakeAfter(index);
     isReviewing = mistake !== undefined;

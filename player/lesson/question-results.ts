@@ -68,7 +68,7 @@ export function stepMarks(lesson: PlayedLesson, progress: LessonProgress): StepM
 /**
  * Returns the unanswered questions of each step.
  *
- * @param drafts ids of the questions of the current step whose answer is not submitted yet; it counts as one
+ * @param drafts ids of the questions of the current step with an unsubmitted answer; they count as answered
  */
 export function openQuestions(
   lesson: PlayedLesson,

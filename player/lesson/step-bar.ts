@@ -6,7 +6,7 @@ import type { LessonOptions } from './options.ts';
 /** Below this width, one bar at the bottom has everything. */
 const compactBelowPixels = 640;
 
-/** Beside less space than this for contents and position, the bar shows no position. */
+/** If the buttons leave less space than this to contents and position, the bar hides the position. */
 const tightBelowPixels = 150;
 
 /** The controls that stay in view while the learner scrolls. */

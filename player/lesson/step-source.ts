@@ -16,7 +16,7 @@ export class StepGone extends Error {
 /** A step with its content. */
 interface LoadedStep {
   content: StepContent;
-  /** Returns its widgets, which are read when they are first needed: that of a whole chunk takes milliseconds. */
+  /** Returns its widgets. The first call reads them, because reading those of a whole chunk takes milliseconds. */
   widgets(this: void): readonly OutlineWidget[];
 }
 

@@ -4,7 +4,7 @@ import { message } from '../../shared/i18n/message.ts';
 
 /**
  * Returns a short text for an element with an author's HTML: its text without the last period, or else the description
- * of its picture. Long texts end after a word.
+ * of its picture. Long texts are cut after a word.
  */
 export function nameOf(content: HTMLElement): string {
   const shown = text(content.textContent.replace(/\s+/g, ' ')).replace(/[.。]$/, '');

@@ -32,8 +32,8 @@ function respondImmediately(steps: object): void {
 }
 
 /**
- * The server writes some responses in two parts, such as an event for a client that waits for it. Without TCP_NODELAY,
- * the second part waits until the client acknowledges the first, for some 40 ms.
+ * Sets TCP_NODELAY. The server writes some responses in two parts, such as an event for a blocked client. Otherwise, the
+ * second part would wait about 40 ms for the delayed acknowledgment of the first.
  */
 function sendImmediately(sockets: object): void {
   const { listeners } = sockets as { listeners: Map<number, { server: Server }> };

@@ -87,7 +87,7 @@ export async function requestErasure(
 
 /**
  * Returns a function that continues a due erasure. The organizations take turns, so that one with thousands of erasures
- * keeps no other one waiting. It resolves to false if none was due, and rejects if MongoDB or the store does not respond;
+ * does not delay others. It resolves to false if none was due, and rejects if MongoDB or the store does not respond;
  * the erasure is due again soon.
  */
 export function erasuresInTurn(deps: ErasureDependencies): () => Promise<boolean> {

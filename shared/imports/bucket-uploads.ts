@@ -27,8 +27,8 @@ const connectTimeoutMs = 10_000;
 const requestTimeoutMs = 60_000;
 
 /**
- * The library limits the parts of all uploads together, and counts a part from its first byte. So slow clients would
- * keep everyone's uploads waiting. Here, each upload has its own limit.
+ * Limits the parts of each upload by itself. The library limits those of all uploads together and counts a part from
+ * its first byte, so slow clients would delay the uploads of all others.
  */
 class UploadStore extends S3Store {
   override write(...[stream, id, offset]: Parameters<S3Store['write']>): Promise<number> {

@@ -11,7 +11,7 @@ export interface Uploads {
   receivedBytes(importId: string): Promise<number | null>;
   /** Makes a complete upload survive a power failure. */
   sync(importId: string): Promise<void>;
-  /** Runs work with the path of a complete upload on this machine. From a bucket, each run of an import has a copy. */
+  /** Runs work with the path of a complete upload on this machine. With a bucket, each run downloads its own copy. */
   withFile<T>(run: ImportLease, signal: AbortSignal, use: (path: string) => Promise<T>): Promise<T>;
   /** Removes the copies on this machine whose runs have ended, because their workers were killed. */
   removeLeftCopies(isRunning: (run: ImportLease) => Promise<boolean>): Promise<void>;

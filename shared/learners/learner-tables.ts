@@ -66,7 +66,7 @@ function cellsOf(learner: ListedLearner, columns: readonly string[]): Cell[] {
 
 /** Prints rows. A text that a spreadsheet would run as a formula gets an apostrophe in front. */
 export function csv(rows: readonly Cell[][]): string {
-  // By default, only the whole CRLF is quoted: a line of an answer would begin a row, and perhaps with a formula.
+  // By default, only texts with CRLF are quoted. A lone LF or CR would begin a row, perhaps with a formula.
   const options = { escape_formulas: true, record_delimiter: 'windows', quoted_match: /[\r\n]/ } as const;
   return stringify(rows as Cell[][], options);
 }

@@ -76,7 +76,7 @@ export function claimImport(
 /** The right to work on an import, until another worker has it. */
 export type ImportLease = Pick<LessonImport, '_id'> & { leaseId: string };
 
-/** Returns whether a run of an import has not ended, and no other worker has taken over. */
+/** Returns whether a run still has the lease of its import: it has not ended, and no other worker has taken over. */
 export async function isImportRunning(db: LessonImportDb, { _id, leaseId }: ImportLease): Promise<boolean> {
   return (await db.lessonImports.exists({ _id, leaseId }).exec()) !== null;
 }

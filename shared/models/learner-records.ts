@@ -152,12 +152,12 @@ export function kindsOf(learner: LearnerSubject): RecordKind[] {
 }
 
 /**
- * Yields what a function returns of each of a learner's records of a kind. Cursors expire, so a slow consumer must not
- * hold one.
+ * Yields a learner's records of a kind, as a function presents them. Cursors expire, so a slow consumer must not hold
+ * one.
  *
- * @param present gets the record as MongoDB has it. It should return long texts as Buffers: V8 soon collects a large
- *   string that is used at once. One that waits for a slow consumer becomes old, and old garbage stays for long.
- * @param fields only these fields; all of them by default.
+ * @param present gets the record as MongoDB has it. It should return long texts as Buffers: V8 collects a short-lived
+ *   large string soon, but one that waits for a slow consumer moves to the old generation and stays there for long.
+ * @param fields the fields to read; all by default.
  */
 export async function* readRecords<Presented>(
   db: LearnerRecordsDb,

@@ -104,7 +104,7 @@ export async function requestStatistics(
  * the lessons of each follow in the order of the requests.
  *
  * @param turn.after the organization that had the last turn.
- * @param turn.except organizations that have no turn.
+ * @param turn.except organizations to skip.
  */
 export async function claimStatistics(
   db: LessonStatisticsDb,

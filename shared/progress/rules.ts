@@ -162,8 +162,8 @@ function mergedItems(
 }
 
 /**
- * Counts a try. The same answer, which may have been sent twice, counts once. Players send only the last of the answers
- * that were given without a connection, with their number: otherwise they could be given again.
+ * Counts a try. The same answer, which may have been sent twice, counts once. After a time offline, players send only the
+ * last answer and report the number of tries. Otherwise learners could repeat the tries that they made offline.
  */
 function triesAfter(
   earlier: StoredItem | undefined,

@@ -29,7 +29,7 @@ const api = useApi();
 const version = useLesson(api);
 const sources = ['embed', 'lti'] as const;
 
-// Records have pending events only if someone wants them.
+// Records have pending events only if a webhook or an xAPI destination receives them.
 beforeAll(async () => {
   const organizationId = api.organization._id;
   await createWebhook(api.db, testPepper, organizationId, {

@@ -131,7 +131,7 @@ test('counts that become invalid while a worker counts are not published', async
   expect(await findStatistics(harness.db, lesson().lessonId)).toMatchObject({ computedAt: null });
 });
 
-test('a lesson that takes long, and others of its organization, delay no count of another organization', async () => {
+test('a long count, and others of its organization, delay no count of another organization', async () => {
   const { db } = harness;
   const publish = async (organization: Organization) => {
     const version = await publishLesson(harness, organization);

@@ -50,7 +50,7 @@ describe('on a phone', () => {
     for (const name of ['Contents', 'Back', 'Next']) await button(name).click({ trial: true });
   });
 
-  it('long texts of Next leave the space to Contents, and stay in the bar', async () => {
+  it('long texts of Next leave space to Contents, and stay in the bar', async () => {
     const wrong = { ...question, props: { ...question.props, id: 'q9' } };
     await view.start({
       lesson: lessonOf({ A: { First: [wrong], Last: [text('t', 'End')] } }),

@@ -162,9 +162,9 @@ export async function resolveFiles(
     forEachConcurrently(prepared(external, cache), config.download.concurrency, resolveExternal, fail),
   ]);
   void done.then(() => fail(new Error('there are no other files')));
-  // While the rest of the archive is written, so that its end waits for neither Redis nor MongoDB.
+  // Saves records while the rest of the archive is written, so that `end` need not wait for Redis and MongoDB.
   const saved = done.then(() => Promise.all([recordOwned(), cache.flush()]));
-  // `end` throws its error.
+  // `end` rejects with its error.
   saved.catch(() => undefined);
   return {
     paths: [...stored, ...external].map(({ path }) => path).sort(),

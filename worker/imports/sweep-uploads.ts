@@ -30,8 +30,8 @@ interface SweepDependencies {
 
 /**
  * Completes what processes left when they died, every 30 seconds: queues complete uploads, ends those without a byte for
- * IMPORT_UPLOAD_HOURS, and deletes the files of ended imports, and copies on this machine. Workers may sweep at the same
- * time.
+ * IMPORT_UPLOAD_HOURS, and deletes the files of ended imports and the copies that killed workers left on this machine.
+ * Workers may sweep at the same time.
  */
 export function startUploadSweep(deps: SweepDependencies): Repetition {
   return repeat(

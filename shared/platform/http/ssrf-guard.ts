@@ -10,7 +10,7 @@ import type { buildConnector } from 'undici';
 /** The only IPv6 block with public addresses (RFC 4291, IANA's registry). */
 const globalUnicast = ipaddr.IPv6.parse('2000::');
 
-/** Azure's virtual machines reach the service of their host at this address, which belongs to a public block. */
+/** Azure's virtual machines reach an internal service of their host at this address, although its block is public. */
 const azureHost = '168.63.129.16';
 
 /**
