@@ -257,6 +257,7 @@ test('event streams of one import share their reads', async () => {
     ),
   );
   await db?.command({ profile: 2 });
+  onTestFinished(async () => void (await db?.command({ profile: 0 })));
   await send(api, id, new Uint8Array(4));
   await Promise.all(
     responses.map(async ({ body }) => {
@@ -264,7 +265,6 @@ test('event streams of one import share their reads', async () => {
       throw new Error('the stream ended');
     }),
   );
-  await db?.command({ profile: 0 });
   const reads = { op: 'query', ns: new RegExp(api.db.lessonImports.collection.name) };
   const count = await db?.collection('system.profile').countDocuments(reads);
   expect(count).toBeGreaterThan(0);

@@ -155,7 +155,10 @@ test('a long count, and others of its organization, delay no count of another or
     },
     log: createLogger(harness.config, 'test'),
   });
-  onTestFinished(() => statistics.stop());
+  onTestFinished(() => {
+    release();
+    return statistics.stop();
+  });
   const isCounted = async ({ lessonId }: LessonVersion) =>
     (await findStatistics(db, lessonId))?.computedAt instanceof Date;
   await waitFor('the other count', () => isCounted(other));
