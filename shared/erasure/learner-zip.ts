@@ -27,6 +27,8 @@ export function zipOf(files: readonly LearnerFile[], modifiedAt: Date): Readable
   const output = zip.outputStream as Readable;
   const fail = (error: unknown) => output.destroy(error as Error);
   zip.on('error', fail);
+  // An error before the consumer listens would end the process. The consumer gets it when it begins.
+  output.on('error', () => undefined);
   let reading: Readable | undefined;
   output.once('close', () => reading?.destroy());
   for (const { name, text } of files) {
