@@ -113,7 +113,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   const steps = stepHistory(stepFragments, (stepId) => frame.post({ type: 'goTo', stepId }));
 
   const frame = frameLink(
-    document.querySelector('iframe') as HTMLIFrameElement,
+    document.querySelector('.lectern-embed-frame') as HTMLIFrameElement,
     () => ({
       lesson: boot.lesson,
       first: { chunk: boot.chunk, steps: boot.steps },

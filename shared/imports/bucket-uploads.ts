@@ -15,7 +15,7 @@ import type { Uploads } from './uploads.ts';
 const partBytes = 8 * 1024 ** 2;
 
 /** The parts of one upload that a process receives and sends at once. */
-const partsPerUpload = 4;
+const partsPerUpload = 2;
 
 /** Uploads whose facts a process remembers. */
 const maxKnown = 1_000;
