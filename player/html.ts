@@ -87,14 +87,7 @@ export function safeHtml(source: unknown, context: WidgetContext): DocumentFragm
   const html = paragraphs(text(source));
   // Most choices and captions are plain text. Sanitizing it would take longer than showing it.
   if (!/[<&]/.test(html)) return plainText(html);
-  const fragment = DOMPurify.sanitize(html, {
-    RETURN_DOM_FRAGMENT: true,
-    FORBID_TAGS: forbiddenTags,
-    FORBID_ATTR: forbiddenAttributes,
-    // A formula's TeX source, which would otherwise appear as text beside the formula.
-    ADD_FORBID_CONTENTS: ['annotation'],
-    ALLOWED_URI_REGEXP: allowedUri,
-  });
+  const fragment = sanitized(html);
   const painted = paintAttributes.map((name) => `[${name}]`).join();
   for (const node of fragment.querySelectorAll('[style]')) keepHarmlessStyles(node);
   for (const node of fragment.querySelectorAll('[class]')) removePlayerClasses(node);
@@ -120,6 +113,25 @@ export function richText(source: unknown, context: WidgetContext): HTMLElement |
   holder.append(safeHtml(source, context));
   hintWhenWide(holder);
   return holder;
+}
+
+let hasRules = false;
+
+/** Passed with each call, the rules would cost more than most texts: the library copies its lists each time. */
+function sanitized(html: string): DocumentFragment {
+  if (!hasRules) {
+    DOMPurify.setConfig({
+      RETURN_DOM_FRAGMENT: true,
+      FORBID_TAGS: forbiddenTags,
+      FORBID_ATTR: forbiddenAttributes,
+      // A formula's TeX source, which would otherwise appear as text beside the formula.
+      ADD_FORBID_CONTENTS: ['annotation'],
+      ALLOWED_URI_REGEXP: allowedUri,
+    });
+    hasRules = true;
+  }
+  // The option is only for the compiler.
+  return DOMPurify.sanitize(html, { RETURN_DOM_FRAGMENT: true });
 }
 
 function plainText(source: string): DocumentFragment {
