@@ -237,8 +237,12 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
 
   function mark(): void {
     const step = currentStep(lesson, progress);
-    const isOpen = openQuestions(lesson, progress, drafts).some((results) => results.step === step);
-    view.mark(progress, !progress.atEnd && (isOpen || hasRetry(lesson, progress, step)));
+    const hasTask = resultsOf(lesson, progress).some(
+      (results) =>
+        results.step === step &&
+        (openQuestions([results], progress.index, drafts).length > 0 || hasRetry(lesson, progress, results)),
+    );
+    view.mark(progress, !progress.atEnd && hasTask);
   }
 
   /** Returns the first mistake in the steps after an index. */
@@ -281,7 +285,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
       return;
     }
     const isLast = progress.index === lesson.steps.length - 1;
-    const open = openQuestions(lesson, progress, drafts);
+    const open = openQuestions(resultsOf(lesson, progress), progress.index, drafts);
     const { sendsGrade = false } = options;
     if (!isLast || progress.completed || (open.length === 0 && !sendsGrade)) next();
     else {

@@ -74,6 +74,6 @@ function questionHtml(lesson: PlayedLesson, step: PlayedStep, widgetId: string):
 function shortText(html: string, options: { variables: Variables; language: string }): string {
   if (html === '') return '';
   const spaced = fillText(html, options, false).replaceAll(/<(?=\/?(?:br|div|li|p)\b)/gi, ' <');
-  // Parsed in a document of its own, which loads no pictures.
+  // Parsed in a separate document, which loads no pictures.
   return nameOf(new DOMParser().parseFromString(spaced, 'text/html').body);
 }

@@ -66,35 +66,36 @@ export function stepMarks(lesson: PlayedLesson, progress: LessonProgress): StepM
 }
 
 /**
- * Returns the unanswered questions of each step.
+ * Returns the unanswered questions of each step that has some.
  *
+ * @param current the index of the current step
  * @param drafts ids of the questions of the current step with an unsubmitted answer; they count as answered
  */
 export function openQuestions(
-  lesson: PlayedLesson,
-  progress: Pick<LessonProgress, 'items' | 'index'>,
+  results: readonly StepResults[],
+  current: number,
   drafts: ReadonlySet<string>,
 ): StepResults[] {
-  return resultsOf(lesson, progress).flatMap(({ step, questions }) => {
+  return results.flatMap(({ step, questions }) => {
     const open = questions.filter(
-      ({ widgetId, result }) => result === 'open' && !(step.index === progress.index && drafts.has(widgetId)),
+      ({ widgetId, result }) => result === 'open' && !(step.index === current && drafts.has(widgetId)),
     );
     return open.length > 0 ? [{ step, questions: open }] : [];
   });
 }
 
 /** Checks whether a step has a scored question with a mistake and tries left. */
-export function hasRetry(lesson: PlayedLesson, progress: LessonProgress, step: PlayedStep): boolean {
-  return resultsOf(lesson, progress).some(
-    (results) =>
-      results.step === step &&
-      results.questions.some((found) => {
-        const { widgetId } = found;
-        const { question = null } = lesson.widgetOf(step.id, widgetId) ?? {};
-        // Widgets that score themselves decide alone whether they take another answer.
-        return isMistake(found) && question !== null && !isWidgetClosed(lesson, progress, step.id, widgetId);
-      }),
-  );
+export function hasRetry(
+  lesson: PlayedLesson,
+  progress: LessonProgress,
+  { step, questions }: StepResults,
+): boolean {
+  return questions.some((found) => {
+    const { widgetId } = found;
+    const { question = null } = lesson.widgetOf(step.id, widgetId) ?? {};
+    // Widgets that score themselves decide alone whether they take another answer.
+    return isMistake(found) && question !== null && !isWidgetClosed(lesson, progress, step.id, widgetId);
+  });
 }
 
 export function isMistake({ result }: QuestionResult): boolean {
