@@ -16,15 +16,15 @@ interface ConfirmDialog {
   open(this: void): void;
 }
 
-/** Makes a confirmation dialog for an action that loses something. */
+/** Makes a confirmation dialog for an action that loses something. The button that changes nothing stands out. */
 export function confirmDialog(
   { title, note, confirm, cancel, details }: Question,
   onConfirm: () => void,
 ): ConfirmDialog {
   const titleId = uniqueId();
   const noteId = uniqueId();
-  const stay = element('button', { class: 'lectern-button lectern-is-quiet', type: 'button' }, cancel);
-  const go = element('button', { class: 'lectern-button', type: 'button' }, confirm);
+  const stay = element('button', { class: 'lectern-button', type: 'button' }, cancel);
+  const go = element('button', { class: 'lectern-button lectern-is-quiet', type: 'button' }, confirm);
   const dialog = element(
     'dialog',
     { class: 'lectern-confirm', 'aria-labelledby': titleId, 'aria-describedby': noteId },

@@ -173,6 +173,10 @@ describe('the end of a lesson', () => {
     await click('Finish');
     const dialog = page.getByRole('dialog', { name: 'Finish the lesson?' });
     expect(await dialog.getByRole('listitem').allTextContents()).toEqual(['How hot is Venus? Venus']);
+    // The button that changes nothing stands out.
+    const isQuiet = async (name: string) =>
+      (await dialog.getByRole('button', { name, exact: true }).getAttribute('class'))?.includes('quiet');
+    expect([await isQuiet('Keep working'), await isQuiet('Finish')]).toEqual([false, true]);
     await dialog.getByRole('button', { name: 'How hot is Venus?' }).click();
     expect([await heading(), await dialog.count()]).toEqual(['Venus', 0]);
     expect(await page.evaluate('document.activeElement.dataset.lecternBlock')).toBe('q1');
