@@ -1,20 +1,17 @@
+import { readTries } from '../../shared/progress/tries.ts';
 import type { LessonBoot } from './boot.ts';
 import type { FrameMessage } from './frame-messages.ts';
 import type { HostLink } from './host-link.ts';
 import type { StepPositions } from './step-positions.ts';
-import { record } from '../props.ts';
 import { isCompleted } from './save-queue.ts';
 import type { Saver } from './saver.ts';
 import type { JsonObject, StepPosition, SessionRecord } from './session-record.ts';
 import type { QueuedWrite } from './queued-write.ts';
 
-/** The server rejects higher counts. */
-const maxTries = 1000;
-
 /** The frame's messages about progress. */
 export type ProgressMessage = Exclude<
   FrameMessage,
-  { type: 'resize' | 'error' | 'loadChunk' | 'leave' | 'unmounted' }
+  { type: 'resize' | 'heading' | 'error' | 'loadChunk' | 'leave' | 'unmounted' }
 >;
 
 /** Saves the learner's actions, and reports them to the host. */
@@ -62,8 +59,10 @@ export function learnerProgress(
     if (answered === undefined || !positions.hasWidget(answered, given.widgetId)) return;
     saver.draft(given.widgetId, undefined);
     const { progressData } = state;
-    const tries = triesIn(progressData, item);
-    const answer = { ...given, ...(tries !== undefined && { tries }) };
+    const counts = readTries(progressData.tries);
+    const { tries = 1 } =
+      counts.find((count) => count.stepId === stepId && count.widgetId === given.widgetId) ?? {};
+    const answer = { ...given, ...(tries > 1 && { tries }) };
     saver.change({ position: answered, answer, ageMs: ageMsOf(answeredAt), progressData });
     // A widget may report only when the learner leaves its step.
     if (answered !== position) saver.change({ position });
@@ -113,18 +112,6 @@ export function learnerProgress(
         host.send({ type: 'complete', ...about(), score, maxScore, completedAt });
     },
   };
-}
-
-/** Returns the number of tries that the player has counted; undefined for a single one, or if it counts none. */
-function triesIn(
-  { tries: counts }: JsonObject,
-  { stepId, widgetId }: { stepId: string; widgetId: string },
-): number | undefined {
-  const entries = Array.isArray(counts) ? counts.map(record) : [];
-  const { tries } = entries.find((entry) => entry.stepId === stepId && entry.widgetId === widgetId) ?? {};
-  return typeof tries === 'number' && Number.isInteger(tries) && tries > 1
-    ? Math.min(tries, maxTries)
-    : undefined;
 }
 
 /** Returns the milliseconds since a time by the device's clock, which may differ from the server's. */

@@ -1,5 +1,6 @@
 import { isClosed, widgetKey } from '../../shared/progress/outline.ts';
 import { scoreAnswer, totalPoints } from '../../shared/progress/score.ts';
+import { readTries } from '../../shared/progress/tries.ts';
 import type { Points } from '../../shared/progress/score.ts';
 import type { AnswerResult } from '../block.ts';
 import { jsonCopy, record } from '../props.ts';
@@ -87,7 +88,12 @@ export function resumeProgress(lesson: PlayedLesson, state: unknown, startAt?: s
       return item === undefined ? items : withItem(items, item);
     }, []),
     // The server counts only the answers that have reached it.
-    tries: new Map([...readTries(saved.items), ...readTries(data.tries)]),
+    tries: new Map(
+      [...readTries(saved.items), ...readTries(data.tries)].map(({ stepId, widgetId, tries }) => [
+        widgetKey(stepId, widgetId),
+        tries,
+      ]),
+    ),
     variables: { ...lesson.variables, ...record(saved.variableState) },
   };
   return at(lesson, progress, index);
@@ -228,16 +234,6 @@ function readItem(lesson: PlayedLesson, entry: unknown): AnswerItem | undefined 
     ...counted,
     answeredAt: typeof answeredAt === 'string' ? answeredAt : new Date(0).toISOString(),
   };
-}
-
-function readTries(value: unknown): Map<string, number> {
-  return new Map(
-    list(value).flatMap((entry) => {
-      const { stepId, widgetId, tries } = record(entry);
-      if (typeof stepId !== 'string' || typeof widgetId !== 'string') return [];
-      return Number.isSafeInteger(tries) ? [[widgetKey(stepId, widgetId), tries as number] as const] : [];
-    }),
-  );
 }
 
 function checkedResult({ score, maxScore }: AnswerResult): Points {

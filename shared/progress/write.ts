@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { LecternError } from '../platform/errors.ts';
 import { arrayElements, objectMembers } from '../platform/json-text.ts';
 import { quote } from '../lessons/json-values.ts';
+import { maxTries } from './tries.ts';
 
 const maxItems = 1000;
 const maxPoints = 1000;
-const maxTries = 1000;
 const maxStepTimeMs = 86_400_000;
 
 const index = wholeNumber();
