@@ -73,6 +73,25 @@ export function hintWhenWide(scroller: Element): void {
   scroller.addEventListener('scroll', measure, { passive: true });
 }
 
+/** Taps within this time are a double tap. */
+const doubleTapMs = 500;
+
+/**
+ * Calls a function when a button is pressed. A double click or double tap counts once: its second half would press what
+ * the first one has just changed.
+ */
+export function onPress(button: HTMLButtonElement, act: () => void): void {
+  let last = -Infinity;
+  button.addEventListener('click', ({ pointerType, detail, timeStamp }) => {
+    // Browsers count the clicks of a mouse, but some do not count taps. Keys are always meant: their count is 0.
+    const isRepeat =
+      pointerType === 'mouse' ? detail % 2 === 0 : detail > 0 && timeStamp - last < doubleTapMs;
+    if (isRepeat) return;
+    last = timeStamp;
+    act();
+  });
+}
+
 /** Scrolls until an element is in view, and above the bar. Smoothly, unless the learner prefers reduced motion. */
 export function reveal(target: Element): void {
   const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;

@@ -1,4 +1,4 @@
-import { element, uniqueId } from '../dom.ts';
+import { element, onPress, uniqueId } from '../dom.ts';
 import { askFinish } from './finish-dialog.ts';
 import type { BeforeFinish } from './finish-dialog.ts';
 import type { LessonCover } from '../../shared/lessons/cover.ts';
@@ -45,6 +45,8 @@ export interface LessonView {
   mark(progress: LessonProgress, hasTask: boolean): void;
   /** Asks before the lesson is finished. */
   askFinish(before: BeforeFinish, finish: () => void): void;
+  /** Returns the heading of what is shown. */
+  heading(this: void): string;
   /** Removes the step; its widgets may report a last time. */
   leave(): void;
   /** Focuses a question of the step and scrolls to it, as soon as the step is loaded. */
@@ -147,11 +149,8 @@ export function lessonView(
   }
 
   skip.addEventListener('click', focus);
-  bar.back.addEventListener('click', () => actions.back());
-  bar.next.addEventListener('click', ({ detail }) => {
-    // A double click goes one step, not two.
-    if (detail % 2 === 1 || detail === 0) actions.next();
-  });
+  onPress(bar.back, actions.back);
+  onPress(bar.next, actions.next);
   // A page that is closed can send nothing after these events.
   document.addEventListener('visibilitychange', flush);
   window.addEventListener('pagehide', flush);
@@ -196,6 +195,7 @@ export function lessonView(
     },
     askFinish: (before, finish) =>
       askFinish(root, lesson, language, before, { finish, goToIndex: actions.goToIndex }),
+    heading: () => heading.textContent,
     leave() {
       awaited = undefined;
       step?.flush();

@@ -1,5 +1,5 @@
 import type { RenderOptions } from '../define.ts';
-import { element, reveal, uniqueId } from '../dom.ts';
+import { element, onPress, reveal, uniqueId } from '../dom.ts';
 import { richText } from '../html.ts';
 import { hintParts } from './hint.ts';
 import { resultView, type Outcome } from './result-view.ts';
@@ -50,7 +50,8 @@ export interface QuestionView {
  * Shows a question: prompt, inputs, button and result. Checking an answer reports it with its score, marks the inputs,
  * and shows the author's feedback. The last answer counts until the question closes: after a right answer, or when
  * `attempts` limits the tries and none is left. Only then do the explanation and the right answer appear, unless the
- * author has set `showAnswers` to false. Without a limit, learners may practice a closed question.
+ * author has set `showAnswers` to false. Without a limit, learners may practice a closed question. Checking uses no try
+ * before the learner has answered or, after a mistake, changed the answer.
  *
  * @param scoreOf returns what an answer earns; null for a question that is not scored
  * @param makeField returns undefined for props without anything to answer
@@ -94,6 +95,8 @@ export function showQuestion<Answer>(
 
   let shown: Score | null | undefined;
   let used = 0;
+  /** The wrong answer that the inputs have before the learner changes it, as JSON. */
+  let mistake: string | undefined;
 
   function ask(): void {
     shown = undefined;
@@ -125,8 +128,9 @@ export function showQuestion<Answer>(
 
   function check(): void {
     const answer = field.read();
-    if (answer === undefined) {
-      result.showNote(field.askFirst);
+    if (answer === undefined || JSON.stringify(answer) === mistake) {
+      const isRetry = answer !== undefined && used > 0;
+      result.showNote(isRetry ? message(language, 'widget.changeFirst') : field.askFirst);
       return reveal(result.verdict);
     }
     used += 1;
@@ -140,16 +144,23 @@ export function showQuestion<Answer>(
     const isScored = shown !== null;
     ask();
     field.retry(isScored);
+    noteMistake();
   }
 
-  button.addEventListener('click', ({ detail }) => {
-    if (shown === undefined) check();
-    // The second half of a double click would clear the answer that the first one has checked.
-    else if (detail < 2) again();
-  });
+  /** Remembers the answer in the inputs if it is wrong: checking it would waste a try. */
+  function noteMistake(): void {
+    const answer = field.read();
+    const outcome = answer === undefined ? undefined : outcomeOf(scoreOf(answer));
+    mistake = outcome === 'right' || outcome === undefined ? undefined : JSON.stringify(answer);
+  }
+
+  onPress(button, () => (shown === undefined ? check() : again()));
 
   const resumed = state !== undefined && field.restore(state) ? field.read() : undefined;
-  if (resumed === undefined) return ask();
+  if (resumed === undefined) {
+    ask();
+    return noteMistake();
+  }
   used = Math.max(tries, 1);
   show(resumed, scoreOf(resumed));
 }

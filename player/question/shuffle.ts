@@ -17,9 +17,18 @@ export function shuffled<Element>(elements: readonly Element[], seed: string): E
   return drawn.sort((a, b) => a.draw - b.draw).map(({ element }) => element);
 }
 
-/** Returns the elements in another order than theirs, if there is one, as {@link shuffled} does. */
-export function reordered<Element>(elements: readonly Element[], seed: string): Element[] {
+/**
+ * Returns the elements in another order than theirs, if there is one, as {@link shuffled} does.
+ *
+ * @param textOf elements with the same text are interchangeable
+ */
+export function reordered<Element>(
+  elements: readonly Element[],
+  seed: string,
+  textOf: (element: Element) => string,
+): Element[] {
   const result = shuffled(elements, seed);
-  const isSame = result.every((element, index) => element === elements[index]);
+  const texts = elements.map(textOf);
+  const isSame = result.every((element, index) => textOf(element) === texts[index]);
   return isSame ? [...result.slice(1), ...result.slice(0, 1)] : result;
 }

@@ -21,6 +21,8 @@ export interface MessageValues {
   'numeric.numberFirst': { example: string };
   'numeric.rightAnswer': { answer: string };
   'ordering.down': { item: string };
+  'ordering.isFirst': { item: string };
+  'ordering.isLast': { item: string };
   'ordering.moved': { count: number; item: string; position: number };
   'ordering.up': { item: string };
   'selection.newest': { number: number };

@@ -161,17 +161,22 @@ function mergedItems(
   return [...merged.values()];
 }
 
+/** The JSON of an answer without anything in it. */
+const emptyAnswer = /^(null|""|\[\s*\]|\{\s*\})$/;
+
 /**
- * Counts a try. The same answer, which may have been sent twice, counts once. After a time offline, players send only the
- * last answer and report the number of tries. Otherwise learners could repeat the tries that they made offline.
+ * Counts a try. The same answer, which may have been sent twice, counts once, and an empty one is no try. After a time
+ * offline, players send only the last answer and report the number of tries. Otherwise learners could repeat the tries
+ * that they made offline.
  */
 function triesAfter(
   earlier: StoredItem | undefined,
-  { answer, tries: reported = 1 }: WrittenItem,
+  { answer, tries: reported = 0 }: WrittenItem,
 ): Pick<StoredItem, 'tries'> {
   const before = earlier === undefined ? 0 : (earlier.tries ?? 1);
-  const tries = Math.max(before + (earlier?.answer === answer ? 0 : 1), reported);
-  return tries > 1 ? { tries } : {};
+  const isTry = earlier?.answer !== answer && !emptyAnswer.test(answer);
+  const tries = Math.max(before + (isTry ? 1 : 0), reported);
+  return tries === 1 ? {} : { tries };
 }
 
 /** The most active time that counts for a step. Idle pages add none, so no learner needs more. */

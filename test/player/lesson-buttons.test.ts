@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { useLessonPage } from './player-lab.ts';
 import { lessonOf, question, text, threeSteps } from './samples.ts';
 
-const { view, page } = useLessonPage();
+const { lab, view, page } = useLessonPage();
 
 const click = (name: string) => page.getByRole('button', { name, exact: true }).click();
 const heading = () => page.getByRole('heading', { level: 1 }).textContent();
@@ -57,4 +57,29 @@ it('a double click counts as one: it skips no step, and does not clear the answe
   expect(await page.getByRole('radio', { name: /^46 °C/, checked: true }).count()).toBe(1);
   await click('Try again');
   expect(await page.getByRole('radio', { checked: true }).count()).toBe(0);
+});
+
+it('a double tap counts as one, on devices that do not count taps, too', async () => {
+  const phone = await lab.openLesson({ hasTouch: true, viewport: { width: 360, height: 740 } });
+  const title = () => phone.page.getByRole('heading', { level: 1 }).textContent();
+  const tapTwice = (name: string) =>
+    phone.page.evaluate(`
+      const button = [...document.querySelectorAll('button')].find(({ textContent }) => textContent === '${name}');
+      const tap = { pointerType: 'touch', detail: 1 };
+      for (let times = 0; times < 2; times += 1) button.dispatchEvent(new PointerEvent('click', tap));
+    `);
+  await phone.start({ lesson: threeSteps() });
+  await tapTwice('Next');
+  expect(await title()).toBe('Venus');
+  await phone.start({ lesson: threeSteps(), startAt: 'neptune' });
+  await tapTwice('Back');
+  expect(await title()).toBe('Venus');
+});
+
+it('each press of a key counts, however fast', async () => {
+  await view.start({ lesson: threeSteps() });
+  for (const title of ['Venus', 'Neptune']) {
+    await page.getByRole('button', { name: 'Next' }).press('Enter');
+    expect(await heading()).toBe(title);
+  }
 });

@@ -64,6 +64,7 @@ describe('a text with gaps', () => {
 
     await page.getByRole('button', { name: 'Try again' }).click();
     expect(await focused()).toBe('Gap 2 of 2');
+    await page.getByRole('textbox', { name: 'Gap 2 of 2' }).fill('moon');
     await check();
     expect(await page.locator('.lectern-blank-solution').textContent()).toContain('flow');
   });
@@ -140,12 +141,40 @@ describe('ordering', () => {
     expect(await texts()).toEqual(start);
   });
 
+  it.each(Array.from({ length: 12 }, (_, seed) => `o${seed}`))(
+    'starts in a wrong order even if items have the same text: %s',
+    async (id) => {
+      const items = ['Wash', 'Wash', 'Dry'].map((html, index) => ({ id: `i${index}`, html }));
+      await view.show([{ type: 'Ordering', props: { id, items } }]);
+      expect(await texts()).not.toEqual(['Wash', 'Wash', 'Dry']);
+    },
+  );
+
+  it('the buttons at the ends are disabled, keep the focus and say each time why the item stays', async () => {
+    await view.show([order]);
+    const [first = ''] = await texts();
+    const up = page.getByRole('button', { name: `Move up: ${first}` });
+    await up.focus();
+    const said = () => page.locator('.lectern-ordering-field > [role=status]').textContent();
+    const announced: (string | null)[] = [];
+    for (let times = 0; times < 2; times += 1) {
+      await page.keyboard.press('Enter');
+      announced.push(await said());
+    }
+    expect(announced.map((text) => text?.trim())).toEqual(Array(2).fill(`${first} is already first.`));
+    // Screen readers announce only what changes.
+    expect(announced[0]).not.toBe(announced[1]);
+    expect([await up.getAttribute('aria-disabled'), await focused()]).toEqual(['true', `Move up: ${first}`]);
+    await page.getByRole('button', { name: 'Move down' }).last().press('Enter');
+    expect(await said()).toMatch(/ is already last\.$/);
+  });
+
   it('works by keyboard: the focus stays on the button, and the new position is announced', async () => {
     await view.show([order], { states: { o: ['Three', 'Two', 'One'] }, tries: { o: 1 } });
     await page.getByRole('button', { name: 'Try again' }).click();
     const up = page.getByRole('button', { name: 'Move up: One' });
     await up.focus();
-    for (let times = 0; times < 3; times += 1) await page.keyboard.press('Enter');
+    for (let times = 0; times < 2; times += 1) await page.keyboard.press('Enter');
     expect(await focused()).toBe('Move up: One');
     expect(await page.getByText('One: position 1 of 3').count()).toBe(1);
     await page.getByRole('button', { name: 'Move down: Three' }).click();
@@ -166,6 +195,49 @@ describe('ordering', () => {
     await page.mouse.move(last?.x ?? 0, (last?.y ?? 0) + (last?.height ?? 0), { steps: 5 });
     await page.mouse.up();
     expect(await texts()).toEqual(['Two', 'One', 'Three']);
+  });
+});
+
+describe('checking uses no try', () => {
+  const note = () => page.locator('.lectern-feedback').textContent();
+  const choice = { prompt: '<p>Which?</p>', choices: ['a', 'b', 'c'].map((id) => ({ id, html: id })) };
+
+  it.each<[string, object, string]>([
+    ['Ordering', order.props, 'This order isn’t right yet. Move at least one item.'],
+    ['Matching', pairs.props, 'Place at least one answer first.'],
+    ['FillInTheBlanks', gaps.props, 'Fill in at least one gap first.'],
+    ['Numeric', { id: 'n', correct: 0 }, 'Enter a number, such as 12.5.'],
+    ['TrueFalse', { id: 't', correct: false }, 'Choose an answer first.'],
+    ['MultipleChoice', { ...choice, id: 'c', correct: ['a'] }, 'Choose an answer first.'],
+    ['MultipleChoice', { ...choice, id: 'c', correct: ['a', 'b'] }, 'Choose an answer first.'],
+  ])('before the learner has answered: %s', async (type, props, text) => {
+    await view.show([{ type, props: { ...props, attempts: 1 } }]);
+    await check();
+    expect([await note(), await view.reports()]).toEqual([text, []]);
+    expect(await page.getByText('1 try left').isVisible()).toBe(true);
+  });
+
+  it.each<[string, object, unknown]>([
+    ['Ordering', order.props, ['Three', 'Two', 'One']],
+    ['Matching', pairs.props, { new: 'new', quarter: 'storm' }],
+    ['FillInTheBlanks', gaps.props, { a: 'ebb', b: 'tide' }],
+    ['Numeric', { id: 'n', correct: 0 }, 7],
+  ])('after a mistake, before the learner has changed it: %s', async (type, props, state) => {
+    const { id } = props as { id: string };
+    await view.show([{ type, props: { ...props, attempts: 2 } }], {
+      states: { [id]: state },
+      tries: { [id]: 1 },
+    });
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await check();
+    expect([await note(), await view.reports()]).toEqual(['Change your answer first.', []]);
+    expect(await page.getByText('1 try left').isVisible()).toBe(true);
+  });
+
+  it('an order without points may stay as it is', async () => {
+    await view.show([{ type: 'Ordering', props: { ...order.props, points: 0 } }]);
+    await check();
+    expect(await view.reports()).toHaveLength(1);
   });
 });
 

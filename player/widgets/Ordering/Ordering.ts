@@ -13,7 +13,7 @@ import { showQuestion } from '../../question/question.ts';
 import { reordered } from '../../question/shuffle.ts';
 import { orderRow, type OrderRow } from './order-row.ts';
 
-/** Items that learners put in order: by dragging, or with buttons. */
+/** Items that learners put in order: by dragging, or with buttons. The order at the start is never the right one. */
 export default defineWidget('Ordering', (root, options) => {
   const { props, context } = options;
   const { language } = context;
@@ -43,16 +43,20 @@ export default defineWidget('Ordering', (root, options) => {
 
       function move(row: OrderRow, to: number): void {
         const from = rows.indexOf(row);
-        if (isLocked || to < 0 || to >= rows.length || to === from) return;
+        if (isLocked || to === from) return;
+        const item = nameOf(row.body);
+        if (to < 0) return announce(message(language, 'ordering.isFirst', { item }));
+        if (to >= rows.length) return announce(message(language, 'ordering.isLast', { item }));
         const focused = document.activeElement;
         arrange(rows.toSpliced(from, 1).toSpliced(to, 0, row));
         // Moving an element takes the focus from it.
         if (focused instanceof HTMLElement && row.element.contains(focused)) focused.focus();
-        status.textContent = message(language, 'ordering.moved', {
-          item: nameOf(row.body),
-          position: to + 1,
-          count: rows.length,
-        });
+        announce(message(language, 'ordering.moved', { item, position: to + 1, count: rows.length }));
+      }
+
+      /** Announces a text, also a second time: screen readers ignore a status that stays the same. */
+      function announce(said: string): void {
+        status.textContent = status.textContent === said ? `${said}\u00a0` : said;
       }
 
       const made = items.map((item) =>
@@ -63,12 +67,13 @@ export default defineWidget('Ordering', (root, options) => {
         }),
       );
       const byId = new Map(made.map((row) => [row.id, row]));
-      arrange(reordered(made, text(props.id)));
+      const start = reordered(items, text(props.id), ({ html }) => html);
+      arrange(start.flatMap(({ id }) => byId.get(id) ?? []));
 
       return {
         element: element('div', { class: 'lectern-ordering-field' }, list, solution, status),
         instruction: message(language, 'ordering.instruction'),
-        askFirst: '',
+        askFirst: message(language, 'ordering.moveFirst'),
         read: () => rows.map(({ id }) => id),
         restore(state) {
           const order = orderIn(items, state);
