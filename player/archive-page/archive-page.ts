@@ -1,5 +1,6 @@
 import type { LessonEvent, LessonHandle, LessonOptions } from '../lesson/options.ts';
 import type { LessonState } from '../lesson/state.ts';
+import { pageTitle } from '../page-title.ts';
 import { stepHistory } from '../step-history.ts';
 import { pageHost } from './page-host.ts';
 import { inlineCaptions, inlineWidgets } from './inline-files.ts';
@@ -43,6 +44,7 @@ function play(element: HTMLElement): void {
         })
       : noProgress;
   const save = (event: LessonEvent) => progress.save(event);
+  const lessonTitle = document.title;
   let isReady = false;
 
   function mount(state: unknown, { startAt, cover }: Pick<LessonOptions, 'startAt' | 'cover'>): LessonHandle {
@@ -74,6 +76,7 @@ function play(element: HTMLElement): void {
         save(event);
         host.report('answer', event);
       },
+      onHeading: (heading) => (document.title = pageTitle(heading, lessonTitle)),
       onVariableChange: save,
       onRestart: (event) => progress.restart(event),
       onComplete(event) {

@@ -16,6 +16,8 @@ export type FrameMessage =
   | { type: 'time'; stepId: string; activeMs: number }
   /** The lesson is unmounted. Its widgets' unsubmitted answers came before. */
   | { type: 'unmounted' }
+  /** The heading of what is shown: a step, the cover or the end. */
+  | { type: 'heading'; heading: string }
   | { type: 'error'; code: string; message: string }
   /** The learner wants to return to the course. */
   | { type: 'leave' }
@@ -58,6 +60,7 @@ export function readFrameMessage(data: unknown): FrameMessage | undefined {
     return height === null ? undefined : { type, height: Math.ceil(height) };
   }
   if (type === 'error') return { type, code: clipped(message.code), message: clipped(message.message) };
+  if (type === 'heading') return { type, heading: clipped(message.heading) };
   if (type === 'unmounted' || type === 'leave') return { type };
   if (type === 'loadChunk') {
     const { chunk } = message;

@@ -1,4 +1,5 @@
 import type { Scheme } from '../../shared/theme/tokens.ts';
+import { pageTitle } from '../page-title.ts';
 import { addTheme, currentScheme, setScheme } from '../theme.ts';
 import type { LessonBoot } from './boot.ts';
 import { chunkLoader } from './chunk-loader.ts';
@@ -131,6 +132,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     }),
     (message) => {
       if (message.type === 'resize') setHeight(message.height);
+      else if (message.type === 'heading') document.title = pageTitle(message.heading, boot.title);
       else if (message.type === 'error') host.send(message);
       else if (message.type === 'loadChunk') void sendChunk(message.chunk);
       else if (message.type === 'leave') leave();

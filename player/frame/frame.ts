@@ -85,6 +85,10 @@ function play(start: FrameStart, port: MessagePort): void {
         enter(event);
         send({ type: 'step', ...stateOf(event), completed: false });
       },
+      onHeading(heading) {
+        document.title = heading;
+        send({ type: 'heading', heading });
+      },
       onComplete: (event) => send({ type: 'step', ...stateOf(event), completed: true }),
       onAnswer: (event) => send({ type: 'answer', ...stateOf(event), item: event.item }),
       onDraft: ({ at, ...draft }) => send({ type: 'draft', ...draft, answeredAt: at }),

@@ -65,6 +65,11 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
     if (isAlive) callSafely(callback, argument);
   }
 
+  /** After the other callbacks, which may give the step its entry in the browser's history: the title belongs to that. */
+  function notifyHeading(): void {
+    notify(options.onHeading, view.heading());
+  }
+
   function act(action: LessonAction): void {
     progress = nextProgress(lesson, progress, action);
   }
@@ -187,6 +192,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
     isCovered = false;
     view.leave();
     show(true);
+    notifyHeading();
     return true;
   }
 
@@ -213,6 +219,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
     show(true);
     const changed = event();
     notify(options.onStepChange, jsonCopy(changed));
+    notifyHeading();
     return changed;
   }
 
@@ -326,6 +333,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
   queueMicrotask(() => {
     isReady = true;
     notify(options.onReady, event());
+    notifyHeading();
   });
 
   return {

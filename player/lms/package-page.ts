@@ -8,6 +8,7 @@ import type { InlineFiles } from '../archive-page/inline-files.ts';
 import { browserProgress, progressKey } from '../archive-page/stored-progress.ts';
 import { element } from '../dom.ts';
 import type { LessonEvent, LessonHandle, LessonOptions } from '../lesson/options.ts';
+import { pageTitle } from '../page-title.ts';
 import type { Tracker, TrackerEvents } from './tracker.ts';
 
 /*
@@ -63,6 +64,7 @@ export async function playPackage(connect: Connect): Promise<void> {
   };
   if (tracker?.isMuted === true) document.addEventListener('play', mute, { capture: true });
   container.replaceChildren();
+  const lessonTitle = document.title;
   const state: unknown = tracker === null ? inBrowser?.read() : tracker.state;
   const handle = Lectern.mountLesson({
     element: container,
@@ -78,6 +80,7 @@ export async function playPackage(connect: Connect): Promise<void> {
     logo: files.logo,
     onReady: record,
     onStepChange: record,
+    onHeading: (heading) => (document.title = pageTitle(heading, lessonTitle)),
     onAnswer(event) {
       tracker?.update(event, event.item);
       inBrowser?.save(event);

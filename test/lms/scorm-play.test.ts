@@ -69,6 +69,7 @@ describe.each<[string, ScormVersion]>([
       if ((await lesson.getByRole('button', { name: /^(Next|Finish)$/ }).count()) === 0) break;
       await answerStep(lesson);
       await goOn(lesson);
+      expect(await page.frames().at(-1)?.title()).toMatch(`${await heading(lesson).textContent()} – `);
       const left = await stateOn(lesson);
       await closeTab(platform, page);
       const reported = statusOf(platform.record('ann'));

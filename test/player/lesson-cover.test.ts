@@ -22,7 +22,7 @@ const heading = () => page.getByRole('heading', { level: 1 }).textContent();
 
 describe('a lesson with a cover', () => {
   it('begins with it, and Start leads to the first step without an event', async () => {
-    await view.start({ lesson: covered() });
+    await view.start({ lesson: covered() }, { callbacks: ['onHeading'] });
     expect(await heading()).toBe('Planets');
     expect(await page.getByText('From the Sun outward.').isVisible()).toBe(true);
     expect(await page.getByText('About 12 minutes · 3 steps').isVisible()).toBe(true);
@@ -37,6 +37,8 @@ describe('a lesson with a cover', () => {
     expect(await view.calls('onStepChange')).toEqual([]);
     await button('Next').click();
     expect(await heading()).toBe('Venus');
+    // For the title of the page.
+    expect(await view.calls('onHeading')).toEqual(['Planets', 'Mercury', 'Venus']);
   });
 
   it('says Continue to learners who have begun, and leads to their step', async () => {

@@ -125,7 +125,7 @@ describe('an archive with a custom widget, captions and credits', () => {
     const { page } = await lab.open(archive.urls[way]);
     await page.locator('.poll').waitFor();
     expect(await page.evaluate('window.broken')).toBeUndefined();
-    expect(await page.title()).toBe(`Tide & "time" ${hostile}`);
+    expect(await page.title()).toBe(`A step – Tide & "time" ${hostile}`);
     const credit = page.locator('#lectern-credits li');
     expect(await credit.textContent()).toBe(`<b>A. Painter</b> ${hostile} (https://example.org/a?b&c)`);
     expect(await credit.locator('a').count()).toBe(1);
@@ -271,6 +271,7 @@ describe('progress', () => {
       for (const title of ['Step 3', 'Step 2']) {
         await page.goBack();
         await expect.poll(() => titleOf(page)).toBe(title);
+        await expect.poll(() => page.title()).toMatch(new RegExp(`^${title} – .`));
       }
       expect(page.url()).toBe(`${archive.urls[way]}#${second}`);
       for (const title of ['Step 3', 'Lesson complete']) {

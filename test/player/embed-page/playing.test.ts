@@ -196,7 +196,7 @@ test("a deep link opens its step once: a reload resumes at the learner's current
   await seeStep(learner, 's3');
 });
 
-test("the browser's Back and Forward go through steps, and a copied link opens the step", async () => {
+test("the browser's Back and Forward go through steps with their titles, and a copied link opens the step", async () => {
   const version = await publishQuiz(lab);
   const url = `${lab.api.url}/embed/${version.lessonId}?token=${buildLearnerToken(version)}`;
   const page = await lab.browser.newPage();
@@ -208,8 +208,17 @@ test("the browser's Back and Forward go through steps, and a copied link opens t
     await seeStep(lesson, stepId);
     await expect.poll(() => new URL(page.url()).hash).toBe(`#step=${stepId}`);
   }
+  const devtools = await page.context().newCDPSession(page);
+  const titles = async () => {
+    const { entries } = await devtools.send('Page.getNavigationHistory');
+    return entries.map(({ title }) => title).slice(-3);
+  };
+  await expect.poll(titles).toEqual(['s1', 's2', 's3'].map((id) => `Title of ${id} – A lesson`));
   await page.goBack();
   await seeStep(lesson, 's2');
+  await expect.poll(() => page.title()).toBe('Title of s2 – A lesson');
+  // Some screen readers name the inner frame after its document.
+  expect(await page.frames().at(-1)?.title()).toBe('Title of s2');
   await page.goForward();
   await seeStep(lesson, 's3');
   await page.goto('about:blank');
