@@ -19,7 +19,7 @@ interface Bundle extends Pick<BuildOptions, 'format' | 'globalName'> {
   source: string;
   /** The name of the file in `dist/player/`, without its extension. */
   name: string;
-  /** The prefixes of its messages, which it contains in all languages; none if the page itself has them. */
+  /** The prefixes of its messages, which it contains in all languages; none if the page has them. */
   messages?: string[];
 }
 
@@ -34,7 +34,7 @@ const bundles: Bundle[] = [
   { source: 'archive-page/archive-page.ts', name: 'archive-page', format: 'iife' },
   { source: 'lms/scorm-page.ts', name: 'scorm-page', format: 'iife', messages: ['lms.'] },
   { source: 'lms/cmi5-page.ts', name: 'cmi5-page', format: 'iife', messages: ['lms.'] },
-  { source: 'frame/frame.ts', name: 'frame', format: 'esm', messages: ['lesson.', 'widget.'] },
+  { source: 'frame/frame.ts', name: 'frame', format: 'esm' },
   { source: 'frame/frame.css', name: 'frame' },
   { source: 'embed-page/embed-page.ts', name: 'embed-page', format: 'esm' },
   { source: 'embed-page/embed-page.css', name: 'embed-page' },

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { readScheme, schemes } from '../../shared/theme/tokens.ts';
 import type { Scheme } from '../../shared/theme/tokens.ts';
 import { messagesWith, supportedLanguage } from '../../shared/i18n/message.ts';
+import type { Catalog } from '../../shared/i18n/message.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findOrganization } from '../../shared/models/organization.ts';
 import type { Config } from '../../shared/platform/config.ts';
@@ -192,6 +193,7 @@ async function sendLesson(deps: EmbedDependencies, ctx: Context): Promise<void> 
       contentUrl: `${api}/content`,
       allowedOrigins,
       messages: messagesWith(textLanguage, ['notice.']),
+      lessonMessages: lessonMessages(lessonLanguage),
       untracked: untrackedBecause(token),
       launch: launchBoot(token),
       theme: look.theme,
@@ -207,6 +209,12 @@ async function sendLesson(deps: EmbedDependencies, ctx: Context): Promise<void> 
       scheme: requestedScheme(ctx) ?? look.scheme,
     }),
   );
+}
+
+/** Returns the messages that the player shows, with their language: English for languages that Lectern lacks. */
+function lessonMessages(lessonLanguage: string): { language: string; texts: Catalog } {
+  const language = supportedLanguage(lessonLanguage) ?? 'en';
+  return { language, texts: messagesWith(language, ['lesson.', 'widget.']) };
 }
 
 /** Returns the texts of the page, with the index of the chunk where the learner continues. */

@@ -1,4 +1,4 @@
-import type { MessageKey } from '../../shared/i18n/message.ts';
+import type { Catalog, MessageKey } from '../../shared/i18n/message.ts';
 import type { MessageValues } from '../../shared/i18n/message-values.ts';
 import type { ChunkStep, LessonSkeleton } from '../../shared/lessons/lesson-skeleton.ts';
 import type { SessionRecord } from './session-record.ts';
@@ -7,6 +7,12 @@ import type { SessionRecord } from './session-record.ts';
 export type NoticeTexts = Readonly<
   Record<Exclude<Extract<MessageKey, `notice.${string}`>, keyof MessageValues>, string>
 >;
+
+/** The player's messages, in one of Lectern's languages. */
+export interface PlayerMessages {
+  language: string;
+  texts: Catalog;
+}
 
 /** The data in the page of a lesson. It comes from Lectern itself, so the script trusts its shape. */
 export interface LessonBoot {
@@ -37,6 +43,7 @@ export interface LessonBoot {
   allowedOrigins: string[] | null;
   /** In the page's language. */
   messages: NoticeTexts;
+  lessonMessages: PlayerMessages;
   /** Why Lectern records nothing; null if it records. */
   untracked: 'anonymous' | 'preview' | 'authorPreview' | null;
   /** Null without an LTI launch. */

@@ -1,6 +1,6 @@
 import type { ChunkStep, LessonSkeleton } from '../../shared/lessons/lesson-skeleton.ts';
 import type { Scheme } from '../../shared/theme/tokens.ts';
-import type { ThemeBoot } from './boot.ts';
+import type { PlayerMessages, ThemeBoot } from './boot.ts';
 import { readFrameMessage } from './frame-messages.ts';
 import type { FrameMessage } from './frame-messages.ts';
 import type { SessionRecord } from './session-record.ts';
@@ -17,6 +17,8 @@ export interface FrameStart {
   first: { chunk: number; steps: ChunkStep[] };
   versionId: string;
   language: string;
+  /** Only in the lesson's language: those of all languages would be a quarter of the frame's script. */
+  messages: PlayerMessages;
   /** Absolute URL of the folder with media and widgets. */
   content: string;
   /** Types of custom widgets that have a stylesheet; null if unknown. */

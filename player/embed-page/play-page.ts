@@ -120,6 +120,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
       first: { chunk: boot.chunk, steps: boot.steps },
       versionId,
       language,
+      messages: boot.lessonMessages,
       content,
       styledWidgets: boot.styledWidgets ?? null,
       visible: visible?.of(frame.iframe) ?? null,

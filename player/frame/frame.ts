@@ -1,7 +1,7 @@
 import type { FrameMessage, FrameState } from '../embed-page/frame-messages.ts';
 import type { FrameStart, OuterMessage, VisibleLesson } from '../embed-page/frame-link.ts';
 import { element, icon } from '../dom.ts';
-import { message } from '../../shared/i18n/message.ts';
+import { addMessages, message } from '../../shared/i18n/message.ts';
 import { addStylesheet } from '../lesson/archive.ts';
 import { mountLesson } from '../lesson/mount-lesson.ts';
 import type { LessonEvent, LessonHandle, LessonOptions } from '../lesson/options.ts';
@@ -32,6 +32,7 @@ function listen(): void {
 }
 
 function play(start: FrameStart, port: MessagePort): void {
+  addMessages(start.messages.language, start.messages.texts);
   const root = element('main');
   document.documentElement.lang = start.language;
   // Before the lesson is mounted, because the player measures its width: without one, it would lay out everything twice.

@@ -54,7 +54,7 @@ export function messagesWith(locale: string, prefixes: readonly string[]): Catal
   return Object.fromEntries(messages.filter(([key]) => prefixes.some((prefix) => key.startsWith(prefix))));
 }
 
-/** Adds the messages of a widget that is loaded later to a bundle. */
+/** Adds messages to a bundle: those of a lesson's language, or of a widget that is loaded later. */
 export function addMessages(locale: string, messages: Catalog): void {
   const language = baseLanguage(locale);
   catalogs[language] = { ...catalogs[language], ...messages };

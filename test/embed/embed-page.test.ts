@@ -7,6 +7,7 @@ import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { markVersionsUnpublished } from '../../shared/models/lesson-version.ts';
 import { setOrganizationOrigins } from '../../shared/models/organization.ts';
 import { revokeTokens } from '../../shared/models/token-revocation.ts';
+import { jsonCopy } from '../../player/props.ts';
 import { playerRelease } from '../../shared/player/player-release.ts';
 import { heading, Player, publishLesson, section, step } from '../player/player-lessons.ts';
 import { ask, jsonOf } from '../support/answers.ts';
@@ -93,6 +94,7 @@ describe('the page of a lesson', () => {
       theme: null,
       untracked: null,
       messages: messagesWith('fr', ['notice.']),
+      lessonMessages: { language: 'fr', texts: jsonCopy(messagesWith('fr', ['lesson.', 'widget.'])) },
       session,
       chunk: 0,
       chunksUrl: expect.stringMatching(chunksPath(version)) as string,

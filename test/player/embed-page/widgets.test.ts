@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { message } from '../../../shared/i18n/message.ts';
 import { buildLaunchToken, buildLearnerToken } from '../../support/factories.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { demoFolder } from '../archive-page/play-through.ts';
@@ -9,6 +10,20 @@ import { choose, hostPage, press, publishQuiz, publishWidgets, seeStep, useEmbed
 import type { HostPage } from './embed-lab.ts';
 
 const lab = useEmbedLab();
+
+test.each([
+  ['de-AT', 'de'],
+  ['nl', 'en'],
+])('a lesson in %s has texts in %s, also in widgets that load later', async (language, textLanguage) => {
+  const cards = [{ front: 'Spring tide', back: 'After a full moon' }];
+  const flashcards = { type: 'Flashcards', props: { id: 'cards', cards } };
+  const sections = [section('one', step('s1', flashcards))];
+  const version = await publishLesson(lab.api, lab.api.organization, { lesson: { language }, sections });
+  const { lesson } = await lab.open(version);
+  for (const key of ['lesson.finish', 'flashcards.turn'] as const) {
+    await lesson.getByRole('button', { name: message(textLanguage, key), exact: true }).waitFor();
+  }
+});
 
 describe('the outer page trusts no widget:', () => {
   test('a forged score for a core widget changes nothing', async () => {
