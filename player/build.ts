@@ -34,14 +34,18 @@ const bundles: Bundle[] = [
   { source: 'archive-page/archive-page.ts', name: 'archive-page', format: 'iife' },
   { source: 'lms/scorm-page.ts', name: 'scorm-page', format: 'iife', messages: ['lms.'] },
   { source: 'lms/cmi5-page.ts', name: 'cmi5-page', format: 'iife', messages: ['lms.'] },
-  { source: 'frame/frame.ts', name: 'frame', format: 'esm' },
-  { source: 'frame/frame.css', name: 'frame' },
   { source: 'embed-page/embed-page.ts', name: 'embed-page', format: 'esm' },
   { source: 'embed-page/embed-page.css', name: 'embed-page' },
   { source: 'host/embed.ts', name: 'embed', format: 'iife', globalName: 'LecternEmbed' },
   { source: 'launch-page/launch-page.ts', name: 'launch-page', format: 'esm' },
   { source: 'selection-page/sent-page.ts', name: 'sent-page', format: 'esm' },
   { source: 'registration-page/registration-page.ts', name: 'registration-page', format: 'esm' },
+];
+
+/** The parts of `frame.html`. */
+const frameParts: Bundle[] = [
+  { source: 'frame/frame.ts', name: 'frame', format: 'esm' },
+  { source: 'frame/frame.css', name: 'frame' },
 ];
 
 /** Files for readers, copied unchanged. */
@@ -101,26 +105,14 @@ function ownPrefix(type: CoreWidgetType): string {
 /**
  * Builds the player with the core widgets: `player.js` (an ES module), `player.classic.js` (a classic script),
  * `widget-<Type>.js` (the widgets that both load on demand), `player.d.ts` (the types of both) and `player.css`. Also
- * builds the other files of Lectern's pages and of archives.
+ * builds the other files of Lectern's pages and of archives, such as `frame.html`.
  * Removes other files from the folder.
  *
  * @param output the folder to write to
  * @returns the file names, sorted
  */
 export async function buildPlayer(output: string = join(outputFolder, 'player')): Promise<string[]> {
-  const built = await Promise.all(
-    bundles.map(({ source, name, messages = [], ...options }) =>
-      build({
-        ...commonOptions,
-        ...options,
-        entryPoints: [{ in: join(sourceFolder, source), out: name }],
-        outdir: output,
-        // A classic script has no URL of its own there: see lesson/on-demand.ts.
-        ...(options.format === 'iife' && { logOverride: { 'empty-import-meta': 'silent' } }),
-        plugins: [compiledMessages(messages), coreWidgetStyles, tokenStyles],
-      }),
-    ),
-  );
+  const built = await Promise.all(bundles.map((bundle) => buildBundle(bundle, output)));
   const onDemand = onDemandTypes.map(async (type) => ({
     path: join(output, `widget-${type}.js`),
     contents: Buffer.from(await widgetScript(type)),
@@ -130,10 +122,50 @@ export async function buildPlayer(output: string = join(outputFolder, 'player'))
     contents: await readFile(join(sourceFolder, source)),
   }));
   return writeFolder(output, [
-    ...built.flatMap(({ outputFiles }) => outputFiles),
+    ...built.flat(),
     ...(await Promise.all([...copied, ...onDemand])),
+    { path: join(output, 'frame.html'), contents: Buffer.from(await frameDocument()) },
     { path: join(output, 'player.d.ts'), contents: Buffer.from(await playerTypes()) },
   ]);
+}
+
+async function buildBundle({ source, name, messages = [], ...options }: Bundle, outdir: string) {
+  const { outputFiles } = await build({
+    ...commonOptions,
+    ...options,
+    entryPoints: [{ in: join(sourceFolder, source), out: name }],
+    outdir,
+    // A classic script has no URL of its own there: see lesson/on-demand.ts.
+    ...(options.format === 'iife' && { logOverride: { 'empty-import-meta': 'silent' } }),
+    plugins: [compiledMessages(messages), coreWidgetStyles, tokenStyles],
+  });
+  return outputFiles;
+}
+
+/**
+ * Returns the document that plays a lesson inside the embed page. The player and the widgets, including those of
+ * organizations, have an opaque origin there. All its data comes from the embed page.
+ *
+ * It contains its script and styles: as files of their own, browsers would request them only when the document has
+ * arrived, which delays the first step by a round trip.
+ */
+async function frameDocument(): Promise<string> {
+  const parts = await Promise.all(frameParts.map((part) => buildBundle(part, outputFolder)));
+  const [script = '', style = ''] = parts.map(([file]) => file?.text.trim() ?? '');
+  // esbuild escapes the ends of elements. A start inside a comment would hide the end of the script, too.
+  if (/<\/?script|<\/style/i.test(script + style)) throw new Error('The frame would end inside its script');
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Lesson</title>
+<style>${style}</style>
+<script type="module">${script}</script>
+</head>
+<body></body>
+</html>
+`;
 }
 
 function widgetFile(type: CoreWidgetType, extension: string): string {

@@ -1,4 +1,4 @@
-import { markup } from '../../shared/platform/html.ts';
+import { createHash } from 'node:crypto';
 
 /**
  * The permissions of the player and widgets in the sandbox: scripts, links in new tabs, downloads, and forms for their
@@ -12,22 +12,13 @@ export const frameSandbox = [
   'allow-downloads',
 ].join(' ');
 
-/**
- * The document that plays a lesson inside the embed page. The player and the widgets, including those of organizations,
- * have an opaque origin there. All its data comes from the embed page.
- */
-export const framePage = markup`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Lesson</title>
-<link rel="stylesheet" href="frame.css">
-<script type="module" src="frame.js"></script>
-</head>
-<body></body>
-</html>
-`.source;
+const inlineScript = /<script type="module">(.*?)<\/script>/s;
+
+/** Returns the source expression that lets the script in a `frame.html` run; each release has another script. */
+export function scriptSourceOf(page: string): string {
+  const [, script = ''] = inlineScript.exec(page) ?? [];
+  return `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
+}
 
 /**
  * Returns the Content-Security-Policy of the frame. The frame's origin is opaque, even when it is opened by itself. It
@@ -35,8 +26,9 @@ export const framePage = markup`<!doctype html>
  * is not restricted: it would have to allow all ancestors, including integrators' pages, and the document is empty.
  *
  * @param publicUrl the public URL of this service, which serves the files.
+ * @param scriptSource the source expression of the script in the document.
  */
-export function framePolicy(publicUrl: string): string {
+export function framePolicy(publicUrl: string, scriptSource: string): string {
   const { origin, href } = new URL(publicUrl);
   const own = `'self' ${origin}`;
   // A path may contain the separators of directives and policies (CSP 3, 2.3.1).
@@ -45,7 +37,7 @@ export function framePolicy(publicUrl: string): string {
   return [
     `sandbox ${frameSandbox}`,
     "default-src 'none'",
-    `script-src ${own}`,
+    `script-src ${own} ${scriptSource}`,
     `style-src ${own} 'unsafe-inline'`,
     'img-src https: http: data: blob:',
     'media-src https: http: data: blob:',

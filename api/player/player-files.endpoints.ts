@@ -5,6 +5,7 @@ import { LecternError } from '../../shared/platform/errors.ts';
 import { framePolicy } from './frame-page.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
+import type { EncodedFile } from '../http/encoded-file.ts';
 import type { Headers } from '../http/headers.ts';
 import { openPublicAccess } from '../http/public-access.ts';
 import { cacheScope, publicUrlOf } from '../http/public-url.ts';
@@ -70,14 +71,15 @@ export const getPlayerFile = defineEndpoint(
   },
   ({ config, player }: Dependencies) =>
     async ({ ctx }) => {
-      const { release = '', file = '' } = ctx.params;
-      if (file === 'frame.html') {
-        ctx.set('Content-Security-Policy', framePolicy(publicUrlOf(ctx, config)));
+      const { release = '', file: name = '' } = ctx.params;
+      const { content, type, scriptSource } = await findFile(player, { release, name });
+      if (scriptSource === null) {
+        await sendFile(ctx, content, type, `public, max-age=${yearSeconds}, immutable`);
+      } else {
+        ctx.set('Content-Security-Policy', framePolicy(publicUrlOf(ctx, config), scriptSource));
         ctx.set('Referrer-Policy', 'no-referrer');
         // Its policy contains the service's origin, which may change with PUBLIC_URL while the release stays the same.
-        await sendFile(ctx, player, { release, file }, `${cacheScope(config)}, max-age=${hourSeconds}`);
-      } else {
-        await sendFile(ctx, player, { release, file }, `public, max-age=${yearSeconds}, immutable`);
+        await sendFile(ctx, content, type, `${cacheScope(config)}, max-age=${hourSeconds}`);
       }
       return written;
     },
@@ -104,23 +106,27 @@ export const getEmbedScript = defineEndpoint(
   },
   ({ player }: Dependencies) =>
     async ({ ctx }) => {
-      const script = { release: player.name, file: 'embed.js' };
-      await sendFile(ctx, player, script, `public, max-age=${hourSeconds}`);
+      const { content, type } = await findFile(player, { release: player.name, name: 'embed.js' });
+      await sendFile(ctx, content, type, `public, max-age=${hourSeconds}`);
       return written;
     },
 );
 
 /** @throws {LecternError} NOT_FOUND if there is no such file. */
-async function sendFile(
-  ctx: Context,
-  player: PlayerReleases,
-  { release, file: name }: { release: string; file: string },
-  cacheControl: string,
-): Promise<void> {
+async function findFile(player: PlayerReleases, { release, name }: { release: string; name: string }) {
   const type = types[name.split('.').at(-1) ?? ''];
   const file = type === undefined ? null : await player.find(release, name);
   if (file === null || type === undefined) throw new LecternError('NOT_FOUND', notFound);
+  return { ...file, type };
+}
+
+async function sendFile(
+  ctx: Context,
+  content: EncodedFile,
+  type: string,
+  cacheControl: string,
+): Promise<void> {
   ctx.set('Cache-Control', cacheControl);
   ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
-  await file.send(ctx, type);
+  await content.send(ctx, type);
 }

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Database } from '../../shared/models/database.ts';
 import { findPlayerRelease, savePlayerRelease } from '../../shared/models/player-release.ts';
 import type { PlayerRelease } from '../../shared/models/player-release.ts';
-import { framePage } from './frame-page.ts';
+import { scriptSourceOf } from './frame-page.ts';
 import { EncodedFile } from '../http/encoded-file.ts';
 
 /** Other releases in memory: an upgrade has one, and open pages may be of earlier ones. */
@@ -13,7 +13,14 @@ const absenceMs = 2_000;
 
 const releaseName = /^[\w.+-]{1,100}$/;
 
-type Files = ReadonlyMap<string, EncodedFile>;
+/** A file as this API serves it. */
+interface PlayerFile {
+  content: EncodedFile;
+  /** The source expression of the inline script, for the Content-Security-Policy; null for files that are no page. */
+  scriptSource: string | null;
+}
+
+type Files = ReadonlyMap<string, PlayerFile>;
 
 /**
  * The player files that this API serves: its own, and those that APIs of other releases have stored. During a rolling
@@ -31,11 +38,7 @@ export class PlayerReleases {
   constructor(db: Database, player: PlayerRelease) {
     this.#db = db;
     this.name = player.name;
-    // The frame's document belongs to the release but is not a file of the build.
-    this.#own = {
-      ...player,
-      files: new Map([...player.files, ['frame.html', Buffer.from(framePage)]]),
-    };
+    this.#own = player;
     this.#ownFiles = encoded(this.#own);
     this.#others = new LRUCache<string, Files>({
       max: maxOtherReleases,
@@ -53,7 +56,7 @@ export class PlayerReleases {
   }
 
   /** Returns a file of a release; null if there is no such release or file. */
-  async find(release: string, file: string): Promise<EncodedFile | null> {
+  async find(release: string, file: string): Promise<PlayerFile | null> {
     const files = release === this.name ? this.#ownFiles : await this.#findOther(release);
     return files?.get(file) ?? null;
   }
@@ -65,5 +68,13 @@ export class PlayerReleases {
 }
 
 function encoded({ files }: PlayerRelease): Files {
-  return new Map([...files].map(([name, bytes]) => [name, new EncodedFile(bytes)]));
+  return new Map(
+    [...files].map(([name, bytes]) => [
+      name,
+      {
+        content: new EncodedFile(bytes),
+        scriptSource: name.endsWith('.html') ? scriptSourceOf(bytes.toString()) : null,
+      },
+    ]),
+  );
 }

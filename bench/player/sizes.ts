@@ -12,7 +12,7 @@ interface Size {
 /** The files of the player that a browser loads, by use. */
 const sets = {
   'on your own page: player.js, player.css': ['player.js', 'player.css'],
-  'hosted: embed-page.*, frame.*': ['embed-page.js', 'embed-page.css', 'frame.js', 'frame.css'],
+  'hosted: embed-page.*, frame.html': ['embed-page.js', 'embed-page.css', 'frame.html'],
 };
 
 /** The files that each page with h5p-standalone loads, besides its fonts and content libraries. */
@@ -24,7 +24,7 @@ const h5pFiles = ['main.bundle.js', 'frame.bundle.js', 'styles/h5p.css'];
  * @param h5p its `dist` folder
  */
 export async function reportSizes(player: string, h5p: string | null): Promise<void> {
-  const names = (await readdir(player)).filter((name) => /\.(js|css)$/.test(name)).sort();
+  const names = (await readdir(player)).filter((name) => /\.(js|css|html)$/.test(name)).sort();
   const files = await Promise.all(names.map((name) => sizeOf(player, name)));
   const together = Object.entries(sets).map(([name, members]) =>
     sum(

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { savePlayerRelease } from '../../shared/models/player-release.ts';
 import { playerRelease } from '../../shared/player/player-release.ts';
 import { ask, expectError } from '../support/answers.ts';
 import { policyOf } from '../embed/embed-pages.ts';
@@ -16,7 +18,7 @@ describe('files of the player', () => {
     const names = [...release.files.keys()].filter(
       (name) => /\.(js|css)$/.test(name) && !name.endsWith('.d.ts'),
     );
-    expect(names).toEqual(expect.arrayContaining(['embed-page.js', 'frame.js', 'player.css', 'player.js']));
+    expect(names).toEqual(expect.arrayContaining(['embed-page.js', 'player.css', 'player.js']));
     for (const name of names) {
       const { status, headers, body } = await fileOf(name);
       expect({ name, status }).toEqual({ name, status: 200 });
@@ -91,11 +93,17 @@ test("the script for integrators' pages has a stable URL, and is revalidated aft
   expect(again.status).toBe(304);
 });
 
+/** Returns the digest of the script in a page, as a Content-Security-Policy names it. */
+function hashOfScript(page: string): string {
+  const [, script = ''] = /<script type="module">(.*?)<\/script>/s.exec(page) ?? [];
+  return createHash('sha256').update(script).digest('base64');
+}
+
 describe('the frame document', () => {
-  const expected = (own: string, files: string) => ({
+  const expected = (own: string, files: string, page = release.files.get('frame.html')) => ({
     sandbox: 'allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox allow-downloads',
     'default-src': "'none'",
-    'script-src': own,
+    'script-src': `${own} 'sha256-${hashOfScript(String(page))}'`,
     'style-src': `${own} 'unsafe-inline'`,
     'img-src': 'https: http: data: blob:',
     'media-src': 'https: http: data: blob:',
@@ -112,6 +120,20 @@ describe('the frame document', () => {
     expect(policyOf(answer)).toStrictEqual(
       expected(`'self' ${api.url}`, `${api.url}/content/ ${api.url}/assets/`),
     );
+  });
+
+  test('of another release may run that release’s script', async () => {
+    const page = Buffer.from('<script type="module">other()</script>');
+    await savePlayerRelease(api.db, { name: '0.2.0-12345678', files: new Map([['frame.html', page]]) });
+    const answer = await ask(`${api.url}/player/0.2.0-12345678/frame.html`);
+    expect(policyOf(answer)).toStrictEqual(
+      expected(`'self' ${api.url}`, `${api.url}/content/ ${api.url}/assets/`, page),
+    );
+  });
+
+  test('is complete: it loads no script and no stylesheet', () => {
+    const page = String(release.files.get('frame.html'));
+    expect(page.replace(/<(style|script)\b.*?<\/\1>/gs, '')).not.toMatch(/\b(src|href)=/);
   });
 
   test('can reach them only at the public URL, if one is set', async () => {
