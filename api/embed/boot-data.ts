@@ -41,8 +41,8 @@ export type NoticeBoot =
     };
 
 /**
- * The boot data of a page that plays a lesson, without `session`, `lesson` (the `LessonSkeleton`) and `steps` (the
- * content of the chunk in view). URLs are absolute or paths.
+ * The boot data of a page that plays a lesson, without `session` and `lesson` (the `LessonSkeleton`). URLs are absolute
+ * or paths.
  */
 export interface LessonBoot {
   page: 'lesson';
@@ -59,7 +59,7 @@ export interface LessonBoot {
   content: { base: string; expiresAt: Date };
   /** The folder of the chunks. */
   chunksUrl: string;
-  /** The index of the chunk in `steps`. */
+  /** The index of the chunk in the page. */
   chunk: number;
   /** Types of custom widgets in the version that have a stylesheet; null if unknown. */
   styledWidgets: string[] | null;
@@ -105,11 +105,11 @@ export function noticeBoot(boot: NoticeBoot): Buffer[] {
 export function lessonBoot(
   boot: LessonBoot,
   session: Record<string, unknown>,
-  { skeleton, steps }: { skeleton: GzipText; steps: GzipText },
+  skeleton: GzipText,
 ): BootText[] {
   const members = JSON.stringify(boot).slice(0, -1);
   const opening = scriptText(`${members},"session":${printJson(session)},"lesson":`);
-  return [Buffer.from(opening), skeleton, Buffer.from(',"steps":'), steps, Buffer.from('}')];
+  return [Buffer.from(opening), skeleton, Buffer.from('}')];
 }
 
 /** Returns why Lectern records nothing for a token's bearer; null if it records. */

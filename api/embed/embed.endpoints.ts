@@ -168,7 +168,7 @@ async function sendLesson(deps: EmbedDependencies, ctx: Context): Promise<void> 
   if (playabilityErrors.length > 0) {
     throw new LecternError('INVALID_CONTENT', 'Lesson has validation errors that prevent playback');
   }
-  const { chunk, ...texts } = await pageTexts(lessons, versionId, facts, session);
+  const { chunk, skeleton, steps } = await pageTexts(lessons, versionId, facts, session);
   const styledWidgets = await findStyledTypes(db, version, customTypes(outline));
   const lessonLanguage = language ?? 'en';
   const textLanguage = platformLanguage(token) ?? lessonLanguage;
@@ -199,13 +199,13 @@ async function sendLesson(deps: EmbedDependencies, ctx: Context): Promise<void> 
       theme: look.theme,
     },
     session,
-    texts,
+    skeleton,
   );
   await send(
     deps,
     ctx,
     lessonPage({
-      ...{ language: textLanguage, title, titleLanguage: lessonLanguage, urls, boot },
+      ...{ language: textLanguage, title, titleLanguage: lessonLanguage, urls, boot, steps },
       scheme: requestedScheme(ctx) ?? look.scheme,
     }),
   );

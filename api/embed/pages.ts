@@ -55,6 +55,8 @@ interface PageParts<Text = Buffer> {
   main: Html;
   urls: PageUrls;
   boot: readonly Text[];
+  /** The steps in view: apart from `boot`, because the page's script only passes them on. Undefined for a notice. */
+  steps?: Text;
   /** Undefined if the page follows the device. */
   scheme: Scheme | undefined;
   /** The frame that will show the lesson; undefined for a notice. */
@@ -127,10 +129,12 @@ function renderPage<Text extends Buffer | BootText>({
   main,
   urls: { player, oembed },
   boot,
+  steps,
   scheme,
   frame,
 }: PageParts<Text>): (Buffer | Text)[] {
   const description = markup`<link rel="alternate" type="application/json+oembed" href="${oembed ?? ''}">`;
+  const stepsScript = markup`<script type="application/json" id="lectern-steps">${new Html(boundary)}</script>`;
   const { source } = markup`<!doctype html>
 <html lang="${language}" dir="${textDirection(language)}"${scheme === undefined ? [] : new Html(` ${schemeAttribute}="${scheme}"`)}>
 <head>
@@ -150,9 +154,11 @@ ${main}
 </main>
 ${frame ?? []}
 <script type="application/json" id="lectern-boot">${new Html(boundary)}</script>
+${steps === undefined ? [] : stepsScript}
 </body>
 </html>
 `;
-  const [before = '', after = ''] = source.split(boundary);
-  return [Buffer.from(before), ...boot, Buffer.from(after)];
+  const [before = '', between = '', after = ''] = source.split(boundary);
+  const rest = steps === undefined ? [] : [steps, Buffer.from(after)];
+  return [Buffer.from(before), ...boot, Buffer.from(between), ...rest];
 }

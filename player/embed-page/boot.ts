@@ -1,6 +1,6 @@
 import type { Catalog, MessageKey } from '../../shared/i18n/message.ts';
 import type { MessageValues } from '../../shared/i18n/message-values.ts';
-import type { ChunkStep, LessonSkeleton } from '../../shared/lessons/lesson-skeleton.ts';
+import type { LessonSkeleton } from '../../shared/lessons/lesson-skeleton.ts';
 import type { SessionRecord } from './session-record.ts';
 
 /** The messages of this script, by their keys. None has placeholders, so the script needs no formatter. */
@@ -33,7 +33,8 @@ export interface LessonBoot {
   chunksUrl: string;
   /** The index of the chunk in `steps`, where the learner continues. */
   chunk: number;
-  steps: ChunkStep[];
+  /** The JSON of the chunk's steps. */
+  steps: string;
   content: { base: string; expiresAt: string };
   /** Types of custom widgets that have a stylesheet; null or undefined if unknown. */
   styledWidgets?: string[] | null;
@@ -87,8 +88,10 @@ export interface Learner {
 
 /** Reads the data; undefined on a page without any. */
 export function readBoot(page: Document): LessonBoot | NoticeBoot | undefined {
-  const text = page.getElementById('lectern-boot')?.textContent;
-  return text ? (JSON.parse(text) as LessonBoot | NoticeBoot) : undefined;
+  const [text, steps] = ['lectern-boot', 'lectern-steps'].map((id) => page.getElementById(id)?.textContent);
+  if (!text) return undefined;
+  const boot = JSON.parse(text) as Omit<LessonBoot, 'steps'> | NoticeBoot;
+  return boot.page === 'lesson' ? { ...boot, steps: steps ?? '[]' } : boot;
 }
 
 export function isSameLearner(a: Learner, b: Learner): boolean {

@@ -13,8 +13,11 @@ export type FrameProgress = Pick<
 
 export interface FrameStart {
   lesson: LessonSkeleton;
-  /** The chunk in the page. */
-  first: { chunk: number; steps: ChunkStep[] };
+  /**
+   * The chunk in the page. Its steps are the JSON of {@link ChunkStep}s, because copying a text and reading it in the
+   * frame takes less time than copying its objects.
+   */
+  first: { chunk: number; steps: string };
   versionId: string;
   language: string;
   /** Only in the lesson's language: those of all languages would be a quarter of the frame's script. */

@@ -1,3 +1,4 @@
+import type { ChunkStep } from '../../shared/lessons/lesson-skeleton.ts';
 import type { Scheme } from '../../shared/theme/tokens.ts';
 import { pageTitle } from '../page-title.ts';
 import { addTheme, currentScheme, setScheme } from '../theme.ts';
@@ -33,7 +34,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   addTheme(boot.theme?.css);
   const { versionId, language, launch } = boot;
   const positions = stepPositions(boot.lesson);
-  positions.addSteps(boot.steps);
+  positions.addSteps(() => JSON.parse(boot.steps) as ChunkStep[]);
   const loadChunk = chunkLoader(boot);
   const tab = newId();
   const store = queueStore(openStorage('localStorage'), boot.learner, tab);
@@ -178,7 +179,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     if (typeof steps === 'string') {
       frame.post({ type: 'chunkFailed', chunk, isGone: steps === 'gone' });
     } else {
-      positions.addSteps(steps);
+      positions.addSteps(() => steps);
       frame.post({ type: 'chunk', chunk, steps });
     }
   }
@@ -287,7 +288,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   document.body.className = visible ? 'lectern-embed' : 'lectern-embed lectern-is-window';
   // The frame stays where it is: moved, it would load again.
   document.getElementById('lectern-page')?.replaceWith(notices.root);
-  document.getElementById('lectern-boot')?.remove();
+  for (const id of ['lectern-boot', 'lectern-steps']) document.getElementById(id)?.remove();
   new ResizeObserver(([entry]) => {
     const isSized = frame.iframe.style.blockSize !== '';
     if (!entry || !isSized) return;

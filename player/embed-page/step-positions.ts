@@ -8,8 +8,8 @@ export interface StepPositions {
   /** Returns the learner's position in a record; the first step if the lesson has no such position. */
   positionInRecord(record: SessionRecord): StepPosition;
   isLast(position: StepPosition): boolean;
-  /** Remembers the widgets of loaded steps. */
-  addSteps(steps: readonly ChunkStep[]): void;
+  /** Adds loaded steps. They are read when the first answer needs their widgets, so that they do not delay the first step. */
+  addSteps(read: () => readonly ChunkStep[]): void;
   /** Returns false for a step that has never been loaded: its widgets cannot have reported anything. */
   hasWidget(position: StepPosition, widgetId: string): boolean;
   totalSteps: number;
@@ -22,6 +22,13 @@ export function stepPositions({ sections }: Pick<LessonSkeleton, 'sections'>): S
   const byId = new Map(steps.map((step) => [step.stepId, step]));
   const first: StepPosition = steps[0] ?? { sectionIndex: 0, stepIndex: 0, stepId: '' };
   const widgets = new Map<string, ReadonlySet<string>>();
+  let unread: (() => readonly ChunkStep[])[] = [];
+
+  function readAll(): void {
+    for (const { id, content } of unread.flatMap((read) => read())) widgets.set(id, blockIds(content));
+    unread = [];
+  }
+
   return {
     totalSteps: steps.length,
     positionOf: (stepId) => (typeof stepId === 'string' ? byId.get(stepId) : undefined),
@@ -33,10 +40,11 @@ export function stepPositions({ sections }: Pick<LessonSkeleton, 'sections'>): S
       return byId.get(stepId ?? '') ?? atIndexes ?? first;
     },
     isLast: ({ stepId }) => stepId === steps.at(-1)?.stepId,
-    addSteps(loaded) {
-      for (const { id, content } of loaded) widgets.set(id, blockIds(content));
+    addSteps: (read) => void unread.push(read),
+    hasWidget({ stepId }, widgetId) {
+      readAll();
+      return widgets.get(stepId)?.has(widgetId) ?? false;
     },
-    hasWidget: ({ stepId }, widgetId) => widgets.get(stepId)?.has(widgetId) ?? false,
   };
 }
 

@@ -2,6 +2,7 @@ import type { FrameMessage, FrameState } from '../embed-page/frame-messages.ts';
 import type { FrameStart, OuterMessage, VisibleLesson } from '../embed-page/frame-link.ts';
 import { element, icon } from '../dom.ts';
 import { addMessages, message } from '../../shared/i18n/message.ts';
+import type { ChunkStep } from '../../shared/lessons/lesson-skeleton.ts';
 import { addStylesheet } from '../lesson/archive.ts';
 import { mountLesson } from '../lesson/mount-lesson.ts';
 import type { LessonEvent, LessonHandle, LessonOptions } from '../lesson/options.ts';
@@ -51,7 +52,7 @@ function play(start: FrameStart, port: MessagePort): void {
   const showSaved = (isSaved: boolean) => (saved.style.visibility = isSaved ? '' : 'hidden');
   showSaved(false);
   const steps = chunkedSteps(start.lesson, (needed) => send({ type: 'loadChunk', chunk: needed }));
-  steps.receive(chunk, firstSteps);
+  steps.receive(chunk, JSON.parse(firstSteps) as ChunkStep[]);
   const time = measureActiveTime(
     () => root.querySelector('.lectern-is-covered') !== null,
     (stepId, activeMs) => send({ type: 'time', stepId, activeMs }),

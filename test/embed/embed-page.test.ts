@@ -215,8 +215,8 @@ describe('the page of a lesson', () => {
     const token = buildLearnerToken(lesson, { userAttributes: JSON.stringify({ [hostile]: hostile }) });
     const answer = await open(lesson, token);
     const page = answer.body.toString();
-    expect(page.match(/<script/g)).toHaveLength(2);
-    expect(page.match(/<\/script/g)).toHaveLength(2);
+    expect(page.match(/<script/g)).toHaveLength(3);
+    expect(page.match(/<\/script/g)).toHaveLength(3);
     expect(page).not.toContain('<!--');
     const boot = bootOf(answer);
     const data = await ask(`${api.url}/api/public/lessons/${lesson.lessonId}/player-data?token=${token}`);

@@ -11,11 +11,16 @@ export function embedPath(
   return `/embed/${version.lessonId}?token=${token}`;
 }
 
-/** The data that a page's script starts with. */
+/** The data that a page's script starts with, and the steps in the page of a lesson. */
 export function bootOf(answer: Answer): Record<string, unknown> {
-  const [, json = ''] =
-    /<script type="application\/json" id="lectern-boot">(.*?)<\/script>/s.exec(answer.body.toString()) ?? [];
-  return JSON.parse(json) as Record<string, unknown>;
+  const [boot = {}, steps] = ['boot', 'steps'].map((name) => dataIn(answer.body.toString(), name));
+  return { ...boot, ...(steps && { steps }) };
+}
+
+function dataIn(page: string, name: string): object | undefined {
+  const pattern = new RegExp(`<script type="application/json" id="lectern-${name}">(.*?)</script>`, 's');
+  const [, json] = pattern.exec(page) ?? [];
+  return json === undefined ? undefined : (JSON.parse(json) as object);
 }
 
 /** Returns the directives of a page's Content-Security-Policy by name. */
