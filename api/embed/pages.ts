@@ -34,6 +34,9 @@ body { margin: 0; background: var(--lectern-page); color: var(--lectern-text); }
 .notice :is(button, .button):hover { border-color: var(--lectern-accent-strong); background: var(--lectern-accent-strong); }
 .notice [hidden] { display: none; }
 .notice.loading-page { border-color: transparent; background: none; }
+/* Only while the lesson takes longer: laid out and painted for a moment, it would delay the lesson. */
+@media (scripting) { .loading-page { animation: loading-page 1ms 300ms backwards; } }
+@keyframes loading-page { from, to { content-visibility: hidden; } }
 @media (scripting: none) { .notice .loading { display: none; } }
 `;
 

@@ -108,6 +108,13 @@ test('the frame may listen before the page does, and the page before the frame',
   await seeStep(await lab.open(version, { context: late }), 's1');
 });
 
+test('a page whose script is late says that the lesson loads', async () => {
+  const context = await lab.browser.newContext();
+  await context.route('**/embed-page.js', () => undefined);
+  const { outer } = await lab.open(await publishQuiz(lab), { context });
+  await outer.locator('.loading').waitFor();
+});
+
 test("the demo lesson plays from first step to last, and the record contains the learner's progress", async () => {
   const lesson = await readDemoLesson();
   const { api } = lab;
