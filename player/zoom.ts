@@ -26,17 +26,16 @@ export function zoomable(picture: HTMLImageElement, language: string): Zoom {
     {
       class: 'lectern-zoom-open',
       type: 'button',
-      'aria-label': name,
       'aria-haspopup': 'dialog',
+      // A label beside the title would be read twice.
       title: name,
       hidden: true,
     },
     icon('zoom'),
   );
-  const closeName = message(language, 'widget.close');
   const close = element(
     'button',
-    { class: 'lectern-zoom-close', type: 'button', 'aria-label': closeName, title: closeName },
+    { class: 'lectern-zoom-close', type: 'button', title: message(language, 'widget.close') },
     icon('wrong'),
   );
   const dialog = element('dialog', {

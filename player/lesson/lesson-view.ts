@@ -172,6 +172,7 @@ export function lessonView(
       progressView.show(progress);
       bar.position.textContent = atEnd ? '' : stepPosition(index, lesson, language);
       const above = atEnd ? '' : (lesson.sections[current.sectionIndex]?.title ?? '');
+      const isOtherSection = above !== section.textContent;
       const title = atEnd ? message(language, 'lesson.complete') : stepTitle(current, lesson, language);
       section.textContent = above;
       section.hidden = above === '' || above === title;
@@ -185,7 +186,9 @@ export function lessonView(
         showContent(current);
       }
       if (!isChange) return;
-      status.textContent = bar.position.textContent;
+      const announced =
+        isOtherSection && !section.hidden ? [above, bar.position.textContent] : [bar.position.textContent];
+      status.textContent = announced.join(message(language, 'widget.sentenceBreak'));
       focus();
     },
     mark(progress, hasTask) {

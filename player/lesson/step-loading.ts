@@ -34,10 +34,16 @@ export function showLoading(
   );
   body.append(status, retry);
   parent.append(body);
-  let timer = setTimeout(() => (status.textContent = message(language, 'lesson.loading')), quietMs);
+  let timer = setTimeout(() => say('lesson.loading'), quietMs);
   let failures = 0;
   let isLoading = false;
   let isAlive = true;
+
+  /** Says the same once only: screen readers would announce it at every retry. */
+  function say(key: 'lesson.loading' | 'lesson.stepGone' | 'lesson.stepNotLoaded'): void {
+    const text = message(language, key);
+    if (status.textContent !== text) status.textContent = text;
+  }
 
   async function attempt(): Promise<void> {
     if (isLoading || !isAlive) return;
@@ -62,7 +68,7 @@ export function showLoading(
     body.setAttribute('aria-busy', 'false');
     if (failures === 0) options.onFailed(error);
     const isGone = error instanceof StepGone;
-    status.textContent = message(language, isGone ? 'lesson.stepGone' : 'lesson.stepNotLoaded');
+    say(isGone ? 'lesson.stepGone' : 'lesson.stepNotLoaded');
     retry.hidden = isGone;
     if (isGone) return;
     timer = setTimeout(() => void attempt(), backoffMs(backoff, failures));
@@ -73,7 +79,10 @@ export function showLoading(
     if (!retry.hidden) void attempt();
   }
 
-  retry.addEventListener('click', retryNow);
+  retry.addEventListener('click', () => {
+    say('lesson.loading');
+    retryNow();
+  });
   addEventListener('online', retryNow);
   void attempt();
   return {

@@ -122,8 +122,9 @@ export function showQuestion<Answer>(
     button.classList.toggle('lectern-is-quiet', isClosed || !score);
     result.show(outcome, score, isClosed ? undefined : limit - used);
     result.explanation.hidden = !(reveals || !score);
-    // The element with the focus is disabled or gone, so the keyboard would lose its position.
-    if (hadFocus) (isOver ? result.verdict : button).focus();
+    // The element with the focus is disabled or gone, so the keyboard would lose its position. After a right answer,
+    // "Try again" would sound like a mistake.
+    if (hadFocus) (isClosed ? result.verdict : button).focus();
   }
 
   function check(): void {

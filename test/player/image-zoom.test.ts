@@ -39,10 +39,10 @@ describe('a picture that is shown smaller than its size', () => {
     await zoomButton().focus();
     await page.keyboard.press('Enter');
     await page.locator(dialog).waitFor();
-    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Close');
+    expect(await page.evaluate('document.activeElement.title')).toBe('Close');
     await close();
     await page.locator(dialog).waitFor({ state: 'detached' });
-    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe(name);
+    expect(await page.evaluate('document.activeElement.title')).toBe(name);
     await page.waitForFunction('document.images.length === 1');
   });
 

@@ -55,15 +55,18 @@ describe('steps', () => {
 
   it('a step change moves the focus to the heading, announces the position, and scrolls to the top of the step', async () => {
     const long = Array.from({ length: 40 }, (_, index) => text(`t${index}`, '<p>A line.</p>'));
-    await view.start({ lesson: lessonOf({ Near: { Mercury: long, Venus: long } }) });
+    await view.start({ lesson: lessonOf({ Near: { Mercury: long, Venus: long }, Far: { Neptune: long } }) });
     await page.getByRole('button', { name: 'Next' }).scrollIntoViewIfNeeded();
     await click('Next');
     expect(await focused()).toBe('Venus');
-    expect(await page.getByRole('status').textContent()).toBe('Step 2 of 2');
+    expect(await page.getByRole('status').textContent()).toBe('Step 2 of 3');
     expect(await page.evaluate('document.querySelector("h1").getBoundingClientRect().top')).toBeGreaterThan(
       0,
     );
     expect(await page.evaluate('scrollY')).toBeLessThan(50);
+    // Another section is named, too.
+    await click('Next');
+    expect(await page.getByRole('status').textContent()).toBe('Far. Step 3 of 3');
   });
 
   it('a step change scrolls to the top of the step, also inside a scrolling container', async () => {

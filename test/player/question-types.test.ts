@@ -5,7 +5,7 @@ import { useWidgetPage } from './player-lab.ts';
 const { view, page } = useWidgetPage();
 
 const check = () => page.getByRole('button', { name: 'Check answer' }).click();
-const focused = () => page.evaluate('document.activeElement.ariaLabel');
+const focused = () => page.evaluate('document.activeElement.ariaLabel ?? document.activeElement.title');
 const lastReport = async () => (await view.reports()).at(-1);
 
 const gaps = {

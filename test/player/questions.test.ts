@@ -80,11 +80,14 @@ describe('MultipleChoice', () => {
     await view.show([question]);
     const group = page.getByRole('radiogroup', { name: 'Which is a planet?' });
     expect(await group.getByRole('radio').count()).toBe(3);
-    for (const key of ['Tab', 'Space', 'ArrowDown', 'Enter']) await page.keyboard.press(key);
-    expect(await view.reports()).toMatchObject([{ value: ['mars'] }]);
+    for (const key of ['Tab', 'Space', 'Enter']) await page.keyboard.press(key);
+    expect(await view.reports()).toMatchObject([{ value: ['moon'] }]);
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Try again');
     await page.keyboard.press('Enter');
     expect(await page.evaluate('document.activeElement.value')).toBe('moon');
+    // After a right answer, the focus is on the verdict, because "Try again" would sound like a mistake.
+    for (const key of ['ArrowDown', 'Enter']) await page.keyboard.press(key);
+    expect(await page.evaluate('document.activeElement.textContent')).toMatch(/^Correct/);
   });
 
   it('a saved answer is restored with its feedback and is not reported again', async () => {

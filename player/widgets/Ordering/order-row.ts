@@ -85,7 +85,7 @@ function moveButton(direction: 'up' | 'down', label: string): HTMLButtonElement 
     {
       class: `lectern-order-button lectern-order-${direction}`,
       type: 'button',
-      'aria-label': label,
+      // A label beside the title would be read twice.
       title: label,
     },
     icon('unfold'),

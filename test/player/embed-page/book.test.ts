@@ -74,6 +74,20 @@ test('without a network the page says so, and shows the step once the network is
   await search(learner, bookStepTitle(100));
   await outlineStep(learner, 100).click();
   await learner.lesson.getByRole('button', { name: 'Try again' }).waitFor();
+  // Retries do not repeat the announcement, but the learner's own press gets a response.
+  const player = learner.page.frames().at(-1);
+  await player?.evaluate(`
+    const status = document.querySelector('.lectern-loading');
+    window.said = [];
+    new MutationObserver(() => said.push(status.textContent)).observe(status, { childList: true });
+  `);
+  const said = () => player?.evaluate<string[]>('said');
+  for (let retries = 0; retries < 2; retries += 1) {
+    await context.waitForEvent('requestfailed', (request) => request.url().includes('/chunks/'));
+  }
+  expect(await said()).toEqual([]);
+  await press(learner, 'Try again');
+  await expect.poll(said).toEqual([expect.stringMatching(/^Loading/), expect.stringMatching(/^This step/)]);
   await context.setOffline(false);
   await seeContent(learner, 100);
 });
