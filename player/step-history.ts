@@ -25,6 +25,16 @@ export const stepFragments: Fragments = {
   read: (fragment) => new URLSearchParams(fragment.slice(1)).get('step') ?? undefined,
 };
 
+/** Returns the step that the URL names when the page loads; undefined if the learner reloads the end. */
+export function linkedStep(fragments: Fragments): string | undefined {
+  return isAtEnd(history.state) ? undefined : fragments.read(location.hash);
+}
+
+/** Reads the state of an entry in the history. */
+function isAtEnd(state: unknown): boolean {
+  return (state as { lecternAtEnd?: unknown } | null)?.lecternAtEnd === true;
+}
+
 /**
  * @param go called when the learner goes back or forward, or changes the URL; null for the end
  */
@@ -48,7 +58,7 @@ export function stepHistory(fragments: Fragments, go: (stepId: string | null) =>
   addEventListener('popstate', ({ state }) => {
     const stepId = fragments.read(location.hash);
     if (stepId === undefined || shown === undefined) return;
-    const atEnd = (state as { lecternAtEnd?: unknown } | null)?.lecternAtEnd === true;
+    const atEnd = isAtEnd(state);
     if (shown.stepId === stepId && shown.atEnd === atEnd) return;
     shown = { stepId, atEnd };
     go(atEnd ? null : stepId);

@@ -1,7 +1,7 @@
 import type { LessonEvent, LessonHandle, LessonOptions } from '../lesson/options.ts';
 import type { LessonState } from '../lesson/state.ts';
 import { pageTitle } from '../page-title.ts';
-import { stepHistory } from '../step-history.ts';
+import { linkedStep, stepHistory } from '../step-history.ts';
 import { pageHost } from './page-host.ts';
 import { inlineCaptions, inlineWidgets } from './inline-files.ts';
 import type { InlineFiles } from './inline-files.ts';
@@ -106,7 +106,7 @@ function play(element: HTMLElement): void {
   element.replaceChildren();
   document.documentElement.style.setProperty('--lectern-min-height', '100svh');
   const steps = stepHistory(fragments, (stepId) => handle.goTo(stepId));
-  let handle = mount(host.state ?? progress.read(), { startAt: fragments.read(location.hash) });
+  let handle = mount(host.state ?? progress.read(), { startAt: linkedStep(fragments) });
 }
 
 function readJson(id: string): unknown {

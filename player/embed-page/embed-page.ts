@@ -2,6 +2,7 @@ import { readBoot } from './boot.ts';
 import type { NoticeBoot } from './boot.ts';
 import { openHost } from './host-link.ts';
 import { playPage } from './play-page.ts';
+import { linkedStep, stepFragments } from '../step-history.ts';
 import { forgetLearner, openStorage } from './queue-store.ts';
 import { tokenStore } from './token-keeper.ts';
 import { breakOut } from './launch-lines.ts';
@@ -63,7 +64,9 @@ function open(token: string): void {
   const query = new URLSearchParams({ token, again: '' });
   const scheme = currentScheme();
   if (scheme) query.set('scheme', scheme);
-  location.replace(`${location.pathname}?${query.toString()}${location.hash}`);
+  // The new entry in the history would not know that this one is the end.
+  const hash = linkedStep(stepFragments) === undefined ? '' : location.hash;
+  location.replace(`${location.pathname}?${query.toString()}${hash}`);
 }
 
 start();

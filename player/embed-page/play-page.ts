@@ -10,7 +10,7 @@ import { launchLines, leaveFor } from './launch-lines.ts';
 import { learnerNotices } from './learner-notices.ts';
 import { learnerProgress } from './learner-progress.ts';
 import type { AbandonedSaves } from './abandoned-saves.ts';
-import { stepFragments, stepHistory } from '../step-history.ts';
+import { linkedStep, stepFragments, stepHistory } from '../step-history.ts';
 import { stepPositions } from './step-positions.ts';
 import { projected } from './queued-write.ts';
 import { openStorage, queueStore } from './queue-store.ts';
@@ -106,7 +106,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   const progress = learnerProgress(boot, positions, saver, host, positions.positionInRecord(boot.session));
   let content = new URL(boot.content.base, location.href).href;
   /** The step of a deep link, until the lesson is shown. */
-  let linked = positions.positionOf(stepFragments.read(location.hash));
+  let linked = positions.positionOf(linkedStep(stepFragments));
   /** Null in a separate window: the frame fills it, and scrolls. */
   const visible = parent === window ? null : visiblePart(showVisible);
   let isStuck = false;

@@ -1,5 +1,3 @@
-import { listOf, recordOf } from '../lessons/json-values.ts';
-
 /** The most tries of a question that players report. */
 export const maxTries = 1000;
 
@@ -12,8 +10,9 @@ export interface WidgetTries {
 
 /** Reads a player's counts, or a record's items. They may come from another release, or be broken. */
 export function readTries(value: unknown): WidgetTries[] {
-  return listOf(value).flatMap((entry) => {
-    const { stepId, widgetId, tries } = recordOf(entry);
+  const entries: unknown[] = Array.isArray(value) ? value : [];
+  return entries.flatMap((entry) => {
+    const { stepId, widgetId, tries } = (entry ?? {}) as Record<string, unknown>;
     if (typeof stepId !== 'string' || typeof widgetId !== 'string') return [];
     return Number.isSafeInteger(tries)
       ? [{ stepId, widgetId, tries: Math.min(tries as number, maxTries) }]

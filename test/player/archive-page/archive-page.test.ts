@@ -278,6 +278,8 @@ describe('progress', () => {
         await page.goForward();
         await expect.poll(() => titleOf(page)).toBe(title);
       }
+      await page.reload();
+      expect(await titleOf(page)).toBe('Lesson complete');
       expect(problems).toEqual([]);
     },
   );

@@ -228,6 +228,11 @@ test("the browser's Back and Forward go through steps with their titles, and a c
   expect(await page.frames().at(-1)?.title()).toBe('Title of s2');
   await page.goForward();
   await seeStep(lesson, 's3');
+  await finishAnyway(lesson);
+  const end = page.frameLocator('iframe').getByRole('heading', { name: 'Lesson complete' });
+  await end.waitFor();
+  await page.reload();
+  await end.waitFor();
   await page.goto('about:blank');
   await page.goto(`${url}#step=s2`);
   await seeStep(lesson, 's2');
