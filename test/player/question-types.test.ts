@@ -141,14 +141,12 @@ describe('ordering', () => {
     expect(await texts()).toEqual(start);
   });
 
-  it.each(Array.from({ length: 12 }, (_, seed) => `o${seed}`))(
-    'starts in a wrong order even if items have the same text: %s',
-    async (id) => {
-      const items = ['Wash', 'Wash', 'Dry'].map((html, index) => ({ id: `i${index}`, html }));
-      await view.show([{ type: 'Ordering', props: { id, items } }]);
-      expect(await texts()).not.toEqual(['Wash', 'Wash', 'Dry']);
-    },
-  );
+  it('starts in a wrong order even if items have the same text', async () => {
+    const items = ['Wash', 'Wash', 'Dry'].map((html, index) => ({ id: `i${index}`, html }));
+    // The shuffle for this id exchanges the equal items only.
+    await view.show([{ type: 'Ordering', props: { id: 'o13', items } }]);
+    expect(await texts()).not.toEqual(['Wash', 'Wash', 'Dry']);
+  });
 
   it('the buttons at the ends are disabled, keep the focus and say each time why the item stays', async () => {
     await view.show([order]);
