@@ -55,6 +55,32 @@ const nestedPaint = paintAttributes.filter((name) => !['fill', 'stroke'].include
 /** Parts of drawings that are painted again wherever other parts refer to them. */
 const reusedParts = ':is(clipPath, marker, mask, pattern)';
 
+/** Elements that only structure a text: without attributes, they can neither load, run nor cover anything. */
+const structure = [
+  ...[
+    'b',
+    'blockquote',
+    'br',
+    'cite',
+    'code',
+    'dd',
+    'dfn',
+    'dl',
+    'dt',
+    'em',
+    'i',
+    'kbd',
+    'li',
+    'ol',
+    'p',
+    's',
+  ],
+  ...['samp', 'small', 'strong', 'sub', 'sup', 'u', 'ul', 'var'],
+];
+
+/** The beginning of anything but a tag of these elements without attributes. */
+const otherMarkup = new RegExp(`<(?!/?(?:${structure.join('|')})>)`, 'i');
+
 /**
  * Limits of one text, far above those of drawings and tables for readers. Browsers take many seconds for more, and the
  * page freezes.
@@ -85,8 +111,9 @@ const keptStyles = [
  */
 export function safeHtml(source: unknown, context: WidgetContext): DocumentFragment {
   const html = paragraphs(text(source));
-  // Most choices and captions are plain text. Sanitizing it would take longer than showing it.
+  // Most texts are plain or have only paragraphs, lists and emphasis. Sanitizing them would take longer than showing them.
   if (!/[<&]/.test(html)) return plainText(html);
+  if (!otherMarkup.test(html)) return structuredText(html);
   const fragment = sanitized(html);
   const painted = paintAttributes.map((name) => `[${name}]`).join();
   for (const node of fragment.querySelectorAll('[style]')) keepHarmlessStyles(node);
@@ -138,6 +165,18 @@ function plainText(source: string): DocumentFragment {
   const fragment = document.createDocumentFragment();
   fragment.append(source);
   return fragment;
+}
+
+/** @param html has no other markup than that of {@link structure} */
+function structuredText(html: string): DocumentFragment {
+  const template = element('template');
+  try {
+    template.innerHTML = html;
+  } catch {
+    // The page requires Trusted Types, which only the sanitizer has a policy for.
+    return sanitized(html);
+  }
+  return template.content;
 }
 
 function paragraphs(source: string): string {

@@ -60,6 +60,11 @@ const hostileHtml: string[] = [
   '<a href="#" popovertarget="blocks" onmouseover="window.pwned = 1">hover</a>',
   '"><img src=1 onerror=window.pwned=1>',
   "';window.pwned=1;//<!--<img src=1 onerror=window.pwned=1>-->",
+  '<p>a</p><p/onclick="window.pwned = 1">b</p>',
+  '<b>a</b><b\tonmouseover=window.pwned=1>b</b>',
+  '<em>a<!--</em><img src=1 onerror=window.pwned=1>-->',
+  '<strong>a</strong><svg/onload=window.pwned=1><i>b</i>',
+  '<ul><li>a</ul>&lt;img src=1 onerror=window.pwned=1&gt;',
 ];
 
 /** Captions with a hostile name, language and text. */
@@ -290,6 +295,25 @@ describe("authors' HTML", () => {
       text('<p style="text-align: center; color: red; margin: -99px; background: url(/leak)">mid</p>'),
     ]);
     expect(await page.getByText('mid').getAttribute('style')).toBe('text-align: center;');
+  });
+
+  it('paragraphs, lists and emphasis look the same with and without the sanitizer', async () => {
+    const html = '<p>a &lt;i&gt; &amp; <B>b<ul><li>c<em>d</li></ul>e</b>f<br></p></li></p>\u00a0g</sub>';
+    // The sanitizer keeps the attribute.
+    await view.show([text(html), text(`<hr title="h">${html}`)]);
+    const [plain, sanitized] = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('.lectern-rich')].map(({ innerHTML }) => innerHTML)`,
+    );
+    expect(`<hr title="h">${plain}`).toBe(sanitized);
+  });
+
+  it('shows on a page that requires Trusted Types', async () => {
+    const strict = await lab.openWidgets();
+    await strict.page.evaluate(`document.head.insertAdjacentHTML('beforeend',
+      '<meta http-equiv="Content-Security-Policy" content="require-trusted-types-for \\'script\\'">')`);
+    await strict.show([text('<p>Some <em>text</em></p>')]);
+    expect(await strict.page.locator('.lectern-rich em').count()).toBe(1);
+    await strict.close();
   });
 
   it('plain text with blank lines becomes paragraphs', async () => {
