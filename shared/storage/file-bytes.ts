@@ -10,6 +10,9 @@ const readBytes = 512 * 1024;
 /** Bytes per write: each write is a task of the thread pool, which costs more than the bytes. */
 const writeBytes = 512 * 1024;
 
+/** So many chunks become one: as objects, tiny chunks take a hundred times the memory of their bytes. */
+const joinedChunks = 64;
+
 /**
  * Writes all bytes of a source to a new file. Returns their digests, and all chunks if the file is small enough for one
  * write.
@@ -37,13 +40,19 @@ export async function writeSource(
 /** Groups the chunks of a source into batches of about `bytes`. */
 async function* gather(source: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array[]> {
   let chunks: Uint8Array[] = [];
+  let joined = 0;
   let gathered = 0;
   for await (const chunk of source) {
     chunks.push(chunk);
     gathered += chunk.byteLength;
+    if (chunks.length - joined === joinedChunks) {
+      chunks.push(Buffer.concat(chunks.splice(joined)));
+      joined += 1;
+    }
     if (gathered < bytes) continue;
     yield chunks;
     chunks = [];
+    joined = 0;
     gathered = 0;
   }
   if (gathered > 0) yield chunks;
