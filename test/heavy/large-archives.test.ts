@@ -72,10 +72,19 @@ async function publishExternal(
   onTestFinished(() => harness.close());
   const { organization, headers } = await buildOrganization(harness);
   const media = ids.map((id, index) => ({ ...medium, id, sourceUrl: origin.url(index, sizes[index] ?? 0) }));
-  const built = await buildPackage({ media });
+  const built = await buildPackage({ media, blocks: linkAll });
   onTestFinished(() => rm(built.path, { recursive: true }));
   const version = await buildVersion(harness, organization, built.path);
   return { harness, version, folder: `${version.slug}-v${version.versionNumber}`, headers };
+}
+
+/** Makes texts with 100 links each: a lesson has fewer blocks than the largest one here has media. */
+function linkAll(mediaIds: string[]): unknown[] {
+  return Array.from({ length: Math.ceil(mediaIds.length / 100) }, (_, index) => {
+    const linked = mediaIds.slice(index * 100, (index + 1) * 100);
+    const text = linked.map((id) => `<a href="media:${id}">A document</a>`).join(' ');
+    return { type: 'Text', props: { id: `Text-${index + 1}`, text: `<p>${text}</p>` } };
+  });
 }
 
 /** Exports a version, first built and then stored, checks both archives, and prints the figures. */
