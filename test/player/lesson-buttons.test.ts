@@ -59,7 +59,7 @@ it('a double click counts as one: it skips no step, and does not clear the answe
   expect(await page.getByRole('radio', { checked: true }).count()).toBe(0);
 });
 
-it('a double tap counts as one, on devices that do not count taps, too', async () => {
+it('a double tap counts as one, even in browsers that do not count taps', async () => {
   const phone = await lab.openLesson({ hasTouch: true, viewport: { width: 360, height: 740 } });
   const title = () => phone.page.getByRole('heading', { level: 1 }).textContent();
   const tapTwice = (name: string) =>

@@ -225,15 +225,12 @@ describe('answers', () => {
     expect(second).toMatchObject({ items: [{ answer: '["c"]', tries: 2 }] });
   });
 
-  test.each<[empty: unknown]>([[[]], [{}], [''], [null]])(
-    'without anything in them are no try: %j',
-    (empty) => {
-      const limited = buildOutline([{ one: [buildQuestion('q', { attempts: 1 })] }]);
-      const skipped = play(limited, { items: [buildItem('q', empty)] });
-      expect(skipped).toMatchObject({ score: 0, items: [{ tries: 0 }] });
-      expect(play(limited, { items: [buildItem('q', ['a'])] }, skipped)).toMatchObject({ score: 1 });
-    },
-  );
+  test.each<[empty: unknown]>([[[]], [{}], [''], [null]])('that are empty use no try: %j', (empty) => {
+    const limited = buildOutline([{ one: [buildQuestion('q', { attempts: 1 })] }]);
+    const skipped = play(limited, { items: [buildItem('q', empty)] });
+    expect(skipped).toMatchObject({ score: 0, items: [{ tries: 0 }] });
+    expect(play(limited, { items: [buildItem('q', ['a'])] }, skipped)).toMatchObject({ score: 1 });
+  });
 
   test('none leaves items null', () => {
     expect(apply(buildState(), atQuiz).items).toBeNull();

@@ -3,9 +3,8 @@ import type { Frame, Page } from 'playwright-core';
 
 /**
  * Returns axe's violations in a document, without the frames inside it, as `<rule>: <element>`, and names that screen
- * readers would read twice. It waits for animations,
- * because text that fades in has too little contrast, and for two frames, because the player learns of sizes after the
- * browser has painted.
+ * readers would read twice. It waits for animations, because text that fades in has too little contrast, and for two
+ * frames, because the player learns of sizes after the browser has painted.
  */
 export async function faultsIn(document: Page | Frame): Promise<string[]> {
   await document.evaluate(`Promise.allSettled(document.getAnimations()
@@ -18,7 +17,7 @@ export async function faultsIn(document: Page | Frame): Promise<string[]> {
   const { violations } = await document.evaluate<AxeResults>(
     `axe.run(document, { iframes: false, resultTypes: ['violations'] })`,
   );
-  // Screen readers would read the title as a description after the name.
+  // Screen readers would read the title again, as a description after the name.
   const readTwice = await document.evaluate<string[]>(`[...document.querySelectorAll('[aria-label][title]')]
     .filter(({ ariaLabel, title }) => ariaLabel === title).map(({ outerHTML }) => 'name-read-twice: ' + outerHTML)`);
   return [...violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`)), ...readTwice];
