@@ -71,7 +71,7 @@ export interface LessonBoot {
   allowedOrigins: readonly string[] | null;
   /** The script's messages in the page's language; it needs them offline, too. */
   messages: Catalog;
-  /** The player's messages in the lesson's language: its frame has none. */
+  /** The player's messages in the lesson's language: the frame's script contains none. */
   lessonMessages: { language: string; texts: Catalog };
   /** Why Lectern records nothing; null if it records. */
   untracked: Untracked | null;

@@ -34,7 +34,7 @@ body { margin: 0; background: var(--lectern-page); color: var(--lectern-text); }
 .notice :is(button, .button):hover { border-color: var(--lectern-accent-strong); background: var(--lectern-accent-strong); }
 .notice [hidden] { display: none; }
 .notice.loading-page { border-color: transparent; background: none; }
-/* Only while the lesson takes longer: laid out and painted for a moment, it would delay the lesson. */
+/* Hidden for the first 300 ms: laying it out and painting it for a moment would delay the lesson. */
 @media (scripting) { .loading-page { animation: loading-page 1ms 300ms backwards; } }
 @keyframes loading-page { from, to { content-visibility: hidden; } }
 @media (scripting: none) { .notice .loading { display: none; } }
@@ -58,7 +58,7 @@ interface PageParts<Text = Buffer> {
   main: Html;
   urls: PageUrls;
   boot: readonly Text[];
-  /** The steps in view: apart from `boot`, because the page's script only passes them on. Undefined for a notice. */
+  /** The steps of the chunk in the page. They are not in `boot`, because the page's script passes them on as text; undefined for a notice. */
   steps?: Text;
   /** Undefined if the page follows the device. */
   scheme: Scheme | undefined;

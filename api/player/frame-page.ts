@@ -14,7 +14,7 @@ export const frameSandbox = [
 
 const inlineScript = /<script type="module">(.*?)<\/script>/s;
 
-/** Returns the source expression that lets the script in a `frame.html` run; each release has another script. */
+/** Returns the CSP source expression of the inline script in a `frame.html`. Each release has its own script. */
 export function scriptSourceOf(page: string): string {
   const [, script = ''] = inlineScript.exec(page) ?? [];
   return `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
@@ -26,7 +26,7 @@ export function scriptSourceOf(page: string): string {
  * is not restricted: it would have to allow all ancestors, including integrators' pages, and the document is empty.
  *
  * @param publicUrl the public URL of this service, which serves the files.
- * @param scriptSource the source expression of the script in the document.
+ * @param scriptSource the source expression of the inline script.
  */
 export function framePolicy(publicUrl: string, scriptSource: string): string {
   const { origin, href } = new URL(publicUrl);

@@ -16,7 +16,7 @@ const releaseName = /^[\w.+-]{1,100}$/;
 /** A file as this API serves it. */
 interface PlayerFile {
   content: EncodedFile;
-  /** The source expression of the inline script, for the Content-Security-Policy; null for files that are no page. */
+  /** The source expression of the inline script, for the Content-Security-Policy; null except for pages. */
   scriptSource: string | null;
 }
 

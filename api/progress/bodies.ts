@@ -35,7 +35,7 @@ const item = z
     }),
     answeredAt: time,
     tries: z.int().min(2).optional().meta({
-      description: 'The number of answers in this attempt; missing for 1.',
+      description: 'The number of tries in this attempt; missing for 1, and 0 while all answers were empty.',
     }),
   })
   .meta({ id: 'ProgressItem', description: "A learner's last answer to one widget." });

@@ -165,7 +165,7 @@ function mergedItems(
 const emptyAnswer = /^(null|""|\[\s*\]|\{\s*\})$/;
 
 /**
- * Counts a try. The same answer, which may have been sent twice, counts once, and an empty one is no try. After a time
+ * Counts a try. The same answer, which may have been sent twice, counts once. An empty answer is no try. After a time
  * offline, players send only the last answer and report the number of tries. Otherwise learners could repeat the tries
  * that they made offline.
  */

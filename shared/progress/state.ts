@@ -17,7 +17,7 @@ export interface StoredItem {
   maxScore: number | null;
   /** ISO 8601. */
   answeredAt: string;
-  /** The number of answers in this attempt; missing for 1. */
+  /** The number of tries in this attempt; missing for 1, and 0 while all answers were empty. */
   tries?: number;
 }
 

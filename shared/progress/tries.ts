@@ -1,14 +1,14 @@
 /** The most tries of a question that players report. */
 export const maxTries = 1000;
 
-/** How often a learner has answered a widget. */
+/** How many tries a learner has used on a widget. */
 export interface WidgetTries {
   stepId: string;
   widgetId: string;
   tries: number;
 }
 
-/** Reads a player's counts, or a record's items. They may come from another release, or be broken. */
+/** Reads a player's counts, or a record's items. They may come from another release, or be invalid. */
 export function readTries(value: unknown): WidgetTries[] {
   const entries: unknown[] = Array.isArray(value) ? value : [];
   return entries.flatMap((entry) => {

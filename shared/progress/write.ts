@@ -144,7 +144,7 @@ export interface WrittenItem {
   /** The player's claim: both null, or `0 <= score <= maxScore`. */
   score: number | null;
   maxScore: number | null;
-  /** The player's count of tries; 1 if missing. */
+  /** The player's count of tries; if missing, only the server's own count matters. */
   tries?: number;
 }
 

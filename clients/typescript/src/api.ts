@@ -651,7 +651,7 @@ export type ProgressItem = {
   /** Points that could be gained; null for an answer that is not scored. */
   maxScore: number | null;
   answeredAt: string;
-  /** The number of answers in this attempt; missing for 1. */
+  /** The number of tries in this attempt; missing for 1, and 0 while all answers were empty. */
   tries?: number;
 };
 
