@@ -146,14 +146,15 @@ async function buildBundle({ source, name, messages = [], ...options }: Bundle, 
  * Returns the document that plays a lesson inside the embed page. The player and the widgets, including those of
  * organizations, have an opaque origin there. All its data comes from the embed page.
  *
- * It contains its script and styles: as files of their own, browsers would request them only when the document has
- * arrived, which delays the first step by a round trip.
+ * It contains its script and styles. Browsers would request separate files only after the document has arrived, which
+ * would delay the first step by a round trip.
  */
 async function frameDocument(): Promise<string> {
   const parts = await Promise.all(frameParts.map((part) => buildBundle(part, outputFolder)));
   const [script = '', style = ''] = parts.map(([file]) => file?.text.trim() ?? '');
-  // esbuild escapes the ends of elements. A start inside a comment would hide the end of the script, too.
-  if (/<\/?script|<\/style/i.test(script + style)) throw new Error('The frame would end inside its script');
+  // esbuild escapes closing tags. After `<!--`, an opening `<script` would hide the script's closing tag, too.
+  if (/<\/?script|<\/style/i.test(script + style))
+    throw new Error('frame.html: a tag in its script or styles would end them early');
   return `<!doctype html>
 <html lang="en">
 <head>

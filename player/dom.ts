@@ -73,17 +73,17 @@ export function hintWhenWide(scroller: Element): void {
   scroller.addEventListener('scroll', measure, { passive: true });
 }
 
-/** Taps within this time are a double tap; phones wait 300 to 350 ms for the second one. */
+/** Two taps within this time are a double tap. Phones wait 300 to 350 ms for the second one. */
 const doubleTapMs = 400;
 
 /**
- * Calls a function when a button is pressed. A double click or double tap counts once: its second half would press what
+ * Calls a function when a button is pressed. A double click or double tap counts once: its second press would hit what
  * the first one has just changed.
  */
 export function onPress(button: HTMLButtonElement, act: () => void): void {
   let last = -Infinity;
   button.addEventListener('click', ({ pointerType, detail, timeStamp }) => {
-    // Browsers count the clicks of a mouse, but some do not count taps. Keys are always meant: their count is 0.
+    // `detail` counts the clicks of a mouse, but in some browsers not the taps. It is 0 for keys, which always count.
     const isRepeat =
       pointerType === 'mouse' ? detail % 2 === 0 : detail > 0 && timeStamp - last < doubleTapMs;
     if (isRepeat) return;

@@ -55,31 +55,12 @@ const nestedPaint = paintAttributes.filter((name) => !['fill', 'stroke'].include
 /** Parts of drawings that are painted again wherever other parts refer to them. */
 const reusedParts = ':is(clipPath, marker, mask, pattern)';
 
-/** Elements that only structure a text: without attributes, they can neither load, run nor cover anything. */
-const structure = [
-  ...[
-    'b',
-    'blockquote',
-    'br',
-    'cite',
-    'code',
-    'dd',
-    'dfn',
-    'dl',
-    'dt',
-    'em',
-    'i',
-    'kbd',
-    'li',
-    'ol',
-    'p',
-    's',
-  ],
-  ...['samp', 'small', 'strong', 'sub', 'sup', 'u', 'ul', 'var'],
-];
+/** Elements that only structure a text. Without attributes, they can load, run or cover nothing. */
+const structure =
+  'b|blockquote|br|cite|code|dd|dfn|dl|dt|em|i|kbd|li|ol|p|s|samp|small|strong|sub|sup|u|ul|var';
 
-/** The beginning of anything but a tag of these elements without attributes. */
-const otherMarkup = new RegExp(`<(?!/?(?:${structure.join('|')})>)`, 'i');
+/** The beginning of any markup other than tags of these elements without attributes. */
+const otherMarkup = new RegExp(`<(?!/?(?:${structure})>)`, 'i');
 
 /**
  * Limits of one text, far above those of drawings and tables for readers. Browsers take many seconds for more, and the
@@ -173,7 +154,7 @@ function structuredText(html: string): DocumentFragment {
   try {
     template.innerHTML = html;
   } catch {
-    // The page requires Trusted Types, which only the sanitizer has a policy for.
+    // The page requires Trusted Types, and only the sanitizer has a policy for them.
     return sanitized(html);
   }
   return template.content;

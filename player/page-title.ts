@@ -1,5 +1,5 @@
 /**
- * Returns the title of a page that plays a lesson: names what the learner sees, for screen readers, tabs and the
+ * Returns the title of a page that plays a lesson. It names what the learner sees, for screen readers, tabs and the
  * browser's history.
  *
  * @param heading as in `onHeading`; the cover has the lesson's title as its heading

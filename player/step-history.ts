@@ -25,12 +25,12 @@ export const stepFragments: Fragments = {
   read: (fragment) => new URLSearchParams(fragment.slice(1)).get('step') ?? undefined,
 };
 
-/** Returns the step that the URL names when the page loads; undefined if the learner reloads the end. */
+/** Returns the step that the URL names when the page loads; undefined if the learner has reloaded the end. */
 export function linkedStep(fragments: Fragments): string | undefined {
   return isAtEnd(history.state) ? undefined : fragments.read(location.hash);
 }
 
-/** Reads the state of an entry in the history. */
+/** Returns whether the entry with this state in the browser's history is the end of the lesson. */
 function isAtEnd(state: unknown): boolean {
   return (state as { lecternAtEnd?: unknown } | null)?.lecternAtEnd === true;
 }

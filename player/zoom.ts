@@ -27,7 +27,7 @@ export function zoomable(picture: HTMLImageElement, language: string): Zoom {
       class: 'lectern-zoom-open',
       type: 'button',
       'aria-haspopup': 'dialog',
-      // A label beside the title would be read twice.
+      // The title names the button. With an aria-label, too, screen readers would read the name twice.
       title: name,
       hidden: true,
     },

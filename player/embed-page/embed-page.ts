@@ -64,7 +64,7 @@ function open(token: string): void {
   const query = new URLSearchParams({ token, again: '' });
   const scheme = currentScheme();
   if (scheme) query.set('scheme', scheme);
-  // The new entry in the history would not know that this one is the end.
+  // The page loads without this entry's state, which marks the end: the URL's step would open instead.
   const hash = linkedStep(stepFragments) === undefined ? '' : location.hash;
   location.replace(`${location.pathname}?${query.toString()}${hash}`);
 }

@@ -8,7 +8,7 @@ export interface StepPositions {
   /** Returns the learner's position in a record; the first step if the lesson has no such position. */
   positionInRecord(record: SessionRecord): StepPosition;
   isLast(position: StepPosition): boolean;
-  /** Adds loaded steps. They are read when the first answer needs their widgets, so that they do not delay the first step. */
+  /** Adds loaded steps. The first answer that needs their widgets calls `read`, so that parsing delays no first step. */
   addSteps(read: () => readonly ChunkStep[]): void;
   /** Returns false for a step that has never been loaded: its widgets cannot have reported anything. */
   hasWidget(position: StepPosition, widgetId: string): boolean;

@@ -43,8 +43,8 @@ export interface LessonOptions {
   /** Called when another step is on the page or, after the last one, the end (`progressData.atEnd`). */
   onStepChange?(this: void, event: LessonEvent): void;
   /**
-   * Called after onReady and onStepChange, and when the learner goes on from the cover, with the heading of what is shown:
-   * the lesson's title on the cover, the step's title, or that the lesson is complete. Put it into your page's title.
+   * Called after onReady and onStepChange, and when the learner leaves the cover, with the heading on the page: the
+   * lesson's title on the cover, the step's title, or that the lesson is complete. Put it into your page's title.
    */
   onHeading?(this: void, heading: string): void;
   /** Called when the learner has finished the lesson: once, and once more after each restart. */

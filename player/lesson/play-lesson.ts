@@ -65,7 +65,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
     if (isAlive) callSafely(callback, argument);
   }
 
-  /** After the other callbacks, which may give the step its entry in the browser's history: the title belongs to that. */
+  /** Comes after the other callbacks: they may add the step's history entry, which then gets the page's new title. */
   function notifyHeading(): void {
     notify(options.onHeading, view.heading());
   }

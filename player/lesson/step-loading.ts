@@ -39,7 +39,7 @@ export function showLoading(
   let isLoading = false;
   let isAlive = true;
 
-  /** Says the same once only: screen readers would announce it at every retry. */
+  /** Leaves an equal text as it is: otherwise screen readers would announce it at every retry. */
   function say(key: 'lesson.loading' | 'lesson.stepGone' | 'lesson.stepNotLoaded'): void {
     const text = message(language, key);
     if (status.textContent !== text) status.textContent = text;

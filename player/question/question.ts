@@ -95,7 +95,7 @@ export function showQuestion<Answer>(
 
   let shown: Score | null | undefined;
   let used = 0;
-  /** The wrong answer that the inputs have before the learner changes it, as JSON. */
+  /** The wrong answer in the inputs, as JSON, which the learner has to change before checking. */
   let mistake: string | undefined;
 
   function ask(): void {
@@ -122,8 +122,8 @@ export function showQuestion<Answer>(
     button.classList.toggle('lectern-is-quiet', isClosed || !score);
     result.show(outcome, score, isClosed ? undefined : limit - used);
     result.explanation.hidden = !(reveals || !score);
-    // The element with the focus is disabled or gone, so the keyboard would lose its position. After a right answer,
-    // "Try again" would sound like a mistake.
+    // The element with the focus is disabled or gone, so the keyboard would lose its position. After a right answer, a
+    // focus on "Try again" would sound as if the answer were wrong.
     if (hadFocus) (isClosed ? result.verdict : button).focus();
   }
 

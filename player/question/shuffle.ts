@@ -18,9 +18,9 @@ export function shuffled<Element>(elements: readonly Element[], seed: string): E
 }
 
 /**
- * Returns the elements in another order than theirs, if there is one, as {@link shuffled} does.
+ * Shuffles elements as {@link shuffled} does, and never returns them in their own order if there is another one.
  *
- * @param textOf elements with the same text are interchangeable
+ * @param textOf returns an element's text; elements with the same text are interchangeable
  */
 export function reordered<Element>(
   elements: readonly Element[],

@@ -13,7 +13,7 @@ import { showQuestion } from '../../question/question.ts';
 import { reordered } from '../../question/shuffle.ts';
 import { orderRow, type OrderRow } from './order-row.ts';
 
-/** Items that learners put in order: by dragging, or with buttons. The order at the start is never the right one. */
+/** Items that learners put in order: by dragging, or with buttons. The initial order is never right. */
 export default defineWidget('Ordering', (root, options) => {
   const { props, context } = options;
   const { language } = context;
@@ -54,7 +54,7 @@ export default defineWidget('Ordering', (root, options) => {
         announce(message(language, 'ordering.moved', { item, position: to + 1, count: rows.length }));
       }
 
-      /** Announces a text, also a second time: screen readers ignore a status that stays the same. */
+      /** Announces a text, even twice in a row: screen readers ignore a status that stays the same. */
       function announce(said: string): void {
         status.textContent = status.textContent === said ? `${said}\u00a0` : said;
       }

@@ -85,7 +85,7 @@ function moveButton(direction: 'up' | 'down', label: string): HTMLButtonElement 
     {
       class: `lectern-order-button lectern-order-${direction}`,
       type: 'button',
-      // A label beside the title would be read twice.
+      // The title names the button. With an aria-label, too, screen readers would read the name twice.
       title: label,
     },
     icon('unfold'),
