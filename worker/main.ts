@@ -7,10 +7,10 @@ import { Shutdown } from '../shared/platform/shutdown.ts';
 import { startWorker } from './start.ts';
 
 /**
- * When V8 collects garbage. The heap may grow by 10% beyond the live objects and the young generation; by default it
- * grows up to four times as large on machines with much memory, because builds of many small files create much garbage.
- * Marking begins when 90% of that growth is used. By default it begins when 16 MB are left of it, which in a small heap
- * is so early that the buffers of downloads cause several collections in each build of 64 MiB.
+ * When V8 collects garbage. Builds of many small files create much garbage, so the heap may grow by only 10% beyond the
+ * live objects and the young generation. By default it may grow up to four times as large on machines with much memory.
+ * Marking begins when 90% of that growth is used. By default it begins when 16 MB are left, which in a small heap is so
+ * early that the buffers of downloads cause several collections in each build of 64 MiB.
  */
 const collectorFlags = [
   '--heap-growing-percent=10',

@@ -1,14 +1,15 @@
 import { finished, type Readable } from 'node:stream';
 
-/** The stream pauses while so many bytes wait for the reader. */
+/** The stream pauses once this many bytes wait for the reader. */
 const maxWaitingBytes = 64 * 1024;
 
-/** More waiting chunks than these are joined: as objects, tiny chunks take far more memory than their bytes. */
-const maxSeparate = 16;
+/** If more chunks than this wait, they are joined: as objects, tiny chunks take far more memory than their bytes. */
+const maxSeparateChunks = 16;
 
 /**
  * Yields the chunks of a stream as they arrive. The stream's own iterator joins all chunks that wait for the reader,
  * which copies most bytes of a download and doubles the memory that the garbage collector has to free.
+ * Does not end the stream when the reader leaves early: the caller must destroy it.
  *
  * @throws the stream's error, or ERR_STREAM_PREMATURE_CLOSE when it closes before its end
  */
@@ -33,7 +34,7 @@ export async function* chunksOf(stream: Readable): AsyncGenerator<Buffer, void, 
       const taken = waiting;
       waiting = [];
       waitingBytes = 0;
-      if (taken.length > maxSeparate) yield Buffer.concat(taken);
+      if (taken.length > maxSeparateChunks) yield Buffer.concat(taken);
       else yield* taken;
       if (waiting.length > 0) continue;
       if (end?.error) throw end.error;
@@ -46,6 +47,6 @@ export async function* chunksOf(stream: Readable): AsyncGenerator<Buffer, void, 
     }
   } finally {
     stopWatching();
-    stream.off('data', onData);
+    stream.off('data', onData).pause();
   }
 }

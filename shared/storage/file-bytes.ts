@@ -10,7 +10,7 @@ const readBytes = 512 * 1024;
 /** Bytes per write: each write is a task of the thread pool, which costs more than the bytes. */
 const writeBytes = 512 * 1024;
 
-/** So many chunks become one: as objects, tiny chunks take a hundred times the memory of their bytes. */
+/** This many chunks are joined into one: as objects, tiny chunks take a hundred times the memory of their bytes. */
 const joinedChunks = 64;
 
 /**

@@ -5,17 +5,17 @@ const pieceBytes = 64 * 1024;
 const zeros = Buffer.alloc(pieceBytes);
 const key = createHash('sha256').update('lectern heavy tests').digest();
 
-/** Of the declared type: among many thousand files, random bytes begin like those of another type. */
-const start = Buffer.from('%PDF-1.7\n');
+/** The start of a PDF, the declared type. Among many thousands of files, some random bytes would look like another type. */
+const pdfStart = Buffer.from('%PDF-1.7\n');
 
-/** Yields the bytes of file number `index`: an AES-256-CTR stream after its start, incompressible and unique. */
+/** Yields the bytes of file number `index`: the start of a PDF, then an AES-256-CTR stream, incompressible and unique. */
 export function* generateBytes(index: number, size: number): Generator<Buffer> {
   const counter = Buffer.alloc(16);
   counter.writeUInt32BE(index, 0);
   const cipher = createCipheriv('aes-256-ctr', key, counter);
   for (let left = size; left > 0; left -= pieceBytes) {
     const piece = cipher.update(left < pieceBytes ? zeros.subarray(0, left) : zeros);
-    if (left === size) start.copy(piece);
+    if (left === size) pdfStart.copy(piece);
     yield piece;
   }
 }

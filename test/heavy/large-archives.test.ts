@@ -78,7 +78,7 @@ async function publishExternal(
   return { harness, version, folder: `${version.slug}-v${version.versionNumber}`, headers };
 }
 
-/** Makes texts with 100 links each: a lesson has fewer blocks than the largest one here has media. */
+/** Makes texts with 100 links each: the largest lesson here has more media than a lesson may have blocks. */
 function linkAll(mediaIds: string[]): unknown[] {
   return Array.from({ length: Math.ceil(mediaIds.length / 100) }, (_, index) => {
     const linked = mediaIds.slice(index * 100, (index + 1) * 100);

@@ -46,7 +46,7 @@ test('a slow reader holds the source back', async () => {
 test.each([
   ['an error', (stream: PassThrough) => stream.destroy(new Error('broken')), 'broken'],
   ['an early end', (stream: PassThrough) => stream.destroy(), 'Premature close'],
-])('%s fails the reader after the bytes before it', async (_title, stop, message) => {
+])('%s fails the reader, but only after the bytes before it', async (_title, stop, message) => {
   const stream = new PassThrough();
   const parts = chunksOf(stream);
   stream.write('before');

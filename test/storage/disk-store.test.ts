@@ -20,7 +20,7 @@ test('a blob truncated while it is read or sent causes an error, not a short res
   await file?.close();
 });
 
-test('a source of single bytes takes few objects in memory, and arrives whole', async () => {
+test('a source of single bytes becomes few objects in memory, and arrives whole', async () => {
   const { store } = await startStore();
   const bytes = someBytes(100_000);
   const single = Array.from(bytes, (_byte, index) => bytes.subarray(index, index + 1));
