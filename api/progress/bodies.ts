@@ -34,7 +34,7 @@ const item = z
       description: 'Points that could be gained; null for an answer that is not scored.',
     }),
     answeredAt: time,
-    tries: z.int().min(2).optional().meta({
+    tries: z.int().min(0).optional().meta({
       description: 'The number of tries in this attempt; missing for 1, and 0 while all answers were empty.',
     }),
   })

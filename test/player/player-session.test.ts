@@ -89,6 +89,15 @@ describe('a write', () => {
     });
   });
 
+  test('with an empty answer uses no try, and the response says so', async () => {
+    const player = newPlayer();
+    const skipped = await player.write(answer('q2', []));
+    expect(skipped).toMatchObject({ items: [{ widgetId: 'q2', answer: [], tries: 0 }] });
+    const tried = await player.write({ revision: 1, ...answer('q2', ['a']) });
+    expect(tried.items).toMatchObject([{ answer: ['a'] }]);
+    expect(tried.items).not.toMatchObject([{ tries: expect.anything() as number }]);
+  });
+
   test('completes on the last step, and completion survives a restart', async () => {
     const player = newPlayer();
     const early = await player.tell({ completed: true });

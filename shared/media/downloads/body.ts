@@ -1,7 +1,6 @@
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { faultCode } from '../../platform/http/failure.ts';
-import { chunksOf } from '../../platform/stream-chunks.ts';
 import { inspect, sniffBytes } from './content-types.ts';
 import { DownloadError } from './failure.ts';
 import type { IdleTimeout } from './idle-timeout.ts';
@@ -46,7 +45,7 @@ export class Body implements AsyncIterable<Uint8Array> {
     // The bytes held back until they show the type; then null.
     let head: Buffer | null = Buffer.alloc(0);
     try {
-      for await (const chunk of chunksOf(this.#decoded())) {
+      for await (const chunk of this.#decoded() as AsyncIterable<Buffer>) {
         this.#watch.pause(chunk.length);
         this.#watch.signal.throwIfAborted();
         size += chunk.length;
