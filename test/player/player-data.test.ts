@@ -229,6 +229,7 @@ describe('a large lesson', () => {
     await beginToRead();
     const before = usedMemory().arrayBuffers;
     for (let count = 0; count < 6; count += 1) expect(await beginToRead()).toMatch(/^HTTP\/1\.1 200 /);
-    expect(usedMemory().arrayBuffers - before).toBeLessThan(textBytes);
+    // Six copies would take twice as much. Other code may allocate meanwhile, such as 17 MB for a second copy of BSON.
+    expect(usedMemory().arrayBuffers - before).toBeLessThan(3 * textBytes);
   });
 });
