@@ -135,7 +135,7 @@ async function buildBundle({ source, name, messages = [], ...options }: Bundle, 
     ...options,
     entryPoints: [{ in: join(sourceFolder, source), out: name }],
     outdir,
-    // A classic script has no URL of its own there: see lesson/on-demand.ts.
+    // `import.meta` is empty in a classic script: see lesson/on-demand.ts.
     ...(options.format === 'iife' && { logOverride: { 'empty-import-meta': 'silent' } }),
     plugins: [compiledMessages(messages), coreWidgetStyles, tokenStyles],
   });

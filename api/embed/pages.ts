@@ -3,7 +3,7 @@ import { message, textDirection } from '../../shared/i18n/message.ts';
 import { schemeAttribute, tokensCss } from '../../shared/theme/tokens.ts';
 import type { Scheme } from '../../shared/theme/tokens.ts';
 import { Html, markup } from '../../shared/platform/html.ts';
-import { frameSandbox } from '../player/frame-page.ts';
+import { frameSandbox } from '../player/frame-policy.ts';
 import type { BootText, FailureCode } from './boot-data.ts';
 
 /** Styles of the notices in place of a lesson: a card in the middle of the page. The player has its own stylesheet. */

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Database } from '../../shared/models/database.ts';
 import { findPlayerRelease, savePlayerRelease } from '../../shared/models/player-release.ts';
 import type { PlayerRelease } from '../../shared/models/player-release.ts';
-import { scriptSourceOf } from './frame-page.ts';
+import { scriptSourceOf } from './frame-policy.ts';
 import { EncodedFile } from '../http/encoded-file.ts';
 
 /** Other releases in memory: an upgrade has one, and open pages may be of earlier ones. */

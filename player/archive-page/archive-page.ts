@@ -1,7 +1,6 @@
 import type { LessonEvent, LessonHandle, LessonOptions } from '../lesson/options.ts';
 import type { LessonState } from '../lesson/state.ts';
-import { pageTitle } from '../page-title.ts';
-import { linkedStep, stepHistory } from '../step-history.ts';
+import { linkedStep, pageTitle, stepHistory } from '../step-history.ts';
 import { pageHost } from './page-host.ts';
 import { inlineCaptions, inlineWidgets } from './inline-files.ts';
 import type { InlineFiles } from './inline-files.ts';

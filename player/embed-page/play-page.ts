@@ -1,6 +1,5 @@
 import type { ChunkStep } from '../../shared/lessons/lesson-skeleton.ts';
 import type { Scheme } from '../../shared/theme/tokens.ts';
-import { pageTitle } from '../page-title.ts';
 import { addTheme, currentScheme, setScheme } from '../theme.ts';
 import type { LessonBoot } from './boot.ts';
 import { chunkLoader } from './chunk-loader.ts';
@@ -10,7 +9,7 @@ import { launchLines, leaveFor } from './launch-lines.ts';
 import { learnerNotices } from './learner-notices.ts';
 import { learnerProgress } from './learner-progress.ts';
 import type { AbandonedSaves } from './abandoned-saves.ts';
-import { linkedStep, stepFragments, stepHistory } from '../step-history.ts';
+import { linkedStep, pageTitle, stepFragments, stepHistory } from '../step-history.ts';
 import { stepPositions } from './step-positions.ts';
 import { projected } from './queued-write.ts';
 import { openStorage, queueStore } from './queue-store.ts';
@@ -33,8 +32,7 @@ const olderVersionTimeoutMs = 10_000;
 export function playPage(boot: LessonBoot, firstToken: string): void {
   addTheme(boot.theme?.css);
   const { versionId, language, launch } = boot;
-  const positions = stepPositions(boot.lesson);
-  positions.addSteps(() => JSON.parse(boot.steps) as ChunkStep[]);
+  const positions = stepPositions(boot.lesson, () => JSON.parse(boot.steps) as ChunkStep[]);
   const loadChunk = chunkLoader(boot);
   const tab = newId();
   const store = queueStore(openStorage('localStorage'), boot.learner, tab);
@@ -179,7 +177,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     if (typeof steps === 'string') {
       frame.post({ type: 'chunkFailed', chunk, isGone: steps === 'gone' });
     } else {
-      positions.addSteps(() => steps);
+      positions.addSteps(steps);
       frame.post({ type: 'chunk', chunk, steps });
     }
   }

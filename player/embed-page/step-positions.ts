@@ -8,25 +8,28 @@ export interface StepPositions {
   /** Returns the learner's position in a record; the first step if the lesson has no such position. */
   positionInRecord(record: SessionRecord): StepPosition;
   isLast(position: StepPosition): boolean;
-  /** Adds loaded steps. The first answer that needs their widgets calls `read`, so that parsing delays no first step. */
-  addSteps(read: () => readonly ChunkStep[]): void;
+  /** Remembers the widgets of loaded steps. */
+  addSteps(steps: readonly ChunkStep[]): void;
   /** Returns false for a step that has never been loaded: its widgets cannot have reported anything. */
   hasWidget(position: StepPosition, widgetId: string): boolean;
   totalSteps: number;
 }
 
-export function stepPositions({ sections }: Pick<LessonSkeleton, 'sections'>): StepPositions {
+/** @param readFirst the first answer that needs their widgets calls it, so that parsing delays no first step */
+export function stepPositions(
+  { sections }: Pick<LessonSkeleton, 'sections'>,
+  readFirst: () => readonly ChunkStep[],
+): StepPositions {
   const steps = sections.flatMap((section, sectionIndex) =>
     section.steps.map(({ id }, stepIndex) => ({ sectionIndex, stepIndex, stepId: id })),
   );
   const byId = new Map(steps.map((step) => [step.stepId, step]));
   const first: StepPosition = steps[0] ?? { sectionIndex: 0, stepIndex: 0, stepId: '' };
   const widgets = new Map<string, ReadonlySet<string>>();
-  let unread: (() => readonly ChunkStep[])[] = [];
+  let unread: typeof readFirst | undefined = readFirst;
 
-  function readAll(): void {
-    for (const { id, content } of unread.flatMap((read) => read())) widgets.set(id, blockIds(content));
-    unread = [];
+  function addSteps(loaded: readonly ChunkStep[]): void {
+    for (const { id, content } of loaded) widgets.set(id, blockIds(content));
   }
 
   return {
@@ -40,9 +43,10 @@ export function stepPositions({ sections }: Pick<LessonSkeleton, 'sections'>): S
       return byId.get(stepId ?? '') ?? atIndexes ?? first;
     },
     isLast: ({ stepId }) => stepId === steps.at(-1)?.stepId,
-    addSteps: (read) => void unread.push(read),
+    addSteps,
     hasWidget({ stepId }, widgetId) {
-      readAll();
+      if (unread !== undefined) addSteps(unread());
+      unread = undefined;
       return widgets.get(stepId)?.has(widgetId) ?? false;
     },
   };

@@ -3,7 +3,6 @@ import { shareOf } from '../../shared/progress/score.ts';
 import { jsonCopy, text } from '../props.ts';
 import {
   answerItem,
-  currentStep,
   isWidgetClosed,
   nextProgress,
   pointsOf,
@@ -16,7 +15,7 @@ import type { LessonAction } from './lesson-progress.ts';
 import { lessonView } from './lesson-view.ts';
 import type { LessonError, LessonEvent, LessonHandle, LessonOptions } from './options.ts';
 import type { PlayedLesson, PlayedStep } from './read-lesson.ts';
-import { hasRetry, isMistake, openQuestions, resultsOf } from './question-results.ts';
+import { hasTask, mistakeAfter, openQuestions, resultsOf } from './question-results.ts';
 import type { StepHost } from './step-view.ts';
 import type { WidgetLoader } from './widget-loader.ts';
 
@@ -243,27 +242,16 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
   }
 
   function mark(): void {
-    const step = currentStep(lesson, progress);
-    const hasTask = resultsOf(lesson, progress).some(
-      (results) =>
-        results.step === step &&
-        (openQuestions([results], progress.index, drafts).length > 0 || hasRetry(lesson, progress, results)),
-    );
-    view.mark(progress, !progress.atEnd && hasTask);
+    view.mark(progress, !progress.atEnd && hasTask(lesson, progress, drafts));
   }
 
-  /** Returns the first mistake in the steps after an index. */
-  function mistakeAfter(index: number): { step: PlayedStep; widgetId: string } | undefined {
-    for (const { step, questions } of resultsOf(lesson, progress)) {
-      const mistake = step.index > index ? questions.find(isMistake) : undefined;
-      if (mistake) return { step, widgetId: mistake.widgetId };
-    }
-    return undefined;
+  function isAtLastStep(): boolean {
+    return progress.index === lesson.steps.length - 1;
   }
 
   /** Goes to the first mistake in the steps after an index, else to the results. */
   function reviewAfter(index: number): void {
-    const mistake = mistakeAfter(index);
+    const mistake = mistakeAfter(lesson, progress, index);
     isReviewing = mistake !== undefined;
     const changed = changeStep(mistake ? { kind: 'go', index: mistake.step.index } : { kind: 'finish' });
     if (mistake && changed) view.focusQuestion(mistake.widgetId);
@@ -271,10 +259,10 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
 
   function nextText(): string {
     if (isReviewing) {
-      return message(language, mistakeAfter(progress.index) ? 'lesson.nextMistake' : 'lesson.backToResults');
+      const mistake = mistakeAfter(lesson, progress, progress.index);
+      return message(language, mistake ? 'lesson.nextMistake' : 'lesson.backToResults');
     }
-    const isLast = progress.index === lesson.steps.length - 1;
-    return message(language, isLast ? 'lesson.finish' : 'lesson.next');
+    return message(language, isAtLastStep() ? 'lesson.finish' : 'lesson.next');
   }
 
   function review(): void {
@@ -283,18 +271,17 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
 
   /** Does what the Next button does: before the first finish, it asks. */
   function nextOrAsk(): void {
-    if (isCovered) {
-      start();
-      return;
-    }
-    if (isReviewing && canNavigate()) {
+    if (!isCovered && isReviewing && canNavigate()) {
       reviewAfter(progress.index);
       return;
     }
-    const isLast = progress.index === lesson.steps.length - 1;
+    if (isCovered || !isAtLastStep() || progress.completed) {
+      next();
+      return;
+    }
     const open = openQuestions(resultsOf(lesson, progress), progress.index, drafts);
     const { sendsGrade = false } = options;
-    if (!isLast || progress.completed || (open.length === 0 && !sendsGrade)) next();
+    if (open.length === 0 && !sendsGrade) next();
     else {
       const grade = sendsGrade ? shareOf(pointsOf(lesson, progress)) / 100 : null;
       view.askFinish({ open, grade, variables: progress.variables }, next);

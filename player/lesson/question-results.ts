@@ -84,18 +84,41 @@ export function openQuestions(
   });
 }
 
-/** Checks whether a step has a scored question with a mistake and tries left. */
-export function hasRetry(
+/**
+ * Checks whether the current step has an unanswered question, or a scored one with a mistake and tries left.
+ *
+ * @param drafts as for {@link openQuestions}
+ */
+export function hasTask(
   lesson: PlayedLesson,
   progress: LessonProgress,
-  { step, questions }: StepResults,
+  drafts: ReadonlySet<string>,
 ): boolean {
+  const current = resultsOf(lesson, progress).filter(({ step }) => step.index === progress.index);
+  const isOpen = openQuestions(current, progress.index, drafts).length > 0;
+  return isOpen || current.some((results) => hasRetry(lesson, progress, results));
+}
+
+function hasRetry(lesson: PlayedLesson, progress: LessonProgress, { step, questions }: StepResults): boolean {
   return questions.some((found) => {
     const { widgetId } = found;
     const { question = null } = lesson.widgetOf(step.id, widgetId) ?? {};
     // Widgets that score themselves decide alone whether they take another answer.
     return isMistake(found) && question !== null && !isWidgetClosed(lesson, progress, step.id, widgetId);
   });
+}
+
+/** Returns the first mistake in the steps after an index; undefined if there is none. */
+export function mistakeAfter(
+  lesson: PlayedLesson,
+  progress: LessonProgress,
+  index: number,
+): { step: PlayedStep; widgetId: string } | undefined {
+  for (const { step, questions } of resultsOf(lesson, progress)) {
+    const mistake = step.index > index ? questions.find(isMistake) : undefined;
+    if (mistake) return { step, widgetId: mistake.widgetId };
+  }
+  return undefined;
 }
 
 export function isMistake({ result }: QuestionResult): boolean {

@@ -8,7 +8,7 @@ import type { InlineFiles } from '../archive-page/inline-files.ts';
 import { browserProgress, progressKey } from '../archive-page/stored-progress.ts';
 import { element } from '../dom.ts';
 import type { LessonEvent, LessonHandle, LessonOptions } from '../lesson/options.ts';
-import { pageTitle } from '../page-title.ts';
+import { pageTitle } from '../step-history.ts';
 import type { Tracker, TrackerEvents } from './tracker.ts';
 
 /*

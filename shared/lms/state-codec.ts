@@ -55,8 +55,8 @@ export interface EncodedState {
 /** The first character: the format. */
 const plain = '1';
 const deflated = '2';
-/** The most tries that are kept. */
-const maxTries = 16;
+/** The most tries of a question that the text keeps. */
+const maxKeptTries = 16;
 /** Points are multiples of 1/10000. */
 const pointParts = 10_000;
 
@@ -184,7 +184,7 @@ function packAnswer(
   const mode = isLost || answer === null ? modes.lost : picked ? modes.choices : modes.json;
   bits.write(mode, 2);
   bits.write(keepsTries && tries > 1 ? 1 : 0, 1);
-  if (keepsTries && tries > 1) bits.write(Math.min(tries, maxTries) - 1, 4);
+  if (keepsTries && tries > 1) bits.write(Math.min(tries, maxKeptTries) - 1, 4);
   if (mode === modes.choices) {
     for (const bit of picked ?? []) bits.write(bit ? 1 : 0, 1);
     return;

@@ -108,7 +108,7 @@ test('the frame may listen before the page does, and the page before the frame',
   await seeStep(await lab.open(version, { context: late }), 's1');
 });
 
-test('a page whose script is late says that the lesson loads', async () => {
+test('a page whose script is late says that the lesson is loading', async () => {
   const context = await lab.browser.newContext();
   await context.route('**/embed-page.js', () => undefined);
   const { outer } = await lab.open(await publishQuiz(lab), { context });
