@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ask } from '../support/answers.ts';
-import { expectAllSane, hostileCases, useHostileLab } from './hostile.ts';
+import { expectAllSane, useHostileLab } from './hostile.ts';
 import { endpoints, requestOf } from './isolation-table.ts';
 import type { Caller } from './isolation-table.ts';
 
@@ -33,13 +33,9 @@ const authorizations = [
     'Bearer $ne.$ne',
     'Negotiate',
   ],
-  ...[
-    `Bearer lkp_${'0'.repeat(24)}.lks_${'0'.repeat(43)}`,
-    'Bearer __proto__.constructor',
-    'Digest username="\xff',
-  ],
-  ...['Basic', 'Basic \xff', `Basic ${btoa(':'.repeat(5000))}`, `Bearer ${'a'.repeat(15_000)}`],
-  ...[`Bearer${' '.repeat(15_000)}x`, `Bearer ${'a.'.repeat(7000)}`],
+  ...[`Bearer lkp_${'0'.repeat(24)}.lks_${'0'.repeat(43)}`, 'Bearer __proto__.constructor'],
+  ...['Digest username="\xff', 'Basic', 'Basic \xff', `Basic ${btoa(':'.repeat(5000))}`],
+  ...[`Bearer ${'a'.repeat(15_000)}`, `Bearer${' '.repeat(15_000)}x`, `Bearer ${'a.'.repeat(7000)}`],
 ].map((value) => `Authorization: ${value}`);
 const cookies = [
   ...[
@@ -58,9 +54,14 @@ const cookies = [
   ...[`lectern=${'a'.repeat(15_000)}; lectern.sig=x`, 'a=b; '.repeat(3000), `${'('.repeat(15_000)}=1`],
 ].map((value) => `Cookie: ${value}`);
 
-const withCredentials = hostileCases.filter(
-  ([name, caller]) => name in endpoints && (caller === 'bearer' || caller === 'session'),
-);
+/** One endpoint of each kind of access and of errors; the test above asks each endpoint without credentials. */
+const withCredentials: [name: string, caller: Caller][] = [
+  ['GET /api/lessons', 'bearer'],
+  ['GET /api/lessons', 'session'],
+  ['GET /api/public/lessons/:lessonId/progress/:learnerId', 'bearer'],
+  ['GET /api/lessons/:lessonId/player-data', 'session'],
+  ['GET /api/lessons/:lessonId/versions/:versionId/export-zip', 'bearer'],
+];
 
 test.each(withCredentials)('%s, as %s, rejects hostile credentials with 401', async (name, caller) => {
   const { headers: own, ...rest } = lab.requestFor(name, caller);
@@ -75,7 +76,7 @@ test('a log-in with hostile cookies succeeds', async () => {
   const request = lab.requestFor('POST /api/session', 'anyone');
   const body = Buffer.from(JSON.stringify({ email: ids.email, password }));
   const requests = cookies
-    .slice(0, 5)
+    .slice(-3)
     .map((cookie) => ({ ...request, body, headers: [...request.headers, cookie] }));
   expect(new Set(await expectAllSane(lab.url, requests))).toEqual(new Set([200]));
 });

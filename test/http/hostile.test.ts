@@ -9,9 +9,9 @@ import {
   formsOf,
   hostileCases,
   meantStatuses,
-  sample,
   useHostileLab,
 } from './hostile.ts';
+import type { RawRequest } from './hostile.ts';
 import type { Caller } from './isolation-table.ts';
 
 /*
@@ -33,31 +33,13 @@ const texts = [
     '\0',
     '%ff',
     '\xff\xfe',
-    '%zz',
-    '%u0041',
     '%2f',
     '%2e%2e',
     '..%5c..%5c',
-  ],
-  ...[
-    '%00'.repeat(1000),
-    '%0d%0aX-Injected:%201',
-    '%C0%AE%C0%AF',
-    '%F8%88%80%80%80',
-    '%E0%A4%A',
-    '%ED%A0%80',
-  ],
-  ...[
-    '%EF%BB%BF',
-    '%E2%80%AE',
     '%252e%252e%252f',
-    '%61'.repeat(5000),
-    'a'.repeat(8000),
-    '{"$ne":null}',
-    '.*',
   ],
-  ...['__proto__', 'constructor', 'toString', 'null', 'NaN', '1e400', "'%20or%20'1'='1", ':lessonId'],
-  ...['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff%00'],
+  ...['%0d%0aX-Injected:%201', '%C0%AE%C0%AF', '%ED%A0%80', '%E2%80%AE', '{"$ne":null}', '.*', '__proto__'],
+  ...['constructor', 'null', '1e400', '%00'.repeat(1000), '%61'.repeat(5000)],
 ];
 
 /** Queries that some parsers read as objects and lists, or that are large. */
@@ -106,24 +88,37 @@ test.each(hostileCases)('a well-formed request to %s, as %s, succeeds', async (n
   expect(status).toSatisfy((given: number) => (meant === undefined ? given < 400 : given === meant));
 });
 
-const names = new Set(hostileCases.map(([name]) => name));
-/** Each endpoint once: all credentials share the parsing of URLs, headers and bodies. */
-const cases = hostileCases.filter(([name], index) => hostileCases[index - 1]?.[0] !== name);
+/** Sends the valid request of a case with each of these changes; returns the statuses. */
+function send(name: string, caller: Caller, changes: Partial<RawRequest>[]): Promise<number[]> {
+  const valid = lab.requestFor(name, caller);
+  return expectAllSane(
+    lab.url,
+    changes.map((change) => ({ ...valid, ...change })),
+  );
+}
 
-describe.each(cases)('%s, as %s,', (name, caller) => {
-  const send = (changes: { target?: string; method?: string; headers?: string[] }[]) =>
-    expectAllSane(
-      lab.url,
-      sample(changes, name, caller).map((change) => ({ ...lab.requestFor(name, caller), ...change })),
-    );
+const toTarget = (target: string) => ({ target });
 
-  test('raw text and unusual spellings of the URL cause no failure', async () => {
+test.each(hostileCases)('raw text in the URL of %s, as %s, causes no failure', async (name, caller) => {
+  const [path = '', query = ''] = lab.requestFor(name, caller).target.split('?');
+  const [, route = ''] = name.split(' ');
+  const literals = route.split('/');
+  const parts = path.split('/');
+  const variable = parts.map((_part, index) => index).filter((index) => parts[index] !== literals[index]);
+  const segments = variable.flatMap((index) => texts.map((text) => parts.with(index, text).join('/')));
+  const targets = segments.map((segment) => `${segment}?${query}`);
+  targets.push(...queries.map((more) => `${path}?${query}&${more}`));
+  await send(name, caller, targets.map(toTarget));
+});
+
+/** An endpoint of the API, a page, a file, and a body. */
+const kinds = hostileCases.filter(([name]) =>
+  ['GET /api/lessons', 'GET /embed/:lessonId', 'GET /assets/*address', 'POST /api/session'].includes(name),
+);
+
+describe.each(kinds)('%s, as %s,', (name, caller) => {
+  test('withstands unusual spellings of its URL', async () => {
     const { target } = lab.requestFor(name, caller);
-    const [path = '', query = ''] = target.split('?');
-    const parts = path.split('/');
-    const segments = parts.flatMap((_part, index) =>
-      texts.map((text) => `${parts.with(index, text).join('/')}?${query}`),
-    );
     const hosts = [
       'http://127.0.0.1',
       'http://evil.example',
@@ -132,26 +127,23 @@ describe.each(cases)('%s, as %s,', (name, caller) => {
       'file://',
       'data:',
     ];
-    const spellings = [
+    const targets = [
       ...['/', '//', '/.', '/x/..', '/%2e%2e', ...hosts].map((before) => before + target),
       ...['/', '#x', '%00', '%20', ' ', '?', '&'].map((after) => target + after),
       ...['%2f', '\\', '//', '/./', ';/'].map((between) => target.replaceAll('/', between)),
       ...[target.toUpperCase(), target.slice(1)],
-      ...queries.map((more) => `${path}?${query}&${more}`),
     ];
-    for (const targets of [segments, spellings]) await send(targets.map((changed) => ({ target: changed })));
+    await send(name, caller, targets.map(toTarget));
   });
 
-  test('raw header values and unknown methods cause no failure', async () => {
+  test('withstands raw header values and unknown methods', async () => {
     const own = lab.requestFor(name, caller).headers;
     // If a header occurs twice, the first value counts.
-    await send(headers.map((header) => ({ headers: [header, ...own] })));
+    const withHeaders = headers.map((header) => ({ headers: [header, ...own] }));
     // Node closes the connection on CONNECT because no listener is registered.
-    // Another endpoint of the path, such as DELETE, is a case of its own and could remove what this case needs.
-    const [, path] = name.split(' ');
-    const known = METHODS.filter((method) => method !== 'CONNECT' && !names.has(`${method} ${path}`));
-    const methods = [...known, 'BREW', 'get', '__proto__', ''];
-    await send(methods.map((method) => ({ method })));
+    const methods = [...METHODS.filter((method) => method !== 'CONNECT'), 'BREW', 'get', '__proto__', ''];
+    const withMethods = methods.map((method) => ({ method }));
+    await send(name, caller, [...withHeaders, ...withMethods]);
   });
 });
 
@@ -265,23 +257,15 @@ describe('a body', () => {
     },
   );
 
-  const withoutBody = cases.filter(([name]) => !/^(POST|PUT|PATCH) /.test(name));
-  test('is ignored by endpoints that take none', async () => {
-    for (const [name, caller] of withoutBody) {
-      const request = lab.requestFor(name, caller);
-      const bodies = ['{"$ne":null}', nested('[', ']'), '\0'.repeat(100_000)].map((text) =>
-        Buffer.from(text),
-      );
-      const { [name]: meant } = meantStatuses;
-      for (const status of await expectAllSane(
-        lab.url,
-        bodies.map((body) => ({ ...request, body })),
-      ))
-        expect({ name, status }).toEqual({
-          name,
-          // Or the organization has too many lists at once.
-          status: expect.toSatisfy((given: number) => given < 400 || [meant, 429].includes(given)) as number,
-        });
-    }
-  });
+  test.each(hostileCases.filter(([name]) => name.startsWith('GET ')))(
+    'is ignored by %s, as %s',
+    async (name, caller) => {
+      const bodies = ['{"$ne":null}', nested('[', ']'), '\0'.repeat(100_000)].map((text) => ({
+        body: Buffer.from(text),
+      }));
+      const own = await expectAllSane(lab.url, [lab.requestFor(name, caller)]);
+      const statuses = await send(name, caller, bodies);
+      expect(new Set(statuses)).toEqual(new Set(own));
+    },
+  );
 });

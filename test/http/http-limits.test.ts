@@ -75,12 +75,6 @@ test.each([
   expectRejection(await sendRaw(await serve(echoLength), request), 400, 'The request is not valid HTTP');
 });
 
-test('the API cuts off a client that drips its headers with 408', async () => {
-  const address = await serve(echoLength, { requestTimeoutMs: 500 });
-  const raw = await drip(address, 'GET / HTTP/1.1\r\nHost: a\r\n', 'X-Drop: a\r\n');
-  expectRejection(raw, 408, 'The request took too long to arrive');
-});
-
 test('the API cuts off a client that drips its body with 408', async () => {
   const address = await serve((request) => request.resume(), { requestTimeoutMs: 500 });
   const raw = await drip(address, 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n', 'x');
@@ -100,14 +94,14 @@ test('the API cuts off a client that drips a rejected body, too', async () => {
   expect(statusOf(raw)).toBe(413);
 });
 
-test('the response to a complete request may take longer than the request timeout', async () => {
+test('the API cuts off a client that drips its headers with 408, and no complete request that takes longer', async () => {
   let answer = (): unknown => undefined;
   const address = await serve((_request, response) => (answer = () => response.end('late')), {
     requestTimeoutMs: 500,
   });
   const asked = ask(address);
   const dripped = await drip(address, 'GET / HTTP/1.1\r\nHost: a\r\n', 'X-Drop: a\r\n');
-  expect(statusOf(dripped)).toBe(408);
+  expectRejection(dripped, 408, 'The request took too long to arrive');
   answer();
   expect((await asked).body.toString()).toBe('late');
 });
@@ -144,7 +138,7 @@ test('a slow client that keeps reading is not cut off', async () => {
     received += (chunk as Buffer).length;
     // Reads a little at a time, for longer than the idle timeout.
     const share = received / bytes;
-    await waitFor('its turn', () => performance.now() - started > share * 5_000);
+    await waitFor('its turn', () => performance.now() - started > share * 3_000);
   }
   expect(received).toBe(bytes);
 });

