@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { User } from '../../shared/models/user.ts';
 import { startRedis } from '../../shared/embedded/redis.ts';
 import { startHarness } from '../support/harness.ts';
@@ -8,11 +8,8 @@ import type { Answer } from '../support/answers.ts';
 import { buildUser, logIn, openSession, postSession, quickHash } from './users.ts';
 import { useApi } from '../support/use.ts';
 
+// Each test uses IP addresses of its own.
 const api = useApi({ LOGIN_TRIES: '3', TRUST_PROXY: '1' });
-
-beforeAll(async () => {
-  // With TRUST_PROXY each test uses IP addresses of its own.
-});
 
 /** A user with a fast password hash, because the counts do not depend on it. */
 const buildGuessed = () => buildUser(api, { passwordHash: quickHash });

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { disableUser, setPassword } from '../../shared/models/user.ts';
-import { hashPassword } from '../../shared/platform/passwords.ts';
 import { connectRedis } from '../../shared/platform/redis.ts';
 import { ask, challengeOf, expectError, jsonOf } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
@@ -27,9 +26,9 @@ function expectUnauthorized(answer: Answer): void {
 }
 
 describe('a login', () => {
-  test('returns the user, the organization and the expiry, and so do requests with the cookie', async () => {
+  test('returns the user, the organization and the expiry; requests with the cookie return the current ones', async () => {
     const { user, organization } = await buildUser(api, { role: 'admin' });
-    const answer = await logIn(api.url, user);
+    const answer = await logIn(api.url, { email: `  ${user.email.toUpperCase()} ` });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('cache-control')).toBe('no-store');
     const body = jsonOf(answer) as { expiresAt: string };
@@ -46,13 +45,12 @@ describe('a login', () => {
     const again = await getSession({ cookie: cookieOf(answer) });
     expect(jsonOf(again)).toStrictEqual(body);
     expect(again.headers.getSetCookie()).toStrictEqual([]);
-  });
-
-  test('accepts the email address in any case, and the password in any Unicode form', async () => {
-    const passwordHash = await hashPassword('Ümläute sind schön');
-    const { user } = await buildUser(api, { passwordHash });
-    const body = { email: `  ${user.email.toUpperCase()} `, password: 'Ümläute sind schön'.normalize('NFD') };
-    expect((await postSession(api.url, body)).status).toBe(200);
+    await api.db.organizations.updateOne({ _id: organization._id }, { plan: 'solo' });
+    await api.db.users.updateOne({ _id: user._id }, { role: 'author' });
+    expect(jsonOf(await getSession({ cookie: cookieOf(answer) }))).toMatchObject({
+      user: { role: 'author' },
+      organization: { plan: 'solo' },
+    });
   });
 
   test('that fails gets the same 401 for every reason', async () => {
@@ -80,20 +78,13 @@ describe('a login', () => {
   test.each<[string, unknown, string]>([
     ['no JSON', '{', 'Request body must be valid JSON'],
     ['a list', [], 'Request body must be an object with email and password'],
-    ['null', null, 'Request body must be an object with email and password'],
     ['no email', { password: 'x' }, 'email is required'],
-    ['an empty email', { email: '', password: 'x' }, 'email is required'],
-    ['no password', { email: 'a@example.com' }, 'password is required'],
+    ['no password', { email: 'a@example.com', password: '' }, 'password is required'],
     ['a query operator as the email', { email: { $ne: null }, password: 'x' }, 'email must be a string'],
-    [
-      'a query operator as the password',
-      { email: 'a@example.com', password: { $ne: null } },
-      'password must be a string',
-    ],
-    ['a list as the email', { email: ['a@example.com'], password: 'x' }, 'email must be a string'],
+    ['a list as the password', { email: 'a@example.com', password: ['x'] }, 'password must be a string'],
     [
       'more',
-      { email: 'a@example.com', password: 'x', admin: true },
+      { email: 'a', password: 'x', admin: true },
       'Request body must be an object with email and password',
     ],
   ])('with %s gets 422 with the reason', async (_what, body, error) => {
@@ -141,7 +132,7 @@ describe('a session', () => {
     expect(jsonOf(await getSession(own))).toMatchObject({ user: { id: user._id } });
   });
 
-  test('is stored in Redis under a digest until its expiry, without the password', async () => {
+  test('is stored in Redis under a digest until its expiry, without the password, and ends when Redis loses it', async () => {
     const { user } = await buildUser(api);
     const before = await sessionKeys();
     const { cookie } = await openSession(api.url, user);
@@ -162,14 +153,8 @@ describe('a session', () => {
     expect(seconds).toBeLessThanOrEqual(12 * 3600);
     await getSession({ cookie });
     expect(await redis.get(key)).toBe(value);
-  });
-
-  test('ends when Redis loses it', async () => {
-    const { user } = await buildUser(api);
-    const before = await sessionKeys();
-    const session = await openSession(api.url, user);
-    await redis.del(...(await sessionKeys()).filter((key) => !before.includes(key)));
-    expectUnauthorized(await getSession(session));
+    await redis.del(key);
+    expectUnauthorized(await getSession({ cookie }));
   });
 
   test('ends with the log-out, at once in every API, and other sessions continue', async () => {
@@ -196,9 +181,9 @@ describe('a session', () => {
 
   test('ends when the password is changed, the user disabled, or the organization deleted', async () => {
     const { user, organization } = await buildUser(api);
-    const sessions = [await openSession(api.url, user), await openSession(api.url, user)];
+    const first = await openSession(api.url, user);
     await setPassword(api.db, user.email, user.passwordHash);
-    for (const session of sessions) expectUnauthorized(await getSession(session));
+    expectUnauthorized(await getSession(first));
 
     const { user: second } = await buildUser(api, { organization });
     const third = await openSession(api.url, (await buildUser(api, { organization })).user);
@@ -208,17 +193,6 @@ describe('a session', () => {
     expect((await getSession(third)).status).toBe(200);
     await api.db.organizations.deleteOne({ _id: organization._id });
     expectUnauthorized(await getSession(third));
-  });
-
-  test('shows the current plan and role', async () => {
-    const { user, organization } = await buildUser(api);
-    const session = await openSession(api.url, user);
-    await api.db.organizations.updateOne({ _id: organization._id }, { plan: 'solo' });
-    await api.db.users.updateOne({ _id: user._id }, { role: 'admin' });
-    expect(jsonOf(await getSession(session))).toMatchObject({
-      user: { role: 'admin' },
-      organization: { plan: 'solo' },
-    });
   });
 });
 

@@ -21,20 +21,6 @@ async function addUser(email = `${randomUUID()}@example.com`): Promise<User> {
   return createUser(harness.db, { ...fields, email });
 }
 
-test('an email address belongs to one user in the whole installation', async () => {
-  const { email } = await addUser();
-  await expect(addUser(email)).rejects.toMatchObject({
-    code: 'CONFLICT',
-    message: `A user ${email} exists.`,
-  });
-});
-
-test('exactly one of two concurrent users gets an email address', async () => {
-  const email = `${randomUUID()}@example.com`;
-  const results = await Promise.allSettled([addUser(email), addUser(email)]);
-  expect(results.map(({ status }) => status).sort()).toStrictEqual(['fulfilled', 'rejected']);
-});
-
 test.each<[string, string | undefined]>([
   [' Ada@Example.COM ', 'ada@example.com'],
   ['ada+test@mail.example.com', 'ada+test@mail.example.com'],
@@ -45,17 +31,6 @@ test.each<[string, string | undefined]>([
   [`${'a'.repeat(250)}@example.com`, undefined],
 ])('%j is stored as %j', (text, stored) => {
   expect(emailSchema.safeParse(text).data).toBe(stored);
-});
-
-test('a user is found with the organization, by id or email address, unless either is deleted', async () => {
-  const user = await addUser();
-  const byId = await findAccount(harness.db, { _id: user._id });
-  expect(byId?.user).toStrictEqual(user);
-  expect(byId?.organization._id).toBe(user.organizationId);
-  expect(await findAccount(harness.db, { email: user.email })).toStrictEqual(byId);
-  expect(await findAccount(harness.db, { email: 'unknown@example.com' })).toBeNull();
-  await harness.db.organizations.deleteOne({ _id: user.organizationId });
-  expect(await findAccount(harness.db, { _id: user._id })).toBeNull();
 });
 
 test('a new password changes its time; a new hash of the same one does not', async () => {
