@@ -3,7 +3,7 @@ import { openDatabase } from '../../shared/models/database.ts';
 import { listOrganizations } from '../../shared/models/organization.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { acquire, noServersRun, temporaryDataDir } from '../embedded/processes.ts';
-import { lectern, lecternHere, startCommand, startLectern } from './command-line.ts';
+import { lectern, lecternJson, startCommand, startLectern } from './command-line.ts';
 import { allEnded, descendantsOf } from './process-tree.ts';
 
 // Servers start and stop many times.
@@ -12,26 +12,20 @@ const create = ['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', '
 
 // Without MongoDB and Redis settings, the commands find or start the data directory's servers.
 
-test('a command uses the servers that run on its data directory, and leaves them running', async () => {
-  const dataDir = await temporaryDataDir();
-  const servers = await acquire(dataDir);
-  const environment = { LECTERN_DATA_DIR: dataDir };
-  expect(await lecternHere(environment, ...create)).toMatchObject({ code: 0 });
-  const db = await openDatabase(servers.mongodbUri);
-  const organizations = await listOrganizations(db);
-  await db.connection.close();
-  expect(organizations).toMatchObject([{ slug: 'acme' }]);
-});
-
-test('a command starts missing servers only for its own run, and the data persist', async () => {
+test('a command starts missing servers only for its own run, and uses running ones, with the data of before', async () => {
   const dataDir = await temporaryDataDir();
   const environment = { LECTERN_DATA_DIR: dataDir };
   const { code, stderr } = await lectern(environment, ...create);
   expect(code).toBe(0);
   expect(stderr).toMatch(/^Starting MongoDB\nGenerated secrets .*\n$/);
   await noServersRun(dataDir);
-  const { stdout } = await lecternHere(environment, 'org', 'list', '--json');
-  expect(JSON.parse(stdout)).toMatchObject([{ slug: 'acme' }]);
+
+  const servers = await acquire(dataDir);
+  expect(await lecternJson(environment, 'org', 'list')).toMatchObject([{ slug: 'acme' }]);
+  // They still run.
+  const db = await openDatabase(servers.mongodbUri);
+  expect(await listOrganizations(db)).toMatchObject([{ slug: 'acme' }]);
+  await db.connection.close();
 });
 
 test('demo --once shows an export; demo shows the same lesson, plays it, and leaves nothing after Ctrl-C', async () => {

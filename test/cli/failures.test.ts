@@ -53,8 +53,6 @@ test('an unreachable MongoDB is reported without its password, and stdout stays 
 });
 
 test.each([
-  ['replicaSett=rs0', 'option replicasett is not supported'],
-  ['readPreference=nearby', 'Invalid read preference mode "nearby"'],
   ['maxPoolSize=-1', 'maxPoolSize can only be a positive int value, got: -1'],
   ['tlsCertificateKeyFilePassword=a&hunter2=b', 'its options contain a secret, so the reason is not shown'],
 ])(

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cp, lstat, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, lstat, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
@@ -10,7 +10,14 @@ import { buildOrganization, buildPackage, buildVersion } from '../support/factor
 import { hang } from '../support/origin.ts';
 import { useOrigin } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { errorIn, lecternCommand, startCommand, startLectern, useCommandLine } from './command-line.ts';
+import {
+  errorIn,
+  lecternCommand,
+  lecternJson,
+  startCommand,
+  startLectern,
+  useCommandLine,
+} from './command-line.ts';
 import { temporaryFolder } from '../support/folders.ts';
 
 const origin = useOrigin();
@@ -55,19 +62,12 @@ test.each([
       ...{ LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8' },
     };
     await cp(harness.config.storeDir, join(folder, 'data', 'store'), { recursive: true });
-    const write = async (name: string, environment: Record<string, string>, umask: string) => {
-      const path = join(folder, name);
-      const shell = ['/bin/sh', '-c', `umask ${umask} && exec "$@"`, 'sh'];
-      const { finished } = startCommand(
-        [...shell, ...lecternCommand, ...command, path, ...profile],
-        environment,
-      );
-      expect(await finished).toMatchObject({ code: 0 });
-      return readFile(path);
-    };
-    const first = await write('here.zip', { ...here, TZ: 'UTC', LC_ALL: 'C' }, '022');
-    await rm(join(folder, 'data', 'store', 'v1', 'archives'), { recursive: true, force: true });
-    expect((await write('there.zip', there, '077')).equals(first)).toBe(true);
+    const [first, second] = [join(folder, 'here.zip'), join(folder, 'there.zip')];
+    await lecternJson(here, ...command, first, ...profile);
+    const shell = ['/bin/sh', '-c', 'umask 077 && exec "$@"', 'sh', ...lecternCommand];
+    const { finished } = startCommand([...shell, ...command, second, ...profile], there);
+    expect(await finished).toMatchObject({ code: 0 });
+    expect((await readFile(second)).equals(await readFile(first))).toBe(true);
   },
 );
 

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -57,19 +56,6 @@ describe('lectern lesson import', () => {
     const stderr = await errorOf('lesson', 'import', path, ...(await newOwner()), '--json');
     expect(stderr).toContain(`lectern: Cannot import ${path}:\n  lesson.json: `);
     expect(stderr).not.toMatch(/^ +at /m);
-  });
-
-  test('prints warnings to stderr, and one complete document to stdout', async () => {
-    const blocks = () => [
-      { type: 'Image', props: { id: 'Image-1', src: `media:${randomUUID()}` } },
-      { type: 'Globe', props: { id: 'Globe-1' } },
-    ];
-    const { path } = await buildPackage({ blocks });
-    const command = ['lesson', 'import', path, ...(await newOwner()), '--publish', '--json'];
-    const { code, stdout, stderr } = await run(...command);
-    expect(JSON.parse(stdout)).toMatchObject({ published: true });
-    expect(stderr).toMatch(/^warning: .*\nwarning: .*Globe.*\n$/);
-    expect(code).toBe(0);
   });
 
   test('with a base URL leaves media external', async () => {

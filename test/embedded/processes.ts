@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process';
-import type { ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
 import { inject, onTestFinished } from 'vitest';
 import type * as sources from '../../shared/embedded/client.ts';
 import { embeddedServersRun } from '../../shared/embedded/client.ts';
@@ -28,7 +26,7 @@ export async function noServersRun(dataDir: string): Promise<void> {
 }
 
 /** MongoDB without Redis, which starts three times as fast as both. */
-export const mongodbOnly = { mongodb: true, redis: false };
+const mongodbOnly = { mongodb: true, redis: false };
 
 /** Acquires servers of a data directory, MongoDB only by default, until the end of the test. */
 export async function acquire(
@@ -55,11 +53,17 @@ export interface Holder {
 
 /** Starts a process that holds the servers of a data directory until it is killed. */
 export async function startHolder(dataDir: string): Promise<Holder> {
-  // Holding the servers does not keep a process alive.
-  const child = startClient(
-    dataDir,
-    'console.log(JSON.stringify(servers)); setInterval(() => undefined, 60_000)',
-  );
+  const program = `
+    const [client, dataDir, cacheDir] = process.argv.slice(1);
+    const { acquireEmbeddedServers } = await import(client);
+    const needs = ${JSON.stringify(mongodbOnly)};
+    const servers = await acquireEmbeddedServers({ dataDir, cacheDir, report: () => undefined, needs });
+    console.log(JSON.stringify(servers));
+    // Holding the servers does not keep a process alive.
+    setInterval(() => undefined, 60_000);
+  `;
+  const args = ['--input-type=module', '--eval', program, client, dataDir, inject('cacheDir')];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   child.stderr.pipe(process.stderr);
   const exited = once(child, 'exit');
   const kill = async () => {
@@ -70,19 +74,6 @@ export async function startHolder(dataDir: string): Promise<Holder> {
   const lines = createInterface({ input: child.stdout });
   const [line] = (await once(lines, 'line', { signal: AbortSignal.timeout(20_000) })) as [string];
   return { servers: JSON.parse(line) as Holder['servers'], kill };
-}
-
-/** Starts a process that acquires the servers of a data directory. @param then JavaScript that uses `servers`. */
-export function startClient(dataDir: string, then: string): ChildProcessByStdio<null, Readable, Readable> {
-  const program = `
-    const [client, dataDir, cacheDir] = process.argv.slice(1);
-    const { acquireEmbeddedServers } = await import(client);
-    const needs = ${JSON.stringify(mongodbOnly)};
-    const servers = await acquireEmbeddedServers({ dataDir, cacheDir, report: () => undefined, needs });
-    ${then};
-  `;
-  const args = ['--input-type=module', '--eval', program, client, dataDir, inject('cacheDir')];
-  return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
 /** Returns whether a process is alive; a zombie is not. */
