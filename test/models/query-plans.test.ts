@@ -119,7 +119,7 @@ async function addCopies({ organization, ids }: Tenant): Promise<void> {
   const ofLesson = [...ofOrganization, ids.lessonId, lab.version.lessonId];
   await multiply(
     lab.harness.db,
-    [[], ofOrganization, ofLesson].map((kept) => ({ kept: new Set(kept), copies: 8 })),
+    [[], ofOrganization, ofLesson].map((kept) => ({ kept: new Set(kept), copies: 3 })),
   );
 }
 
