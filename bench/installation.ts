@@ -12,6 +12,7 @@ import type { LessonVersion } from '../shared/models/lesson-version.ts';
 import { createOrganization } from '../shared/models/organization.ts';
 import type { Organization } from '../shared/models/organization.ts';
 import { importPackage } from '../shared/packages/import.ts';
+import { packageRoot } from '../shared/platform/paths.ts';
 import { publishVersion } from '../shared/publishing/publishing.ts';
 import { loadSecrets } from '../shared/platform/secrets.ts';
 import type { Secrets } from '../shared/platform/secrets.ts';
@@ -84,6 +85,26 @@ export async function prepareInstallation(more: Record<string, string> = {}): Pr
     async remove() {
       await db.connection.close();
       await removeBench(folder, config, servers);
+    },
+  };
+}
+
+/** Starts an API from `dist/`, as operators run it; resolves when it is ready. The caller has compiled it. */
+export async function startCompiledApi(
+  { servers, settings }: Pick<BenchInstallation, 'servers' | 'settings'>,
+  more: Record<string, string> = {},
+): Promise<{ port: number; metricsPort: number; stop: () => Promise<void> }> {
+  const { mongodbUri: MONGODB_URI, redisUrl: REDIS_URL } = servers;
+  const env = childEnvironment({ MONGODB_URI, REDIS_URL, ...settings, ...more });
+  // Without the loader of this process.
+  const child = fork(join(packageRoot, 'dist', 'api', 'main.js'), { env, execArgv: [] });
+  const ended = once(child, 'exit');
+  const [ports] = (await once(child, 'message')) as [{ port: number; metricsPort: number }];
+  return {
+    ...ports,
+    stop: async () => {
+      child.kill('SIGTERM');
+      await ended;
     },
   };
 }

@@ -6,14 +6,13 @@ import { get } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { join } from 'node:path';
-import { startProcesses } from '../../cli/installation/processes.ts';
-import { freePort } from '../../shared/embedded/server-process.ts';
+import { compile } from '../../esbuild.config.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { signEmbedToken } from '../../shared/tokens/player-tokens.ts';
 import { launchBrowser } from '../../test/support/browser.ts';
 import type { Load } from '../api/load.ts';
-import { prepareInstallation } from '../installation.ts';
+import { prepareInstallation, startCompiledApi } from '../installation.ts';
 import { timeToFirstStep } from '../player/first-step.ts';
 import { median, medians, report } from '../rounds.ts';
 import { bookSections, bookStepTitle, writeBook } from './book.ts';
@@ -35,15 +34,15 @@ const demo = 'the demo lesson (baseline)';
 const plain = 'node:http, bytes from memory (baseline)';
 const acceptEncoding = { 'accept-encoding': 'gzip' };
 
+await compile();
 const installation = await prepareInstallation();
-const { folder, settings, config, servers, secrets, organization } = installation;
+const { folder, secrets, organization } = installation;
 await writeBook(join(folder, 'book'));
 const book = await installation.publish(join(folder, 'book'));
 const demoFolder = join(packageRoot, 'demo', 'lesson');
 const demoVersion = await installation.publish(demoFolder);
-const metricsPort = await freePort();
-const apiSettings = { ...settings, METRICS_PORT: String(metricsPort) };
-const processes = await startProcesses(config, servers, { workers: 0, settings: apiSettings });
+const api = await startCompiledApi(installation, { METRICS_PORT: '0' });
+const apiUrl = `http://127.0.0.1:${api.port}`;
 const clients = fork(join(import.meta.dirname, 'load.ts'));
 const browser = await launchBrowser();
 const heading = { title: bookStepTitle(0), hasPicture: false };
@@ -90,7 +89,7 @@ for (const { step, heapMegabytes, nodes } of sizes)
   );
 
 await browser.close();
-await processes.stop();
+await api.stop();
 clients.disconnect();
 baseline.disconnect();
 await installation.remove();
@@ -102,7 +101,7 @@ function tokenFor({ lessonId }: LessonVersion): string {
 }
 
 function embedUrl(version: LessonVersion): string {
-  return `${processes.url}/embed/${version.lessonId}?token=${tokenFor(version)}`;
+  return `${apiUrl}/embed/${version.lessonId}?token=${tokenFor(version)}`;
 }
 
 async function firstStep(packageFolder: string): Promise<{ id: string; title: string }> {
@@ -122,7 +121,7 @@ async function ask<Answer>(child: ChildProcess, message: object): Promise<Answer
 async function recordResponses(all: string[]): Promise<StaticBytes> {
   const responses: StaticBytes = {};
   for (const path of all) {
-    const request = get(`${processes.url}${path}?token=${tokenFor(book)}`, { headers: acceptEncoding });
+    const request = get(`${apiUrl}${path}?token=${tokenFor(book)}`, { headers: acceptEncoding });
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     if (response.statusCode !== 200 || response.headers['content-encoding'] !== 'gzip')
       throw new Error(`${path} returned ${response.statusCode} ${response.headers['content-encoding']}`);
@@ -136,7 +135,7 @@ async function recordResponses(all: string[]): Promise<StaticBytes> {
 async function measureRequests(name: string, path: string): Promise<void> {
   const urls = new Map([
     [plain, `http://127.0.0.1:${port}`],
-    ['Lectern', processes.url],
+    ['Lectern', apiUrl],
   ]);
   const requests = tokens.map((token) => ({ path: `${path}?token=${token}`, headers: acceptEncoding }));
   const rates = new Map<string, number[]>([...urls.keys()].map((server) => [server, []]));
@@ -160,6 +159,6 @@ async function measureRequests(name: string, path: string): Promise<void> {
 
 /** Returns the API's resident memory in bytes. */
 async function apiMemory(): Promise<number> {
-  const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  const text = await (await fetch(`http://127.0.0.1:${api.metricsPort}/metrics`)).text();
   return Number(/^process_resident_memory_bytes (.*)$/m.exec(text)?.[1] ?? NaN);
 }

@@ -1,4 +1,4 @@
-import { fork, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { compile } from '../../esbuild.config.ts';
 import { childEnvironment } from '../../shared/platform/config.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
-import { prepareInstallation } from '../installation.ts';
+import { prepareInstallation, startCompiledApi } from '../installation.ts';
 import { medians, report } from '../rounds.ts';
 import type { Measurement } from '../rounds.ts';
 
@@ -51,17 +51,9 @@ const times = await medians(
       name: 'the API, until it is ready',
       async measure() {
         const started = performance.now();
-        const child = fork(compiled('api/main'), {
-          env,
-          // Without the loader of this process.
-          execArgv: [],
-          stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-        });
-        await once(child, 'message');
+        const { stop } = await startCompiledApi(installation);
         const took = performance.now() - started;
-        const ended = once(child, 'exit');
-        child.kill('SIGTERM');
-        await ended;
+        await stop();
         return took;
       },
     },
