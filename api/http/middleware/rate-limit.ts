@@ -73,7 +73,9 @@ export function createRateLimit(name: string, points: number, maxKeys = defaultM
   if (points === 0) return unlimited;
   const limiter = new RateLimiterMemory({ points, duration: windowSeconds });
   const counted = new LRUCache<string, true>({
-    max: maxKeys,
+    // `max` would allocate room for all keys at the start.
+    maxSize: maxKeys,
+    sizeCalculation: () => 1,
     dispose: (_value, key, reason) => {
       if (reason === 'evict') void limiter.delete(key);
     },
