@@ -65,8 +65,6 @@ describe('a login', () => {
       { email: disabled.email, password: testPassword },
       { email: left.email, password: testPassword },
       { email: `${user.email}\u0000`, password: testPassword },
-      { email: user.email, password: `${testPassword}\ud800` },
-      { email: user.email, password: 'x'.repeat(5_000) },
     ];
     for (const body of wrong) {
       const answer = await postSession(api.url, body);

@@ -47,16 +47,17 @@ test('each command that changes something or reads data of learners records it',
     return actions;
   };
   const ran = new Set<string>();
+  let known = 0;
   /** Runs a command, and expects a new entry; returns what it printed. */
   async function records(action: AuditAction, name: string, ...args: string[]): Promise<Printed> {
     ran.add(name);
-    const before = (await recorded()).length;
     const words = [...name.split(' '), ...args, '--json'];
     const { code, stdout, stderr } = await lecternReading(environment, 'long enough a password\n', ...words);
     expect({ name, code, stderr: code === 0 ? '' : stderr }).toEqual({ name, code: 0, stderr: '' });
     const printed = JSON.parse(stdout) as Printed;
     organizationId ||= (await findOrganizationBySlug(db, slug))?._id ?? '';
-    const added = (await recorded()).slice(before);
+    const added = (await recorded()).slice(known);
+    known += added.length;
     expect({ name, added }).toEqual({ name, added: [`operator ${action}`] });
     return printed;
   }
@@ -93,7 +94,7 @@ test('each command that changes something or reads data of learners records it',
   await records('learner.erase', 'learner erase', 'ada', ...org, '--dry-run');
   const erasing = startLectern(environment, 'learner', 'erase', 'ada', ...org);
   await erasing.printed('Tokens that were signed until now are rejected');
-  expect((await recorded()).at(-1)).toBe('operator learner.erase');
+  expect((await recorded()).slice(known++)).toEqual(['operator learner.erase']);
   await records('audit.read', 'audit list', ...org, '--learner', 'ada');
 
   const hook = ['--url', 'https://example.com/hook', '--event', 'progress.completed'];
@@ -142,6 +143,7 @@ test('each command that changes something or reads data of learners records it',
   await records('platform.remove', 'platform remove', platformId);
 
   organizationId = installationLog;
+  known = (await recorded()).length;
   await records('audit.read', 'audit list');
   expect([...ran, ...withoutEntries].toSorted()).toEqual(namesOf(await createProgram()).toSorted());
 }, 180_000);

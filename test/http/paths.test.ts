@@ -49,8 +49,6 @@ test('paths are case-sensitive, so that rules of a reverse proxy cannot be bypas
 test.each([
   ['/api/lessons//versions/ID/export-zip', 'Invalid lesson ID'],
   ['/api/lessons/ID/versions//export-zip', 'Invalid version ID'],
-  ['/api/lessons//versions//export-zip', 'Invalid lesson ID'],
-  ['/api/lessons//versions/ID/export-manifest', 'Invalid lesson ID'],
   ['/api/lessons/ID/versions//export-status', 'Invalid version ID'],
 ])('an export with %s gets 400 "%s", only with valid credentials', async (path, message) => {
   const url = api.url + path.replaceAll('ID', id);
@@ -61,14 +59,10 @@ test.each([
 
 test.each([
   ['/api/public/lessons//player-data', 'Invalid lesson ID'],
-  ['/api/public/lessons//session', 'Invalid lesson ID'],
-  ['/api/public/lessons//content', 'Invalid lesson ID'],
-  ['/api/public/lessons//media/ID', 'Invalid lesson ID'],
   ['/api/public/lessons/LESSON/media/', 'Invalid media ID'],
-  ['/api/public/lessons//widgets/Heading.js', 'Invalid lesson ID'],
   ['/api/public/lessons/LESSON/widgets/', 'Widget file is required'],
 ])('a token endpoint with %s gets 400 "%s", readable by pages of every origin', async (path, message) => {
-  const asked = path.replace('ID', id).replace('LESSON', lesson.id);
+  const asked = path.replace('LESSON', lesson.id);
   const answer = await ask(`${api.url}${asked}?token=${lesson.token}`);
   expectError(answer, 400, message);
   expect(answer.headers.get('access-control-allow-origin')).toBe('*');
@@ -77,7 +71,6 @@ test.each([
 test.each([
   ['/api/public/lessons//progress/l', 'Invalid lesson ID format'],
   ['/api/public/lessons/ID/progress/', 'learnerId is required'],
-  ['/api/public/lessons//lti-progress/u?platformId=p', 'Invalid lesson ID format'],
   ['/api/public/lessons/ID/lti-progress/?platformId=p', 'ltiUserId is required'],
   ['/api/lessons//versions', 'Invalid lesson ID format'],
 ])('progress and lists with %s get 422 "%s", only with valid credentials', async (path, message) => {

@@ -23,11 +23,8 @@ const value = fc.oneof(
 describe('the members of a JSON object', () => {
   test.each([
     ['none', ' { } ', []],
-    ['without the whitespace around values', '\n{ "a" :\t1 , "b":2\r\n} ', ['a→1', 'b→2']],
-    ['with the whitespace inside values', '{"a": [ 1 , {"b" : 2} ] }', ['a→[ 1 , {"b" : 2} ]']],
     ['in the order of the text, also names like numbers', '{"b":1,"2":2,"1":3}', ['b→1', '2→2', '1→3']],
     ['a repeated name with its last value', '{"a":1,"b":2,"a":3}', ['a→3', 'b→2']],
-    ['names with escapes', '{"\\u0061\\"":1,"a\\\\":2}', ['a"→1', 'a\\→2']],
     [
       '__proto__ like any other',
       '{"__proto__":{"a":1},"toString":null}',
@@ -38,13 +35,6 @@ describe('the members of a JSON object', () => {
       '{"a":12345678901234567890,"c":-0}',
       ['a→12345678901234567890', 'c→-0'],
     ],
-    ['brackets and commas in strings', '{"a":"]},{[","b":["}"]}', ['a→"]},{["', 'b→["}"]']],
-    [
-      'quotation marks and backslashes in strings',
-      '{"a":"\\"\\\\","b":"\\\\\\""}',
-      ['a→"\\"\\\\"', 'b→"\\\\\\""'],
-    ],
-    ['escapes of lone surrogates', '{"a":"\\ud800","b":["\\uDFFF"]}', ['a→"\\ud800"', 'b→["\\uDFFF"]']],
     ['repeated names inside a value', '{"a":{"2":1,"1":2,"2":3}}', ['a→{"2":1,"1":2,"2":3}']],
   ])('%s', (_title, text, members) => {
     expect([...objectMembers(text)].map(([name, value]) => `${name}→${value}`)).toEqual(members);
@@ -66,8 +56,6 @@ describe('the members of a JSON object', () => {
 describe('the elements of a JSON array', () => {
   test.each([
     ['none', ' [ ] ', []],
-    ['without the whitespace around them', '[ 1 ,\t"a"\n,null ]', ['1', '"a"', 'null']],
-    ['with what is inside them', '[[1, [2]],{"a": []},"],["]', ['[1, [2]]', '{"a": []}', '"],["']],
     [
       'numbers as they are written',
       '[12345678901234567890,1e400,1E+2]',
