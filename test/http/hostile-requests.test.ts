@@ -14,8 +14,6 @@ function request(target: string, headers: string[] = []): Promise<string> {
   return sendRaw(api.url, Buffer.from(lines.join('\r\n'), 'latin1'));
 }
 
-// hostile.test.ts sends such requests to every endpoint, and http-limits.test.ts tests what Node.js rejects itself.
-
 test.each([
   ['a bad encoding', '/admin/queues/%E0%A4%A'],
   ['a bad encoding below its files', '/admin/queues/static/%E0%A4%A'],
@@ -32,11 +30,9 @@ test.each([
 test.each<[string, string[]]>([
   ['1 MB of small headers', Array.from({ length: 50_000 }, (_, index) => `X-${index}: aaaaaaaaaaa`)],
   ['two credentials', ['Authorization: Bearer a.b', 'Authorization: Bearer c.d']],
-  ['a Basic login that is not base64', ['Authorization: Basic \xff\xff']],
   ['a NUL byte in a header', ['X-A: \0']],
   ['a negative Content-Length', ['Content-Length: -1']],
   ['two Content-Lengths', ['Content-Length: 1', 'Content-Length: 2']],
-  ['a host made of brackets', ['Host: [[[']],
 ])('%s gets 4xx, never 500 and never a hang', async (_what, headers) => {
   for (const target of [exportPath({ lessonId: randomUUID(), _id: randomUUID() }), '/admin/queues']) {
     const status = statusOf(await request(target, headers));
