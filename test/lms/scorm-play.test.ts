@@ -7,6 +7,7 @@ import { filesOf } from '../exports/exports.ts';
 import { buildVersion } from '../support/factories.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { answerStep, goOn, heading, playToEnd, stateOn } from './learner.ts';
+import type { Place } from './learner.ts';
 import { buildQuiz, sections } from './lessons.ts';
 import { startPlatform } from './platform.ts';
 import type { LaunchOptions, Platform, ScormVersion } from './platform.ts';
@@ -25,75 +26,98 @@ beforeAll(async () => {
 const packageFiles = async (format: string, options = '') =>
   filesOf((await lab.get(version, { query: `?format=${format}${options}` })).body);
 
+/** The elements of a result, in this order. */
+const statusElements = {
+  '1.2': ['cmi.core.lesson_status', 'cmi.core.score.raw'],
+  '2004': ['cmi.completion_status', 'cmi.success_status', 'cmi.score.raw'],
+};
+
+interface Setup {
+  platform: Platform;
+  context: BrowserContext;
+}
+
+async function start(scorm: ScormVersion, files: ReadonlyMap<string, Buffer>): Promise<Setup> {
+  const platform = await startPlatform(scorm, files);
+  const context = await browser.newContext();
+  onTestFinished(() => context.close());
+  return { platform, context };
+}
+
+async function launch({ platform, context }: Setup, options: LaunchOptions = {}) {
+  const page = await context.newPage();
+  await page.goto(platform.launchUrl('ann', options));
+  const lesson = page.frameLocator('iframe');
+  await heading(lesson).waitFor();
+  return { page, lesson };
+}
+
+const callsOf = (platform: Platform, name: string) =>
+  platform.record('ann').calls.filter((call) => call === name).length;
+
+/** Closes the tab as learners do, and waits for the end of the session. */
+async function closeTab(platform: Platform, page: Page): Promise<void> {
+  const before = callsOf(platform, 'Terminate');
+  await page.close();
+  await waitFor('the end of the session', () => callsOf(platform, 'Terminate') > before);
+}
+
+/** Returns the last value of each element of the result; undefined for one that was not set. */
+const resultIn = (scorm: ScormVersion, platform: Platform) =>
+  statusElements[scorm].map(
+    (name) => platform.record('ann').values.findLast(({ element }) => element === name)?.value,
+  );
+
 describe.each<[string, ScormVersion]>([
   ['scorm12', '1.2'],
   ['scorm2004', '2004'],
 ])('%s', (format, scorm) => {
-  const statusOf = ({ cmi }: { cmi: Record<string, unknown> }) => {
-    const { lesson_status: status, score = cmi.score } = (cmi.core ?? {}) as Record<string, unknown>;
-    const raw = (score as { raw?: string } | undefined)?.raw;
-    return scorm === '1.2' ? [status, raw] : [cmi.completion_status, cmi.success_status, raw];
-  };
+  const startQuiz = async (options = '') => start(scorm, await packageFiles(format, options));
 
-  async function start(options = ''): Promise<{ platform: Platform; context: BrowserContext }> {
-    const platform = await startPlatform(scorm, await packageFiles(format, options));
-    const context = await browser.newContext();
-    onTestFinished(() => context.close());
-    return { platform, context };
-  }
-
-  async function launch(
-    { platform, context }: Awaited<ReturnType<typeof start>>,
-    options: LaunchOptions = {},
-  ): Promise<{ page: Page; lesson: ReturnType<Page['frameLocator']> }> {
-    const page = await context.newPage();
-    await page.goto(platform.launchUrl('ann', options));
-    const lesson = page.frameLocator('iframe');
-    await heading(lesson).waitFor();
-    return { page, lesson };
-  }
-
-  /** Closes the tab as learners do, and waits for the end of the session. */
-  async function closeTab(platform: Platform, page: Page): Promise<void> {
-    const sessions = () => platform.record('ann').calls.filter((call) => call === 'Terminate').length;
-    const before = sessions();
-    await page.close();
-    await waitFor('the end of the session', () => sessions() > before);
-  }
-
-  test('a learner plays to the end over several sessions, and each begins where the last one ended', async () => {
-    const setup = await start();
+  test('each session begins where the last one ended, by a closed tab or by Exit, until the lesson is complete', async () => {
+    const setup = await startQuiz();
     const { platform } = setup;
-    for (;;) {
-      const { page, lesson } = await launch(setup);
-      if ((await lesson.getByRole('button', { name: /^(Next|Finish)$/ }).count()) === 0) break;
-      await answerStep(lesson);
-      await goOn(lesson);
-      expect(await page.frames().at(-1)?.title()).toMatch(`${await heading(lesson).textContent()} – `);
-      const left = await stateOn(lesson);
-      await closeTab(platform, page);
-      const reported = statusOf(platform.record('ann'));
-      const next = await launch(setup);
-      expect(await stateOn(next.lesson)).toEqual(left);
-      await closeTab(platform, next.page);
-      expect(statusOf(platform.record('ann'))).toEqual(reported);
-    }
-    const record = platform.record('ann');
-    expect(statusOf(record)).toEqual(scorm === '1.2' ? ['completed', '70'] : ['completed', 'unknown', '70']);
-    expect(faultsOf(scorm, record.values)).toEqual([]);
-    expect(record.calls.filter((call) => call === 'Initialize').length).toBeGreaterThan(8);
+    const first = await launch(setup);
+    await goOn(first.lesson);
+    await answerStep(first.lesson);
+    expect(await first.page.frames().at(-1)?.title()).toMatch(
+      `${await heading(first.lesson).textContent()} – `,
+    );
+    const left = await stateOn(first.lesson);
+    await closeTab(platform, first.page);
+
+    const second = await launch(setup);
+    expect(await stateOn(second.lesson)).toEqual(left);
+    for (let step = 0; step < 2; step += 1) await goOn(second.lesson);
+    await second.lesson.getByRole('textbox').fill('Not submitted');
+    await second.lesson.getByRole('button', { name: 'Save and exit' }).click();
+    await second.lesson.getByText('Your session has ended').waitFor();
+    await second.page.close();
+
+    const third = await launch(setup);
+    expect(callsOf(platform, 'Terminate')).toBe(2);
+    expect(await third.lesson.getByRole('textbox').inputValue()).toBe('Not submitted');
+    await goOn(third.lesson);
+    await closeTab(platform, third.page);
+    const result = scorm === '1.2' ? ['completed', '40'] : ['completed', 'unknown', '40'];
+    expect(resultIn(scorm, platform)).toEqual(result);
+
+    const fourth = await launch(setup);
+    expect(await fourth.lesson.getByRole('button', { name: /^(Next|Finish)$/ }).count()).toBe(0);
+    await closeTab(platform, fourth.page);
+    expect(resultIn(scorm, platform)).toEqual(result);
+    expect(faultsOf(scorm, platform.record('ann').values)).toEqual([]);
   });
 
-  test('the platform gets each answer in its own encoding', async () => {
-    const setup = await start();
-    const { page, lesson } = await launch(setup);
+  test('a platform without modes gets each answer in its own encoding, and that the pass mark, which completes, is missed', async () => {
+    const setup = await startQuiz('&passMark=80&completion=passed');
+    const { page, lesson } = await launch(setup, { mode: '' });
     await playToEnd(lesson);
     await closeTab(setup.platform, page);
-    const interactions = Object.values(
-      setup.platform.record('ann').cmi.interactions as Record<string, Record<string, unknown>>,
-    );
+    const { cmi, values } = setup.platform.record('ann');
     const response = scorm === '1.2' ? 'student_response' : 'learner_response';
     const pattern = (value: string) => ({ 0: { pattern: value } });
+    const interactions = Object.values(cmi.interactions as Record<string, Record<string, unknown>>);
     expect(interactions).toMatchObject([
       { type: 'choice', [response]: 'a', result: 'correct', weighting: '2', correct_responses: pattern('a') },
       {
@@ -109,43 +133,40 @@ describe.each<[string, ScormVersion]>([
         'Explain.',
       ]);
     }
+    expect(resultIn(scorm, setup.platform)).toEqual(
+      scorm === '1.2' ? ['failed', '70'] : ['incomplete', 'failed', '70'],
+    );
+    expect(faultsOf(scorm, values)).toEqual([]);
+    // Before anything else: a platform drops the state of a session that is cut off without it.
+    expect(values[0]).toMatchObject({ element: scorm === '1.2' ? 'cmi.core.exit' : 'cmi.exit' });
+    // Platforms take a score of 0 for a result. The first step has no question.
+    const secondStep = values.findIndex(
+      ({ element, value }) => element.endsWith('location') && value === '1',
+    );
+    expect(secondStep).toBeGreaterThan(0);
+    expect(values.findIndex(({ element }) => /^cmi\.(core\.)?score/.test(element))).toBeGreaterThan(
+      secondStep,
+    );
   });
 
-  test.each<[title: string, options: string, given: Record<string, string>, expected: string[]]>([
-    ['missed', '&passMark=80', {}, scorm === '1.2' ? ['failed'] : ['completed', 'failed']],
-    ['met', '&passMark=70', {}, scorm === '1.2' ? ['passed'] : ['completed', 'passed']],
-    [
-      'set by the platform',
-      '&passMark=80',
-      scorm === '1.2' ? { 'cmi.student_data.mastery_score': '60' } : { 'cmi.scaled_passing_score': '0.6' },
-      scorm === '1.2' ? ['passed'] : ['completed', 'passed'],
-    ],
-    [
-      'missed on Open edX, which takes failed for 0 points',
-      '&passMark=80&preset=openedx',
-      {},
-      scorm === '1.2' ? ['completed'] : ['completed', 'unknown'],
-    ],
-    [
-      'missed where only passing completes',
-      '&passMark=80&completion=passed',
-      {},
-      scorm === '1.2' ? ['failed'] : ['incomplete', 'failed'],
-    ],
-  ])('a pass mark that is %s decides the result', async (_, options, given, expected) => {
-    const setup = await start(options);
+  test('the pass mark of the platform replaces the one of the package', async () => {
+    const setup = await startQuiz('&passMark=80&completion=finish');
+    const given: Record<string, string> =
+      scorm === '1.2' ? { 'cmi.student_data.mastery_score': '60' } : { 'cmi.scaled_passing_score': '0.6' };
     const { page, lesson } = await launch(setup, { given });
     await playToEnd(lesson);
     await closeTab(setup.platform, page);
-    const record = setup.platform.record('ann');
-    expect(statusOf(record).slice(0, -1)).toEqual(expected);
-    expect(faultsOf(scorm, record.values)).toEqual([]);
+    expect(resultIn(scorm, setup.platform)).toEqual(
+      scorm === '1.2' ? ['passed', '70'] : ['completed', 'passed', '70'],
+    );
   });
 
-  test.each(['browse', 'review'] as const)('in mode %s, nothing is written', async (mode) => {
-    const setup = await start();
+  const mode = scorm === '1.2' ? 'browse' : 'review';
+  test(`in mode ${mode}, nothing is written`, async () => {
+    const setup = await startQuiz();
     const { page, lesson } = await launch(setup, { mode });
-    await playToEnd(lesson);
+    await goOn(lesson);
+    await answerStep(lesson);
     await lesson.getByText('don’t record').waitFor();
     await lesson.getByRole('button', { name: 'Exit', exact: true }).waitFor();
     await closeTab(setup.platform, page);
@@ -156,13 +177,12 @@ describe.each<[string, ScormVersion]>([
   test('every limit keeps whole characters, also in texts that XML cannot carry', async () => {
     // The limit is inside a character.
     const long = `${scorm === '1.2' ? '' : 'x'}${'🌊'.repeat(2_100)}`;
-    const prompt = `\ud800${long}`;
-    const block = { type: 'OpenResponse', props: { id: 'open', prompt } };
+    const block = { type: 'OpenResponse', props: { id: 'open', prompt: `\ud800${long}` } };
     const steps = sections[0]?.steps.map((step) => ({ ...step, content: { root: {}, content: [block] } }));
     const built = await buildQuiz({ sections: [{ ...sections[0], title: '🌊'.repeat(150), steps }] });
     const lesson = await buildVersion(lab.harness, lab.organization, built.path);
     const files = await filesOf((await lab.get(lesson, { query: `?format=${format}` })).body);
-    const setup = { platform: await startPlatform(scorm, files), context: (await start()).context };
+    const setup = await start(scorm, files);
     const opened = await launch(setup);
     await answerStep(opened.lesson, `\u000b${long}`);
     await closeTab(setup.platform, opened.page);
@@ -171,66 +191,49 @@ describe.each<[string, ScormVersion]>([
     const response = values.find(({ element }) => /(student|learner)_response$/.test(element))?.value ?? '';
     expect(response).toBe(long.slice(0, scorm === '1.2' ? 254 : 3_999));
   });
+});
 
-  test('without a mode, the platform gets results, and a score only after a scored answer', async () => {
-    const setup = await start();
-    const { page, lesson } = await launch(setup, { mode: '' });
-    await goOn(lesson);
-    await goOn(lesson);
-    const { values } = setup.platform.record('ann');
-    await waitFor('the third step', () => values.some(({ value }) => value === '2'));
-    // Before anything else: a platform drops the state of a session that is cut off without it.
-    expect(values[0]).toMatchObject({ element: scorm === '1.2' ? 'cmi.core.exit' : 'cmi.exit' });
-    const scores = () => values.filter(({ element }) => /^cmi\.(core\.)?score/.test(element));
-    expect(scores()).toEqual([]);
-    await answerStep(lesson);
-    await waitFor('a score', () => scores().length > 0);
-    await closeTab(setup.platform, page);
-  });
+test('the preset of a platform that takes failed for 0 points leaves a missed pass mark unknown', async () => {
+  const setup = await start('2004', await packageFiles('scorm2004', '&passMark=80&preset=openedx'));
+  const { page, lesson } = await launch(setup);
+  await playToEnd(lesson);
+  await closeTab(setup.platform, page);
+  expect(resultIn('2004', setup.platform)).toEqual(['completed', 'unknown', '70']);
+});
 
-  test('the preset of a platform whose sessions expire commits while nothing changes', async () => {
-    const setup = await start('&preset=sap');
-    const page = await setup.context.newPage();
-    await page.clock.install();
-    await page.goto(setup.platform.launchUrl('ann'));
-    await heading(page.frameLocator('iframe')).waitFor();
-    const commits = () => setup.platform.record('ann').calls.filter((call) => call === 'Commit').length;
-    await page.clock.runFor(2_000);
-    await waitFor('the first commits', () => commits() > 0);
-    const before = commits();
-    await page.clock.runFor(4 * 60_000 + 1_000);
-    await waitFor('another commit', () => commits() > before);
-  });
+test('the preset of a platform whose sessions expire commits while nothing changes', async () => {
+  const { platform, context } = await start('1.2', await packageFiles('scorm12', '&preset=sap'));
+  const page = await context.newPage();
+  await page.clock.install();
+  await page.goto(platform.launchUrl('ann'));
+  await heading(page.frameLocator('iframe')).waitFor();
+  const commits = () => callsOf(platform, 'Commit');
+  await page.clock.runFor(2_000);
+  await waitFor('the first commits', () => commits() > 0);
+  const before = commits();
+  await page.clock.runFor(4 * 60_000 + 1_000);
+  await waitFor('another commit', () => commits() > before);
+});
 
-  test('Exit ends the session once, and keeps text that was not submitted', async () => {
-    const setup = await start();
-    const first = await launch(setup);
-    for (let step = 0; step < 3; step += 1) await goOn(first.lesson);
-    await first.lesson.getByRole('textbox').fill('Not submitted');
-    await first.lesson.getByRole('button', { name: 'Save and exit' }).click();
-    await first.lesson.getByText('Your session has ended').waitFor();
-    await first.page.close();
-    const second = await launch(setup);
-    expect(await second.lesson.getByRole('textbox').inputValue()).toBe('Not submitted');
-    const { calls } = setup.platform.record('ann');
-    expect(calls.filter((call) => call === 'Terminate')).toHaveLength(1);
-  });
-
-  test.each(['deep', 'popup', 'document', 'bridge'] as const)(
-    'it finds the platform from a %s',
-    async (layout) => {
-      const setup = await start();
-      const page = await setup.context.newPage();
-      await page.goto(setup.platform.launchUrl('ann', { layout }));
-      let lesson: ReturnType<Page['frameLocator']> | Page = page.frameLocator('iframe');
-      if (layout === 'popup' || layout === 'document') {
-        const opened = page.waitForEvent('popup');
-        await page.getByRole('button', { name: 'Open' }).click();
-        lesson = await opened;
-      } else lesson = lesson.frameLocator('iframe');
-      await playToEnd(lesson);
-      await waitFor('completion', () => statusOf(setup.platform.record('ann'))[0] === 'completed');
-    },
+test.each([
+  ['deep', '1.2'],
+  ['popup', '2004'],
+  ['document', '1.2'],
+  ['bridge', '2004'],
+] as const)('it finds the platform from a %s, and records there', async (layout, scorm) => {
+  const format = scorm === '1.2' ? 'scorm12' : 'scorm2004';
+  const { platform, context } = await start(scorm, await packageFiles(format));
+  const page = await context.newPage();
+  await page.goto(platform.launchUrl('ann', { layout }));
+  let lesson: Place = page.frameLocator('iframe').frameLocator('iframe');
+  if (layout === 'popup' || layout === 'document') {
+    const opened = page.waitForEvent('popup');
+    await page.getByRole('button', { name: 'Open' }).click();
+    lesson = await opened;
+  }
+  await goOn(lesson);
+  await waitFor('the second step', () =>
+    platform.record('ann').values.some(({ element, value }) => element.endsWith('location') && value === '1'),
   );
 });
 
