@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { supportedLanguages } from '../../shared/i18n/message.ts';
+import { useStarted } from '../support/use.ts';
 import { usePlayerLab } from './player-lab.ts';
 import type { SampleBlock } from './player-lab.ts';
 import { demoLesson, lessonOf, openQuestion, question, text, threeSteps } from './samples.ts';
@@ -9,11 +10,30 @@ const lab = usePlayerLab();
 
 type PageOptions = Parameters<typeof lab.openLesson>[0];
 
+/** Opens a page of its own for settings of the browser. */
 async function openLesson(width: number, options: PageOptions = {}) {
   const view = await lab.openLesson({ viewport: { width, height: 700 }, ...options });
   onTestFinished(() => view.close());
   return view;
 }
+
+/** What most tests use. */
+const lessons = useStarted(
+  () => lab.openLesson(),
+  (view) => view.close(),
+);
+const widgets = useStarted(
+  () => lab.openWidgets(),
+  (view) => view.close(),
+);
+const lessonsAt = async (width: number) => {
+  await lessons.page.setViewportSize({ width, height: 700 });
+  return lessons;
+};
+const widgetsAt320 = async () => {
+  await widgets.page.setViewportSize({ width: 320, height: 640 });
+  return widgets;
+};
 
 const pageWidth = 'document.documentElement.scrollWidth';
 
@@ -34,8 +54,7 @@ describe('the layout of widgets', () => {
   it.each(['en', 'ar'])(
     'in %s, nothing is wider than a 320 px screen, whatever the text',
     async (language) => {
-      const view = await lab.openWidgets({ viewport: { width: 320, height: 640 } });
-      onTestFinished(() => view.close());
+      const view = await widgetsAt320();
       const wide = `<table><tr>${'<td>A cell of some words</td>'.repeat(9)}</tr></table><pre>${'x '.repeat(200)}</pre>`;
       const feedback = { choices: [{ id: 'mars', html: long, feedback: long }], feedback: { right: long } };
       const samples: SampleBlock[] = [
@@ -55,8 +74,7 @@ describe('the layout of widgets', () => {
   );
 
   it('formulas within a line, deep lists and growing text scroll by themselves', async () => {
-    const view = await lab.openWidgets({ viewport: { width: 320, height: 640 } });
-    onTestFinished(() => view.close());
+    const view = await widgetsAt320();
     const formula = `<p>So <math>${'<mi>x</mi><mo>+</mo>'.repeat(90)}<mi>y</mi></math>.</p>`;
     const nested = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth);
     const choices = [{ id: 'mars', html: formula, feedback: formula }];
@@ -105,8 +123,7 @@ describe('the layout of widgets', () => {
     // Formulas run from left to right in all languages.
     ['ar', 'math', 1],
   ])('in %s, a wide %s fades at the edges where it goes on', async (language, wide, sign) => {
-    const view = await lab.openWidgets({ viewport: { width: 320, height: 640 } });
-    onTestFinished(() => view.close());
+    const view = await widgetsAt320();
     const { page } = view;
     const table = `<table><tr>${'<td>A cell of words</td>'.repeat(6)}</tr></table>`;
     const formula = `<math display="block">${'<mi>x</mi><mo>+</mo>'.repeat(12)}<mi>y</mi></math>`;
@@ -135,7 +152,7 @@ describe('the layout of widgets', () => {
 
 describe('the layout of a lesson', () => {
   it.each([320, 768, 1280])('at %i pixels no step is wider than the page', async (width) => {
-    const { page, start } = await openLesson(width);
+    const { page, start } = await lessonsAt(width);
     await start({ lesson: await demoLesson() });
     const wide = await page.evaluate<string[]>(`(() => {
       const wide = [];
@@ -153,7 +170,7 @@ describe('the layout of a lesson', () => {
     [1280, 'en'],
     [1280, 'ar'],
   ])('at %i pixels, in %s, a widget without a stylesheet is in the text column', async (width, language) => {
-    const { page, start } = await openLesson(width);
+    const { page, start } = await lessonsAt(width);
     const Plain = `export default { type: 'Plain', mount(element) {
       element.append(Object.assign(document.createElement('div'), { textContent: 'Plain', style: 'background: #ccc' }));
       return { destroy() {} };
@@ -190,7 +207,7 @@ describe('the layout of a lesson', () => {
   });
 
   it('long words, titles and many steps fit into 320 pixels', async () => {
-    const { page, start } = await openLesson(320);
+    const { page, start } = await lessonsAt(320);
     const steps = Object.fromEntries(
       Array.from({ length: 200 }, (_, index) => [`${long} ${index}`, [text('t1', long)]]),
     );
@@ -202,7 +219,7 @@ describe('the layout of a lesson', () => {
   });
 
   it('in no language, a button is cut off at 320 pixels', async () => {
-    const { page, start } = await openLesson(320);
+    const { page, start } = await lessonsAt(320);
     const fits = `[...document.querySelectorAll('button')].every(
       (button) => button.scrollWidth <= button.clientWidth || button.matches('.lectern-skip'))`;
     for (const language of supportedLanguages()) {
@@ -214,7 +231,7 @@ describe('the layout of a lesson', () => {
   });
 
   it('a right-to-left language mirrors the layout, and connected scripts get no letter spacing', async () => {
-    const { page, start } = await openLesson(1200);
+    const { page, start } = await lessonsAt(1200);
     const blocks = [
       { type: 'Heading', props: { id: 'h1', text: 'المد' } },
       { type: 'OpenResponse', props: { id: 'o1' } },
