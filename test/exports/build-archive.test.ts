@@ -103,7 +103,7 @@ function watchDrafts(store: Store, onWrite: (bytes: number) => void): Store {
 }
 
 test('a build opens few files at a time, however many the archive has, and closes them all', async () => {
-  const built = await version(Array.from({ length: 200 }, (_, index) => ({ bytes: png(index) })));
+  const built = await version(Array.from({ length: 60 }, (_, index) => ({ bytes: png(index) })));
   const counted = countOpenFiles(lab.harness.store);
   expect(await build(built, { store: counted.store })).toMatchObject({ failures: 0 });
   expect(counted.most()).toBeLessThanOrEqual(8);

@@ -1,19 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { bytesOf } from '../../shared/storage/digest.ts';
 import { releaseWidget } from '../../shared/widgets/releases.ts';
 import { s3Name, useS3Server } from '../storage/kinds.ts';
 import { ask, jsonOf } from '../support/answers.ts';
-import { buildVersion, manifestPath } from '../support/factories.ts';
+import { manifestPath } from '../support/factories.ts';
 import { answer, file } from '../support/origin.ts';
 import { environmentOf } from '../support/s3-server.ts';
 import { useStarted } from '../support/use.ts';
 import { expectSameFiles, listFiles, urlsOf } from './exports.ts';
 import { startExportLab, useExportLab } from './lab.ts';
 
-const demoLesson = resolve(import.meta.dirname, '../../demo/lesson');
 const fourHoursMs = 4 * 3_600_000;
 
 describe('the export manifest', () => {
@@ -40,16 +38,13 @@ describe('the export manifest', () => {
     });
   });
 
-  test.each(['', '?include=player'])(
-    "has a URL without credentials for every file, and each equals the archive's (%s)",
-    async (query) => {
-      const { listed, archive } = await lab.downloadBoth(version, query);
-      const styled = listed.files.widgets.filter(({ cssUrl }) => cssUrl !== undefined);
-      expect(styled.map(({ widgetType }) => widgetType)).toContain('Dial');
-      expect(listed.files.player?.length ?? 0).toBe(query === '' ? 0 : 15);
-      expect(archive.files.has('index.html')).toBe(query !== '');
-    },
-  );
+  test("has a URL without credentials for every file, and each equals the archive's", async () => {
+    const { listed, archive } = await lab.downloadBoth(version, '?include=player');
+    const styled = listed.files.widgets.filter(({ cssUrl }) => cssUrl !== undefined);
+    expect(styled.map(({ widgetType }) => widgetType)).toContain('Dial');
+    expect(listed.files.player).toHaveLength(15);
+    expect(archive.files.has('index.html')).toBe(true);
+  });
 
   test('contains everything in manifest.json, and URLs that expire in four hours', async () => {
     const before = Date.now();
@@ -135,35 +130,11 @@ describe.skipIf(s3Server === null)(`with files in ${s3Name}`, () => {
   );
 
   test("every file of a lesson equals the archive's, through the API or directly from the bucket", async () => {
-    const version = await buildVersion(lab.harness, lab.organization, demoLesson, { asNew: true });
+    const version = await lab.build(Buffer.from('one'), Buffer.from('two'));
     const { listed } = await lab.downloadBoth(version);
     for (const url of urlsOf(listed).values()) expect(url.startsWith(lab.api)).toBe(true);
     const api = await lab.harness.startApi({ S3_PRESIGNED_READS: 'true' });
     const direct = await expectSameFiles({ ...lab, api }, version);
     for (const url of urlsOf(direct.listed).values()) expect(url.startsWith(lab.api)).toBe(false);
-  });
-
-  test('a presigned bucket URL opens one file with its content type, and nothing after tampering', async () => {
-    const version = await lab.build(Buffer.from('0123456789'), Buffer.from('abcdefghij'));
-    const api = await lab.harness.startApi({ S3_PRESIGNED_READS: 'true' });
-    const [url = '', other = ''] = [...urlsOf(await listFiles({ ...lab, api }, version))]
-      .filter(([path]) => path.startsWith('media/'))
-      .map(([, at]) => at);
-    const whole = await ask(url);
-    expect([whole.status, whole.headers.get('content-type')]).toEqual([200, 'image/png']);
-    const part = await ask(url, { headers: { range: 'bytes=2-4' } });
-    expect([part.status, part.body.toString()]).toEqual([206, whole.body.subarray(2, 5).toString()]);
-    const { pathname, search } = new URL(url);
-    const tampered = [
-      url.replace(/(X-Amz-Signature=)(.)/, (_, name: string, digit) => `${name}${digit === '0' ? '1' : '0'}`),
-      url.replace(/X-Amz-Expires=\d+/, 'X-Amz-Expires=604800'),
-      other.replace(new URL(other).search, search),
-      url.replace(search, ''),
-    ];
-    for (const wrong of tampered) {
-      expect(wrong).not.toBe(url);
-      expect((await ask(wrong)).status).toBe(403);
-    }
-    expect(pathname).toContain('/v1/assets/');
   });
 });

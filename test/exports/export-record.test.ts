@@ -66,16 +66,6 @@ test('a second request, and a rebuild of an evicted archive by another worker, g
   expect(await recordOf(version)).toEqual(record);
 });
 
-test('an evicted download is fetched once more, and the archive is rebuilt byte for byte', async () => {
-  lab.origin.serve(path, png(3));
-  const version = await build();
-  const first = await lab.download(version);
-  await lab.evict(version);
-  await forget(png(3));
-  expect((await lab.download(version)).bytes.equals(first.bytes)).toBe(true);
-  expect(lab.origin.requests(path)).toBe(2);
-});
-
 test('a changed file makes a new record, and no download continues with different bytes', async () => {
   lab.origin.serve(path, png(4), { etag: '"old"' });
   const version = await build();
@@ -149,21 +139,6 @@ test('fifty concurrent requests over two APIs and two workers cause one build an
   const queue = await openQueue(lab.harness);
   onTestFinished(() => queue.close());
   expect(await queue.starts(version)).toBe(1);
-});
-
-test('HEAD builds the archive if needed and returns the headers of GET without a body, also for an unknown version', async () => {
-  lab.origin.serve(path, png(11));
-  const version = await build();
-  const head = await lab.get(version, { method: 'HEAD' });
-  const get = await lab.get(version);
-  const ofTheRequest = ['date', 'x-request-id', 'connection', 'keep-alive', 'ratelimit'];
-  const headersOf = ({ headers }: typeof get) =>
-    [...headers].filter(([name]) => !ofTheRequest.includes(name));
-  expect([head.status, head.body.length]).toEqual([200, 0]);
-  expect(headersOf(head)).toEqual(headersOf(get));
-  expect(get.body).toHaveLength(Number(head.headers.get('content-length')));
-  const unknown = await lab.get({ ...version, _id: version.lessonId }, { method: 'HEAD' });
-  expect([unknown.status, unknown.body.length]).toEqual([404, 0]);
 });
 
 test('an archive that lacks a file is served for a while, never as the complete one, then the download is retried', async () => {

@@ -54,17 +54,7 @@ const failure = (status: number, code: string, error: string, message: string) =
 const badRequest = (message: string) => failure(400, 'BAD_REQUEST', 'Bad Request', message);
 const invalidContent = (message: string) => failure(422, 'INVALID_CONTENT', 'Invalid Content', message);
 
-const badIds = [
-  'x',
-  '123',
-  `${randomUUID()}0`,
-  `{${randomUUID()}}`,
-  '%00',
-  '..%2f..',
-  '%E0%A4%A',
-  '$ne',
-  '%20',
-];
+const badIds = ['x', `${randomUUID()}0`, '%00', '..%2f..', '%E0%A4%A', '$ne'];
 
 /** The export endpoints; all of them reject requests alike. */
 const endpoints = ['GET export-zip', 'GET export-manifest', 'GET export-status', 'DELETE export-status'];

@@ -8,23 +8,6 @@ import { png } from './pictures.ts';
 
 const lab = useExportLab({}, { worker: true });
 
-/** Positions of a reference in a step's content; `*` stands for it. */
-const places: [name: string, content: (reference: string) => object, text: string][] = [
-  ['a prop', (src) => block({ src }), '*'],
-  ['a slot', (src) => block({ body: [block({ src }, 'inner')] }), '*'],
-  [
-    'a slot of a slot in a column',
-    (src) => block({ columns: [[], [block({ body: [block({ src }, 'b')] }, 'a')]] }),
-    '*',
-  ],
-  ['an array of strings', (src) => block({ pictures: ['', src] }), '*'],
-  ['an object of objects', (src) => block({ a: { b: { c: [{ d: src }] } } }), '*'],
-  ['an attribute of HTML', (html) => block({ html }), '<p>Look: <img class="a" src="*" alt="&quot;"></p>'],
-  ['a srcset', (html) => block({ html }), '<img srcset="* 1x, * 2x,* 3x">'],
-  ['a style', (html) => block({ html }), `<div style="background: url('*')"></div>`],
-  ['a sentence', (text) => block({ text }), 'Compare * with (*), "*".'],
-];
-
 function block(props: object, id = 'outer'): object {
   return { type: 'Text', props: { id, html: '', ...props } };
 }
@@ -44,19 +27,24 @@ async function exportedContent(contentOf: (id: string) => object): Promise<{ id:
   return { id, content: exported.lesson.sections[0]?.steps[0]?.content };
 }
 
-test.each(places)(
-  'a reference in %s becomes a path, and the surrounding content stays unchanged',
-  async (_name, place, text) => {
-    for (const spelling of [(id: string) => id, (id: string) => id.toUpperCase()]) {
-      const contentWith = (reference: string) => ({
-        content: [place(text.replaceAll('*', reference))],
-        root: { props: {} },
-      });
-      const { id, content } = await exportedContent((mediaId) => contentWith(`media:${spelling(mediaId)}`));
-      expect(content).toEqual(contentWith(`./media/${id}.png`));
-    }
-  },
-);
+test('references of any position and spelling become paths, and the surrounding content stays unchanged', async () => {
+  const contentWith = (reference: string, spelled = reference) => ({
+    content: [
+      block({ src: reference }, 'prop'),
+      block({ columns: [[], [block({ body: [block({ src: spelled }, 'b')] }, 'a')]] }, 'slot'),
+      block({ pictures: ['', reference], a: { b: [{ c: spelled }] } }, 'nested'),
+      block({ html: `<p>Look: <img class="a" src="${spelled}" alt="&quot;"></p>` }, 'attribute'),
+      block({ html: `<img srcset="${reference} 1x, ${spelled} 2x,${reference} 3x">` }, 'srcset'),
+      block({ html: `<div style="background: url('${reference}')"></div>` }, 'style'),
+      block({ text: `Compare ${reference} with (${spelled}), "${reference}".` }, 'sentence'),
+    ],
+    root: { props: {} },
+  });
+  const { id, content } = await exportedContent((mediaId) =>
+    contentWith(`media:${mediaId}`, `media:${mediaId.toUpperCase()}`),
+  );
+  expect(content).toEqual(contentWith(`./media/${id}.png`));
+});
 
 test('references in zones and in root props become paths', async () => {
   const contentWith = (reference: string) => ({
@@ -91,14 +79,12 @@ test("replacing a picture under its id in a later version leaves the earlier ver
   const built = await buildPackage({ media: [{ bytes: png(10) }] });
   const [id] = built.mediaIds;
   const first = await buildVersion(lab.harness, lab.organization, built.path);
-  const before = await lab.download(first);
 
   await writeFile(join(built.path, 'media', `${id}.png`), png(11));
   const second = await buildVersion(lab.harness, lab.organization, built.path);
   const after = await lab.download(second);
   expect(after.files.get(`media/${id}.png`)?.equals(png(11))).toBe(true);
 
-  await lab.evict(first);
-  expect((await lab.download(first)).bytes.equals(before.bytes)).toBe(true);
+  const before = await lab.download(first);
   expect(before.files.get(`media/${id}.png`)?.equals(png(10))).toBe(true);
 });

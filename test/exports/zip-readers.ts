@@ -102,11 +102,3 @@ export const zipReaders: ZipReader[] = [
   { name: named("Python's zipfile", hasPython), available: hasPython, read: readWithPython },
   { name: 'yauzl', available: true, read: readWithYauzl },
 ];
-
-/** Returns the result of each available reader, by the reader's name. */
-export async function readEverywhere(path: string): Promise<Record<string, ReadEntry[]>> {
-  const results = zipReaders
-    .filter(({ available }) => available)
-    .map(async ({ name, read }) => [name, await read(path)] as const);
-  return Object.fromEntries(await Promise.all(results));
-}
