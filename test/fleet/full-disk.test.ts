@@ -44,13 +44,12 @@ const mountable = await mayMount();
 test.skipIf(!mountable)(
   'an export that does not fit on the disk fails cleanly and leaves room for others',
   async () => {
-    const disk = await mountSmallDisk(16 * MB);
+    const disk = await mountSmallDisk(8 * MB);
     const fleet = await startFleet({ LECTERN_STORE_DIR: disk.folder });
     const api = await fleet.startApi();
     await fleet.startWorker();
-    // The first fits as downloads, but not with its archive; of the second, not even the downloads
-    // fit.
-    const lessons = [await fleet.publish([5 * MB, 5 * MB]), await fleet.publish([20 * MB])];
+    // Of the first, the downloads fit, but not with the archive; of the second, not even the downloads.
+    const lessons = [await fleet.publish([3 * MB, 2 * MB]), await fleet.publish([9 * MB])];
     const small = await fleet.publish([200_000]);
 
     for (const lesson of lessons) {
@@ -59,7 +58,7 @@ test.skipIf(!mountable)(
     }
     await expectArchive(await fleet.request(api, small), small);
 
-    await disk.resize(200 * MB);
+    await disk.resize(100 * MB);
     const { endedBefore } = viewQueue(fleet.harness);
     for (const lesson of lessons) {
       await endedBefore(lesson.version, 10_000);

@@ -102,8 +102,7 @@ test('without Redis, a current export and stored ones are served, new ones fail 
   await fleet.requestUntilReady(api, await fleet.publish([100_000]));
 });
 
-/** A fleet with its own MongoDB, which can be killed and restarted with its data. */
-async function startFleetWithMongod() {
+test('without MongoDB an export gets 500 with a retry time; afterwards exports recover, and the events of ended ones reach the outbox once', async () => {
   const report = () => undefined;
   const { signal } = new AbortController();
   const binary = await findMongod({ cacheDir: inject('cacheDir'), report, signal });
@@ -111,51 +110,28 @@ async function startFleetWithMongod() {
   let mongod = await startMongod(options);
   onTestFinished(() => mongod.stop());
   const fleet = await startFleet({ MONGODB_URI: mongod.url });
-  return {
-    fleet,
-    killMongod: async () => {
-      mongod.kill();
-      await mongod.exited;
-    },
-    restartMongod: async () => {
-      mongod = await startMongod({ ...options, port: mongod.port });
-    },
-  };
-}
-
-test('without MongoDB an export gets 500 with a retry time; afterwards exports recover', async () => {
-  const { fleet, killMongod, restartMongod } = await startFleetWithMongod();
+  const { db, config } = fleet.harness;
   const api = await fleet.startApi();
   await fleet.startWorker();
   const lesson = await fleet.publish([1000]);
   await expectArchive(await fleet.request(api, lesson), lesson);
-
-  await killMongod();
-  expectCleanFailure(await fleet.request(api, lesson));
-
-  await restartMongod();
-  await fleet.requestUntilReady(api, lesson);
-});
-
-test('the events of exports that end without MongoDB reach the outbox afterwards, once', async () => {
-  const { fleet, killMongod, restartMongod } = await startFleetWithMongod();
-  const { db, config } = fleet.harness;
   const types = ['export.ready' as const, 'export.failed' as const];
   const settings = { url: 'https://receiver.invalid/', types, description: '' };
   await createWebhook(db, testPepper, fleet.organization._id, settings);
-  const { version } = await fleet.publish([1000]);
-  await fleet.startWorker();
-  const job = { data: exportJobOf(version), timestamp: Date.now() };
+  const job = { data: exportJobOf(lesson.version), timestamp: Date.now() };
   const deps = { db, queue: viewQueue(fleet.harness).jobs, log: createLogger(config, 'test') };
 
-  await killMongod();
+  mongod.kill();
+  await mongod.exited;
+  expectCleanFailure(await fleet.request(api, lesson));
   await Promise.all([
     reportReady(deps, job, { size: 1, files: 1, failures: 0 }),
     reportReady(deps, job, { size: 1, files: 1, failures: 0 }),
     reportFailed(deps, { ...job, timestamp: 1 }, new Error('no space left')),
   ]);
 
-  await restartMongod();
+  mongod = await startMongod({ ...options, port: mongod.port });
+  await fleet.requestUntilReady(api, lesson);
   const typesOf = async () => (await db.eventDeliveries.find().lean()).map(({ type }) => type).toSorted();
   await waitFor('the events', async () => (await typesOf()).length === 2, longTimeoutMs);
   expect(await typesOf()).toEqual(['export.failed', 'export.ready']);

@@ -19,44 +19,15 @@ describe.skipIf(s3Server === null)(`machines that share only ${s3Name}`, () => {
     if (s3Server !== null) server = await s3Server();
   });
 
-  /**
-   * A fleet whose files are in the bucket, behind a proxy, with a data directory for each machine.
-   */
-  async function startShared() {
+  test('two APIs serve what a worker on a third machine builds, and store none of it, though the bucket fails meanwhile', async () => {
     const prefix = `${Math.random().toString(36).slice(2)}/`;
     const proxy = await startS3Proxy(server.settings.endpoint ?? '', prefix);
     const fleet = await startFleet(environmentOf({ ...server.settings, endpoint: proxy.endpoint, prefix }));
-    const machine = async () => {
-      const folder = await temporaryFolder();
-      return { LECTERN_DATA_DIR: folder };
-    };
-    return { fleet, proxy, machines: await Promise.all([machine(), machine(), machine()]) };
-  }
-
-  test('two APIs serve an archive and media built by a worker on a third machine, and store none of it', async () => {
-    const { fleet, machines } = await startShared();
-    const { harness, origin } = fleet;
+    const folders = [await temporaryFolder(), await temporaryFolder(), await temporaryFolder()];
+    const machines = folders.map((folder) => ({ LECTERN_DATA_DIR: folder }));
     const [api, other] = [await fleet.startApi(machines[0]), await fleet.startApi(machines[1])];
     await fleet.startWorker(machines[2]);
-    const lesson = await fleet.publish([300 * kB, 1, 9_000 * kB, 700]);
-
-    const answers = await Promise.all([fleet.request(api, lesson), fleet.request(other, lesson)]);
-    for (const answer of answers) await expectArchive(answer, lesson);
-    expect(await viewQueue(harness).starts(lesson.version)).toBe(1);
-    expect(lesson.files.map(({ path }) => origin.requests(path))).toEqual([1, 1, 1, 1]);
-    for (const { LECTERN_DATA_DIR } of machines) {
-      // Except the record of the API's URL.
-      const kept = (await filesBelow(LECTERN_DATA_DIR)).filter((file) => !/^api\/\d+\.json$/.test(file));
-      expect(kept).toEqual([]);
-    }
-  });
-
-  test('a bucket that fails during a build delays every export and fails none', async () => {
-    const { fleet, machines, proxy } = await startShared();
-    const { harness } = fleet;
-    const [api, other] = [await fleet.startApi(machines[0]), await fleet.startApi(machines[1])];
-    await fleet.startWorker(machines[2]);
-    const lesson = await fleet.publish([300 * kB, 12_000 * kB, 12_000 * kB]);
+    const lesson = await fleet.publish([300 * kB, 1, 12_000 * kB]);
 
     const asked = Promise.all([fleet.request(api, lesson), fleet.request(other, lesson)]);
     // The first part of the archive or of a media file is being uploaded.
@@ -67,6 +38,12 @@ describe.skipIf(s3Server === null)(`machines that share only ${s3Name}`, () => {
     proxy.back();
 
     for (const answer of await asked) await expectArchive(answer, lesson);
-    expect(await viewQueue(harness).starts(lesson.version)).toBe(1);
+    expect(await viewQueue(fleet.harness).starts(lesson.version)).toBe(1);
+    expect(lesson.files.map(({ path }) => fleet.origin.requests(path))).toEqual([1, 1, 1]);
+    for (const folder of folders) {
+      // Except the record of the API's URL.
+      const kept = (await filesBelow(folder)).filter((file) => !/^api\/\d+\.json$/.test(file));
+      expect(kept).toEqual([]);
+    }
   });
 });
