@@ -1,7 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { rm, truncate } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createImport } from '../../api/imports/create-import.ts';
 import { createUploads } from '../../shared/imports/create-uploads.ts';
@@ -12,7 +11,7 @@ import { buildOrganization, buildPackage } from '../support/factories.ts';
 import { useApi } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { lecternHere } from '../cli/command-line.ts';
-import { changeJson, damagedArchive, picture } from '../packages/import-support.ts';
+import { damagedArchive, picture } from '../packages/import-support.ts';
 import { baseParts, writeArchive, zipBytes, zipFolder } from '../packages/zip-builder.ts';
 import { startBreakingProxy } from './breaking-proxy.ts';
 import { begin, ended, head, send, statusOf, upload, uploadWithClient } from './uploads.ts';
@@ -38,13 +37,13 @@ test('a complete upload is imported and published, as the command does', async (
   );
 });
 
-test('a package arrives intact over a connection that breaks ten times', async () => {
-  const bytes = Buffer.concat([picture(1).bytes, randomBytes(6_000_000)]);
+test('a package arrives intact over a connection that breaks three times', async () => {
+  const bytes = Buffer.concat([picture(1).bytes, randomBytes(2_000_000)]);
   const path = await zipFolder((await buildPackage({ media: [{ bytes }] })).path);
-  const proxy = await startBreakingProxy(api.url, { everyBytes: 400_000, times: 10 });
+  const proxy = await startBreakingProxy(api.url, { everyBytes: 400_000, times: 3 });
   onTestFinished(() => proxy.close());
   const id = await uploadWithClient({ url: proxy.url, headers: api.headers }, path);
-  expect(proxy.breaks()).toBe(10);
+  expect(proxy.breaks()).toBe(3);
   const { report } = await ended(api, id);
   const medium = await api.db.media.findOne({ versionId: report?.versionId ?? '' });
   expect(medium?.asset?.sha256).toBe(digestOf(bytes).sha256);
@@ -67,33 +66,10 @@ test('the bytes of a connection that breaks right after them are stored', async 
 });
 
 const hostile: Record<string, () => Promise<string>> = {
-  'that is no ZIP': () => writeArchive(Buffer.from('<html>')),
-  'that leads out of its folder': () =>
-    writeArchive(zipBytes([...baseParts, { name: '../../etc/cron.d/x', content: 'x' }])),
   'that is a ZIP bomb': () =>
     writeArchive(
       zipBytes([...baseParts, { name: 'media/zeros.bin', content: Buffer.alloc(80 * 1024 ** 2) }]),
     ),
-  'with a symbolic link': () =>
-    writeArchive(zipBytes([...baseParts, { name: 'media/x', content: '/etc/passwd', mode: 0o120777 }])),
-  'with an encrypted file': () => writeArchive(zipBytes([...baseParts, { name: 'media/x', flags: 0x801 }])),
-  'with a name twice': () => writeArchive(zipBytes([...baseParts, { name: 'media/x' }, { name: 'Media/X' }])),
-  'that is truncated': async () => {
-    const path = await zipFolder((await buildPackage({ media: [picture(1)] })).path);
-    await truncate(path, 900);
-    return path;
-  },
-  'that lacks a file': async () => {
-    const { path } = await buildPackage({ media: [{ ...picture(1), id: mediaId }] });
-    await rm(join(path, `media/${mediaId}.png`));
-    return zipFolder(path);
-  },
-  'whose JSON is too deep': () => {
-    const content = `{"lesson": ${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
-    return writeArchive(zipBytes([{ name: 'lesson.json', content, method: 0 }, ...baseParts.slice(1)]));
-  },
-  'whose JSON has a syntax error': () =>
-    writeArchive(zipBytes([{ name: 'lesson.json', content: '{"lesson": }' }, ...baseParts.slice(1)])),
   'with a damaged file': async () =>
     damagedArchive(
       (await buildPackage({ media: [{ ...picture(1), id: mediaId }] })).path,
@@ -107,11 +83,6 @@ const hostile: Record<string, () => Promise<string>> = {
       await upload({ url: api.url, headers }, await zipFolder(built.path)),
     );
     return zipFolder(built.path);
-  },
-  'with wrong JSON': async () => {
-    const { path } = await buildPackage();
-    await changeJson(path, 'lesson.json', (json) => Object.assign(json.lesson, { title: 7, slug: null }));
-    return zipFolder(path);
   },
 };
 const mediaId = randomUUID();
