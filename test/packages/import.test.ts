@@ -11,10 +11,9 @@ import { mediaReferences } from '../../shared/lessons/media-references.ts';
 import { deleteLesson, publishVersion } from '../../shared/publishing/publishing.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
 import { png } from '../exports/pictures.ts';
-import { read } from '../storage/stores.ts';
 import { buildOrganization, buildPackage } from '../support/factories.ts';
 import { useHarness } from '../support/use.ts';
-import { changeJson, everythingStored, importInto, picture } from './import-support.ts';
+import { changeJson, importInto, picture } from './import-support.ts';
 
 const harness = useHarness();
 let organization: Organization;
@@ -73,10 +72,10 @@ describe('ids and numbers', () => {
 
   test('concurrent imports of one new lesson all succeed, each with its own number and id', async () => {
     const { path, lessonId } = await buildPackage({ media: [picture(1), picture(2)] });
-    const imported = await Promise.all(Array.from({ length: 24 }, () => doImport(path)));
+    const imported = await Promise.all(Array.from({ length: 8 }, () => doImport(path)));
     const numbers = imported.map(({ version }) => version.versionNumber).sort((a, b) => a - b);
-    expect(numbers).toEqual(Array.from({ length: 24 }, (_, index) => index + 1));
-    expect(new Set(imported.map(({ version }) => version._id)).size).toBe(24);
+    expect(numbers).toEqual(Array.from({ length: 8 }, (_, index) => index + 1));
+    expect(new Set(imported.map(({ version }) => version._id)).size).toBe(8);
     for (const { version } of imported) {
       expect(await findContent(harness.db, version._id)).toMatchObject({ lesson: { id: lessonId } });
       expect((await listMediaOfVersion(harness.db, version._id)).length).toBe(2);
@@ -174,38 +173,6 @@ describe('media', () => {
     ]);
   });
 
-  test('media with one id and different bytes in two organizations stay separate', async () => {
-    const { organization: other } = await buildOrganization(harness);
-    const id = randomUUID();
-    const owners = [
-      { owner: organization, bytes: picture(11).bytes },
-      { owner: other, bytes: picture(12).bytes },
-    ];
-    const versions = await Promise.all(
-      owners.map(async ({ owner, bytes }) => {
-        const { path } = await buildPackage({ media: [{ id, bytes }] });
-        return (await importInto(harness, owner, path)).version;
-      }),
-    );
-    for (const [index, { owner, bytes }] of owners.entries()) {
-      const versionId = versions[index]?._id ?? '';
-      const medium = (await findMedia(harness.db, { organizationId: owner._id, versionId }, [id])).get(id);
-      const file = await harness.store.assets.open(medium?.asset ?? digestOf(Buffer.alloc(0)));
-      expect((await read(file)).equals(bytes)).toBe(true);
-      await file?.close();
-    }
-  });
-
-  test('media with equal bytes are one file, regardless of the importing organization', async () => {
-    const { organization: other } = await buildOrganization(harness);
-    const same = picture(21);
-    await doImport((await buildPackage({ media: [same, same] })).path);
-    await importInto(harness, other, (await buildPackage({ media: [same] })).path);
-    const { files } = (await everythingStored(harness)) as { files: string[] };
-    const { sha256 } = digestOf(same.bytes);
-    expect(files.filter((path) => path.endsWith(sha256)).length).toBe(1);
-  });
-
   test('media missing from a package are taken from the organization, the newest with the id, never from another organization', async () => {
     const id = randomUUID();
     const { organization: other } = await buildOrganization(harness);
@@ -265,23 +232,5 @@ describe('media', () => {
     await expect(importing).rejects.toThrow(message);
     await expect(importing).rejects.toThrow(`media/${built.mediaIds[0]}.png`);
     expect(await harness.db.media.countDocuments({ organizationId: organization._id })).toBe(0);
-  });
-
-  test('uploads of text formats, which have no signature, are accepted as declared', async () => {
-    const texts = [
-      { mimeType: 'text/vtt', bytes: Buffer.from('\ufeffWEBVTT\n\n00:00.000 --> 00:01.000\nHello') },
-      {
-        mimeType: 'image/svg+xml',
-        bytes: Buffer.from('<!-- drawn --><svg xmlns="http://www.w3.org/2000/svg"/>'),
-      },
-      { mimeType: 'text/plain', bytes: Buffer.from('BMW and others') },
-      { mimeType: 'application/json', bytes: Buffer.from('{}') },
-    ];
-    const { path } = await buildPackage({ media: texts });
-    const { version } = await doImport(path);
-    const stored = await listMediaOfVersion(harness.db, version._id);
-    expect(stored.map(({ mimeType }) => mimeType).sort()).toEqual(
-      texts.map(({ mimeType }) => mimeType).sort(),
-    );
   });
 });

@@ -1,12 +1,6 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { restoreMediaReferences, rewriteMediaReferences } from '../../shared/lessons/media-references.ts';
 import type { LessonPackage } from '../../shared/packages/lesson-package.ts';
-import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
-import { convertBlocks } from '../../shared/packages/convert-blocks.ts';
 import { readPackage } from '../../shared/packages/read-package.ts';
-import { packageRoot } from '../../shared/platform/paths.ts';
 import { buildBlock, lessonId, lessonWithContent } from '../lessons/build-lesson.ts';
 import {
   buildFiles,
@@ -267,20 +261,4 @@ describe('packages from real systems are readable', () => {
     const zip = await zipOf(listing('a.jpg'), [{ name: 'other/lesson.json', content: '{}' }]);
     await expect(readPackage(zip)).rejects.toThrow('in the only folder there');
   });
-});
-
-test('the demo lesson is read without a warning, and keeps its lesson.json through export and import', async () => {
-  const folder = join(packageRoot, 'demo', 'lesson');
-  const { content, media, warnings } = await readPackage(folder);
-  expect(warnings).toEqual([]);
-  expect(media.length).toBeGreaterThan(0);
-  for (const { file } of media) expect(file && (await contentOf(await file.open())).length).toBe(file?.size);
-  const lesson = JSON.parse(await readFile(join(folder, 'lesson.json'), 'utf8')) as LessonContent;
-  await convertBlocks(lesson);
-  const original = JSON.stringify(lesson);
-  expect(JSON.stringify(content)).toBe(original);
-  const extensions = new Map(media.map(({ id, extension }) => [id, extension]));
-  const exported = rewriteMediaReferences(content, (id) => `./media/${id}.${extensions.get(id) ?? 'bin'}`);
-  expect(JSON.stringify(exported)).not.toContain('media:');
-  expect(JSON.stringify(restoreMediaReferences(exported, (id) => extensions.get(id)))).toBe(original);
 });
