@@ -9,7 +9,7 @@ import { archiveKey as key, read, storeArchive } from './stores.ts';
 
 const s3Server = useS3Server();
 
-const old = someBytes(1000, 1);
+const [old, newer] = [someBytes(1000, 1), someBytes(1000, 3)];
 const bytes = someBytes(minPartBytes + 17, 2);
 const digest = digestOf(bytes);
 
@@ -83,14 +83,14 @@ describe.skipIf(s3Server === null)(`a process that dies between any two requests
     await dieEverywhere(
       ({ store }) => store.sweepTemporaries(0),
       async ({ store, files }) => {
-        expect((await read(await store.archives.open(key))).equals(bytes)).toBe(true);
+        expect((await read(await store.archives.open(key))).equals(newer)).toBe(true);
         await store.sweepTemporaries(0);
         await store.sweepTemporaries(0);
         expect((await files()).length).toBe(2);
       },
       async ({ store }) => {
         await storeArchive(store.archives, key, old);
-        await storeArchive(store.archives, key, bytes);
+        await storeArchive(store.archives, key, newer);
         await (await store.archives.create()).write([bytes]);
         await store.sweepTemporaries(3600);
       },

@@ -78,7 +78,7 @@ describe.each(storeKinds)('blobs on $name', ({ start, skip }) => {
 
   test('can be stored while another process deletes them', async () => {
     const { store } = await start();
-    for (let round = 0; round < 30; round += 1) {
+    for (let round = 0; round < 12; round += 1) {
       const small = Buffer.from(`${round % 3}`);
       const deletion = store.assets.delete(digestOf(small).sha256);
       const [written] = await Promise.all([store.assets.put(bytesOf(small)), deletion]);
@@ -188,7 +188,7 @@ async function sent(file: OpenFile | null, start?: number, end?: number): Promis
 
 test('many concurrent sends never reuse memory before its write has ended', async () => {
   const { store } = await startStore();
-  const files = Array.from({ length: 150 }, async (_, index) => {
+  const files = Array.from({ length: 80 }, async (_, index) => {
     const stored = someBytes(300_000, index);
     await store.cache.put(bytesOf(stored));
     return { stored, file: await store.cache.open(digestOf(stored)) };
