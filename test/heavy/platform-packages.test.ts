@@ -7,11 +7,9 @@ import { useExportLab } from '../exports/lab.ts';
 import { answerStep, goOn, heading, playToEnd, stateOn } from '../lms/learner.ts';
 import type { Place } from '../lms/learner.ts';
 import { buildQuiz } from '../lms/lessons.ts';
-import { cartridgeFaults, cmi5Faults } from '../lms/own-schemas.ts';
 import { startPlatform } from '../lms/platform.ts';
 import type { Platform, ScormVersion } from '../lms/platform.ts';
 import { faultsOf } from '../lms/strict-values.ts';
-import { namedSchemas, schemaFaults } from '../lms/xml-schemas.ts';
 import { buildVersion } from '../support/factories.ts';
 import { useBrowser } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -40,24 +38,6 @@ async function lessonFolders(): Promise<string[]> {
   if (folder !== undefined) return (await readdir(folder)).sort().map((name) => join(folder, name));
   return [resolve(import.meta.dirname, '../../demo/lesson'), (await buildQuiz()).path];
 }
-
-test('every lesson gives valid packages in every format', async () => {
-  for (const folder of await lessonFolders()) {
-    const version = await buildVersion(lab.harness, lab.organization, folder);
-    const open = async (format: string) =>
-      filesOf((await lab.get(version, { query: `?format=${format}&passMark=80` })).body);
-    for (const [format] of formats) {
-      const files = await open(format);
-      const manifest = String(files.get('imsmanifest.xml'));
-      const schemas = new Map([...files].filter(([name]) => /\.(xsd|dtd)$/.test(name)));
-      expect(await schemaFaults(manifest, schemas, namedSchemas(manifest))).toEqual([]);
-    }
-    expect(await cmi5Faults(String((await open('cmi5')).get('cmi5.xml')))).toEqual([]);
-    const { body } = await lab.get(version, { query: '?format=cartridge' });
-    for (const file of (await filesOf(body)).values())
-      expect(await cartridgeFaults(String(file), '1.3')).toEqual([]);
-  }
-});
 
 /** Returns the platform's status and score. */
 function reported(platform: Platform): unknown {

@@ -5,7 +5,6 @@ import type { Fleet } from '../fleet/fleet.ts';
 import type { PublishedLesson } from '../fleet/fleet.ts';
 import { spawnApi, spawnWorker } from '../fleet/processes.ts';
 import type { ApiProcess, FleetProcess } from '../fleet/processes.ts';
-import { viewQueue } from '../exports/open-queue.ts';
 import { s3Name, useS3Server } from '../storage/kinds.ts';
 import { startS3Proxy } from '../support/s3-proxy.ts';
 import type { S3Proxy } from '../support/s3-proxy.ts';
@@ -79,23 +78,6 @@ function randomOrder(lessons: PublishedLesson[], below: (limit: number) => numbe
 }
 
 describe.skipIf(s3Server === null)(`three workers and two APIs on machines that share ${s3Name}`, () => {
-  test('200 exports of 40 lessons are right, with one build per version and one download per file', async () => {
-    const random = seededRandom(seed);
-    const shared = await startSharedFleet();
-    const lessons = await publishSlowLessons(shared.fleet, random, lessonCount, pause);
-    const { answers, askForAll } = startClients(shared.fleet, shared.apis);
-    const started = performance.now();
-    await askForAll(randomOrder(lessons, random.below), clientCount);
-    printFigure('shared bucket', { seed, ...answers, seconds: (performance.now() - started) / 1000 });
-
-    expect(answers).toEqual({ right: exportCount, rejected: 0 });
-    const { starts } = viewQueue(shared.fleet.harness);
-    for (const lesson of lessons) {
-      expect(await starts(lesson.version)).toBe(1);
-      expect(lesson.files.map(({ path }) => shared.fleet.origin.requests(path))).toEqual([1, 1, 1]);
-    }
-  });
-
   test('during kills of workers, and outages of the bucket and Redis, every response is right and every export ends', async () => {
     const random = seededRandom(seed + 1);
     const shared = await startSharedFleet();
