@@ -1,4 +1,4 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import type { JWTPayload } from 'jose';
 import { describe, expect, test } from 'vitest';
@@ -24,13 +24,8 @@ const now = () => Math.floor(Date.now() / 1000);
 describe('an authorization request', () => {
   test.each([
     ['another scope', { scope: 'profile' }, 'invalid_scope'],
-    ['another response type', { response_type: 'code' }, 'unsupported_response_type'],
-    ['another response mode', { response_mode: 'query' }, 'invalid_request'],
-    ['a prompt', { prompt: 'login' }, 'invalid_request'],
-    ['no nonce', { nonce: undefined }, 'invalid_request'],
     ['no state', { state: undefined }, 'invalid_request'],
     ['the hint of another user', { login_hint: 'other' }, 'login_required'],
-    ['no message hint', { lti_message_hint: undefined }, 'login_required'],
   ])('with %s gets an error instead of a message', async (_, changes, error) => {
     const { simulator, scripted } = lab;
     scripted.authorization = changes;
@@ -44,21 +39,12 @@ describe('an authorization request', () => {
 
   test.each([
     ['an unregistered redirect URI', { redirect_uri: 'https://evil.example/launch' }],
-    ['a similar redirect URI', { redirect_uri: 'http://127.0.0.1/launch/' }],
     ['an unknown client', { client_id: 'other' }],
   ])('with %s gets an error page and no redirect', async (_, changes) => {
     const { simulator, scripted } = lab;
     scripted.authorization = changes;
     const launch = simulator.driveLaunch({ user: simulator.sample.users.learner, link: scripted.link() });
     await expect(launch).rejects.toThrow('400');
-  });
-
-  test("with another tool's launch is rejected", async () => {
-    const { simulator, scripted } = lab;
-    scripted.authorization = { client_id: scripted.register().clientId };
-    const user = simulator.sample.users.learner;
-    const { fields } = await simulator.driveLaunch({ user, link: scripted.link() });
-    expect(fields.error).toBe('unauthorized_client');
   });
 
   test('uses up its hint: exactly one concurrent request gets the message', async () => {
@@ -103,22 +89,10 @@ describe('a token request', () => {
     expect(await requestToken(request)).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
   });
 
-  const hmacSigned = () => {
-    const { clientId } = lab.scripted.tool;
-    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-    const text = `${part({ alg: 'HS256' })}.${part({ iss: clientId, sub: clientId, exp: now() + 60 })}`;
-    return `${text}.${createHmac('sha256', clientId).update(text).digest('base64url')}`;
-  };
-  test.each<[string, JWTPayload | (() => Promise<string> | string)]>([
+  test.each<[string, JWTPayload | (() => Promise<string>)]>([
     ['for another audience', { aud: 'https://other.example/token' }],
-    ['of another issuer', { iss: 'other' }],
-    ['of an unknown client', { sub: 'other' }],
     ['that has expired', { iat: now() - 120, exp: now() - 60 }],
-    ['without an expiry', { exp: undefined }],
-    ['that is valid for a day', { exp: now() + 86_400 }],
-    ['without an id', { jti: undefined }],
     ['of an unknown key', () => lab.scripted.sign({ sub: lab.scripted.tool.clientId }, { kid: 'unknown' })],
-    ['with a shared secret', hmacSigned],
   ])('with an assertion %s is rejected', async (_, fault) => {
     const request = await lab.scripted.tokenRequest(scope.score, typeof fault === 'function' ? {} : fault);
     if (typeof fault === 'function') request.set('client_assertion', await fault());
@@ -127,10 +101,8 @@ describe('a token request', () => {
 
   test.each([
     ['grant_type', 'authorization_code', 'unsupported_grant_type'],
-    ['client_assertion_type', 'saml', 'invalid_request'],
     ['client_assertion', 'a.b', 'invalid_request'],
     ['scope', 'https://other.example/scope', 'invalid_scope'],
-    ['scope', '', 'invalid_scope'],
   ])('whose %s is "%s" is rejected', async (name, value, error) => {
     const request = await lab.scripted.tokenRequest(scope.score);
     request.set(name, value);
@@ -194,32 +166,12 @@ describe('a deep linking response', () => {
     expect(links.map((link) => simulator.lineItemsOf(link))).toMatchObject([[lineItem], []]);
   });
 
-  test('may be empty, and its line items are ignored where the platform accepts none', async () => {
-    const course = lab.simulator.addCourse();
-    const nothing = { [claim.contentItems]: undefined, [claim.errorMessage]: 'Nothing <b>there</b>' };
-    expect((await respond(await request(course), nothing)).page).toContain('Nothing &lt;b&gt;there');
-    const items = { [claim.contentItems]: [{ ...content, lineItem: { scoreMaximum: 5 } }] };
-    expect((await respond(await request(course, { accept_lineitem: false }), items)).status).toBe(200);
-    const [link] = lab.simulator.linksOf(course);
-    expect(link && lab.simulator.lineItemsOf(link)).toEqual([]);
-  });
-
   test.each<[string, JWTPayload, Record<string, unknown>?]>([
-    ['of an unknown tool', { iss: 'other' }],
     ['for another platform', { aud: 'https://other.example' }],
     ['that has expired', { iat: 1, exp: 2 }],
-    ['without a nonce', { nonce: undefined }],
     ['of another type', { [claim.messageType]: 'LtiResourceLinkRequest' }],
-    ['of another version', { [claim.version]: '1.1' }],
-    ['of another deployment', { [claim.deploymentId]: '2' }],
     ['with other data', { [claim.deepLinkingData]: 'other' }],
-    ['without the data', { [claim.deepLinkingData]: undefined }],
     ['with another type of content', { [claim.contentItems]: [{ type: 'html', html: 'x' }] }],
-    ['with a parameter that is a number', { [claim.contentItems]: [{ ...content, custom: { a: 1 } }] }],
-    [
-      'with a line item of no points',
-      { [claim.contentItems]: [{ ...content, lineItem: { scoreMaximum: 0 } }] },
-    ],
     ['with two links for one', { [claim.contentItems]: [content, content] }, { accept_multiple: false }],
   ])('%s is rejected, and nothing is stored', async (_, changes, settings) => {
     const course = lab.simulator.addCourse();
@@ -287,10 +239,7 @@ describe('a dynamic registration', () => {
 
   test.each([
     ['no redirect URI', { redirect_uris: [] }, 'invalid_redirect_uri'],
-    ['a script as its redirect URI', { redirect_uris: ['javascript:alert(1)'] }, 'invalid_redirect_uri'],
-    ['no keys', { jwks_uri: undefined }, 'invalid_client_metadata'],
     ['a client secret', { token_endpoint_auth_method: 'client_secret_post' }, 'invalid_client_metadata'],
-    ['no grant for services', { grant_types: ['implicit'] }, 'invalid_client_metadata'],
     ['no LTI configuration', { [toolConfiguration]: undefined }, 'invalid_client_metadata'],
   ])('with %s is rejected, and may be retried', async (_, changes, error) => {
     const token = invitation().get('registration_token') ?? '';
