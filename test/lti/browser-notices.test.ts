@@ -35,29 +35,22 @@ async function openBlockedLogin(page: Page, storageTarget: string | null): Promi
   await page.getByText('cookies_blocked').waitFor();
 }
 
-const looks: BrowserContextOptions[] = [
-  { locale: 'en', colorScheme: 'light', viewport: { width: 320, height: 600 } },
-  { locale: 'ar', colorScheme: 'dark', viewport: { width: 1280, height: 600 } },
-];
+const small: BrowserContextOptions = { colorScheme: 'light', viewport: { width: 320, height: 600 } };
+const arabic: BrowserContextOptions = { locale: 'ar', colorScheme: 'dark' };
 
-describe.each(looks)(
-  'in a $colorScheme window of $viewport.width pixels, in $locale, axe-core finds no violation',
-  (look) => {
-    test.each([
-      ['that a selection has expired', (page: Page) => page.goto(`${lab.address}/lti/select/x`)],
-      ['that the browser is unknown', sendForeignLaunch],
-      ['that the browser keeps no cookies, with a button', (page: Page) => openBlockedLogin(page, null)],
-      ['that the storage fails, too', (page: Page) => openBlockedLogin(page, '_parent')],
-    ])('in the page that says %s', async (_what, open) => {
-      const page = await (await browser.newContext(look)).newPage();
-      await open(page);
-      expect(await faultsIn(page)).toEqual([]);
-      const width = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
-      expect(width).toBeLessThanOrEqual(0);
-      await page.context().close();
-    });
-  },
-);
+test.each<[string, BrowserContextOptions, (page: Page) => Promise<unknown>]>([
+  ['a selection has expired', arabic, (page) => page.goto(`${lab.address}/lti/select/x`)],
+  ['the browser is unknown', small, sendForeignLaunch],
+  ['the browser keeps no cookies, with a button', arabic, (page) => openBlockedLogin(page, null)],
+  ['the storage fails, too', small, (page) => openBlockedLogin(page, '_parent')],
+])('the page that says that %s fits, and axe-core finds no violation in it', async (_what, look, open) => {
+  const page = await (await browser.newContext(look)).newPage();
+  await open(page);
+  expect(await faultsIn(page)).toEqual([]);
+  const width = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+  expect(width).toBeLessThanOrEqual(0);
+  await page.context().close();
+});
 
 describe('the last page of a registration', () => {
   const platform = useOrigin();
@@ -65,37 +58,21 @@ describe('the last page of a registration', () => {
   const ended = () =>
     `${lab.address.replace('127.0.0.1', 'localhost')}/lti/register/unknown?openid_configuration=https%3A%2F%2Flms.example`;
 
-  /** A page of the platform that collects the messages it gets. */
-  async function openPlatform(): Promise<Page> {
+  test('has a close button in a frame and in a window, which asks the platform to close it', async () => {
     const page = await browser.newPage();
     onTestFinished(() => page.close());
     platform.serve('/platform', '<!doctype html><title>Platform</title>', { contentType: 'text/html' });
     await page.goto(platform.url('/platform'));
     await page.evaluate("messages = []; addEventListener('message', ({ data }) => messages.push(data))");
-    return page;
-  }
-
-  /** Returns the messages of a platform's page, once there are any. */
-  async function messagesTo(page: Page): Promise<unknown> {
-    await page.waitForFunction('messages.length > 0');
-    return page.evaluate('messages');
-  }
-
-  const closing = { subject: 'org.imsglobal.lti.close' };
-
-  test('has a close button in a frame, which asks the platform to close it', async () => {
-    const page = await openPlatform();
     await page.evaluate(`document.body.innerHTML = '<iframe src="${ended()}"></iframe>'`);
     await page.frameLocator('iframe').getByRole('button', { name: 'Close' }).click();
-    expect(await messagesTo(page)).toEqual([closing]);
-  });
-
-  test('has a close button in a window, which asks the platform to close it', async () => {
-    const page = await openPlatform();
+    await page.waitForFunction('messages.length === 1');
     const opened = page.waitForEvent('popup');
     await page.evaluate(`void open(${JSON.stringify(ended())})`);
     await (await opened).getByRole('button', { name: 'Close' }).click();
-    expect(await messagesTo(page)).toEqual([closing]);
+    await page.waitForFunction('messages.length === 2');
+    const closing = { subject: 'org.imsglobal.lti.close' };
+    expect(await page.evaluate('messages')).toEqual([closing, closing]);
   });
 
   test('has no close button without an opener, and axe-core finds no violation in it', async () => {

@@ -21,22 +21,14 @@ const kidsOf = async (keys: LtiKeys) => (await keys.publicKeys()).keys.map(({ ki
 const signerOf = async (keys: LtiKeys) => (await keys.signer()).kid;
 
 describe("Lectern's signing keys", () => {
-  test("the published key with the signature's kid verifies it", async () => {
+  test('the published key verifies what Lectern signs, and no private key is published or readable in the database', async () => {
     const keys = startProcess({ days: 0 });
     const { kid, privateKey } = await keys.signer();
-    const token = await new SignJWT({ sub: 'x' }).setProtectedHeader({ alg: 'RS256', kid }).sign(privateKey);
-    const [jwk] = (await keys.publicKeys()).keys;
-    expect(jwk).toMatchObject({ kid, kty: 'RSA', alg: 'RS256', use: 'sig' });
-    await expect(jwtVerify(token, await importJWK(jwk as JWK))).resolves.toMatchObject({
-      payload: { sub: 'x' },
-    });
-    expect(Buffer.from(jwk?.n ?? '', 'base64url')).toHaveLength(2048 / 8);
-  });
-
-  test('no private key is published or readable in the database', async () => {
-    const keys = startProcess({ days: 0 });
-    await keys.signer();
     const [published] = (await keys.publicKeys()).keys;
+    expect(published).toMatchObject({ kid, kty: 'RSA', alg: 'RS256', use: 'sig' });
+    expect(Buffer.from(published?.n ?? '', 'base64url')).toHaveLength(2048 / 8);
+    const token = await new SignJWT({ sub: 'x' }).setProtectedHeader({ alg: 'RS256', kid }).sign(privateKey);
+    await expect(jwtVerify(token, await importJWK(published as JWK))).resolves.toBeTruthy();
     expect(Object.keys(published ?? {}).toSorted()).toEqual(['alg', 'e', 'kid', 'kty', 'n', 'use']);
     const [stored] = await harness.db.ltiKeys.find().lean();
     expect(Buffer.from(stored?.privateJwk ?? '', 'base64').toString('latin1')).not.toContain('RSA');
@@ -44,19 +36,19 @@ describe("Lectern's signing keys", () => {
   });
 
   test('processes that start, or need a successor, at the same time agree on one key', async () => {
-    const start = (days: number) => Array.from({ length: 3 }, () => startProcess({ days }));
+    const start = (days: number) => [startProcess({ days }), startProcess({ days })];
     expect(new Set(await Promise.all(start(0).map(signerOf))).size).toBe(1);
     const published = await Promise.all(start(90).map(kidsOf));
     expect(new Set(published.flat()).size).toBe(2);
     expect(await harness.db.ltiKeys.countDocuments()).toBe(2);
   });
 
-  test('a process that runs for a year rotates keys without interruption', async () => {
+  test('a process that runs for half a year rotates keys without interruption', async () => {
     const clock = { days: 0 };
     const keys = startProcess(clock);
     const platform = { kids: await kidsOf(keys) };
     const signers = new Map<string, number>();
-    for (; clock.days < 365; clock.days += 1) {
+    for (; clock.days < 185; clock.days += 1) {
       const signer = await signerOf(keys);
       // The process checks once a day, and has to verify a token signed up to a week ago.
       expect(platform.kids).toContain(signer);
@@ -67,8 +59,8 @@ describe("Lectern's signing keys", () => {
       signers.set(signer, clock.days);
       expect(platform.kids.length).toBeLessThanOrEqual(2);
     }
-    expect(signers.size).toBe(5);
-    expect(await harness.db.ltiKeys.countDocuments()).toBeLessThanOrEqual(3);
+    expect(signers.size).toBe(3);
+    expect(await harness.db.ltiKeys.countDocuments()).toBe(2);
   });
 
   test('an installation that was off for years announces a new key, and signs with the old one until then', async () => {

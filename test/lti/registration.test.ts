@@ -100,13 +100,6 @@ describe('an invited platform', () => {
     });
   });
 
-  test('may retry when the platform failed during the registration', async () => {
-    const invitation = await invite();
-    simulator.fail('registration', { times: 1, status: 503 });
-    expectPage(await ask(simulator.registrationUrl(invitation)), 502, 'registration_unclear');
-    expectPage(await ask(simulator.registrationUrl(invitation)), 200, 'lectern platform approve');
-  });
-
   test('may retry after an interrupted registration, once that one can no longer complete', async () => {
     const invitation = await invite();
     const attempt = (seconds: number) =>

@@ -171,7 +171,7 @@ test('whatever fails or dies, the platform finally has the newest record, and go
         expectInOrder(taken, play.said);
       }
     }),
-    { numRuns: 20 },
+    { numRuns: 10 },
   );
 }, 300_000);
 

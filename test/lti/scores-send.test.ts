@@ -53,9 +53,9 @@ test('a score that changes while it is sent is sent again, with a later timestam
 });
 
 test('concurrent senders send each row once', async () => {
-  const learners = await Promise.all(Array.from({ length: 12 }, () => lab.addLearner()));
+  const learners = await Promise.all(Array.from({ length: 6 }, () => lab.addLearner()));
   for (const learner of learners) await lab.tell(learner, completed(50));
-  const senders = Array.from({ length: 4 }, () => lab.createSender());
+  const senders = Array.from({ length: 3 }, () => lab.createSender());
   // All senders work for the one platform until nothing is left.
   await Promise.all(senders.map(({ sender }) => sender.sendDue()));
   await waitFor('all scores', async () => {
