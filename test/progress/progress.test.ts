@@ -126,17 +126,7 @@ describe('the record', () => {
 });
 
 test('a learner is found by any name, URL-encoded', async () => {
-  const names = [
-    'a/b',
-    'é 漢 😀',
-    'a?b#c&d=e',
-    '100%',
-    '%2F',
-    'a+b',
-    '"\\{$ne}',
-    'x'.repeat(255),
-    '😀'.repeat(255),
-  ];
+  const names = ['a/b?c#d&e=f+g', 'é 漢 😀 100%', '%2F', '"\\{$ne}', '😀'.repeat(255)];
   for (const learnerId of names) {
     await playerOf(learnerId).write();
     expect(jsonOf(await progressOf(encodeURIComponent(learnerId)))).toMatchObject({ learnerId });
@@ -239,11 +229,5 @@ describe('an invalid request', () => {
       }
     }
     expectError(await ask(`${api.url}${pathOf('guarded')}?token=${token}`), 401, 'Authentication failed');
-  });
-
-  test('with another method gets 405, because credentials only read', async () => {
-    const answer = await ask(api.url + pathOf('looked'), { method: 'POST', headers: api.headers });
-    expectError(answer, 405, 'POST is not allowed here');
-    expect(answer.headers.get('allow')).toBe('GET, HEAD');
   });
 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { carryOver } from '../../shared/progress/carry-over.ts';
 import { pointsOfWidget, widgetKey, widgetsByKey } from '../../shared/progress/outline.ts';
 import type { LessonOutline, OutlineWidget } from '../../shared/progress/outline.ts';
-import { applyWrite, initialProgress, nextStatus } from '../../shared/progress/rules.ts';
+import { applyWrite, initialProgress } from '../../shared/progress/rules.ts';
 import { itemsFromJson, itemsToJson, progressStatuses } from '../../shared/progress/state.ts';
 import type { ProgressState } from '../../shared/progress/state.ts';
 import type { ProgressWrite } from '../../shared/progress/write.ts';
@@ -145,14 +145,4 @@ test('carrying over loses no answer, earns no more than the version gives, keeps
       expect(carryOver(next, to, otherVersionId, to)).toEqual(next);
     }),
   );
-});
-
-test('completed is final, and no event moves the status back', () => {
-  for (const [index, status] of progressStatuses.entries()) {
-    for (const event of ['view', 'act', 'finish'] as const) {
-      expect(progressStatuses.indexOf(nextStatus(status, event))).toBeGreaterThanOrEqual(index);
-    }
-    expect(nextStatus('completed', 'view')).toBe('completed');
-    expect(nextStatus(status, 'finish')).toBe('completed');
-  }
 });

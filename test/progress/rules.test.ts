@@ -95,11 +95,6 @@ describe('the status', () => {
       lastActivityAt: later,
     });
   });
-
-  test('a lesson of one step is completed at 0/0', () => {
-    const single = buildOutline([{ only: [buildWidget('Text', 'text')] }]);
-    expect(play(single, { completed: true }).status).toBe('completed');
-  });
 });
 
 describe('a write', () => {
@@ -230,10 +225,6 @@ describe('answers', () => {
     const skipped = play(limited, { items: [buildItem('q', empty)] });
     expect(skipped).toMatchObject({ score: 0, items: [{ tries: 0 }] });
     expect(play(limited, { items: [buildItem('q', ['a'])] }, skipped)).toMatchObject({ score: 1 });
-  });
-
-  test('none leaves items null', () => {
-    expect(apply(buildState(), atQuiz).items).toBeNull();
   });
 
   test("belong to the widget in the learner's step, or else to the first with that id", () => {

@@ -74,21 +74,9 @@ describe('an embed token', () => {
     expect(partOf(token, 0)).toStrictEqual(goodHeader);
   });
 
-  test('has no claim versionId where no version is pinned', () => {
-    const { token } = signEmbedToken(testSigningSecrets, { ...embed, versionId: null }, 600);
-    expect(Object.keys(partOf(token, 1) as object).toSorted()).toEqual(
-      ['exp', 'iat', 'iss', 'learnerId', 'lessonId', 'organizationId', 'userAttributes'].toSorted(),
-    );
-  });
-
   test('is signed with HMAC-SHA-256, as others compute it', () => {
     const token = signed();
     expect(forge(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())).toBe(token);
-  });
-
-  test('expires at its claim exp', () => {
-    const { token, expiresAt } = signEmbedToken(testSigningSecrets, embed, 86_400);
-    expect((partOf(token, 1) as { exp: number }).exp * 1000).toBe(expiresAt.getTime());
   });
 
   test('verifies to the signed claims', () => {
@@ -101,7 +89,9 @@ describe('an embed token', () => {
       issuedAt: iat,
       expiresAt: exp,
     });
-    const { token } = signEmbedToken(testSigningSecrets, { ...embed, versionId: null }, 600);
+    const { token, expiresAt } = signEmbedToken(testSigningSecrets, { ...embed, versionId: null }, 600);
+    expect(Object.keys(partOf(token, 1) as object)).not.toContain('versionId');
+    expect((partOf(token, 1) as { exp: number }).exp * 1000).toBe(expiresAt.getTime());
     expect(verifyPlayerToken(testSigningSecrets, token)).toMatchObject({ ...embed, versionId: null });
   });
 
@@ -109,15 +99,10 @@ describe('an embed token', () => {
     ['names that look like numbers, in their order', '{"b":1,"10":2,"2":3,"a":4}'],
     ['numbers beyond the doubles', '{"id":12345678901234567890,"f":1.10,"e":1E+2,"z":-0}'],
     ['__proto__ and constructor', '{"__proto__":{"admin":true},"constructor":1}'],
-    ['dots and dollars', '{"a.b":1,"$set":{"$where":"x"},"":0}'],
     ['repeated names', '{"a":1,"a":2}'],
-    ['whitespace', '{ "a" :\n[ 1 ,\t2 ] }'],
-    ['escapes', '{"\\u0061":"\\/\\ud83d\\ude00\\u0000"}'],
     ['halves of characters', '{"half":"\\ud83d"}'],
-    ['characters of all planes', '{"é漢😀":"\u2028\u2029"}'],
     ['deep nesting', `{"a":${'['.repeat(190)}${']'.repeat(190)}}`],
     ['claims of the token itself', '{"organizationId":"other","exp":0,"userAttributes":{}}'],
-    ['nothing', '{}'],
   ])('carries user attributes byte for byte: %s', (_what, userAttributes) => {
     const read = verifyPlayerToken(testSigningSecrets, signed({ userAttributes }));
     expect(read).toMatchObject({ ...embed, userAttributes });
@@ -202,7 +187,6 @@ const fullLength = { userAttributes: { a: 'a'.repeat(13_000) } };
 
 test.each<[reason: string, what: string, token: () => string]>([
   ['Token expired', 'one that expires now', () => withMember({ exp: now() })],
-  ['Token expired', 'one that expired long ago', () => withMember({ iat: 1, exp: 2 })],
   ['Invalid signature', 'another secret', () => forge(goodClaims(), foreign)],
   ['Invalid signature', 'another secret, and expired', () => forge({ ...goodClaims(), exp: 1 }, foreign)],
   ['Invalid signature', "the other kid's secret", () => withHeader({ kid: second.kid })],
@@ -214,23 +198,18 @@ test.each<[reason: string, what: string, token: () => string]>([
     'alg none, without a signature',
     () => withHeader({ alg: 'none' }).replace(/[^.]*$/, ''),
   ],
-  ['Invalid signature', 'alg none, with a signature', () => withHeader({ alg: 'none' })],
   [
     'Invalid signature',
     'HS512 with the right secret',
     () => withHeader({ alg: 'HS512' }, { hash: 'sha512' }),
   ],
-  ['Invalid signature', 'RS256', () => withHeader({ alg: 'RS256' })],
-  ['Invalid signature', 'no alg', () => withHeader({ alg: undefined })],
   [
     'Invalid signature',
     'other claims',
     () => `${good}.${encoded({ ...goodClaims(), learnerId: 'x' })}.${goodSignature}`,
   ],
   ['Invalid signature', 'a tampered signature', () => `${good}.${goodPayload}.${flipped(goodSignature)}`],
-  ['Invalid signature', 'a shorter signature', () => `${good}.${goodPayload}.${goodSignature.slice(0, -4)}`],
   ['Invalid issuer', 'another issuer', () => withMember({ iss: 'another' })],
-  ['Invalid issuer', 'no issuer', () => withMember({ iss: undefined })],
   ['Invalid issuer', 'a list of issuers', () => withMember({ iss: ['lectern'] })],
   ['Malformed token', 'a later time of validity', () => withMember({ nbf: now() + 600 })],
   ['Malformed token', 'no type', () => withHeader({ typ: undefined })],
@@ -249,16 +228,11 @@ test.each<[reason: string, what: string, token: () => string]>([
   ['Malformed token', 'a preview token without a version', () => withHeader({ typ: 'lectern-preview+jwt' })],
   ['Malformed token', 'a payload that is not JSON', () => forge('no JSON')],
   ['Malformed token', 'a damaged payload', () => `${good}.${flipped(goodPayload)}.${goodSignature}`],
-  ['Malformed token', 'a payload of null', () => forge('null')],
-  ['Malformed token', 'a header that is not an object', () => `${encoded('"JWT"')}.${goodPayload}.c2ln`],
   ['Malformed token', 'a header that is not JSON', () => `bm8.${goodPayload}.${goodSignature}`],
   ['Malformed token', 'an empty header', () => `.${goodPayload}.${goodSignature}`],
-  ['Malformed token', 'an empty payload', () => `${good}..${goodSignature}`],
   ['Malformed token', 'a fourth part', () => `${good}.${goodPayload}.${goodSignature}.x`],
   ['Malformed token', 'two parts', () => `${good}.${goodPayload}`],
-  ['Malformed token', 'spaces around it', () => ` ${good}.${goodPayload}.${goodSignature} `],
   ['Malformed token', 'words', () => 'not a token'],
-  ['Malformed token', 'dots', () => '..'],
   ['Malformed token', 'more than 16 KB', () => withMember(fullLength)],
 ])('%s: %s', (reason, _what, token) => {
   const message = `Token verification failed: ${reason}`;
