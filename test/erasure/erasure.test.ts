@@ -75,16 +75,14 @@ async function reportOf(id: string, headers = api.headers): Promise<Report> {
 
 const found = (learner: MarkedLearner) => findMarkers(api.db, learner.markers);
 
-describe.each([
-  {
-    source: 'embed' as const,
-    removed: { progress: 1, ltiProgress: 0, grades: 0, deliveries: 2, pendingEvents: 1 },
-  },
-  {
-    source: 'lti' as const,
-    removed: { progress: 0, ltiProgress: 1, grades: 1, deliveries: 2, pendingEvents: 1 },
-  },
-])('a learner of $source', ({ source, removed }) => {
+const removedOf = {
+  embed: { progress: 1, ltiProgress: 0, grades: 0, deliveries: 2, pendingEvents: 1 },
+  lti: { progress: 0, ltiProgress: 1, grades: 1, deliveries: 2, pendingEvents: 1 },
+};
+
+describe.each(['embed', 'lti'] as const)('a learner of %s', (source) => {
+  const removed = removedOf[source];
+
   test('is erased from every collection, and others with the same id are not', async () => {
     const learner = await plantLearner(api, version, { source });
     const id = learner.markers[0] as string;
@@ -131,67 +129,63 @@ describe.each([
     await work();
     expect((await found(learner)).every((one) => one.includes(id))).toBe(true);
   });
+});
 
-  test('leaves nothing, whichever database operation of the erasure a crash follows', async () => {
-    const dumpBefore = async () => {
-      const learner = await plantLearner(api, version, { source });
-      await requestErasure(deps(), learner.subject);
-      return learner;
-    };
-    const learner = await dumpBefore();
-    const dump = await dumpOf(api.db);
-    for (let operations = 0; ; operations += 1) {
-      await restore(api.db, dump);
-      const isThrough = await crashAfter(api.db, operations, work);
-      // The lease of the dead process expires.
-      await api.db.erasures.updateMany({}, { $set: { leaseUntil: new Date(0) } });
-      await api.db.erasures.updateMany({ dueAt: { $ne: null } }, { $set: { dueAt: new Date(0) } });
-      await work();
-      const [erasure] = await api.db.erasures.find({}).sort({ requestedAt: -1 }).lean();
-      expect(erasure, `after ${operations} operations`).toMatchObject({
-        state: 'finished',
-        learner: null,
-        removed,
-      });
-      expect(await found(learner), `after ${operations} operations`).toEqual([]);
-      if (isThrough) break;
-    }
-  });
-
-  test('whose data a restore brings back is erased again; what the learner began later stays', async () => {
-    const learner = await plantLearner(api, version, { source });
-    const { organizationId } = learner.subject;
-    const later = await publishLesson(api, { _id: organizationId, slug: 'x' } as Organization);
-    const dump = await dumpOf(api.db);
-    const { _id } = await requestErasure(deps(), learner.subject);
-    await work();
-    expect(await found(learner)).toEqual([]);
+test('an erasure leaves nothing, whichever of its database operations a crash follows', async () => {
+  const learner = await plantLearner(api, version, { source: 'lti' });
+  await requestErasure(deps(), learner.subject);
+  const dump = await dumpOf(api.db);
+  for (let operations = 0; ; operations += 1) {
     await restore(api.db, dump);
-    expect(await findErasure(api.db, organizationId, _id)).toBeNull();
-    expect((await found(learner)).length).toBeGreaterThan(0);
+    const isThrough = await crashAfter(api.db, operations, work);
+    // The lease of the dead process expires.
+    await api.db.erasures.updateMany({}, { $set: { leaseUntil: new Date(0) } });
+    await api.db.erasures.updateMany({ dueAt: { $ne: null } }, { $set: { dueAt: new Date(0) } });
+    await work();
+    const [erasure] = await api.db.erasures.find({}).sort({ requestedAt: -1 }).lean();
+    expect(erasure, `after ${operations} operations`).toMatchObject({
+      state: 'finished',
+      learner: null,
+      removed: removedOf.lti,
+    });
+    expect(await found(learner), `after ${operations} operations`).toEqual([]);
+    if (isThrough) break;
+  }
+});
 
-    // A new record, with a token that was signed after the erasure.
-    const model = source === 'embed' ? api.db.embedProgress : api.db.ltiProgress;
-    const record =
-      (await model.collection.findOne({ lessonId: version.lessonId, ...ofSubject(learner) })) ?? {};
-    const at = new Date(Date.now() + 1000);
-    const begun = {
-      ...record,
-      _id: randomUUID(),
-      lessonId: later.lessonId,
-      startedAt: at,
-      lastActivityAt: at,
-    };
-    await model.collection.insertOne(begun as never);
+test('a learner whose data a restore brings back is erased again; what the learner began later stays', async () => {
+  const learner = await plantLearner(api, version, { source: 'embed' });
+  const { organizationId } = learner.subject;
+  const later = await publishLesson(api, { _id: organizationId, slug: 'x' } as Organization);
+  const dump = await dumpOf(api.db);
+  const { _id } = await requestErasure(deps(), learner.subject);
+  await work();
+  expect(await found(learner)).toEqual([]);
+  await restore(api.db, dump);
+  expect(await findErasure(api.db, organizationId, _id)).toBeNull();
+  expect((await found(learner)).length).toBeGreaterThan(0);
 
-    const before = (await recordedErasures(learner)).length;
-    expect(await reapply()).toMatchObject({ reapplied: 1 });
-    expect(await recordedErasures(learner)).toHaveLength(before + 1);
-    const left = await model.collection.find(ofSubject(learner)).toArray();
-    expect(left.map(({ lessonId }) => lessonId as string)).toEqual([later.lessonId]);
-    expect((await learner.player.ask()).status).toBe(410);
-    expect(await reapply()).toMatchObject({ reapplied: 0 });
-  });
+  // A new record, with a token that was signed after the erasure.
+  const model = api.db.embedProgress;
+  const record =
+    (await model.collection.findOne({ lessonId: version.lessonId, ...ofSubject(learner) })) ?? {};
+  const at = new Date(Date.now() + 1000);
+  const begun = {
+    ...record,
+    _id: randomUUID(),
+    lessonId: later.lessonId,
+    startedAt: at,
+    lastActivityAt: at,
+  };
+  await model.collection.insertOne(begun as never);
+
+  const before = (await recordedErasures(learner)).length;
+  expect(await reapply()).toMatchObject({ reapplied: 1 });
+  expect(await recordedErasures(learner)).toHaveLength(before + 1);
+  const left = await model.collection.find(ofSubject(learner)).toArray();
+  expect(left.map(({ lessonId }) => lessonId as string)).toEqual([later.lessonId]);
+  expect((await learner.player.ask()).status).toBe(410);
+  expect(await reapply()).toMatchObject({ reapplied: 0 });
 });
 
 describe('after an erasure', () => {

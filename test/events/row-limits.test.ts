@@ -54,7 +54,7 @@ async function publishedRevisions(): Promise<number[]> {
 }
 
 test('without a worker, a record keeps few events, and none is lost', async () => {
-  const revisions = await move(45);
+  const revisions = await move(25);
   const record = await api.db.embedProgress.findOne({}).sort({ lastActivityAt: -1 }).lean().orFail();
   expect(record.events?.length).toBeLessThanOrEqual(20);
   await publish();
