@@ -9,10 +9,7 @@ const browser = useBrowser();
 
 /** Sends a launch from a browser other than the one that began the login. */
 async function sendForeignLaunch(page: Page): Promise<void> {
-  const { action, fields } = await lab.simulator.driveLaunch({
-    user: lab.simulator.sample.users.learner,
-    link: lab.link,
-  });
+  const { action, fields } = await lab.drive();
   const inputs = Object.entries(fields).map(([name, value]) => `<input name="${name}" value="${value}">`);
   await page.setContent(
     `<form method="post" action="${action}">${inputs.join('')}<button>Send</button></form>`,
@@ -26,9 +23,7 @@ async function sendForeignLaunch(page: Page): Promise<void> {
  * storage is missing.
  */
 async function openBlockedLogin(page: Page, storageTarget: string | null): Promise<void> {
-  const { simulator, link } = lab;
-  const user = simulator.sample.users.learner;
-  const answer = await loginWithoutCookie(simulator, { user, link, storageTarget });
+  const answer = await loginWithoutCookie(lab, { storageTarget });
   const body = await answer.text();
   await page.route(answer.url, (route) => route.fulfill({ contentType: 'text/html', body }));
   await page.goto(answer.url);

@@ -187,9 +187,7 @@ describe('without cookies a lesson opens in a new tab, where the platform', () =
 describe('a message with the secret is', () => {
   /** Drives a launch up to the platform's form, and returns the secret that its own browser would have stored. */
   async function beginLaunch(storageTarget: string): Promise<{ form: string; secret: string }> {
-    const { simulator } = lab;
-    const { learner: user } = simulator.sample.users;
-    const login = await (await loginWithoutCookie(simulator, { user, link: lab.link, storageTarget })).text();
+    const login = await (await loginWithoutCookie(lab, { storageTarget })).text();
     const [, json = ''] = /id="lectern-storage">(.*?)<\/script>/s.exec(login) ?? [];
     const { next, value } = JSON.parse(json) as { next: string; value: string };
     const page = await (await fetch(next)).text();

@@ -17,7 +17,6 @@ import { answerOf, expectRejection, useLaunchLab } from './support/launch-lab.ts
 
 const lab = useLaunchLab();
 
-const drive = () => lab.simulator.driveLaunch({ user: lab.simulator.sample.users.learner, link: lab.link });
 const submit = async (launch: DrivenLaunch) => answerOf(await lab.simulator.submitLaunch(launch));
 const secretsOf = ({ fields, cookie }: DrivenLaunch) =>
   [fields.id_token, fields.state, cookie.split('=')[1]].filter((text) => text !== undefined && text !== '');
@@ -28,7 +27,7 @@ async function expectRejected(code: string, status: number, launch: DrivenLaunch
 
 describe('a launch is rejected', () => {
   test('that the platform itself has rejected', async () => {
-    const launch = await drive();
+    const launch = await lab.drive();
     const { state = '' } = launch.fields;
     const fields = { error: 'login_required', error_description: '<b>not logged in</b>', state };
     await expectRejected('platform_error', 403, { ...launch, fields });
@@ -40,20 +39,20 @@ describe('a launch is rejected', () => {
     ['without a token', 'token_missing', 400, { id_token: '' }],
     ['with a token that is not a JWT', 'malformed_token', 400, { id_token: 'a.b.c' }],
   ])('%s', async (_what, code, status, changes) => {
-    const launch = await drive();
+    const launch = await lab.drive();
     // The cookie belongs to another state.
     await expectRejected(code, status, { ...launch, fields: { ...launch.fields, ...changes } });
   });
 
   test('whose state has a changed bit', async () => {
-    const launch = await drive();
+    const launch = await lab.drive();
     const { state = '' } = launch.fields;
     const changed = (state.startsWith('A') ? 'B' : 'A') + state.slice(1);
     await expectRejected('unknown_state', 403, { ...launch, fields: { ...launch.fields, state: changed } });
   });
 
   test('whose state is more than ten minutes old', async () => {
-    const launch = await drive();
+    const launch = await lab.drive();
     const redis = new Redis(lab.harness.servers.redisUrl, { lazyConnect: true });
     const { config, db } = lab.harness;
     const secrets = await loadSecrets(config, () => undefined);
@@ -67,7 +66,7 @@ describe('a launch is rejected', () => {
   });
 
   test('that is sent again; exactly one concurrent request consumes the state', async () => {
-    const launch = await drive();
+    const launch = await lab.drive();
     const answers = await Promise.all(Array.from({ length: 6 }, () => submit(launch)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([303, ...Array<number>(5).fill(403)]);
     for (const answer of answers) {
@@ -77,7 +76,7 @@ describe('a launch is rejected', () => {
   });
 
   test('from a browser that has another secret', async () => {
-    const launch = await drive();
+    const launch = await lab.drive();
     const [name = ''] = launch.cookie.split('=');
     await expectRejected('state_mismatch', 403, { ...launch, cookie: `${name}=${'A'.repeat(43)}` });
     // That browser did not send the launch, so its own login is still valid.
@@ -85,25 +84,24 @@ describe('a launch is rejected', () => {
   });
 
   test('from a browser that has the secret of another login', async () => {
-    const [launch, other] = [await drive(), await drive()];
+    const [launch, other] = [await lab.drive(), await lab.drive()];
     await expectRejected('browser_not_recognized', 403, { ...launch, cookie: other.cookie });
   });
 
   test('from a browser that has no secret', async () => {
-    const launch = await drive();
+    const launch = await lab.drive();
     await expectRejected('browser_not_recognized', 403, { ...launch, cookie: '' });
   });
 
   test('with the token of another login', async () => {
-    const [launch, other] = [await drive(), await drive()];
+    const [launch, other] = [await lab.drive(), await lab.drive()];
     const fields = { ...launch.fields, id_token: other.fields.id_token ?? '' };
     await expectRejected('wrong_nonce', 403, { ...launch, fields });
   });
 
   test('of a platform that was removed in between', async () => {
     const { tool, platform } = await lab.register(lab.address);
-    const { learner: user } = lab.simulator.sample.users;
-    const launch = await lab.simulator.driveLaunch({ user, link: lab.addLink({ tool }) });
+    const launch = await lab.drive({ link: lab.addLink({ tool }) });
     await removePlatform(lab.harness.db, platform._id);
     await expectRejected('unknown_platform', 403, launch);
   });
@@ -164,8 +162,7 @@ describe('a launch is rejected whose token', () => {
     ['names no lesson', 'no_lesson', 404, custom({})],
     ['names an invalid lesson', 'lesson_not_found', 404, custom({ lesson_id: '<i>1</i>' })],
   ])('%s', async (_what, code, status, tampering) => {
-    const { learner: user } = lab.simulator.sample.users;
-    const launch = await lab.simulator.driveLaunch({ user, link: lab.addLink(), tampering });
+    const launch = await lab.drive({ link: lab.addLink(), tampering });
     await expectRejected(code, status, launch);
     // A repeated request fails as well.
     expect((await submit(launch)).status).toBeGreaterThanOrEqual(400);
@@ -173,9 +170,8 @@ describe('a launch is rejected whose token', () => {
 
   test('has two audiences and no authorized party', async () => {
     const { clientId } = lab.tool;
-    const { learner: user } = lab.simulator.sample.users;
     const both = { aud: ['another', clientId] };
-    const tampered = (claims: object) => lab.launch({ user, tampering: { claims: { ...both, ...claims } } });
+    const tampered = (claims: object) => lab.launch({ tampering: { claims: { ...both, ...claims } } });
     expectRejection(await tampered({}), 403, 'wrong_authorized_party');
     expect((await tampered({ azp: clientId })).status).toBe(303);
   });

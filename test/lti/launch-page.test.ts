@@ -3,7 +3,7 @@ import { replaceTheme } from '../../shared/assets/theme-files.ts';
 import { setOrganizationOrigins } from '../../shared/models/organization.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { deleteLesson } from '../../shared/publishing/publishing.ts';
-import { buildLaunchToken, buildLearnerToken, buildOrganization } from '../support/factories.ts';
+import { buildLaunchToken, buildOrganization } from '../support/factories.ts';
 import { useApi, useStarted } from '../support/use.ts';
 import { ask, expectError } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
@@ -37,13 +37,6 @@ describe('a launched lesson may be framed by pages of', () => {
     const allowed = ['https://school.example', 'https://lms.example', 'https://auth.example'];
     expect(policyOf(page)['frame-ancestors']).toBe(allowed.join(' '));
     expect(bootOf(page)).toMatchObject({ allowedOrigins: allowed });
-  });
-
-  test('only its organization, where it was not launched', async () => {
-    const version = await buildLesson({ origins: ['https://school.example'] });
-    const page = await open(version, buildLearnerToken(version));
-    expect(policyOf(page)['frame-ancestors']).toBe('https://school.example');
-    expect(bootOf(page)).toMatchObject({ launch: null });
   });
 
   test('any site, where the organization lists none', async () => {

@@ -17,13 +17,13 @@ test('the log has each launch with its platform and problem, but no secrets and 
   const link = lab.addLink({ tool });
   const { learner: user } = simulator.sample.users;
   const launches = [
-    await simulator.driveLaunch({ user, link }),
-    await simulator.driveLaunch({ user, link, tampering: { claims: { [claim.deploymentId]: 'another' } } }),
+    await lab.drive({ link }),
+    await lab.drive({ link, tampering: { claims: { [claim.deploymentId]: 'another' } } }),
   ];
   const answers = [];
   for (const launch of launches) answers.push(await simulator.submitLaunch(launch));
   const unknown = { iss: 'https://unknown.example' };
-  await simulator.sendLogin({ user, link, target: 'window', login: unknown });
+  await lab.sendLogin({ link, target: 'window', login: unknown });
 
   const known = { platform: platform._id, organization: platform.organizationId };
   await waitFor('the last line', () => api.output().includes('unknown.example'));

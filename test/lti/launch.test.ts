@@ -49,9 +49,8 @@ test("the login redirects to the platform with its parameters and keeps the plat
   const { simulator, address } = lab;
   const authUrl = `${simulator.urls.authorization}?tenant=a%20b&scope=none`;
   const { tool } = await lab.register(address, { authUrl });
-  const { learner: user } = simulator.sample.users;
   const login = { login_hint: 'a&b=ü', lti_message_hint: '{"a":1}' };
-  const answer = await simulator.sendLogin({ user, link: lab.addLink({ tool }), target: 'window', login });
+  const answer = await lab.sendLogin({ link: lab.addLink({ tool }), target: 'window', login });
   expect(answer.status).toBe(302);
   const next = new URL(answer.headers.get('location') ?? '');
   expect(next.origin + next.pathname).toBe(simulator.urls.authorization);
@@ -71,9 +70,7 @@ test("the login redirects to the platform with its parameters and keeps the plat
 });
 
 test("the login cookie works in the platform's frames, only over HTTPS, and is removed by the launch", async () => {
-  const { simulator, link } = lab;
-  const { learner: user } = simulator.sample.users;
-  const login = await simulator.sendLogin({ user, link, target: 'window' });
+  const login = await lab.sendLogin({ target: 'window' });
   const attributes = 'HttpOnly; Secure; SameSite=None; Partitioned';
   expect(login.headers.getSetCookie()).toEqual([
     expect.stringMatching(
@@ -90,18 +87,17 @@ test('behind a proxy with a path prefix, URLs, redirects and cookies include the
   const proxied = await lab.startApi({ PUBLIC_URL: publicUrl });
   const { tool } = await lab.register(proxied);
   const target = { target_link_uri: `${publicUrl}/lti/launch?lesson=1` };
-  const { learner: user } = lab.simulator.sample.users;
   const link = lab.addLink({ tool });
-  const tab = { user, link, target: 'window' } as const;
-  const login = await lab.simulator.sendLogin({ ...tab, login: target });
+  const tab = { link, target: 'window' } as const;
+  const login = await lab.sendLogin({ ...tab, login: target });
   const next = new URL(login.headers.get('location') ?? '');
   expect(next.searchParams.get('redirect_uri')).toBe(`${publicUrl}/lti/launch`);
   expect(login.headers.getSetCookie()[0]).toContain('; Path=/lectern/lti;');
-  const framed = await lab.simulator.sendLogin({ user, link, login: target });
+  const framed = await lab.sendLogin({ link, login: target });
   expect(framed.headers.get('location')).toMatch(/^\/lectern\/lti\/login\/checked\?iss=/);
   expect(framed.headers.getSetCookie()[0]).toContain('; Path=/lectern/lti/login;');
   for (const other of ['https://school.example/', 'https://school.example/lecternx/', proxied]) {
-    const rejected = await lab.simulator.sendLogin({ ...tab, login: { target_link_uri: other } });
+    const rejected = await lab.sendLogin({ ...tab, login: { target_link_uri: other } });
     expectRejection(await answerOf(rejected), 400, 'foreign_target');
   }
 });
@@ -182,13 +178,10 @@ test('claims that Lectern does not use may have any value', async () => {
   expect(token).not.toHaveProperty('returnUrl');
 });
 
-test.each([null, {}, { id: null, title: 'A course' }, { id: '' }])(
-  'the course %j is ignored',
-  async (course) => {
-    const claims = { [claim.context]: course, azp: null };
-    expect(claimsOf(await lab.launch({ tampering: { claims } }))).toMatchObject({ contextId: null });
-  },
-);
+test.each([null, { id: null, title: 'A course' }, { id: '' }])('the course %j is ignored', async (course) => {
+  const claims = { [claim.context]: course, azp: null };
+  expect(claimsOf(await lab.launch({ tampering: { claims } }))).toMatchObject({ contextId: null });
+});
 
 test('with one issuer and client for several platforms, the deployment identifies the platform', async () => {
   const { harness, simulator, address } = lab;
@@ -224,7 +217,7 @@ test('16 concurrent launches by different learners from one IP address succeed, 
   const { simulator, version, address } = lab;
   const link = lab.addLink({ lineItem: { label: 'A lesson', scoreMaximum: 10 } });
   const users = Array.from({ length: 16 }, () => simulator.addUser());
-  const driven = await Promise.all(users.map((user) => simulator.driveLaunch({ user, link })));
+  const driven = await Promise.all(users.map((user) => lab.drive({ user, link })));
   const answers = await Promise.all(
     driven.map(async (launch) => answerOf(await simulator.submitLaunch(launch))),
   );

@@ -1,6 +1,5 @@
 import { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
-import type { DriveOptions } from '../../simulator/drive-launch.ts';
 import { expectRejection, answerOf, useLaunchLab } from './support/launch-lab.ts';
 
 /*
@@ -12,11 +11,6 @@ const lab = useLaunchLab();
 
 const testCookie = 'lectern_lti_check=1';
 
-async function sendLogin(options: Partial<DriveOptions> = {}): Promise<Response> {
-  const { simulator, link } = lab;
-  return simulator.sendLogin({ user: simulator.sample.users.learner, link, ...options });
-}
-
 const locationOf = ({ headers, url }: Response) => new URL(headers.get('location') ?? '', url);
 const toPlatform = expect.stringMatching(/^http.*\/authorize\?/) as string;
 
@@ -27,7 +21,7 @@ const repeat = (asked: Response, headers: Record<string, string>) =>
 describe('a login in a frame', () => {
   test('redirects to test a cookie without content, and starts no launch yet', async () => {
     const login = { login_hint: 'a&b=ü', lti_message_hint: '{"a":1}' };
-    const asked = await sendLogin({ login });
+    const asked = await lab.sendLogin({ login });
     expect(asked.status).toBe(307);
     expect(asked.headers.getSetCookie()).toEqual([
       `${testCookie}; Path=/lti/login; Max-Age=600; HttpOnly; Secure; SameSite=None; Partitioned`,
@@ -39,7 +33,7 @@ describe('a login in a frame', () => {
   });
 
   test('goes on to the platform when the cookie arrives, without the platform’s storage', async () => {
-    const asked = await sendLogin({ storageTarget: '_parent' });
+    const asked = await lab.sendLogin({ storageTarget: '_parent' });
     const shown = await repeat(asked, { 'sec-fetch-dest': 'iframe', cookie: testCookie });
     expect(shown.status).toBe(302);
     expect(locationOf(shown).href).toEqual(toPlatform);
@@ -47,14 +41,14 @@ describe('a login in a frame', () => {
   });
 
   test('sent as a form is repeated as a form, with no field in a URL', async () => {
-    const asked = await sendLogin({ method: 'POST' });
+    const asked = await lab.sendLogin({ method: 'POST' });
     expect(asked.status).toBe(307);
     expect(asked.headers.get('location')).toBe('/lti/login/checked');
     expect((await lab.launch({ method: 'POST' })).status).toBe(303);
   });
 
   test("is not redirected again while the browser has the last login's cookie", async () => {
-    const asked = await sendLogin();
+    const asked = await lab.sendLogin();
     const { search } = locationOf(asked);
     const headers = { 'sec-fetch-dest': 'iframe', cookie: `other=2; ${testCookie}` };
     const next = await fetch(`${lab.address}/lti/login${search}`, { headers, redirect: 'manual' });
@@ -62,14 +56,14 @@ describe('a login in a frame', () => {
   });
 
   test('is rejected at once for invalid parameters, and after the check for unknown ones', async () => {
-    expectRejection(await answerOf(await sendLogin({ login: { iss: '' } })), 400, 'login_incomplete');
-    const unknown = await repeat(await sendLogin({ login: { client_id: 'other' } }), {});
+    expectRejection(await answerOf(await lab.sendLogin({ login: { iss: '' } })), 400, 'login_incomplete');
+    const unknown = await repeat(await lab.sendLogin({ login: { client_id: 'other' } }), {});
     expectRejection(await answerOf(unknown), 403, 'unknown_platform');
   });
 });
 
 test('a browser that does not send Sec-Fetch-Dest gets the cookie check', async () => {
-  const { search } = locationOf(await sendLogin());
+  const { search } = locationOf(await lab.sendLogin());
   const asked = await fetch(`${lab.address}/lti/login${search}`, { redirect: 'manual' });
   expect(asked.status).toBe(307);
   expect(locationOf(await repeat(asked, { cookie: testCookie })).href).toEqual(toPlatform);
@@ -88,7 +82,7 @@ test("a login and a launch without a platform's signature store nothing in Redis
   const login = { iss: simulator.issuer, client_id: lab.tool.clientId, ...long };
   const url = `${lab.address}/lti/login/checked`;
   expect((await fetch(url, { method: 'POST', body: new URLSearchParams(login) })).status).toBe(200);
-  const launch = await simulator.driveLaunch({ user: simulator.sample.users.learner, link });
+  const launch = await lab.drive();
   const [header = '', payload = ''] = (launch.fields.id_token ?? '').split('.');
   const fields = { ...launch.fields, id_token: `${header}.${payload}.${'A'.repeat(342)}` };
   expectRejection(await answerOf(await simulator.submitLaunch({ ...launch, fields })), 403, 'bad_signature');

@@ -23,9 +23,7 @@ describe('a login is rejected', () => {
     ['of an unknown client', 'unknown_platform', 403, () => ({ client_id: 'other' })],
   ])('%s', async (_what, code, status, login) => {
     for (const method of ['GET', 'POST'] as const) {
-      const { learner: user } = lab.simulator.sample.users;
-      const options = { user, link: lab.link, target: 'window', method } as const;
-      const answer = await lab.simulator.sendLogin({ ...options, login: login() });
+      const answer = await lab.sendLogin({ target: 'window', method, login: login() });
       expectRejection(await answerOf(answer), status, code);
     }
   });
@@ -39,12 +37,10 @@ describe('a login is rejected', () => {
     ['target_link_uri', 2048],
     ['lti_message_hint', 8192],
   ])('whose %s is longer than %i characters', async (name, most) => {
-    const { simulator, link } = lab;
-    const { learner: user } = simulator.sample.users;
     const send = async (length: number) => {
       const text = name === 'target_link_uri' ? `${target()}?a=` : '';
       const login = { [name]: text.padEnd(length, 'a') };
-      return answerOf(await simulator.sendLogin({ user, link, method: 'POST', target: 'window', login }));
+      return answerOf(await lab.sendLogin({ method: 'POST', target: 'window', login }));
     };
     expectRejection(await send(most + 1), 400, 'login_too_long');
     expect((await send(most)).html).not.toContain('login_too_long');
@@ -52,15 +48,13 @@ describe('a login is rejected', () => {
 
   test("that does not identify which of an issuer's two clients it means", async () => {
     const { platform } = await lab.register(lab.address);
-    const { learner: user } = lab.simulator.sample.users;
-    const { link } = lab;
     const vague = { client_id: undefined, lti_deployment_id: undefined };
     const target = 'window';
-    const answer = await lab.simulator.sendLogin({ user, link, target, login: vague });
+    const answer = await lab.sendLogin({ target, login: vague });
     expectRejection(await answerOf(answer), 403, 'ambiguous_platform');
     // The deployment identifies the client as well.
     const login = { client_id: undefined };
-    const told = await lab.simulator.sendLogin({ user, link, target, login });
+    const told = await lab.sendLogin({ target, login });
     expect(told.status).toBe(302);
     await removePlatform(lab.harness.db, platform._id);
   });
@@ -68,8 +62,7 @@ describe('a login is rejected', () => {
   test('of a platform that was not approved yet', async () => {
     const { tool, platform } = await lab.register(lab.address, { status: 'pending' });
     const link = lab.addLink({ tool });
-    const { learner: user } = lab.simulator.sample.users;
-    const answer = await lab.simulator.sendLogin({ user, link, target: 'window' });
+    const answer = await lab.sendLogin({ link, target: 'window' });
     expectRejection(await answerOf(answer), 403, 'platform_not_approved');
     await approvePlatform(lab.harness.db, platform._id, []);
     expect((await lab.launch({ link })).status).toBe(303);
@@ -138,9 +131,8 @@ test('no page echoes what a request says', async () => {
   fields.set('lti_storage_target', hostile);
   const refused = await answerOf(await fetch(`${lab.address}/lti/login/checked?${fields.toString()}`));
   expectRejection(refused, 403, 'unknown_platform', ['alert(1)']);
-  const { learner: user } = lab.simulator.sample.users;
   const login = { login_hint: hostile, lti_message_hint: hostile, lti_storage_target: hostile };
-  const page = await answerOf(await loginWithoutCookie(lab.simulator, { user, link: lab.link, login }));
+  const page = await answerOf(await loginWithoutCookie(lab, { login }));
   expect(page.status).toBe(200);
   expect(page.html).not.toContain('<script>alert');
 });

