@@ -62,13 +62,35 @@ describe('a score', () => {
     const other = { authorization: await authorization(scope.lineItem) };
     expect(await sendScore(addItem(), { userId: sample.users.learner.id }, other)).toBe(403);
   });
+
+  test('must be of a later second than the last one of its user and line item', async () => {
+    const [item, { id: userId }] = [addItem(), lab.simulator.addUser()];
+    const statuses = [];
+    for (const time of [
+      '10:00:00.500Z',
+      '10:00:00.500Z',
+      '11:00:00.400+01:00',
+      '10:00:00.999Z',
+      '10:00:01.000Z',
+    ]) {
+      statuses.push(await sendScore(item, { userId, timestamp: `2026-01-01T${time}` }));
+    }
+    expect(statuses).toEqual([200, 409, 409, 409, 200]);
+    const first = { timestamp: '2026-01-01T10:00:00.500Z' };
+    expect(await sendScore(item, { userId: lab.simulator.addUser().id, ...first })).toBe(200);
+  });
+
+  test('at a URL without its query, or with /scores after the query, gets 404', async () => {
+    const url = lab.simulator.urlOf(addItem());
+    const headers = { authorization: await authorization(scope.score), 'content-type': mediaType.score };
+    for (const wrong of [`${url.split('?')[0]}/scores`, `${url}/scores`]) {
+      expect((await fetch(wrong, { method: 'POST', headers, body: '{}' })).status).toBe(404);
+    }
+  });
 });
 
 describe('line items', () => {
-  async function call(
-    url: string,
-    options: { method?: string; body?: object; token?: string } = {},
-  ) {
+  async function call(url: string, options: { method?: string; body?: object; token?: string } = {}) {
     const { method = 'GET', body, token = scope.lineItem } = options;
     const headers = { authorization: await authorization(token), 'content-type': mediaType.lineItem };
     const response = await fetch(url, { method, headers, ...(body && { body: JSON.stringify(body) }) });

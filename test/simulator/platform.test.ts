@@ -38,7 +38,7 @@ describe('an authorization request', () => {
   });
 
   test.each([
-    ['an unregistered redirect URI', { redirect_uri: 'https://evil.example/launch' }],
+    ['a similar redirect URI', { redirect_uri: 'http://127.0.0.1/launch/' }],
     ['an unknown client', { client_id: 'other' }],
   ])('with %s gets an error page and no redirect', async (_, changes) => {
     const { simulator, scripted } = lab;
