@@ -6,6 +6,9 @@ import { scoresUrl } from '../../shared/lti/scores/send.ts';
 import { clearScoresDue, findScoreDue, markScoresDue } from '../../shared/models/lti-progress.ts';
 import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';
 import { claimScore, wantScore } from '../../shared/models/lti-score-changes.ts';
+import type { LtiScore } from '../../shared/models/lti-score.ts';
+import { Player } from '../player/player-lessons.ts';
+import { tokenOf } from './support/launch-lab.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
 
 /* What the outbox stores and when a score is due; scores-send.test.ts covers sending. */
@@ -180,4 +183,30 @@ test.each([
   ['https://a.example/?item=a/b', 'https://a.example/scores?item=a/b'],
 ])('the scores of %s are at %s', (lineItem, scores) => {
   expect(scoresUrl(lineItem)).toBe(scores);
+});
+
+test('a learner who starts over keeps the grade until the next finish, while integrators read the new attempt', async () => {
+  const user = lab.simulator.addUser();
+  const link = lab.addLink({ lineItem: { label: 'A lesson', scoreMaximum: 10 } });
+  const player = new Player(lab.address, lab.version, tokenOf(await lab.launch({ link, user })) ?? '');
+  let revision = 0;
+  /** Saves a write; returns the session, and the score that the gradebook should get. */
+  const write = async (fields: object) => {
+    const session = await player.write({ revision, ...fields });
+    ({ revision } = session);
+    await publishDueScores(lab.harness.db, never);
+    const row = await lab.harness.db.ltiScores.findOne({ ltiUserId: user.id }).lean<LtiScore>();
+    return { session, grade: row?.wanted?.scoreGiven ?? null };
+  };
+  const last = { currentSectionIndex: 1 };
+  const [q2, q3] = ['q2', 'q3'].map((widgetId) => ({ widgetId, answer: ['b'] }));
+  expect(await write({ ...last, items: [q2, q3] })).toMatchObject({ grade: null });
+  expect(await write({ ...last, completed: true })).toMatchObject({ grade: 100 });
+  expect(await write({ restart: true })).toMatchObject({
+    session: { status: 'completed', score: null },
+    grade: 100,
+  });
+  expect(await write({ ...last, items: [q3] })).toMatchObject({ session: { score: 33.3333 }, grade: 100 });
+  expect(await write({ ...last, completed: true })).toMatchObject({ grade: 33.3333 });
+  expect(await write({ ...last, items: [q2] })).toMatchObject({ grade: 100 });
 });
