@@ -5,26 +5,23 @@ import { filesOf } from '../exports/exports.ts';
 import { buildQuiz } from '../lms/lessons.ts';
 import { cartridgeFaults } from '../lms/own-schemas.ts';
 import { buildOrganization, buildVersion } from '../support/factories.ts';
-import { useHarness } from '../support/use.ts';
-import { errorIn, lecternHere, lecternJson } from './command-line.ts';
+import { useCommandLine } from './command-line.ts';
 import { temporaryFolder } from '../support/folders.ts';
 
-const harness = useHarness({ PUBLIC_URL: 'https://lessons.example' });
+const { harness, json, errorOf } = useCommandLine({ PUBLIC_URL: 'https://lessons.example' });
 
 test('an operator writes a cartridge of all published lessons, the same at each run', async () => {
   const { organization } = await buildOrganization(harness);
   const out = await temporaryFolder();
-  const args = ['--org', organization.slug, '--out'];
-  const none = await lecternHere(harness.environment, 'cartridge', ...args, out);
-  expect(errorIn(none)).toContain('has no published lessons');
+  const command = ['cartridge', '--org', organization.slug, '--out'];
+  expect(await errorOf(...command, out)).toContain('has no published lessons');
   const first = await buildVersion(harness, organization, (await buildQuiz()).path);
   const title = '</title><item>&';
   const second = await buildVersion(harness, organization, (await buildQuiz({ lesson: { title } })).path);
 
   const write = async (name: string, ...options: string[]) => {
     const path = join(out, name);
-    const written = await lecternJson(harness.environment, 'cartridge', ...args, path, ...options);
-    expect(written).toEqual({ path, links: 2 });
+    expect(await json(...command, path, ...options)).toEqual({ path, links: 2 });
     const bytes = await readFile(path);
     return { bytes, files: await filesOf(bytes) };
   };

@@ -1,15 +1,14 @@
 import { expect, test } from 'vitest';
 import { insertDeliveries } from '../../shared/models/event-delivery.ts';
 import { buildOrganization } from '../support/factories.ts';
-import { useHarness } from '../support/use.ts';
-import { errorIn, lecternHere, lecternJson, lecternReading } from './command-line.ts';
+import { lecternReading, useCommandLine } from './command-line.ts';
 
-const harness = useHarness();
+const { harness, json, errorOf } = useCommandLine();
 
 test('an operator creates, pauses, resumes and deletes an xAPI destination, whose password comes from stdin', async () => {
   const { organization } = await buildOrganization(harness);
   const org = ['--org', organization.slug];
-  const run = (...args: string[]) => lecternJson(harness.environment, 'xapi', ...args, ...org);
+  const run = (...args: string[]) => json('xapi', ...args, ...org);
   const options = ['--endpoint', 'https://lrs.example/xapi', '--username', 'lectern', '--verb', 'completed'];
   const created = await lecternReading(
     harness.environment,
@@ -27,8 +26,9 @@ test('an operator creates, pauses, resumes and deletes an xAPI destination, whos
   await run('delete', id);
   expect(await run('list')).toEqual([]);
   const endpoint = ['--endpoint', 'https://lrs.example/xapi?key=1', '--username', 'lectern'];
-  const rejected = await lecternHere(harness.environment, 'xapi', 'create', ...endpoint, ...org);
-  expect(errorIn(rejected)).toContain('endpoint must have no query and no fragment');
+  expect(await errorOf('xapi', 'create', ...endpoint, ...org)).toContain(
+    'endpoint must have no query and no fragment',
+  );
 });
 
 test('an operator lists, resends and dismisses deliveries of one organization', async () => {
@@ -40,7 +40,7 @@ test('an operator lists, resends and dismisses deliveries of one organization', 
   const rows = [rowOf(own.organization._id, 'a'), rowOf(other.organization._id, 'b')];
   await insertDeliveries(harness.db, rows);
   const org = ['--org', own.organization.slug];
-  const run = (...args: string[]) => lecternJson(harness.environment, 'deliveries', ...args, ...org);
+  const run = (...args: string[]) => json('deliveries', ...args, ...org);
   const statusOf = async (...filter: string[]) =>
     ((await run('list', ...filter)) as { id: string; status: string }[]).map(({ id, status }) => [
       id,
@@ -52,6 +52,5 @@ test('an operator lists, resends and dismisses deliveries of one organization', 
   expect(await run('resend', 'evt_a')).toEqual({ count: 1 });
   expect(await statusOf('--learner', 'a', '--kind', 'webhook')).toEqual([['evt_a', 'pending']]);
   expect(await statusOf('--kind', 'grade')).toEqual([]);
-  const foreign = await lecternHere(harness.environment, 'deliveries', 'resend', 'evt_b', ...org);
-  expect(errorIn(foreign)).toContain('has no such deliveries');
+  expect(await errorOf('deliveries', 'resend', 'evt_b', ...org)).toContain('has no such deliveries');
 });
