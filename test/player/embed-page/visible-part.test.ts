@@ -17,9 +17,9 @@ function publishLong() {
 }
 
 /** Opens a long lesson below a header that covers the top of the host's window. */
-async function openBelowHeader(viewport: typeof screen): Promise<HostPage> {
+async function openBelowHeader(): Promise<HostPage> {
   const version = await publishLong();
-  const context = await lab.browser.newContext({ viewport });
+  const context = await lab.browser.newContext({ viewport: screen });
   const learner = await lab.open(version, { context, more: `topOffset: ${header}` });
   await seeStep(learner, 's1');
   await learner.page.evaluate(`document.body.insertAdjacentHTML('beforeend',
@@ -40,22 +40,22 @@ async function seeBetween(learner: HostPage, part: string, from: number, to: num
 
 describe('in a frame that is as high as the lesson', () => {
   test("header, outline, bar and drawer stay on the screen, below the host's header", async () => {
-    const wide = await openBelowHeader(screen);
+    const learner = await openBelowHeader();
     for (const y of [600, 1500, 300]) {
-      await wide.page.evaluate(`scrollTo(0, ${y})`);
-      await seeBetween(wide, '.lectern-header', header, header + 60);
-      await seeBetween(wide, '.lectern-side', header, screen.height);
-      await seeBetween(wide, '.lectern-bar', screen.height - 100, screen.height);
+      await learner.page.evaluate(`scrollTo(0, ${y})`);
+      await seeBetween(learner, '.lectern-header', header, header + 60);
+      await seeBetween(learner, '.lectern-side', header, screen.height);
+      await seeBetween(learner, '.lectern-bar', screen.height - 100, screen.height);
     }
-    await press(wide, 'Next');
-    await seeStep(wide, 's2');
-    await seeBetween(wide, 'h1', header, screen.height);
+    await press(learner, 'Next');
+    await seeStep(learner, 's2');
+    await seeBetween(learner, 'h1', header, screen.height);
 
-    const narrow = await openBelowHeader(phone);
-    await narrow.page.evaluate('scrollTo(0, 900)');
-    await seeBetween(narrow, '.lectern-bar', phone.height - 80, phone.height);
-    await press(narrow, 'Contents');
-    await seeBetween(narrow, '.lectern-drawer', header, phone.height);
+    await learner.page.setViewportSize(phone);
+    await learner.page.evaluate('scrollTo(0, 900)');
+    await seeBetween(learner, '.lectern-bar', phone.height - 80, phone.height);
+    await press(learner, 'Contents');
+    await seeBetween(learner, '.lectern-drawer', header, phone.height);
   });
 
   test('also on a platform that follows the height, but reports nothing', async () => {
