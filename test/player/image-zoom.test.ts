@@ -88,11 +88,10 @@ describe('a picture that is shown smaller than its size', () => {
       ['reduce', 'none'],
       ['no-preference', 'lectern-zoom-in'],
     ] as const) {
-      const opened = await lab.openWidgets({ reducedMotion });
-      await opened.show([picture]);
-      await opened.page.locator('.lectern-zoom-open').click();
-      expect(await opened.page.evaluate(animation)).toBe(animationName);
-      await opened.close();
+      await page.emulateMedia({ reducedMotion });
+      await view.show([picture]);
+      await page.locator('.lectern-zoom-open').click();
+      expect(await page.evaluate(animation)).toBe(animationName);
     }
   });
 

@@ -295,7 +295,7 @@ describe('whatever requests get lost', () => {
         expect(device.server.state.stepId ?? 'intro').toBe(position.stepId);
         expect(device.conflicts).toBe(0);
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 
@@ -314,7 +314,7 @@ describe('whatever requests get lost', () => {
           expect(candidates).toContain(server.answers()[question]);
         }
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 
@@ -330,7 +330,7 @@ describe('whatever requests get lost', () => {
         expect(device.server.answers()).toEqual(device.lastGiven());
         expect([...device.storage]).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
@@ -343,7 +343,7 @@ describe('whatever requests get lost', () => {
         const answers = device.server.answers();
         for (const [name, times] of device.given) expect(times).toContain(answers[name]);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 });
