@@ -4,11 +4,9 @@ import type { IncomingMessage } from 'node:http';
 import { onTestFinished } from 'vitest';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import type { Organization } from '../../shared/models/organization.ts';
 import { holdFile } from '../fleet/held-file.ts';
-import type { HeldFile } from '../fleet/held-file.ts';
 import { ask, jsonOf } from '../support/answers.ts';
-import type { Answer, AskOptions } from '../support/answers.ts';
+import type { AskOptions } from '../support/answers.ts';
 import {
   buildOrganization,
   buildPackage,
@@ -17,13 +15,9 @@ import {
   statusPath,
 } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
 import { startOrigin } from '../support/origin.ts';
-import type { Origin } from '../support/origin.ts';
 import { useStarted } from '../support/use.ts';
 import { downloadExport, expectSameFiles } from './exports.ts';
-import type { Export } from './exports.ts';
-import type { SignedManifest } from '../../api/exports/present-export-manifest.ts';
 
 type Version = Pick<LessonVersion, 'lessonId' | '_id'>;
 
@@ -38,34 +32,7 @@ interface GetOptions extends Omit<AskOptions, 'headers'> {
 }
 
 /** A Lectern with an API, an organization that may export, and the origin of its media. */
-export interface ExportLab {
-  harness: Harness;
-  api: string;
-  headers: { authorization: string };
-  organization: Organization;
-  origin: Origin;
-  /** Publishes a package. */
-  publish(overrides?: Parameters<typeof buildPackage>[0]): Promise<LessonVersion>;
-  /** Publishes a version with these media files, by default none. */
-  build(...media: Buffer[]): Promise<LessonVersion>;
-  /** Publishes the same version with one more media file, the last in the archive, whose origin pauses in the middle. */
-  buildHeld(...media: Buffer[]): Promise<{ version: LessonVersion; held: HeldFile & { path: string } }>;
-  /** Requests a version's archive, or another path of it. */
-  get(version: Version, options?: GetOptions): Promise<Answer>;
-  /** Requests a version's archive with `Prefer: respond-async`. */
-  begin(version: Version, options?: GetOptions): Promise<Answer>;
-  cancel(version: Version): Promise<Answer>;
-  statusOf(version: Version): Promise<ReportedStatus>;
-  /** Opens the status as an event stream until the end of the test. */
-  openStream(version: Version, headers?: object, api?: string): Promise<IncomingMessage>;
-  /** Downloads and unpacks a version's archive. */
-  download(version: Version, query?: string): Promise<Export>;
-  /** Downloads a version as archive and file by file, and asserts that both are equal. */
-  downloadBoth(version: Version, query?: string): Promise<{ listed: SignedManifest; archive: Export }>;
-  /** Removes a version's archive from the store. */
-  evict(version: LessonVersion): Promise<void>;
-  close(): Promise<void>;
-}
+export type ExportLab = Awaited<ReturnType<typeof startExportLab>>;
 
 /** A status as the API returns it. */
 export interface ReportedStatus {
@@ -77,7 +44,7 @@ export interface ReportedStatus {
 export async function startExportLab({
   LECTERN_ALLOWED_PRIVATE_HOSTS: hosts = '',
   ...settings
-}: Record<string, string> = {}): Promise<ExportLab> {
+}: Record<string, string> = {}) {
   const origin = await startOrigin();
   const allowed = [origin.host, ...(hosts === '' ? [] : [hosts])].join(',');
   const harness = await startHarness({ LECTERN_ALLOWED_PRIVATE_HOSTS: allowed, ...settings });
@@ -92,8 +59,10 @@ export async function startExportLab({
   };
   return {
     ...{ harness, api, headers, organization, origin, publish },
-    build: (...media) => publish({ media: uploads(media) }),
-    async buildHeld(...media) {
+    /** Publishes a version with these media files, by default none. */
+    build: (...media: Buffer[]) => publish({ media: uploads(media) }),
+    /** Publishes the same version with one more media file, the last in the archive, whose origin pauses in the middle. */
+    async buildHeld(...media: Buffer[]) {
       const held = holdFile(Buffer.alloc(2000, 'held'));
       const path = `/${randomUUID()}.png`;
       origin.script(path, held.behavior);
@@ -102,12 +71,16 @@ export async function startExportLab({
       const version = await publish({ media: [...uploads(media), last] });
       return { version, held: { ...held, path } };
     },
+    /** Requests a version's archive, or another path of it. */
     get: request,
-    begin: (version, options = {}) =>
+    /** Requests a version's archive with `Prefer: respond-async`. */
+    begin: (version: Version, options: GetOptions = {}) =>
       request(version, { ...options, headers: { prefer: 'respond-async', ...options.headers } }),
-    cancel: (version) => request(version, { method: 'DELETE', pathOf: statusPath }),
-    statusOf: async (version) => jsonOf(await request(version, { pathOf: statusPath })) as ReportedStatus,
-    async openStream(version, further = {}, from = api) {
+    cancel: (version: Version) => request(version, { method: 'DELETE', pathOf: statusPath }),
+    statusOf: async (version: Version) =>
+      jsonOf(await request(version, { pathOf: statusPath })) as ReportedStatus,
+    /** Opens the status as an event stream until the end of the test. */
+    async openStream(version: Version, further: object = {}, from = api) {
       const asked = { ...headers, accept: 'text/event-stream', ...further };
       const response = await new Promise<IncomingMessage>((resolve, reject) => {
         get(from + statusPath(version), { headers: asked }, resolve).on('error', reject);
@@ -115,9 +88,11 @@ export async function startExportLab({
       onTestFinished(() => void response.destroy());
       return response;
     },
-    download: (version, query = '') => downloadExport(api, version, headers, query),
-    downloadBoth: (version, query = '') => expectSameFiles({ api, headers, query }, version),
-    evict: (version) => harness.store.archives.delete(exportJobOf(version).key),
+    download: (version: Version, query = '') => downloadExport(api, version, headers, query),
+    /** Downloads a version as archive and file by file, and asserts that both are equal. */
+    downloadBoth: (version: Version, query = '') => expectSameFiles({ api, headers, query }, version),
+    /** Removes a version's archive from the store. */
+    evict: (version: LessonVersion) => harness.store.archives.delete(exportJobOf(version).key),
     async close() {
       await origin.close();
       await harness.close();

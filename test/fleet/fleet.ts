@@ -19,7 +19,6 @@ import type { Harness } from '../support/harness.ts';
 import { file, startOrigin } from '../support/origin.ts';
 import type { Origin } from '../support/origin.ts';
 import { holdFile } from './held-file.ts';
-import type { HeldFile } from './held-file.ts';
 
 /** Much longer than any step takes, so that a busy machine fails no test. */
 export const longTimeoutMs = 30_000;
@@ -48,34 +47,15 @@ export interface FleetServer {
   stop(): Promise<void>;
 }
 
-/**
- * An installation with several APIs and workers, an organization that may export, and the origin of its media. Processes
- * of their own come from processes.ts.
- */
-export interface Fleet {
-  harness: Harness;
-  origin: Origin;
-  organization: Organization;
-  startApi(settings?: Record<string, string>): Promise<FleetServer>;
-  startWorker(settings?: Record<string, string>): Promise<FleetServer>;
-  /** Publishes a lesson with an external media file of each size, in bytes. */
-  publish(sizes: number[]): Promise<PublishedLesson>;
-  /** Publishes a lesson whose last file the origin pauses for the first request. */
-  publishHeld(sizes: number[]): Promise<{ lesson: PublishedLesson; held: HeldFile; path: string }>;
-  request(api: { address: string }, lesson: Pick<PublishedLesson, 'version'>): Promise<Answer>;
-  /** Requests an archive until it is there, as a client with retries does. */
-  requestUntilReady(api: { address: string }, lesson: PublishedLesson): Promise<void>;
-  /** Returns the store's files: visible archives, and files being written. */
-  stored(): Promise<{ archives: string[]; temporaries: string[] }>;
-  /** Returns the complete downloads. */
-  cached(): Promise<string[]>;
-}
+export type Fleet = Awaited<ReturnType<typeof startFleet>>;
 
 /**
- * The test removes it at its end.
+ * Starts an installation with several APIs and workers, an organization that may export, and the origin of its media,
+ * until the end of the test. Processes of their own come from processes.ts.
+ *
  * @param settings over the defaults of tests, named as in the environment.
  */
-export async function startFleet(settings: Record<string, string> = {}): Promise<Fleet> {
+export async function startFleet(settings: Record<string, string> = {}) {
   const origin = await startOrigin();
   onTestFinished(() => origin.close());
   const harness = await startHarness({ LECTERN_ALLOWED_PRIVATE_HOSTS: origin.host, ...settings });
@@ -94,21 +74,23 @@ export async function startFleet(settings: Record<string, string> = {}): Promise
     });
     return { config, options: { log, shutdown }, serverOf };
   };
+  /** Publishes a lesson with an external media file of each size, in bytes. */
   const publish = (sizes: number[]) => publishLesson({ harness, organization, origin }, sizes);
-  const request: Fleet['request'] = ({ address }, { version }) =>
+  const request = ({ address }: { address: string }, { version }: Pick<PublishedLesson, 'version'>) =>
     ask(address + exportPath(version), { headers, signal: AbortSignal.timeout(3 * longTimeoutMs) });
   return {
     ...{ harness, origin, organization, publish, request },
-    async startApi(changes = {}) {
+    async startApi(changes: Record<string, string> = {}) {
       const { config, options, serverOf } = prepare(changes);
       const { port, metricsPort } = await startApi(config, harness.servers, options);
       return serverOf(port, metricsPort);
     },
-    async startWorker(changes = {}) {
+    async startWorker(changes: Record<string, string> = {}) {
       const { config, options, serverOf } = prepare(changes);
       return serverOf(undefined, await startWorker(config, harness.servers, options));
     },
-    async publishHeld(sizes) {
+    /** Publishes a lesson whose last file the origin pauses for the first request. */
+    async publishHeld(sizes: number[]) {
       const lesson = await publish(sizes);
       const last = lesson.files.at(-1);
       if (last === undefined) throw new Error('The lesson has no files');
@@ -117,16 +99,19 @@ export async function startFleet(settings: Record<string, string> = {}): Promise
       origin.script(last.path, held.behavior, file(last.bytes));
       return { lesson, held, path: last.path };
     },
-    async requestUntilReady(api, lesson) {
+    /** Requests an archive until it is there, as a client with retries does. */
+    async requestUntilReady(api: { address: string }, lesson: PublishedLesson) {
       await expect
         .poll(async () => (await request(api, lesson)).status, { timeout: longTimeoutMs })
         .toBe(200);
       await expectArchive(await request(api, lesson), lesson);
     },
+    /** Returns the store's files: visible archives, and files being written. */
     stored: async () => ({
       archives: await filesIn(join(folder, 'archives')),
       temporaries: await filesIn(join(folder, 'tmp')),
     }),
+    /** Returns the complete downloads. */
     cached: () => filesIn(join(folder, 'cache')),
   };
 }
@@ -137,7 +122,7 @@ async function filesIn(folder: string): Promise<string[]> {
 }
 
 async function publishLesson(
-  { harness, organization, origin }: Pick<Fleet, 'harness' | 'organization' | 'origin'>,
+  { harness, organization, origin }: { harness: Harness; organization: Organization; origin: Origin },
   sizes: number[],
 ): Promise<PublishedLesson> {
   const ids = sizes.map(() => randomUUID()).sort();
