@@ -3,8 +3,7 @@ import { decodeJwt } from 'jose';
 import type { JWTPayload } from 'jose';
 import { describe, expect, test } from 'vitest';
 import type { Course } from '../../simulator/model.ts';
-import { claim, scope } from '../../simulator/vocabulary.ts';
-import { toolConfiguration } from '../../shared/lti/claims.ts';
+import { claim } from '../../simulator/vocabulary.ts';
 import { useSimulatorLab } from './scripted-tool.ts';
 
 /*
@@ -12,14 +11,7 @@ import { useSimulatorLab } from './scripted-tool.ts';
  * tests of launches, deep linking and registration (test/lti) run against it too.
  */
 
-const lab = useSimulatorLab({ tokenSeconds: 600 });
-
-async function requestToken(body: URLSearchParams) {
-  const response = await fetch(lab.simulator.urls.token, { method: 'POST', body });
-  return { status: response.status, body: (await response.json()) as Record<string, string> };
-}
-
-const now = () => Math.floor(Date.now() / 1000);
+const lab = useSimulatorLab();
 
 describe('an authorization request', () => {
   test.each([
@@ -75,39 +67,6 @@ test('a launch names the line item of a link only if there is exactly one, and h
   const claims = await claimsOf({ user: anonymous, link });
   for (const name of ['sub', 'name', 'email', claim.lis]) expect(claims).not.toHaveProperty([name]);
   expect(claims[claim.custom]).toEqual({ user: '$User.id', unknown: '$No.such' });
-});
-
-describe('a token request', () => {
-  test('gets a token for the allowed scopes; exactly one concurrent use of its assertion succeeds', async () => {
-    const request = await lab.scripted.tokenRequest(
-      `${scope.score} ${scope.lineItem} https://other.example/scope`,
-    );
-    const responses = await Promise.all(Array.from({ length: 20 }, () => requestToken(request)));
-    const [accepted, ...others] = responses.filter(({ status }) => status === 200);
-    expect(others).toEqual([]);
-    expect(accepted?.body).toMatchObject({ expires_in: 600, scope: `${scope.score} ${scope.lineItem}` });
-    expect(await requestToken(request)).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
-  });
-
-  test.each<[string, JWTPayload | (() => Promise<string>)]>([
-    ['for another audience', { aud: 'https://other.example/token' }],
-    ['that has expired', { iat: now() - 120, exp: now() - 60 }],
-    ['of an unknown key', () => lab.scripted.sign({ sub: lab.scripted.tool.clientId }, { kid: 'unknown' })],
-  ])('with an assertion %s is rejected', async (_, fault) => {
-    const request = await lab.scripted.tokenRequest(scope.score, typeof fault === 'function' ? {} : fault);
-    if (typeof fault === 'function') request.set('client_assertion', await fault());
-    expect(await requestToken(request)).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
-  });
-
-  test.each([
-    ['grant_type', 'authorization_code', 'unsupported_grant_type'],
-    ['client_assertion', 'a.b', 'invalid_request'],
-    ['scope', 'https://other.example/scope', 'invalid_scope'],
-  ])('whose %s is "%s" is rejected', async (name, value, error) => {
-    const request = await lab.scripted.tokenRequest(scope.score);
-    request.set(name, value);
-    expect(await requestToken(request)).toMatchObject({ status: 400, body: { error } });
-  });
 });
 
 describe('a deep linking response', () => {
@@ -179,72 +138,5 @@ describe('a deep linking response', () => {
     expect(response.status).toBe(400);
     expect(response.page).toContain('Rejected');
     expect(lab.simulator.linksOf(course)).toEqual([]);
-  });
-});
-
-describe('a dynamic registration', () => {
-  const registration = () => {
-    const { url } = lab.scripted;
-    return {
-      application_type: 'web',
-      response_types: ['id_token'],
-      grant_types: ['implicit', 'client_credentials'],
-      initiate_login_uri: `${url}/login`,
-      redirect_uris: [`${url}/launch`],
-      client_name: 'Registered',
-      jwks_uri: `${url}/jwks`,
-      token_endpoint_auth_method: 'private_key_jwt',
-      scope: `${scope.score} https://other.example/scope`,
-      [toolConfiguration]: {
-        domain: new URL(url).host,
-        target_link_uri: `${url}/launch`,
-        claims: ['iss', 'sub'],
-        custom_parameters: { a: '$Context.id' },
-        messages: [{ type: 'LtiDeepLinkingRequest', target_link_uri: `${url}/choose` }],
-      },
-    };
-  };
-
-  const invitation = () =>
-    new URL(lab.simulator.registrationUrl(`${lab.scripted.url}/register?own=1`)).searchParams;
-
-  async function register(token: string, body: object) {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const init = { method: 'POST', headers, body: JSON.stringify(body) };
-    const response = await fetch(lab.simulator.urls.registration, init);
-    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
-  }
-
-  test('reads the configuration, and returns a client id and a deployment once', async () => {
-    const query = invitation();
-    const configuration = (await (await fetch(query.get('openid_configuration') ?? '')).json()) as object;
-    expect(configuration).toMatchObject({
-      issuer: lab.simulator.issuer,
-      registration_endpoint: lab.simulator.urls.registration,
-    });
-    const token = query.get('registration_token') ?? '';
-    const { status, body } = await register(token, registration());
-    const tool = lab.simulator.tools().at(-1);
-    expect({ status, body }).toMatchObject({
-      status: 201,
-      body: {
-        client_id: tool?.clientId,
-        scope: scope.score,
-        [toolConfiguration]: { deployment_id: tool?.deploymentIds[0] },
-      },
-    });
-    expect(tool).toMatchObject({ deepLinkUrl: `${lab.scripted.url}/choose`, custom: { a: '$Context.id' } });
-    for (const bad of [token, 'unknown']) expect((await register(bad, registration())).status).toBe(401);
-  });
-
-  test.each([
-    ['no redirect URI', { redirect_uris: [] }, 'invalid_redirect_uri'],
-    ['a client secret', { token_endpoint_auth_method: 'client_secret_post' }, 'invalid_client_metadata'],
-    ['no LTI configuration', { [toolConfiguration]: undefined }, 'invalid_client_metadata'],
-  ])('with %s is rejected, and may be retried', async (_, changes, error) => {
-    const token = invitation().get('registration_token') ?? '';
-    const rejected = await register(token, { ...registration(), ...changes });
-    expect(rejected).toMatchObject({ status: 400, body: { error } });
-    expect((await register(token, registration())).status).toBe(201);
   });
 });

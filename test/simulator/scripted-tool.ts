@@ -29,9 +29,7 @@ export interface ScriptedTool {
   /** The HTML of its pages, by path. */
   pages: Map<string, string>;
   /** Signs a JWT with its client id as `iss`, valid for a minute. */
-  sign(claims: JWTPayload, header?: object): Promise<string>;
-  /** Returns the form of a token request. @param claims change those of the assertion */
-  tokenRequest(scopes: string, claims?: JWTPayload): Promise<URLSearchParams>;
+  sign(claims: JWTPayload): Promise<string>;
   token(...scopes: string[]): Promise<string>;
   /** Adds a link, by default to the sample course. */
   link(options?: Partial<LinkOptions>): Link;
@@ -88,24 +86,20 @@ async function startScriptedTool(
     launches: [],
     authorization: {},
     pages: new Map([['/launch', '<h1>The tool</h1>']]),
-    sign: (claims, header = {}) => {
+    sign: (claims) => {
       const now = Math.floor(Date.now() / 1000);
       return new SignJWT({ iss: tool.clientId, iat: now, exp: now + 60, ...claims })
-        .setProtectedHeader({ alg: 'RS256', kid, ...header })
+        .setProtectedHeader({ alg: 'RS256', kid })
         .sign(privateKey);
     },
-    tokenRequest: async (scopes, claims) =>
-      new URLSearchParams({
+    token: async (...scopes) => {
+      const claims = { sub: tool.clientId, aud: simulator.urls.token, jti: randomUUID() };
+      const body = new URLSearchParams({
         grant_type: 'client_credentials',
         client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
-        client_assertion: await scripted.sign({
-          ...{ sub: tool.clientId, aud: simulator.urls.token, jti: randomUUID() },
-          ...claims,
-        }),
-        scope: scopes,
-      }),
-    token: async (...scopes) => {
-      const body = await scripted.tokenRequest(scopes.join(' '));
+        client_assertion: await scripted.sign(claims),
+        scope: scopes.join(' '),
+      });
       const response = await fetch(simulator.urls.token, { method: 'POST', body });
       return ((await response.json()) as { access_token: string }).access_token;
     },
