@@ -21,8 +21,6 @@ export interface PlatformSettings {
   lineItemQuery?: 'required' | 'optional';
   /** Whether the response to a dynamic registration names a deployment (Moodle does, Canvas does not). */
   deploymentOnRegistration?: boolean;
-  /** How long access tokens are valid. */
-  tokenSeconds?: number;
   /** The resolution in which a score's timestamp must be later than the last one's; by default seconds, as in Moodle. */
   timestamps?: 'seconds' | 'milliseconds';
   /** How many scores of a user in a line item may be submissions, as Canvas counts attempts; by default any number. */
@@ -68,18 +66,19 @@ export interface Platform {
 }
 
 const hourMs = 3_600_000;
-const maxEntries = 100_000;
+const maxEntries = 10_000;
+
+/** How long access tokens are valid. */
+export const tokenSeconds = 3_600;
 
 /** @param url where it listens, such as http://127.0.0.1:4000. */
 export function createPlatform(url: string, key: PlatformKey, settings: PlatformSettings): Platform {
   const urls = urlsAt(url);
-  const { tokenSeconds = 3600 } = settings;
   return {
     settings: {
       issuer: settings.issuer ?? url,
       lineItemQuery: settings.lineItemQuery ?? 'required',
       deploymentOnRegistration: settings.deploymentOnRegistration ?? true,
-      tokenSeconds,
       timestamps: settings.timestamps ?? 'seconds',
       attempts: settings.attempts ?? Infinity,
     },
@@ -95,7 +94,7 @@ export function createPlatform(url: string, key: PlatformKey, settings: Platform
     scores: [],
     launches: new LRUCache({ max: maxEntries, ttl: hourMs }),
     deepLinks: new LRUCache({ max: maxEntries, ttl: hourMs }),
-    accessTokens: new LRUCache({ max: maxEntries, ttl: tokenSeconds * 1000 }),
+    accessTokens: new LRUCache({ max: maxEntries, ttl: tokenSeconds * 1_000 }),
     used: new LRUCache({ max: maxEntries, ttl: 2 * hourMs }),
     registrationTokens: new LRUCache({ max: maxEntries, ttl: hourMs }),
     toolKeys: new Map(),

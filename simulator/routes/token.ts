@@ -5,6 +5,7 @@ import type { Context, RequestState } from '../http.ts';
 import { randomText } from '../model.ts';
 import type { Tool } from '../model.ts';
 import type { Platform } from '../platform.ts';
+import { tokenSeconds } from '../platform.ts';
 import { verifyToolJwt } from '../tool-jwt.ts';
 import { scope } from '../vocabulary.ts';
 
@@ -30,7 +31,7 @@ export function tokenRoutes(platform: Platform): Router<RequestState> {
     ctx.body = {
       access_token: token,
       token_type: 'Bearer',
-      expires_in: platform.settings.tokenSeconds,
+      expires_in: tokenSeconds,
       scope: granted,
     };
   });
