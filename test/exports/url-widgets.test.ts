@@ -190,6 +190,11 @@ test('another organization has its own URLs for a type, and none of these', asyn
 const modules: Record<string, { plays: [Behavior, ...Behavior[]]; reason?: string; status?: number }> = {
   'a module': { plays: [file(script('a'))] },
   'nothing there': { plays: [answer(404)], reason: 'not_found', status: 404 },
+  'a page served as HTML': {
+    plays: [file('<p>gone', { contentType: 'text/html' })],
+    reason: 'bad_type',
+    status: 200,
+  },
   'a page served as a script': {
     plays: [file('<!doctype html><title>gone</title>', { contentType: 'text/javascript' })],
     reason: 'bad_type',

@@ -26,6 +26,7 @@ test.each([
     '<video src=https://v/ poster="https://p/"><source src="https://s/"><track src="https://c/"></video>',
     '<video src="media:video" poster="media:image"><source src="media:video"><track src="media:captions"></video>',
   ],
+  ['audio', '<audio><source src="https://a/"></audio>', '<audio><source src="media:audio"></audio>'],
   [
     'a picture element',
     '<picture><source srcset="https://a/"></picture>',
@@ -56,8 +57,10 @@ test.each([
   '<!-- <img src="https://x/"> -->',
   '<code>&lt;img src="https://x/"&gt;</code>',
   '<img src="media:1" srcset="a.png 2x">',
+  '<p>src="https://x/"</p>',
   '<img alt="src=https://x/" src="b.png">',
   '<img src="https://x/',
+  'no HTML: src=https://x/',
 ])('%s stays', (html) => {
   expect(replace(html)).toBe(html);
 });

@@ -30,11 +30,13 @@ const repeated = { items: ['Push', 'Wait', 'Push', 'Wait'].map((html, id) => ({ 
 const rows: [rule: string, type: string, props: object, answer: unknown, score: number, maxScore: number][] =
   [
     ['each gap is a point', 'FillInTheBlanks', blanks, { a: 'ebbe', b: "  L'ÉTÉ " }, 2, 2],
+    ['alternatives count, also numbers', 'FillInTheBlanks', blanks, { a: 'FLUT', b: '12' }, 2, 2],
     ['one of two gaps earns its share', 'FillInTheBlanks', { ...blanks, points: 5 }, { a: 'Flut' }, 2.5, 5],
     ['all or nothing', 'FillInTheBlanks', { ...blanks, partialCredit: false }, { a: 'Flut' }, 0, 2],
     ['case, if wanted', 'FillInTheBlanks', one('Ebbe', { caseSensitive: true }), { a: 'ebbe' }, 0, 1],
     ['accents count', 'FillInTheBlanks', one('año'), { a: 'ano' }, 0, 1],
     ['accents, if not wanted', 'FillInTheBlanks', one('año', { ignoreAccents: true }), { a: 'AÑO' }, 1, 1],
+    ['accents, either way', 'FillInTheBlanks', one('ano', { ignoreAccents: true }), { a: 'año' }, 1, 1],
     ['decomposed letters are the same', 'FillInTheBlanks', one('é'), { a: 'e\u0301' }, 1, 1],
     ['a typo is wrong', 'FillInTheBlanks', one('tide'), { a: 'tyde' }, 0, 1],
     ['a typo, if allowed', 'FillInTheBlanks', one('tide', { allowTypos: true }), { a: 'tdie' }, 1, 1],
@@ -50,8 +52,11 @@ const rows: [rule: string, type: string, props: object, answer: unknown, score: 
     ['each pair is a point', 'Matching', pairs, { a: 'a', b: 'b', c: 'a' }, 3, 3],
     ['equal right sides are one option', 'Matching', pairs, { a: 'c', b: 'b', c: 'c' }, 3, 3],
     ['a distractor is wrong', 'Matching', pairs, { a: 'a', b: 'x' }, 1, 3],
+    ['all pairs or nothing', 'Matching', { ...pairs, partialCredit: false }, { a: 'a', b: 'b' }, 0, 3],
     ['the right order', 'Ordering', items, ['a', 'b', 'c', 'd'], 1, 1],
     ['one item out of place', 'Ordering', { ...items, points: 3 }, ['b', 'c', 'd', 'a'], 2, 3],
+    ['the reverse', 'Ordering', items, ['d', 'c', 'b', 'a'], 0, 1],
+    ['all in order or nothing', 'Ordering', { ...items, partialCredit: false }, ['b', 'c', 'd', 'a'], 0, 1],
     ['an order without all items', 'Ordering', items, ['a', 'b', 'c'], 0, 1],
     ['an order with an item twice', 'Ordering', items, ['a', 'b', 'c', 'c'], 0, 1],
     ['equal texts are interchangeable', 'Ordering', repeated, ['2', '3', '0', '1'], 1, 1],
@@ -64,6 +69,7 @@ const rows: [rule: string, type: string, props: object, answer: unknown, score: 
     ['a number as text is wrong', 'Numeric', { correct: 3 }, '3', 0, 1],
     ['true', 'TrueFalse', { correct: true, points: 2 }, true, 2, 2],
     ['false is an answer', 'TrueFalse', { correct: false }, false, 1, 1],
+    ['a text is neither', 'TrueFalse', { correct: true }, 'true', 0, 1],
   ];
 
 test.each(rows)('%s (%s)', (_rule, type, props, answer, score, maxScore) => {

@@ -13,6 +13,7 @@ describe('scoreMultipleChoice', () => {
     ['no choice earns nothing and returns the maximum', one, [], 0, 1],
     ['all right choices earn all points', several, ['c', 'a'], 2, 2],
     ['one of two right choices earns nothing', several, ['a'], 0, 2],
+    ['a wrong choice beside the right ones earns nothing', several, ['a', 'c', 'd'], 0, 2],
     ['a duplicate choice counts once', several, ['a', 'a', 'c'], 2, 2],
     ['partial credit: one of two right choices earns its share', partly, ['a'], 1, 2],
     ['partial credit: a wrong choice costs a share', partly, ['a', 'c', 'd'], 1, 2],
@@ -27,7 +28,9 @@ describe('scoreMultipleChoice', () => {
       0.6667,
       1,
     ],
+    ['half points are points', { ...one, points: 0.5 }, ['b'], 0.5, 0.5],
     ['points that are not a number count as 1', { ...one, points: '5' }, ['b'], 1, 1],
+    ['negative points count as 1', { ...one, points: -3 }, ['b'], 1, 1],
     ['points beyond the range of numbers count as 1', { ...one, points: JSON.parse('1e999') }, ['b'], 1, 1],
     [
       'a number matches the choice id with the same text',
@@ -47,9 +50,11 @@ describe('scoreMultipleChoice', () => {
     ['no right choice', { choices, correct: [] }],
     ['right choices without a matching choice', { choices, correct: ['x'] }],
     ['no points', { ...one, points: 0 }],
+    ['no choices', { correct: ['a'] }],
     ['an empty id as the right choice', { choices: [{ id: '' }], correct: [''] }],
     ['an id of another type as the right choice', { choices: [{ id: true }], correct: [true] }],
     ['props that are not an object', 'b'],
+    ['no props', undefined],
   ])('a question with %s is not scored', (_reason, props) => {
     expect(scoreMultipleChoice(props, ['b'])).toBeNull();
   });

@@ -149,10 +149,10 @@ describe.each<[string, ScormVersion]>([
     );
   });
 
-  test('the pass mark of the platform replaces the one of the package', async () => {
+  test('the pass mark of the platform replaces the one of the package, and a score equal to it passes', async () => {
     const setup = await startQuiz('&passMark=80&completion=finish');
     const given: Record<string, string> =
-      scorm === '1.2' ? { 'cmi.student_data.mastery_score': '60' } : { 'cmi.scaled_passing_score': '0.6' };
+      scorm === '1.2' ? { 'cmi.student_data.mastery_score': '70' } : { 'cmi.scaled_passing_score': '0.7' };
     const { page, lesson } = await launch(setup, { given });
     await playToEnd(lesson);
     await closeTab(setup.platform, page);

@@ -4,17 +4,24 @@ import type { Page } from 'playwright-core';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ask } from '../support/answers.ts';
 import { useApi, useBrowser, useStarted } from '../support/use.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { storeAsset } from './store-asset.ts';
 
 const api = useApi();
 
 test.each([
+  ['image/png', 'image/png'],
   ['image/svg+xml', 'image/svg+xml'],
   ['IMAGE/JPEG', 'image/jpeg'],
+  ['image/vnd.microsoft.icon', 'image/vnd.microsoft.icon'],
   ['audio/mpeg', 'audio/mpeg'],
+  ['video/mp4', 'video/mp4'],
   ['font/woff2', 'font/woff2'],
+  ['application/ogg', 'application/ogg'],
   ['application/json', 'application/json; charset=utf-8'],
   ['text/vtt', 'text/vtt; charset=utf-8'],
+  ['text/plain', 'text/plain; charset=utf-8'],
+  ['text/css', 'text/css; charset=utf-8'],
   ['text/javascript', 'text/javascript; charset=utf-8'],
 ])('%s is served as %s, for display, under a policy that blocks scripts', async (mimeType, contentType) => {
   const { path } = await storeAsset(api, 'bytes', { mimeType });
@@ -26,11 +33,17 @@ test.each([
 
 test.each([
   'text/html',
+  'application/xhtml+xml',
   'application/xml',
+  'text/xml',
   'image/x+xml',
   'audio/x+xml',
+  'text/xsl',
   'multipart/x-mixed-replace',
   'application/javascript',
+  'application/pdf',
+  'application/x-shockwave-flash',
+  'message/rfc822',
   'made/up',
   'no type',
 ])('%s is served as a download of bytes', async (mimeType) => {
@@ -105,6 +118,26 @@ describe('in a browser', () => {
     expect(seen).toEqual({ ran: null, fill: 'rgb(0, 128, 0)', origin: 'null' });
     expect(messages.join('\n')).toMatch(/Blocked script execution/);
     expect(requested).toEqual([]);
+  });
+
+  test('the same SVG does all of that without the policy', async () => {
+    await tab.route('**/hostile.svg', (route) =>
+      route.fulfill({ contentType: 'image/svg+xml', body: hostileSvg() }),
+    );
+    await tab.goto(`${site.url}/hostile.svg`, { waitUntil: 'load' });
+    await tab.waitForFunction(`document.documentElement.hasAttribute('data-ran')`);
+    await waitFor('its requests', () =>
+      ['/fetch', '/image', '/frame'].every((path) => requested.includes(path)),
+    );
+  });
+
+  test('an HTML file is downloaded and not shown', async () => {
+    const html = '<script>document.title = "ran"</script>';
+    const { path } = await storeAsset(api, html, { mimeType: 'text/html', fileName: 'page.html' });
+    const download = tab.waitForEvent('download');
+    await tab.goto(api.url + path).catch(() => undefined);
+    expect((await download).suggestedFilename()).toBe('page.html');
+    expect(tab.url()).toBe('about:blank');
   });
 
   test('a page of another site shows a picture, fetches a part of it, and imports a module', async () => {

@@ -78,6 +78,11 @@ describe('a failed import leaves nothing, and files with other references stay, 
       `.png: its SHA-256 is ${digestOf(picture(4).bytes).sha256}, and`,
     ],
     [
+      'a module',
+      ({ widgets }) => Object.assign(widgets[0] ?? {}, { sha256: wrong }),
+      'widgets/Timer.js: its',
+    ],
+    [
       'a stylesheet',
       ({ widgets }) => Object.assign(widgets[0] ?? {}, { cssSha256: wrong }),
       'widgets/Timer.css: its',

@@ -24,6 +24,7 @@ const tooLarge = Buffer.alloc(64 * 1024 ** 2 + 1, ' ');
 
 test.each<[string, string, unknown, string]>([
   ['missing', 'lesson.json', undefined, 'is not in the package'],
+  ['missing', 'manifest.json', undefined, 'is not in the package'],
   ['broken', 'lesson.json', '{\n  "lesson": {,\n', 'line 2, column 14: expected a value'],
   ['empty', 'manifest.json', '', 'line 1, column 1: the file ends too early'],
   ['not UTF-8', 'lesson.json', Buffer.from([0x22, 0xc3, 0x28, 0x22]), 'is not valid UTF-8'],
@@ -42,6 +43,7 @@ test.each<[string, string, unknown, string]>([
     'line 1, column 1001: nested deeper than 200 levels',
   ],
   ['too large', 'lesson.json', tooLarge, 'is 67108865 bytes; at most 67108864 are allowed'],
+  ['too large', 'manifest.json', tooLarge, 'is 67108865 bytes; at most 67108864 are allowed'],
   ['an array', 'manifest.json', [], 'must be an object'],
 ])('JSON that is %s in %s is rejected', async (_how, path, content, fault) => {
   expect(await failure({ [path]: content })).toBe(`${path}: ${fault}`);
@@ -53,8 +55,11 @@ const twoTypes = [1, 2].map(() => ({ widgetType: 'Q', localPath: './widgets/q.js
 describe('a manifest is rejected with', () => {
   test.each([
     [{ lessonId: versionId }, `lessonId: is not the id of lesson.json, ${lessonId}`],
+    [{ versionId: undefined }, 'versionId: is missing'],
     [{ versionNumber: 0 }, 'versionNumber: must be 1 or more'],
+    [{ versionNumber: 1.5 }, 'versionNumber: must be a whole number'],
     [{ formatVersion: '2.0.0' }, 'formatVersion: must be a version 1.x.y of the package format'],
+    [{ files: undefined }, 'files: is missing'],
     [{ files: { lesson: './other.json' } }, 'files.lesson: must be ./lesson.json'],
     [
       { failedMedia: [{ id: mediaId, localPath: '../x.jpg' }] },
@@ -79,11 +84,14 @@ describe('a manifest is rejected with', () => {
       { [jpgFile]: 'x' },
     ],
     [{ id: 'x' }, '.id: must be a UUID'],
+    [{ mimeType: 'image' }, '.mimeType: must be a MIME type such as image/png'],
     [{ size: 9 }, `.size: ./${jpgFile} has 1 bytes, not 9`, { [jpgFile]: 'x' }],
+    [{ sha256: 'x' }, '.sha256: must be 64 hex digits', { [jpgFile]: 'x' }],
     [
       { localPath: './media/../../x.jpg' },
       '.localPath: ./media/../../x.jpg: the path leads out of its folder (..)',
     ],
+    [{ localPath: '/media/x.jpg' }, '.localPath: /media/x.jpg: the path is absolute'],
     [{ localPath: './lesson.json' }, '.localPath: ./lesson.json is not in media/'],
     [
       { localPath: './media/\u001b[2J\u009b.jpg' },
@@ -133,6 +141,7 @@ describe('a manifest is rejected with', () => {
       { 'widgets/q.js': 'x' },
     ],
     [{ localPath: './media/q.js' }, '.localPath: ./media/q.js is not in widgets/', { 'media/q.js': 'x' }],
+    [{ sourceUrl: 'data:text/javascript,1' }, '.sourceUrl: must be an http or https URL'],
     [{ sourceUrl: `${url}?${'x'.repeat(8192)}` }, '.sourceUrl: must be at most 8192 characters'],
     [
       { localPath: js, cssSourceUrl: url },
@@ -174,11 +183,14 @@ describe('a package is rejected', () => {
     ]);
   });
 
-  test.each(['ftp://example.org', ''])('when the base URL is %j', async (mediaBaseUrl) => {
-    expect(await failure({}, { mediaBaseUrl })).toContain(
-      'the base of the media must be an http or https URL',
-    );
-  });
+  test.each(['ftp://example.org', 'example.org', '', 'http://'])(
+    'when the base URL is %j',
+    async (mediaBaseUrl) => {
+      expect(await failure({}, { mediaBaseUrl })).toContain(
+        'the base of the media must be an http or https URL',
+      );
+    },
+  );
 
   test('when it is larger than the caller allows', async () => {
     expect(await failure({ [jpgFile]: 'x'.repeat(5_000) }, { limits: { fileBytes: 4_000 } })).toBe(

@@ -6,6 +6,7 @@ import { failureOf, idleSeconds, png, resolveTo, text, useDownloads } from './do
 
 const { lab, make, get } = useDownloads();
 
+const mp3 = Buffer.concat([Buffer.from([0xff, 0xfb, 0x90, 0x64]), Buffer.alloc(2000, 0x55)]);
 const ogg = Buffer.concat([Buffer.from('OggS\x00\x02'), Buffer.alloc(200)]);
 const pdf = Buffer.from('%PDF-1.7\n%rest of it');
 const svg = '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>';
@@ -95,15 +96,21 @@ describe('types', () => {
     ['an image of another image type', 'image/jpeg', 'image/png', png, 'image/png'],
     ['an image without a type', 'image/png', undefined, png],
     ['an image of an unspecific type', 'image/png', 'application/octet-stream', png],
+    ['an image of an unspecific type from S3', 'image/png', 'binary/octet-stream', png],
     ['an image declared with an unspecific type', 'application/octet-stream', undefined, png],
+    ['an image with an invalid type', 'image/png', 'png', png],
     ['audio sent as video', 'audio/webm', 'video/webm', 'unknown bytes'],
     ['audio sent as application/ogg', 'audio/ogg', 'application/ogg', ogg],
+    ['audio with its signature', 'audio/mpeg', undefined, mp3],
     ['an SVG', 'image/svg+xml', 'image/svg+xml', svg],
+    ['an SVG without a type', 'image/svg+xml', undefined, svg],
     ['an SVG that begins with a comment', 'image/svg+xml', undefined, '<!-- Made by hand --><svg/>'],
     ['an SVG sent as text', 'image/svg+xml', 'text/plain', svg],
     ['subtitles sent as text', 'text/vtt', 'text/plain', text],
+    ['subtitles without a type', 'text/vtt', undefined, text],
     ['text that begins like a bitmap', 'text/plain', undefined, `BMW ${'and others '.repeat(20)}`],
     ['Markdown that begins with a tag', 'text/markdown', undefined, '<p align="center">Title</p>'],
+    ['a playlist', 'audio/mpegurl', undefined, '#EXTM3U\n'],
     ['a PDF of any type', 'application/pdf', 'application/x-download', pdf],
     ['a page declared as one', 'text/html', 'text/html', '<!doctype html>'],
     ['unknown bytes', 'video/mp4', 'video/mp4', Buffer.alloc(10_000, 7)],
@@ -125,12 +132,17 @@ describe('types', () => {
     ['a part of a page', 'video/mp4', undefined, '<h1>Not found</h1>'],
     ['a page without a type for an SVG', 'image/svg+xml', undefined, '<!doctype html><svg>'],
     ['a page without a type for subtitles', 'text/vtt', undefined, '<html><body>Log in'],
+    ['a page without a type for a PDF', 'application/pdf', undefined, '<!doctype html>'],
     ['an image for subtitles', 'text/vtt', undefined, png],
+    ['an XML error for a PNG', 'image/png', undefined, xmlError],
     ['a page for a video', 'video/mp4', 'text/html', '<html>'],
+    ['a page for subtitles', 'text/vtt', 'text/html', '<html>'],
     ['JSON for audio', 'audio/mpeg', 'application/json', '{}'],
+    ['an image for a video', 'video/mp4', 'image/png', png],
     ['XML for a PNG', 'image/png', 'application/xml', svg],
     ['a PDF sent as an image', 'image/png', 'image/png', pdf],
     ['an image sent as audio', 'audio/mpeg', 'audio/mpeg', png],
+    ['audio without a type for an image', 'image/png', undefined, mp3],
     ['an XML error for a video', 'video/mp4', undefined, xmlError],
   ])('%s is rejected before a byte is stored', async (_title, mimeType, contentType, body) => {
     lab.origin.serve('/a', body, { ...(contentType !== undefined && { contentType }) });

@@ -133,9 +133,18 @@ describe.skipIf(certificate === null)(title, () => {
       },
       'too_large',
     ],
+    [
+      'is overloaded',
+      (stream) => {
+        stream.respond({ ':status': 503 });
+        stream.end();
+      },
+      'server_error',
+    ],
     ['never responds', () => undefined, 'timeout'],
     ['sends nothing after the first bytes', sendPart, 'timeout'],
     ['sends GOAWAY', ({ session }) => session?.goaway(2), 'network'],
+    ['destroys its session', ({ session }) => session?.destroy(), 'network'],
     ['resets its connection', () => sockets.at(-1)?.resetAndDestroy(), 'network'],
     [
       'breaks off its connection within a body',
@@ -157,6 +166,8 @@ describe.skipIf(certificate === null)(title, () => {
 
   test.each<[string, () => void]>([
     ['closes', () => sessions[0]?.close()],
+    ['sends GOAWAY and closes', () => sessions[0]?.destroy()],
+    ['ends', () => sockets[0]?.end()],
     ['resets', () => sockets[0]?.resetAndDestroy()],
   ])('a server that %s an unused connection delays no download', async (_title, close) => {
     await download('/a');
