@@ -8,7 +8,7 @@ import {
   withoutRestart,
 } from './queued-write.ts';
 import type { KnownAnswer, QueuedWrite } from './queued-write.ts';
-import { enqueue } from './save-queue.ts';
+import { debounceMs, enqueue } from './save-queue.ts';
 import type { Context, SaveQueue } from './save-queue.ts';
 import type { StepPosition, SessionRecord } from './session-record.ts';
 
@@ -51,7 +51,11 @@ export function adopt(
   }
   if (adopted.length === 0) return queue;
   const writes = [...adopted.map((write) => ({ ...write, sent: true })), ...queue.writes];
-  const next = { ...queue, writes, dueAt: Math.min(queue.dueAt, context.now) };
+  // The tab has saved something since this page was rendered. If it is still open, it hands over the newer record at
+  // once. Without that record, the server would report a conflict.
+  const isOutdated = abandoned.some(({ base }) => base > queue.record.revision);
+  const dueAt = context.now + (isOutdated ? debounceMs : 0);
+  const next = { ...queue, writes, dueAt: Math.min(queue.dueAt, dueAt) };
   const goesBack = isBehind && queue.writes.length === 0;
   return goesBack ? enqueue(next, { position: here.position }, here.versionId, context) : next;
 }

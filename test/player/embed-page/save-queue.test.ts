@@ -3,6 +3,7 @@ import { abandonedSavesOf, adopt, findOutdatedSave } from '../../../player/embed
 import { chooseNotices } from '../../../player/embed-page/choose-notices.ts';
 import {
   addTime,
+  catchUp,
   continueHere,
   debounceMs,
   handOver,
@@ -315,6 +316,17 @@ describe('changes adopted from another tab', () => {
     expect(queue.writes).toHaveLength(1);
     const done = drained(queue, new SessionRules());
     expect(adopt(done, [saves], here, contextAt(start))).toBe(done);
+  });
+
+  test('wait for the newer record of a tab that has saved something meanwhile', () => {
+    const server = new SessionRules();
+    const rendered = newQueue(server.record());
+    saveElsewhere(server, [answerOf('q1', ['a'])]);
+    const saves = savesOf([answerOf('q2', ['b'])], server);
+    const queue = adopt(rendered, [saves], here, contextAt(start));
+    expect(waitMs(queue, start)).toBe(debounceMs);
+    const { hold } = drained(catchUp(queue, server.record()), server, start + debounceMs);
+    expect([hold, server.answers()]).toEqual([null, { 'quiz/q1': ['a'], 'quiz/q2': ['b'] }]);
   });
 
   test('do not undo later changes from elsewhere', () => {

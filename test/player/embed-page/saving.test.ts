@@ -167,9 +167,20 @@ describe('without a network', () => {
 describe('in several tabs and on several devices', () => {
   test('a second tab takes over with unsubmitted text, and back; the first one shows a notice', async () => {
     const { version, context, learner: first } = await lab.start({ version: await publishEssay() });
+    // The first tab saves its answer while the second one loads.
+    let isRendered = false;
+    await first.page.route('**/session?*', async (route) => {
+      await waitFor('the page of the second tab', () => isRendered);
+      await route.continue();
+    });
     await choose(first, 'b');
     await write(first, 'The moon');
 
+    await context.route('**/embed-page*.js', async (route) => {
+      isRendered = true;
+      await lab.seeSaved(version, { q1: ['b'] });
+      await route.continue();
+    });
     const second = await lab.open(version, { context });
     await seeText(second, 'The moon');
     await seeChosen(second, 'b');
