@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { rm, symlink } from 'node:fs/promises';
+import { rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
@@ -154,16 +154,18 @@ test('fails for a package that cannot be played', async () => {
   });
 });
 
-test.each<[string, (path: string) => Promise<void>, RegExp]>([
+test.each<[string, (path: string, file: string) => Promise<void>, RegExp]>([
   [
     'a link to a file outside',
     (path) => symlink('/etc/passwd', join(path, 'media', 'a.png')),
     /is a symbolic link/,
   ],
+  ['a page instead of a picture', (_, file) => writeFile(file, '<!doctype html><p>Not found'), /bad_type/],
+  ['an empty picture', (_, file) => writeFile(file, ''), /is empty/],
   ['no lesson', (path) => rm(join(path, 'lesson.json')), /lesson\.json: is not in the package/],
 ])('rejects a folder with %s with the same message as import', async (_, spoil, reason) => {
-  const { path } = await buildPackage({ media: [{ bytes: picture }] });
-  await spoil(path);
+  const { path, mediaIds } = await buildPackage({ media: [{ bytes: picture }] });
+  await spoil(path, join(path, 'media', `${mediaIds[0]}.png`));
   const error = errorIn(await lecternHere(withoutServers, 'lesson', 'check', path));
   expect(error).toMatch(reason);
   expect(await errorOf('lesson', 'import', path, ...(await newOwner()))).toBe(error);

@@ -153,40 +153,43 @@ test('an erasure leaves nothing, whichever of its database operations a crash fo
   }
 });
 
-test('a learner whose data a restore brings back is erased again; what the learner began later stays', async () => {
-  const learner = await plantLearner(api, version, { source: 'embed' });
-  const { organizationId } = learner.subject;
-  const later = await publishLesson(api, { _id: organizationId, slug: 'x' } as Organization);
-  const dump = await dumpOf(api.db);
-  const { _id } = await requestErasure(deps(), learner.subject);
-  await work();
-  expect(await found(learner)).toEqual([]);
-  await restore(api.db, dump);
-  expect(await findErasure(api.db, organizationId, _id)).toBeNull();
-  expect((await found(learner)).length).toBeGreaterThan(0);
+test.each(['embed', 'lti'] as const)(
+  'a learner of %s whose data a restore brings back is erased again; what the learner began later stays',
+  async (source) => {
+    const learner = await plantLearner(api, version, { source });
+    const { organizationId } = learner.subject;
+    const later = await publishLesson(api, { _id: organizationId, slug: 'x' } as Organization);
+    const dump = await dumpOf(api.db);
+    const { _id } = await requestErasure(deps(), learner.subject);
+    await work();
+    expect(await found(learner)).toEqual([]);
+    await restore(api.db, dump);
+    expect(await findErasure(api.db, organizationId, _id)).toBeNull();
+    expect((await found(learner)).length).toBeGreaterThan(0);
 
-  // A new record, with a token that was signed after the erasure.
-  const model = api.db.embedProgress;
-  const record =
-    (await model.collection.findOne({ lessonId: version.lessonId, ...ofSubject(learner) })) ?? {};
-  const at = new Date(Date.now() + 1000);
-  const begun = {
-    ...record,
-    _id: randomUUID(),
-    lessonId: later.lessonId,
-    startedAt: at,
-    lastActivityAt: at,
-  };
-  await model.collection.insertOne(begun as never);
+    // A new record, with a token that was signed after the erasure.
+    const model = source === 'embed' ? api.db.embedProgress : api.db.ltiProgress;
+    const record =
+      (await model.collection.findOne({ lessonId: version.lessonId, ...ofSubject(learner) })) ?? {};
+    const at = new Date(Date.now() + 1000);
+    const begun = {
+      ...record,
+      _id: randomUUID(),
+      lessonId: later.lessonId,
+      startedAt: at,
+      lastActivityAt: at,
+    };
+    await model.collection.insertOne(begun as never);
 
-  const before = (await recordedErasures(learner)).length;
-  expect(await reapply()).toMatchObject({ reapplied: 1 });
-  expect(await recordedErasures(learner)).toHaveLength(before + 1);
-  const left = await model.collection.find(ofSubject(learner)).toArray();
-  expect(left.map(({ lessonId }) => lessonId as string)).toEqual([later.lessonId]);
-  expect((await learner.player.ask()).status).toBe(410);
-  expect(await reapply()).toMatchObject({ reapplied: 0 });
-});
+    const before = (await recordedErasures(learner)).length;
+    expect(await reapply()).toMatchObject({ reapplied: 1 });
+    expect(await recordedErasures(learner)).toHaveLength(before + 1);
+    const left = await model.collection.find(ofSubject(learner)).toArray();
+    expect(left.map(({ lessonId }) => lessonId as string)).toEqual([later.lessonId]);
+    expect((await learner.player.ask()).status).toBe(410);
+    expect(await reapply()).toMatchObject({ reapplied: 0 });
+  },
+);
 
 describe('after an erasure', () => {
   let learner: MarkedLearner;

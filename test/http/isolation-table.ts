@@ -195,7 +195,11 @@ function pathOf(pattern: string, ids: Ids, { ids: own }: Tenant): string {
   const sign = pattern.endsWith(':chunkId') ? signChunksUrl : signContentUrl;
   const [expires = '', signature = ''] = sign(testAssetSecret, own).url.split('/').slice(-3);
   const values: Record<string, string> = { ...ids, file: `${ids.widgetType}.js`, expires, signature };
-  return pattern.replaceAll(/:(\w+)/g, (_, parameter: string) => values[parameter] ?? '');
+  return pattern.replaceAll(/:(\w+)/g, (_, parameter: string) => {
+    const value = values[parameter];
+    if (value === undefined) throw new Error(`${pattern}: no id for ${parameter}`);
+    return value;
+  });
 }
 
 /** All other endpoints, and why they take no ids of an organization. */

@@ -34,11 +34,12 @@ test('on shutdown silent connections and event streams end, clients that wait fo
   onTestFinished(() => queue.close());
   const asking = ask(api.url + exportPath(version), { headers });
   await waitFor('its job', async () => (await queue.jobs.getPrioritizedCount()) === 1);
+  // The API accepts it before the connection of the event stream, which is newer.
+  const { hostname, port } = new URL(api.url);
+  await once(connect(Number(port), hostname), 'connect');
   const stream = { headers: { ...headers, accept: 'text/event-stream' }, agent: false };
   const opened = get(api.url + statusPath(version), stream);
   const [events] = (await once(opened, 'response')) as [IncomingMessage];
-  const { hostname, port } = new URL(api.url);
-  await once(connect(Number(port), hostname), 'connect');
   const started = performance.now();
   expect(await api.end()).toBe('exit code 0');
   // SHUTDOWN_SECONDS, 30, would cut it off.

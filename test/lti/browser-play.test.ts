@@ -1,5 +1,6 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import arabic from '../../locales/ar.json' with { type: 'json' };
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { revokeTokens } from '../../shared/models/token-revocation.ts';
 import { deleteLesson } from '../../shared/publishing/publishing.ts';
@@ -183,7 +184,8 @@ test('axe-core finds no violation in a dark launch page with Arabic text around 
   const viewer = await launch(lesson, claims, context);
   await finish(viewer);
   await back(viewer).waitFor();
-  await viewer.outer.getByRole('complementary').waitFor();
+  const notice = viewer.outer.getByRole('complementary');
+  expect(await notice.textContent()).toContain(arabic['notice.preview']);
   expect(await faultsOf(viewer.page)).toEqual([]);
   await context.close();
 });

@@ -158,6 +158,7 @@ describe('a launch is rejected whose token', () => {
       400,
       { claims: { [claim.context]: { id: 'a'.repeat(256) } } },
     ],
+    ['identifies the user with a control character', 'malformed_claims', 400, { claims: { sub: 'a\0' } }],
     ['identifies the user with an object', 'malformed_claims', 400, { claims: { sub: {} } }],
     ['names no lesson', 'no_lesson', 404, custom({})],
     ['names an invalid lesson', 'lesson_not_found', 404, custom({ lesson_id: '<i>1</i>' })],

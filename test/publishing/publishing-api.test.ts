@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { findVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
-import { buildPackage, buildVersion } from '../support/factories.ts';
+import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
 import { useApi, useOrigin } from '../support/use.ts';
 
 const origin = useOrigin();
@@ -13,9 +14,8 @@ async function buildDraft(overrides: Parameters<typeof buildPackage>[0] = {}): P
   return buildVersion(api, api.organization, path, { publish: false });
 }
 
-function send(method: string, { lessonId, _id }: LessonVersion, action: string) {
-  const url = `${api.url}/api/lessons/${lessonId}/versions/${_id}/${action}`;
-  return ask(url, { method, headers: api.headers });
+function send(method: string, { lessonId, _id }: LessonVersion, action: string, headers = api.headers) {
+  return ask(`${api.url}/api/lessons/${lessonId}/versions/${_id}/${action}`, { method, headers });
 }
 
 test('a draft is previewed, published, played, unpublished and deleted', async () => {
@@ -75,4 +75,14 @@ test('a check downloads widgets by URL, and publishing names missing ones', asyn
   const missing = 'No widget is registered for the type Missing.';
   expect(warnings).toEqual([missing, expect.stringMatching(/^The module of the widget Dial /)]);
   expect(jsonOf(await send('POST', draft, 'publish'))).toMatchObject({ warnings: [missing] });
+});
+
+test("another organization's lesson cannot be changed", async () => {
+  const draft = await buildDraft();
+  await send('POST', draft, 'publish');
+  const { headers } = await buildOrganization(api);
+  expectError(await send('POST', draft, 'unpublish', headers), 404, 'Lesson or version not found');
+  const lesson = `${api.url}/api/lessons/${draft.lessonId}`;
+  expectError(await ask(lesson, { method: 'DELETE', headers }), 404, 'Lesson not found');
+  expect((await findVersion(api.db, draft._id))?.status).toBe('published');
 });
