@@ -4,9 +4,8 @@ import { expectFailure } from '../support/answers.ts';
 import { buildVersion, manifestPath } from '../support/factories.ts';
 import { filesOf } from '../exports/exports.ts';
 import { useExportLab } from '../exports/lab.ts';
-import { buildQuiz } from './lessons.ts';
+import { buildQuiz, hostileTitles } from './lessons.ts';
 import { cartridgeFaults } from './own-schemas.ts';
-import { hostileTitles } from './titles.ts';
 
 /* Thin Common Cartridges: links without content. test/lti/launch-lessons.test.ts launches such links. */
 

@@ -11,10 +11,9 @@ import { useBrowser } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { verbOf } from './cmi5-rules.ts';
 import { answerStep, goOn, heading, playToEnd, stateOn } from './learner.ts';
-import { buildQuiz, questions, sections } from './lessons.ts';
+import { buildQuiz, hostileTitles, questions, sections } from './lessons.ts';
 import { startCmi5Platform } from './lrs.ts';
 import { cmi5Faults } from './own-schemas.ts';
-import { hostileTitles } from './titles.ts';
 import type { Cmi5Platform, LaunchSettings } from './lrs.ts';
 
 /* cmi5 packages in Chromium, with a platform that rejects what the requirements forbid. */

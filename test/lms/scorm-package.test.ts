@@ -7,8 +7,7 @@ import { buildVersion, statusPath } from '../support/factories.ts';
 import { filesOf, listFiles, urlsOf } from '../exports/exports.ts';
 import { useExportLab } from '../exports/lab.ts';
 import { png } from '../exports/pictures.ts';
-import { buildQuiz, sections } from './lessons.ts';
-import { hostileTitles } from './titles.ts';
+import { buildQuiz, hostileTitles, sections } from './lessons.ts';
 import { namedSchemas, schemaFaults } from './xml-schemas.ts';
 
 const lab = useExportLab({}, { worker: true });
