@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import type { AuditAnchor } from '../models/audit-anchor.ts';
 import type { AuditBlock } from '../models/audit-block.ts';
-import type { AuditEntry } from './audit-entry.ts';
+import type { AuditEntry, NewAuditEntry } from './audit-entry.ts';
 
 /*
  * The hash chain of an organization's audit log. A block's hash covers its entries and the hash of the block before it,
@@ -23,20 +23,33 @@ export function auditKeyOf(pepper: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', pepper, '', 'lectern audit log', 32));
 }
 
+/** An entry as a block stores it. A log that waits for MongoDB holds texts, which cost less memory than objects. */
+export interface PrintedEntry {
+  text: string;
+  at: Date;
+  /** The pseudonym of the learner that the entry is about; null if it is about none. */
+  learner: string | null;
+}
+
+export function printEntry(entry: NewAuditEntry, at: Date): PrintedEntry {
+  const text = JSON.stringify({ at: at.toISOString(), ...entry } satisfies AuditEntry);
+  return { text, at, learner: entry.target?.type === 'learner' ? entry.target.id : null };
+}
+
 /** Returns the block with these entries after the head of a chain. @param now the time of this process. */
 export function sealBlock(
   key: Uint8Array,
   organizationId: string,
   head: ChainHead,
-  { entries, now }: { entries: readonly AuditEntry[]; now: Date },
+  { entries, now }: { entries: readonly PrintedEntry[]; now: Date },
 ): Omit<AuditBlock, '_id'> {
-  const times = [head.sealedAt, now, ...entries.map(({ at }) => new Date(at))];
-  const learners = entries.flatMap(({ target }) => (target?.type === 'learner' ? [target.id] : []));
+  const times = [head.sealedAt, now, ...entries.map(({ at }) => at)];
+  const learners = entries.flatMap(({ learner }) => learner ?? []);
   const block = {
     organizationId,
     sequence: head.sequence + 1,
     sealedAt: new Date(Math.max(...times.map((time) => time.getTime()))),
-    entries: JSON.stringify(entries),
+    entries: `[${entries.map(({ text }) => text).join(',')}]`,
     count: entries.length,
     learners: [...new Set(learners)],
     previousHash: head.hash,

@@ -8,9 +8,9 @@ import type { AuditBlockDb } from '../models/audit-block.ts';
 import { backoffMs } from '../platform/backoff.ts';
 import { LecternError } from '../platform/errors.ts';
 import type { Logger } from '../platform/log.ts';
-import { auditKeyOf, emptyChain, sealBlock } from './audit-chain.ts';
-import type { ChainHead } from './audit-chain.ts';
-import type { AuditEntry, NewAuditEntry } from './audit-entry.ts';
+import { auditKeyOf, emptyChain, printEntry, sealBlock } from './audit-chain.ts';
+import type { ChainHead, PrintedEntry } from './audit-chain.ts';
+import type { NewAuditEntry } from './audit-entry.ts';
 
 export type AuditDb = AuditBlockDb & AuditAnchorDb;
 
@@ -51,7 +51,7 @@ type ChainedBlock = ReturnType<typeof sealBlock>;
 
 /** The entries of an organization that MongoDB lacks. */
 interface Buffer {
-  entries: AuditEntry[];
+  entries: PrintedEntry[];
   /** A block of the first entries that MongoDB has not acknowledged, but may have. */
   unsure: ChainedBlock | null;
   /** The last of the writes in progress, which run one after the other. */
@@ -130,7 +130,7 @@ export class AuditLog {
     if (buffer.entries.length >= lastEntriesOfOne)
       throw new Error(fullText(buffer.entries.length, organizationId));
     this.#buffers.set(organizationId, buffer);
-    buffer.entries.push({ at: new Date().toISOString(), ...shortened(entry) });
+    buffer.entries.push(printEntry(shortened(entry), new Date()));
     this.#buffered += 1;
     return buffer;
   }
@@ -212,11 +212,11 @@ function shortened({ target, details, ...entry }: NewAuditEntry): NewAuditEntry 
 }
 
 /** Returns the first entries, as many as a block may have. */
-function entriesOfBlock(entries: readonly AuditEntry[]): AuditEntry[] {
+function entriesOfBlock(entries: readonly PrintedEntry[]): PrintedEntry[] {
   const first = entries.slice(0, maxBlockEntries);
   let bytes = 0;
-  const end = first.findIndex((entry) => {
-    bytes += Buffer.byteLength(JSON.stringify(entry));
+  const end = first.findIndex(({ text }) => {
+    bytes += Buffer.byteLength(text);
     return bytes > maxBlockBytes;
   });
   return end === -1 ? first : first.slice(0, Math.max(end, 1));
