@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
+import { LRUCache } from 'lru-cache';
 import { bytesOf, joinGzip } from '../../shared/platform/gzip-text.ts';
 import type { GzipText } from '../../shared/platform/gzip-text.ts';
 import type { CompressionBudget } from './compression-budget.ts';
@@ -9,6 +10,17 @@ export const minCompressedBytes = 1024;
 
 /** Up to this size, one buffer is sent faster than several, and the system's buffers hold it for slow readers. */
 const maxCopiedBytes = 1024 ** 2;
+
+/**
+ * The texts that clients without gzip loaded last, expanded. Expanding a lesson takes longer than the rest of a request.
+ * Concurrent requests for a text share one call.
+ */
+const expandedTexts = new LRUCache<GzipText, Buffer>({
+  maxSize: 16 * 1024 ** 2,
+  sizeCalculation: (expanded, { file }) => expanded.length + file.length,
+  fetchMethod: (text) => text.expand(),
+  ignoreFetchAbort: true,
+});
 
 /**
  * Sends a body of several texts, one after the other, with gzip if the client accepts it. Constant texts are already
@@ -29,7 +41,7 @@ export async function sendTexts(
     sendPieces(ctx, expandAll(texts), total);
   } else {
     const expanded = await Promise.all(
-      texts.map((text) => (Buffer.isBuffer(text) ? Promise.resolve(text) : text.expand())),
+      texts.map((text) => (Buffer.isBuffer(text) ? Promise.resolve(text) : expandedTexts.forceFetch(text))),
     );
     sendPieces(ctx, expanded, total);
   }
