@@ -117,7 +117,10 @@ export async function authorizeExport(
   { ctx, caller: { organization }, params: { lessonId, versionId }, query }: ExportRequest,
 ): Promise<AuthorizedExport> {
   if (organization.plan !== 'edtech') throw new LecternError('FEATURE_NOT_AVAILABLE', planFault);
-  const version = await findPublishedVersion(db, organization._id, lessonId, versionId);
+  const [version, theme] = await Promise.all([
+    findPublishedVersion(db, organization._id, lessonId, versionId),
+    findLessonTheme(db, { organizationId: organization._id, lessonId }),
+  ]);
   if (version === null) throw new LecternError('NOT_FOUND', notFound);
   if (version.problems.length > 0) {
     const message = `The lesson cannot be exported: ${version.problems.join('; ')}`;
@@ -127,5 +130,5 @@ export async function authorizeExport(
     playerName: () => player.name,
     publicUrl: () => publicUrlOf(ctx, config),
   });
-  return { version, job: exportJobOf(version, profile, await findLessonTheme(db, version)) };
+  return { version, job: exportJobOf(version, profile, theme) };
 }
