@@ -11,16 +11,26 @@ export const minCompressedBytes = 1024;
 /** Up to this size, one buffer is sent faster than several, and the system's buffers hold it for slow readers. */
 const maxCopiedBytes = 1024 ** 2;
 
+/** The memory of an entry beside its texts: a compressed text may keep one of Node's 8 KiB slabs. */
+const entryBytes = 10 * 1024;
+
 /**
- * The texts that clients without gzip loaded last, expanded. Expanding a lesson takes longer than the rest of a request.
- * Concurrent requests for a text share one call.
+ * Caches expanded texts for clients without gzip, because expanding a lesson takes longer than the rest of a request.
+ * Concurrent requests for a text expand it once.
  */
 const expandedTexts = new LRUCache<GzipText, Buffer>({
   maxSize: 16 * 1024 ** 2,
-  sizeCalculation: (expanded, { file }) => expanded.length + file.length,
-  fetchMethod: (text) => text.expand(),
+  sizeCalculation: (expanded, { file }) => expanded.buffer.byteLength + file.length + entryBytes,
+  fetchMethod: async (text) => withoutSlack(await text.expand()),
   ignoreFetchAbort: true,
 });
+
+/** Copies bytes out of a larger buffer: zlib returns even a short text as a part of 16 KiB. */
+function withoutSlack(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
+}
 
 /**
  * Sends a body of several texts, one after the other, with gzip if the client accepts it. Constant texts are already

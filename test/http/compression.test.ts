@@ -1,6 +1,10 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import * as zlib from 'node:zlib';
+import Koa from 'koa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sendTexts } from '../../api/http/send-texts.ts';
 import { CompressionBudget } from '../../api/http/compression-budget.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { embedPath } from '../embed/embed-pages.ts';
@@ -8,6 +12,8 @@ import { buildUser, openSession } from '../accounts/users.ts';
 import { heading, Player, publishLesson, section, step } from '../player/player-lessons.ts';
 import { storeAsset } from '../media/store-asset.ts';
 import { buildLearnerToken } from '../support/factories.ts';
+import { GzipText } from '../../shared/platform/gzip-text.ts';
+import { usedMemory } from '../support/garbage.ts';
 import { useApi } from '../support/use.ts';
 
 const api = useApi();
@@ -163,4 +169,18 @@ test('an organization that uses up the budget leaves a share for others', () => 
   };
   expect(reserveAll('hostile')).toBe(6);
   expect(reserveAll('other')).toBe(2);
+});
+
+test('the cache of expanded texts takes little memory for many small ones, too', async () => {
+  const budget = new CompressionBudget();
+  const koa = new Koa();
+  const before = usedMemory().arrayBuffers;
+  for (let count = 0; count < 5_000; count += 1) {
+    const request = new IncomingMessage(new Socket());
+    const ctx = koa.createContext(request, new ServerResponse(request));
+    await sendTexts(ctx, [await GzipText.of(`{"text":${count}}`)], budget);
+    expect(String(ctx.body)).toBe(`{"text":${count}}`);
+  }
+  // zlib returns each as a part of a buffer of 16 KiB: 80 MB together.
+  expect(usedMemory().arrayBuffers - before).toBeLessThan(24 * 1024 ** 2);
 });
