@@ -8,9 +8,12 @@ import {
   withoutRestart,
 } from './queued-write.ts';
 import type { KnownAnswer, QueuedWrite } from './queued-write.ts';
-import { debounceMs, enqueue } from './save-queue.ts';
+import { enqueue } from './save-queue.ts';
 import type { Context, SaveQueue } from './save-queue.ts';
 import type { StepPosition, SessionRecord } from './session-record.ts';
+
+/** How long adopted writes wait for the record that an open tab hands over. */
+export const handoverWaitMs = 500;
 
 /** Unsaved writes of a tab that is closed or has handed over. Browsers store them, so the fields keep their names. */
 export interface AbandonedSaves {
@@ -42,19 +45,20 @@ export function adopt(
   const inOrder = abandoned.toSorted((a, b) => (a.writes[0]?.at ?? 0) - (b.writes[0]?.at ?? 0));
   const adopted: QueuedWrite[] = [];
   let isBehind = false;
+  let isRecordOutdated = false;
   for (const saves of inOrder) {
     const fresh = saves.writes.filter(({ writeId }) => !known.has(writeId));
     if (fresh.length === 0) continue;
     for (const { writeId } of fresh) known.add(writeId);
     isBehind = continuedElsewhere(queue.record, saves);
+    isRecordOutdated ||= saves.base > queue.record.revision;
     adopted.push(...adapted(fresh, queue.record, saves, isBehind));
   }
   if (adopted.length === 0) return queue;
   const writes = [...adopted.map((write) => ({ ...write, sent: true })), ...queue.writes];
-  // The tab has saved something since this page was rendered. If it is still open, it hands over the newer record at
-  // once. Without that record, the server would report a conflict.
-  const isOutdated = abandoned.some(({ base }) => base > queue.record.revision);
-  const dueAt = context.now + (isOutdated ? debounceMs : 0);
+  // Another tab has saved since this page was rendered, so sending now would cause a conflict. If that tab is still open,
+  // it hands over the newer record at once: wait for it briefly.
+  const dueAt = context.now + (isRecordOutdated ? handoverWaitMs : 0);
   const next = { ...queue, writes, dueAt: Math.min(queue.dueAt, dueAt) };
   const goesBack = isBehind && queue.writes.length === 0;
   return goesBack ? enqueue(next, { position: here.position }, here.versionId, context) : next;

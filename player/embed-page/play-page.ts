@@ -177,8 +177,8 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     if (typeof steps === 'string') {
       frame.post({ type: 'chunkFailed', chunk, isGone: steps === 'gone' });
     } else {
-      positions.addSteps(steps);
       frame.post({ type: 'chunk', chunk, steps });
+      positions.addSteps(steps);
     }
   }
 

@@ -15,10 +15,13 @@ export interface StepPositions {
   totalSteps: number;
 }
 
-/** @param readFirst the first answer that needs their widgets calls it, so that parsing delays no first step */
+/**
+ * @param readFirstSteps returns the first steps. The first answer that needs their widgets calls it, so that parsing does
+ * not delay the first step.
+ */
 export function stepPositions(
   { sections }: Pick<LessonSkeleton, 'sections'>,
-  readFirst: () => readonly ChunkStep[],
+  readFirstSteps: () => readonly ChunkStep[],
 ): StepPositions {
   const steps = sections.flatMap((section, sectionIndex) =>
     section.steps.map(({ id }, stepIndex) => ({ sectionIndex, stepIndex, stepId: id })),
@@ -26,7 +29,7 @@ export function stepPositions(
   const byId = new Map(steps.map((step) => [step.stepId, step]));
   const first: StepPosition = steps[0] ?? { sectionIndex: 0, stepIndex: 0, stepId: '' };
   const widgets = new Map<string, ReadonlySet<string>>();
-  let unread: typeof readFirst | undefined = readFirst;
+  let unread: typeof readFirstSteps | undefined = readFirstSteps;
 
   function addSteps(loaded: readonly ChunkStep[]): void {
     for (const { id, content } of loaded) widgets.set(id, blockIds(content));
@@ -60,7 +63,7 @@ function blockIds(content: unknown): ReadonlySet<string> {
     if (typeof next !== 'object' || next === null) continue;
     const { props } = next as { props?: { id?: unknown } | null };
     if (typeof props?.id === 'string') found.add(props.id);
-    open.push(...(Object.values(next) as unknown[]).filter((value) => value !== undefined));
+    for (const value of Object.values(next) as unknown[]) if (value !== undefined) open.push(value);
   }
   return found;
 }

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { abandonedSavesOf, adopt, findOutdatedSave } from '../../../player/embed-page/abandoned-saves.ts';
+import {
+  abandonedSavesOf,
+  adopt,
+  findOutdatedSave,
+  handoverWaitMs,
+} from '../../../player/embed-page/abandoned-saves.ts';
 import { chooseNotices } from '../../../player/embed-page/choose-notices.ts';
 import {
   addTime,
@@ -324,8 +329,8 @@ describe('changes adopted from another tab', () => {
     saveElsewhere(server, [answerOf('q1', ['a'])]);
     const saves = savesOf([answerOf('q2', ['b'])], server);
     const queue = adopt(rendered, [saves], here, contextAt(start));
-    expect(waitMs(queue, start)).toBe(debounceMs);
-    const { hold } = drained(catchUp(queue, server.record()), server, start + debounceMs);
+    expect(waitMs(queue, start)).toBe(handoverWaitMs);
+    const { hold } = drained(catchUp(queue, server.record()), server, start + handoverWaitMs);
     expect([hold, server.answers()]).toEqual([null, { 'quiz/q1': ['a'], 'quiz/q2': ['b'] }]);
   });
 
