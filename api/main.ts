@@ -1,7 +1,7 @@
 import { loadConfig, settingWarnings } from '../shared/platform/config.ts';
 import type { Config } from '../shared/platform/config.ts';
 import { messageOf } from '../shared/platform/errors.ts';
-import { limitGarbage } from '../shared/platform/garbage-collector.ts';
+import { limitHeapGrowth } from '../shared/platform/garbage-collector.ts';
 import { createLogger, openLogStream, printable } from '../shared/platform/log.ts';
 import type { Logger } from '../shared/platform/log.ts';
 import { recordRunningApi } from '../shared/operations/running-api.ts';
@@ -9,12 +9,12 @@ import { findServers } from '../shared/embedded/servers.ts';
 import { Shutdown } from '../shared/platform/shutdown.ts';
 import { startApi } from './start.ts';
 
-/** Pages of large books create much garbage. */
-const garbagePercent = 50;
+/** How far the heap may grow beyond the live objects, in percent. Pages of large books create much garbage. */
+const heapGrowthPercent = 50;
 
 /** Starts the API process: configuration, connections, server; shutdown reverses these steps. */
 async function main(): Promise<void> {
-  limitGarbage(garbagePercent);
+  limitHeapGrowth(heapGrowthPercent);
   const config = loadConfig();
   const log = createLogger(config, 'api', await openLogStream(config));
   const shutdown = new Shutdown(log, config.shutdownSeconds);

@@ -1,8 +1,9 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { childEnvironment, parseConfig } from '../shared/platform/config.ts';
 import type { Config } from '../shared/platform/config.ts';
 import { issueApiKey } from '../shared/models/api-key.ts';
@@ -16,11 +17,11 @@ import { packageRoot } from '../shared/platform/paths.ts';
 import { publishVersion } from '../shared/publishing/publishing.ts';
 import { loadSecrets } from '../shared/platform/secrets.ts';
 import type { Secrets } from '../shared/platform/secrets.ts';
+import { embeddedServersRun } from '../shared/embedded/client.ts';
 import { findServers } from '../shared/embedded/servers.ts';
 import type { Servers } from '../shared/embedded/servers.ts';
 import { createStore } from '../shared/storage/create-store.ts';
 import type { Store } from '../shared/storage/store.ts';
-import { removeBench } from './remove.ts';
 
 /** A separate installation for a benchmark, without processes yet, with an organization that may export. */
 export interface BenchInstallation {
@@ -84,19 +85,22 @@ export async function prepareInstallation(more: Record<string, string> = {}): Pr
     },
     async remove() {
       await db.connection.close();
-      await removeBench(folder, config, servers);
+      await servers.release();
+      // The servers write to the folder until they end.
+      while (await embeddedServersRun(config.dataDir)) await sleep(100);
+      await rm(folder, { recursive: true, force: true });
     },
   };
 }
 
-/** Starts an API from `dist/`, as operators run it; resolves when it is ready. The caller has compiled it. */
+/** Starts the API from `dist/`, as operators do, and resolves when it is ready. Call `compile()` first. */
 export async function startCompiledApi(
   { servers, settings }: Pick<BenchInstallation, 'servers' | 'settings'>,
-  more: Record<string, string> = {},
+  extraSettings: Record<string, string> = {},
 ): Promise<{ port: number; metricsPort: number; stop: () => Promise<void> }> {
   const { mongodbUri: MONGODB_URI, redisUrl: REDIS_URL } = servers;
-  const env = childEnvironment({ MONGODB_URI, REDIS_URL, ...settings, ...more });
-  // Without the loader of this process.
+  const env = childEnvironment({ MONGODB_URI, REDIS_URL, ...settings, ...extraSettings });
+  // This process has a loader for TypeScript, which the child would inherit.
   const child = fork(join(packageRoot, 'dist', 'api', 'main.js'), { env, execArgv: [] });
   const ended = once(child, 'exit');
   const [ports] = (await once(child, 'message')) as [{ port: number; metricsPort: number }];

@@ -1,17 +1,17 @@
 import { loadConfig, settingWarnings } from '../shared/platform/config.ts';
 import { messageOf } from '../shared/platform/errors.ts';
-import { limitGarbage } from '../shared/platform/garbage-collector.ts';
+import { limitHeapGrowth } from '../shared/platform/garbage-collector.ts';
 import { createLogger, openLogStream, printable } from '../shared/platform/log.ts';
 import { findServers } from '../shared/embedded/servers.ts';
 import { Shutdown } from '../shared/platform/shutdown.ts';
 import { startWorker } from './start.ts';
 
-/** Builds of many small files create much garbage. */
-const garbagePercent = 10;
+/** How far the heap may grow beyond the live objects, in percent. Builds of many small files create much garbage. */
+const heapGrowthPercent = 10;
 
 /** Runs the worker process: takes jobs until a signal ends it, then finishes the current ones. */
 async function main(): Promise<void> {
-  limitGarbage(garbagePercent);
+  limitHeapGrowth(heapGrowthPercent);
   const config = loadConfig();
   const log = createLogger(config, 'worker', await openLogStream(config));
   const shutdown = new Shutdown(log, config.shutdownSeconds);

@@ -44,10 +44,10 @@ const clients = fork(join(import.meta.dirname, 'load.ts'));
 
 const bearer = { authorization };
 /**
- * The plain server never compresses. Large lessons with gzip are measured in bench/books: autocannon decodes each body as
- * UTF-8, and for large compressed bodies this takes it longer than Lectern takes to send them.
+ * Returns a request for each token. The plain server never compresses. Large lessons with gzip are measured in
+ * bench/books: decoding their compressed bodies takes autocannon longer than sending them takes Lectern.
  *
- * @param encoding 'gzip', as browsers send it, or 'identity'.
+ * @param encoding 'gzip', which browsers get, or 'identity'
  */
 const playerData = ({ lessonId, tokens }: SeededLesson, encoding: string): Request[] =>
   tokens.map((token) => ({

@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
 import type { Model, Types } from 'mongoose';
-import { toGzip } from '../platform/gzip-texts.ts';
+import { toGzip } from '../platform/gzip-pieces.ts';
 import { schemaOptions, upsertSafely } from '../platform/mongo.ts';
 import type { Digest } from '../storage/store.ts';
 import { fromGzipParts } from './gzip-parts.ts';

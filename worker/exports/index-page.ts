@@ -1,4 +1,4 @@
-import { joinSmallTexts } from '../../shared/platform/gzip-texts.ts';
+import { joinSmallTexts } from '../../shared/platform/gzip-pieces.ts';
 import { message, supportedLanguage, textDirection } from '../../shared/i18n/message.ts';
 import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
 import { compactJson } from './json-pieces.ts';

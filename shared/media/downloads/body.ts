@@ -1,6 +1,6 @@
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { faultCode } from '../../platform/http/failure.ts';
+import { faultCode } from '../../platform/errors.ts';
 import { inspect, sniffBytes } from './content-types.ts';
 import { DownloadError } from './failure.ts';
 import type { IdleTimeout } from './idle-timeout.ts';

@@ -1,5 +1,5 @@
 import type { Connections } from '../../platform/http/connections.ts';
-import { OutboundError } from '../../platform/http/failure.ts';
+import { OutboundError } from '../../platform/errors.ts';
 import { send } from '../../platform/http/request.ts';
 import type { OutboundResponse } from '../../platform/http/request.ts';
 import { DownloadError } from './failure.ts';

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { Agent, buildConnector, Client, errors, Pool } from 'undici';
 import type { Dispatcher } from 'undici';
 import { onAbort } from '../abort-listeners.ts';
-import { OutboundError } from './failure.ts';
+import { OutboundError } from '../errors.ts';
 import { guardConnector, hostOf, isPublicAddress, literalAddress, publicOnly } from './ssrf-guard.ts';
 
 /** The timeout of an unused connection. */

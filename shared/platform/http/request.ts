@@ -4,7 +4,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import type { Connections } from './connections.ts';
 import { hostOf, notPublicCode } from './ssrf-guard.ts';
-import { faultCode, OutboundError } from './failure.ts';
+import { faultCode, OutboundError } from '../errors.ts';
 
 /** An unwanted rest of a response is drained to keep the connection, if it is no larger and takes no longer. */
 const maxDrainBytes = 16 * 1024;
