@@ -23,17 +23,17 @@ export function auditKeyOf(pepper: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', pepper, '', 'lectern audit log', 32));
 }
 
-/** An entry as a block stores it. A log that waits for MongoDB holds texts, which cost less memory than objects. */
-export interface PrintedEntry {
-  text: string;
+/** An entry that waits for the next block: its JSON, which takes less memory than objects, and what the block needs. */
+export interface SerializedEntry {
+  json: string;
   at: Date;
   /** The pseudonym of the learner that the entry is about; null if it is about none. */
   learner: string | null;
 }
 
-export function printEntry(entry: NewAuditEntry, at: Date): PrintedEntry {
-  const text = JSON.stringify({ at: at.toISOString(), ...entry } satisfies AuditEntry);
-  return { text, at, learner: entry.target?.type === 'learner' ? entry.target.id : null };
+export function serializeEntry(entry: NewAuditEntry, at: Date): SerializedEntry {
+  const json = JSON.stringify({ at: at.toISOString(), ...entry } satisfies AuditEntry);
+  return { json, at, learner: entry.target?.type === 'learner' ? entry.target.id : null };
 }
 
 /** Returns the block with these entries after the head of a chain. @param now the time of this process. */
@@ -41,7 +41,7 @@ export function sealBlock(
   key: Uint8Array,
   organizationId: string,
   head: ChainHead,
-  { entries, now }: { entries: readonly PrintedEntry[]; now: Date },
+  { entries, now }: { entries: readonly SerializedEntry[]; now: Date },
 ): Omit<AuditBlock, '_id'> {
   const times = [head.sealedAt, now, ...entries.map(({ at }) => at)];
   const learners = entries.flatMap(({ learner }) => learner ?? []);
@@ -49,7 +49,7 @@ export function sealBlock(
     organizationId,
     sequence: head.sequence + 1,
     sealedAt: new Date(Math.max(...times.map((time) => time.getTime()))),
-    entries: `[${entries.map(({ text }) => text).join(',')}]`,
+    entries: `[${entries.map(({ json }) => json).join(',')}]`,
     count: entries.length,
     learners: [...new Set(learners)],
     previousHash: head.hash,

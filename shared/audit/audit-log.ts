@@ -8,8 +8,8 @@ import type { AuditBlockDb } from '../models/audit-block.ts';
 import { backoffMs } from '../platform/backoff.ts';
 import { LecternError } from '../platform/errors.ts';
 import type { Logger } from '../platform/log.ts';
-import { auditKeyOf, emptyChain, printEntry, sealBlock } from './audit-chain.ts';
-import type { ChainHead, PrintedEntry } from './audit-chain.ts';
+import { auditKeyOf, emptyChain, serializeEntry, sealBlock } from './audit-chain.ts';
+import type { ChainHead, SerializedEntry } from './audit-chain.ts';
 import type { NewAuditEntry } from './audit-entry.ts';
 
 export type AuditDb = AuditBlockDb & AuditAnchorDb;
@@ -51,7 +51,7 @@ type ChainedBlock = ReturnType<typeof sealBlock>;
 
 /** The entries of an organization that MongoDB lacks. */
 interface Buffer {
-  entries: PrintedEntry[];
+  entries: SerializedEntry[];
   /** A block of the first entries that MongoDB has not acknowledged, but may have. */
   unsure: ChainedBlock | null;
   /** The last of the writes in progress, which run one after the other. */
@@ -129,8 +129,8 @@ export class AuditLog {
     };
     if (buffer.entries.length >= lastEntriesOfOne)
       throw new Error(fullText(buffer.entries.length, organizationId));
+    buffer.entries.push(serializeEntry(shortened(entry), new Date()));
     this.#buffers.set(organizationId, buffer);
-    buffer.entries.push(printEntry(shortened(entry), new Date()));
     this.#buffered += 1;
     return buffer;
   }
@@ -212,11 +212,11 @@ function shortened({ target, details, ...entry }: NewAuditEntry): NewAuditEntry 
 }
 
 /** Returns the first entries, as many as a block may have. */
-function entriesOfBlock(entries: readonly PrintedEntry[]): PrintedEntry[] {
+function entriesOfBlock(entries: readonly SerializedEntry[]): SerializedEntry[] {
   const first = entries.slice(0, maxBlockEntries);
   let bytes = 0;
-  const end = first.findIndex(({ text }) => {
-    bytes += Buffer.byteLength(text);
+  const end = first.findIndex(({ json }) => {
+    bytes += Buffer.byteLength(json);
     return bytes > maxBlockBytes;
   });
   return end === -1 ? first : first.slice(0, Math.max(end, 1));

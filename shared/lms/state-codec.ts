@@ -55,7 +55,7 @@ export interface EncodedState {
 /** The first character: the format. */
 const plain = '1';
 const deflated = '2';
-/** The most tries of a question that the text keeps. */
+/** The maximum number of tries per question that the text can hold. */
 const maxKeptTries = 16;
 /** Points are multiples of 1/10000. */
 const pointParts = 10_000;
