@@ -41,7 +41,7 @@ describe('valid credentials identify their organization', () => {
   });
 });
 
-test('of two revocations, the first counts', async () => {
+test('a second revocation does not change the time of the first', async () => {
   const { key } = await buildKey();
   const revoked = await revokeApiKey(harness.db, key.publicKey);
   expect(await revokeApiKey(harness.db, key.publicKey)).toStrictEqual(revoked);

@@ -57,7 +57,7 @@ async function notRun(): Promise<string[]> {
 
 test('the commands of README, of guides for integrators, and of quick starts between them run as printed, after the demo', async () => {
   await demoVersion(api.db, api.config, await demoOrganization(api.db), new AbortController().signal);
-  // What these pages create has names, which are taken when they run again.
+  // These pages create named resources, so a second run finds the names taken.
   const naming = [
     ...[await shellBlocks('README.md'), await shellBlocks('docs/integrate.md')],
     ...(await Promise.all(quickStarts.map((page) => shellBlocks(page, '## Quick start')))),

@@ -27,18 +27,18 @@ for (const { name, available, read } of zipReaders) {
   });
 }
 
-describe('from 65,535 entries on, which 16 bits cannot count, an archive has ZIP64 records', () => {
+describe('ZIP64 records', () => {
   const zip64Locator = Buffer.from('PK\x06\x07', 'latin1');
   const manyEntries = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ name: `media/${index}`, bytes: Buffer.from(`${index}`) }));
 
-  test('and none before', async () => {
+  test('are absent with 65,534 entries', async () => {
     const archive = await archiveInMemory(manyEntries(65_534));
     expect((await fromBufferPromise(archive)).entryCount).toBe(65_534);
     expect(archive.subarray(-42, -38).equals(zip64Locator)).toBe(false);
   });
 
-  test('with which readers find all entries', async () => {
+  test('are written from 65,535 entries on (0xFFFF marks ZIP64), and every reader finds all entries', async () => {
     const entries = manyEntries(65_535);
     const path = await archiveOnDisk(entries);
     expect((await readFile(path)).subarray(-42, -38).equals(zip64Locator)).toBe(true);

@@ -32,7 +32,7 @@ const conditions = () =>
     .filter((request) => request.path === path)
     .map(({ headers }) => headers['if-none-match'] ?? headers['if-modified-since'] ?? null);
 
-test('the next lesson with a file sends a conditional request, also of another organization', async () => {
+test('another lesson with the same file, even of another organization, sends a conditional request', async () => {
   lab.origin.serve(path, png(1), { etag: '"one"' });
   await download();
   expect(pictureOf(await download())?.equals(png(1))).toBe(true);

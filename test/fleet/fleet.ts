@@ -51,7 +51,7 @@ export type Fleet = Awaited<ReturnType<typeof startFleet>>;
 
 /**
  * Starts an installation with several APIs and workers, an organization that may export, and the origin of its media,
- * until the end of the test. Processes of their own come from processes.ts.
+ * until the end of the test. processes.ts starts separate processes.
  *
  * @param settings over the defaults of tests, named as in the environment.
  */
@@ -89,7 +89,7 @@ export async function startFleet(settings: Record<string, string> = {}) {
       const { config, options, serverOf } = prepare(changes);
       return serverOf(undefined, await startWorker(config, harness.servers, options));
     },
-    /** Publishes a lesson whose last file the origin pauses for the first request. */
+    /** Publishes a lesson whose last file the origin holds back on its first request. */
     async publishHeld(sizes: number[]) {
       const lesson = await publish(sizes);
       const last = lesson.files.at(-1);

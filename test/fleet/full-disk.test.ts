@@ -48,7 +48,7 @@ test.skipIf(!mountable)(
     const fleet = await startFleet({ LECTERN_STORE_DIR: disk.folder });
     const api = await fleet.startApi();
     await fleet.startWorker();
-    // Of the first, the downloads fit, but not with the archive; of the second, not even the downloads.
+    // The first lesson's downloads fit, but not its archive as well. The second lesson's downloads do not fit.
     const lessons = [await fleet.publish([3 * MB, 2 * MB]), await fleet.publish([9 * MB])];
     const small = await fleet.publish([200_000]);
 

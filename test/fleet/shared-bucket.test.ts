@@ -19,7 +19,7 @@ describe.skipIf(s3Server === null)(`machines that share only ${s3Name}`, () => {
     if (s3Server !== null) server = await s3Server();
   });
 
-  test('two APIs serve what a worker on a third machine builds, and store none of it, though the bucket fails meanwhile', async () => {
+  test('two APIs serve archives that a worker on a third machine builds, and store none, although the bucket fails meanwhile', async () => {
     const prefix = `${Math.random().toString(36).slice(2)}/`;
     const proxy = await startS3Proxy(server.settings.endpoint ?? '', prefix);
     const fleet = await startFleet(environmentOf({ ...server.settings, endpoint: proxy.endpoint, prefix }));

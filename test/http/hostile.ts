@@ -15,7 +15,7 @@ export interface RawRequest {
   body: Buffer | null;
 }
 
-/** Endpoints whose URLs, headers or bodies different code reads. The ids of other endpoints are read like these. */
+/** One endpoint for each parser of URLs, headers or bodies. All other endpoints share these parsers. */
 export const hostileCases: [name: string, caller: Caller][] = [
   ['GET /api/public/lessons/:lessonId/progress/:learnerId', 'bearer'],
   ['GET /api/public/lessons/:lessonId/widgets/:file', 'embed'],

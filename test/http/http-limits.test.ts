@@ -94,7 +94,7 @@ test('the API cuts off a client that drips a rejected body, too', async () => {
   expect(statusOf(raw)).toBe(413);
 });
 
-test('the API cuts off a client that drips its headers with 408, and no complete request that takes longer', async () => {
+test('a client that drips its headers gets 408; a complete request may take longer', async () => {
   let answer = (): unknown => undefined;
   const address = await serve((_request, response) => (answer = () => response.end('late')), {
     requestTimeoutMs: 500,

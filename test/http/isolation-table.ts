@@ -24,7 +24,7 @@ interface Asking extends Pick<AskOptions, 'method'> {
   json?: object;
 }
 
-/** What an endpoint's method and path do not say of its request. */
+/** The parts of a request that its method and path do not determine. */
 interface Row {
   /** By default, API credentials. */
   callers?: Caller[];

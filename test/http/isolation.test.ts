@@ -186,15 +186,15 @@ async function rememberProgress(): Promise<() => Promise<void>> {
   };
 }
 
-/** A tenant's own requests change these collections; the tests of each test that others' requests do not. */
+/** Collections that a tenant's own requests change. The tests of each check that other tenants' requests do not. */
 const ownChanges = [
   ...['lessonStatistics', 'webhooks', 'eventDeliveries', 'xapiDestinations'],
   ...['auditBlocks', 'erasures', 'exportRecords'],
 ];
 
 /**
- * Fields that change on their own: the last use of a key, and what waits to be published, which a process clears
- * after the response.
+ * Fields that change on their own: the last use of a key, and pending events and scores, which a process publishes and
+ * clears after the response.
  */
 const ownFields = ['lastUsedAt', 'events', 'eventsDueAt', 'scoresDue'];
 

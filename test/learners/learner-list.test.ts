@@ -77,7 +77,7 @@ test.each([
 });
 
 describe.each(['oldest', 'newest'])('pages with the %s first', (order) => {
-  test.each([1, 4])('of %i learners have each learner once, by last activity', async (limit) => {
+  test.each([1, 4])('of %i learners contain each learner once, by last activity', async (limit) => {
     const seen: Listed[] = [];
     let cursor: string | null = '';
     while (cursor !== null) {

@@ -99,7 +99,7 @@ test('over two sessions and a reload, a learner completes and passes once, witho
 
 test('the store gets each answer in the encoding of SCORM 2004, and a missed mastery score at the end', async () => {
   const { platform, registration, launch, close } = await start('&passMark=60');
-  // A statement that the store refuses with 401 holds up no other.
+  // A statement that the LRS rejects with 401 does not delay the others.
   const page = await launch({ masteryScore: 0.8, refusedVerb: 'progressed' });
   await playToEnd(page);
   await close(page);

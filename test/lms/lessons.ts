@@ -2,7 +2,7 @@ import { buildPackage } from '../support/factories.ts';
 
 /* Lessons for packages, with every kind of question. */
 
-/** Titles that break careless XML. */
+/** Titles that break XML written without escaping. */
 export const hostileTitles = [
   [
     'markup, an entity, right-to-left text, control characters and half of a surrogate pair',

@@ -89,7 +89,7 @@ describe.each(formats)('%s', (format) => {
   });
 });
 
-/* What does not depend on the version. */
+/* Tests that apply to every version of SCORM. */
 describe('a package of SCORM', () => {
   const query = '?format=scorm2004';
 

@@ -109,7 +109,7 @@ describe.each<[string, ScormVersion]>([
     expect(faultsOf(scorm, platform.record('ann').values)).toEqual([]);
   });
 
-  test('a platform without modes gets each answer in its own encoding, and that the pass mark, which completes, is missed', async () => {
+  test('a platform without modes gets each answer in the encoding of its version, and a failed status below the pass mark', async () => {
     const setup = await startQuiz('&passMark=80&completion=passed');
     const { page, lesson } = await launch(setup, { mode: '' });
     await playToEnd(lesson);
@@ -139,7 +139,7 @@ describe.each<[string, ScormVersion]>([
     expect(faultsOf(scorm, values)).toEqual([]);
     // Before anything else: a platform drops the state of a session that is cut off without it.
     expect(values[0]).toMatchObject({ element: scorm === '1.2' ? 'cmi.core.exit' : 'cmi.exit' });
-    // Platforms take a score of 0 for a result. The first step has no question.
+    // A platform would treat a score of 0 as a result. The first step has no question.
     const secondStep = values.findIndex(
       ({ element, value }) => element.endsWith('location') && value === '1',
     );
@@ -193,7 +193,7 @@ describe.each<[string, ScormVersion]>([
   });
 });
 
-test('the preset of a platform that takes failed for 0 points leaves a missed pass mark unknown', async () => {
+test('for platforms that give 0 points for failed, the preset reports a missed pass mark as unknown', async () => {
   const setup = await start('2004', await packageFiles('scorm2004', '&passMark=80&preset=openedx'));
   const { page, lesson } = await launch(setup);
   await playToEnd(lesson);

@@ -156,7 +156,7 @@ describe('the way back to the course', () => {
   });
 });
 
-test('the platform gets the height of the lesson at each step, and an integrator’s page no such message', async () => {
+test('the platform gets the height of the lesson at each step; an integrator’s page does not', async () => {
   const lesson = await publishQuiz(lab);
   const context = await newPlatform();
   const learner = await launch(lesson, { ltiUserId: 'sized' }, context);

@@ -91,7 +91,7 @@ describe('axe-core finds no violation in the page, and it fits', () => {
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
   }
 
-  test('with lessons, more of them, and none', async () => {
+  test('with some lessons, with many, and with none', async () => {
     const page = await open({ colorScheme: 'light', viewport: { width: 320, height: 700 } });
     await check(page, 320);
     await page.getByRole('checkbox').first().check();

@@ -297,7 +297,7 @@ function beginLaunch(sent: number): { received: string } {
   return begun;
 }
 
-test('large launches that clients of one address never finish are rejected from 2 MiB on, and other launches are not', async () => {
+test('unfinished large launches from one IP address are rejected above 2 MiB in total; other launches succeed', async () => {
   const begun = Array.from({ length: 24 }, () => beginLaunch(250 * kB));
   const rejected = () => begun.filter(({ received }) => received.startsWith('HTTP/1.1 429 '));
   await waitFor('a rejected launch', () => rejected().length > 0, 20_000);

@@ -163,7 +163,7 @@ describe('a login in a frame', () => {
     expect(asked.headers.get('cache-control')).toBe('no-store');
   });
 
-  test('goes on to the platform when the cookie arrives, without the platform’s storage', async () => {
+  test('redirects to the platform once the browser returns the cookie, without the platform’s storage', async () => {
     const asked = await lab.sendLogin({ storageTarget: '_parent' });
     const shown = await repeat(asked, { 'sec-fetch-dest': 'iframe', cookie: testCookie });
     expect(shown.status).toBe(302);

@@ -147,7 +147,7 @@ test('a platform that sends Retry-After gets that delay', async () => {
 
 const day = 24 * 3600_000;
 
-/** Moves a row's first failure back in time by this long; for its last reason, too. */
+/** Sets a row's first failure, and the first for its last reason, to this long ago. */
 async function age(learner: GradedLearner, milliseconds: number): Promise<void> {
   const since = new Date(Date.now() - milliseconds);
   const { _id } = await lab.rowOf(learner);
@@ -157,7 +157,7 @@ async function age(learner: GradedLearner, milliseconds: number): Promise<void> 
   );
 }
 
-/** An attempt that meets a fault. */
+/** Makes the next request fail, then attempts to send the score. */
 async function fail(learner: GradedLearner, service: Service, fault: Fault) {
   for (const scope of [gradeScopes.score, gradeScopes.lineItem]) {
     lab.service.tokens.forget(lab.platform, [scope]);
@@ -217,10 +217,10 @@ test("a score that arrives during the previous score's last attempt is sent", as
   await age(learner, 8 * day);
   const claimed = await claim(learner);
   await lab.tell(learner, completed(20));
-  expect(await endInVain(claimed)).toMatchObject({ state: 'waiting', wanted: { scoreGiven: 20 } });
+  expect(await failTemporarily(claimed)).toMatchObject({ state: 'waiting', wanted: { scoreGiven: 20 } });
 });
 
-test('a row with nothing due is not failed, whatever its last attempt returned', async () => {
+test('a row with nothing due is not marked as failed, whatever its last attempt returned', async () => {
   const learner = await lab.addLearner();
   await lab.tell(learner, completed(10));
   await fail(learner, 'scores', { status: 503 });
@@ -229,7 +229,7 @@ test('a row with nothing due is not failed, whatever its last attempt returned',
   await registerLineItem(lab.harness.db, link, learner.learner.ltiUserId);
   const idle = { state: 'idle', wanted: null, tries: 0, failingSince: null, failure: null };
   expect(await lab.rowOf(learner)).toMatchObject(idle);
-  expect(await endInVain(claimed)).toMatchObject(idle);
+  expect(await failTemporarily(claimed)).toMatchObject(idle);
 });
 
 async function claim(learner: GradedLearner): Promise<ClaimedScore> {
@@ -240,7 +240,7 @@ async function claim(learner: GradedLearner): Promise<ClaimedScore> {
 }
 
 /** Ends an attempt with a temporary fault. */
-function endInVain(claimed: ClaimedScore) {
+function failTemporarily(claimed: ClaimedScore) {
   return recordRetry(lab.harness.db, claimed, {
     failure: { at: new Date(), reason: 'unavailable', status: 503, body: '' },
     delayMs: 1000,

@@ -10,14 +10,14 @@ const lab = usePlayerLab();
 
 type PageOptions = Parameters<typeof lab.openLesson>[0];
 
-/** Opens a page of its own for settings of the browser. */
+/** Opens a separate page with these browser settings. */
 async function openLesson(width: number, options: PageOptions = {}) {
   const view = await lab.openLesson({ viewport: { width, height: 700 }, ...options });
   onTestFinished(() => view.close());
   return view;
 }
 
-/** What most tests use. */
+/** Settings that most tests use. */
 const lessons = useStarted(
   () => lab.openLesson(),
   (view) => view.close(),

@@ -232,7 +232,7 @@ describe('checking uses no try', () => {
     expect(await page.getByText('1 try left').isVisible()).toBe(true);
   });
 
-  it('an unscored order may be checked unchanged', async () => {
+  it('an unscored ordering question can be submitted unchanged', async () => {
     await view.show([{ type: 'Ordering', props: { ...order.props, points: 0 } }]);
     await check();
     expect(await view.reports()).toHaveLength(1);

@@ -7,7 +7,7 @@ import { packageRoot } from '../../../shared/platform/paths.ts';
 import { bucket, faultsOf, production } from './environments.ts';
 
 /** Settings without a default, for which .env.example has an example. */
-const withExamples = [
+const settingsWithExamples = [
   ...['PUBLIC_URL', 'MONGODB_URI', 'REDIS_URL', 'S3_ENDPOINT', 'LECTERN_SIGNING_SECRETS', 'WORKER_PORT'],
   ...['LECTERN_ALLOWED_ORIGINS', 'LECTERN_ALLOWED_PRIVATE_HOSTS', 'METRICS_PORT'],
 ];
@@ -25,12 +25,12 @@ describe('defaults', () => {
     });
   });
 
-  test('.env.example has the default of each setting that has one', async () => {
+  test('each value in .env.example is the default, except the examples', async () => {
     const text = await readFile(join(packageRoot, '.env.example'), 'utf8');
     const lines = [...text.matchAll(/^#([A-Z_\d]+)=(.*)$/gm)];
     const defaults = Object.fromEntries(lines.map(([, name = '', value = '']) => [name, value]));
     expect(Object.keys(defaults).length).toBeGreaterThan(50);
-    for (const name of withExamples) delete defaults[name];
+    for (const name of settingsWithExamples) delete defaults[name];
     expect(parseConfig(defaults)).toStrictEqual(parseConfig({}));
   });
 

@@ -218,7 +218,7 @@ describe('progress', () => {
     expect(again.problems).toEqual([]);
   });
 
-  test('of two tabs is kept and shown in both, also from a folder', async () => {
+  test('from two tabs is kept and shown in both, even in a folder', async () => {
     const context = await lab.browser.newContext();
     const { page: one } = await lab.open(archive.urls[inFolder], context);
     const { page: two } = await lab.open(`${archive.urls[inFolder]}#${third}`, context);

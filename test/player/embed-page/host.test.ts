@@ -89,7 +89,7 @@ test('a token of another learner or lesson, an invalid one, or one from a page t
   const [{ version, learner }, other] = [await lab.start(), await publishQuiz(lab)];
   const ofAnother = buildLearnerToken(version, { learnerId: 'another learner' });
   const message = JSON.stringify({ source: 'lectern', v: 1, type: 'setToken', token: ofAnother });
-  // The frame of another page posts what only the parent may.
+  // The frame of another page posts a message that only the parent may send.
   await learner.page.evaluate(`new Promise((resolve) => {
     const frame = document.createElement('iframe');
     frame.sandbox = 'allow-scripts';
@@ -97,7 +97,7 @@ test('a token of another learner or lesson, an invalid one, or one from a page t
     addEventListener('message', ({ data }) => data === 'sent' && resolve());
     document.body.append(frame);
   })`);
-  // When these are answered, all earlier ones have been handled: only three errors are reported.
+  // Messages are handled in order: once these get a response, all earlier ones have been handled. Only three errors are reported.
   const codes = ['token_invalid', 'token_mismatch', 'wrong_lesson'];
   for (const [index, token] of ['not.a.token', ofAnother, buildLearnerToken(other)].entries()) {
     await learner.page.evaluate(`embed.setToken('${token}')`);

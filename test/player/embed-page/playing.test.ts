@@ -69,7 +69,7 @@ test('a lesson plays in a cross-site iframe, and its progress is saved', async (
   });
 });
 
-test('the frame may listen before the page does, which says that it is loading, and the page before the frame', async () => {
+test('a lesson starts whichever of page and frame listens first; a waiting frame says that it is loading', async () => {
   const version = await publishQuiz({ api: lab.api });
   const early = await lab.browser.newContext();
   const frameListens = new Promise<void>((resolve) => {

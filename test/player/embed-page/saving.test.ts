@@ -165,7 +165,7 @@ describe('without a network', () => {
 });
 
 describe('in several tabs and on several devices', () => {
-  test('a second tab takes over with unsubmitted text, and back; the first one shows a notice', async () => {
+  test('a second tab takes over with unsubmitted text, the first takes it back, and the inactive one shows a notice', async () => {
     const { version, context, learner: first } = await lab.start({ version: await publishEssay() });
     // The first tab saves its answer while the second one loads.
     let isRendered = false;
