@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { fromBufferPromise } from 'yauzl';
@@ -32,16 +31,19 @@ describe('ZIP64 records', () => {
   const manyEntries = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ name: `media/${index}`, bytes: Buffer.from(`${index}`) }));
 
-  test('are absent with 65,534 entries', async () => {
-    const archive = await archiveInMemory(manyEntries(65_534));
-    expect((await fromBufferPromise(archive)).entryCount).toBe(65_534);
-    expect(archive.subarray(-42, -38).equals(zip64Locator)).toBe(false);
+  test.each([
+    [65_534, false],
+    // 0xFFFF as the number of entries refers readers to ZIP64.
+    [65_535, true],
+  ])('are in an archive of %i entries: %s', async (count, isZip64) => {
+    const archive = await archiveInMemory(manyEntries(count));
+    expect((await fromBufferPromise(archive)).entryCount).toBe(count);
+    expect(archive.subarray(-42, -38).equals(zip64Locator)).toBe(isZip64);
   });
 
-  test('are written from 65,535 entries on (0xFFFF marks ZIP64), and every reader finds all entries', async () => {
-    const entries = manyEntries(65_535);
+  test('lead every reader to all of 65,536 entries', async () => {
+    const entries = manyEntries(65_536);
     const path = await archiveOnDisk(entries);
-    expect((await readFile(path)).subarray(-42, -38).equals(zip64Locator)).toBe(true);
     // yauzl opens a stream for each entry, which takes too long for so many.
     for (const { name, available, read } of zipReaders) {
       if (available && name !== 'yauzl') expect(await read(path), name).toEqual(expectedEntries(entries));
