@@ -12,7 +12,7 @@ import {
 } from '../../shared/models/api-key.ts';
 import type { ApiKey } from '../../shared/models/api-key.ts';
 import type { CommandResult } from '../terminal/json-output.ts';
-import { contextCommand, requireOrganization } from '../installation/context.ts';
+import { contextCommand, readingCommand, requireOrganization } from '../installation/context.ts';
 import { table } from '../terminal/output.ts';
 import { parseCount, parseFutureTime, parsePublicKey, parseScopes } from '../terminal/option-parsers.ts';
 
@@ -72,7 +72,7 @@ export function addKeyCommands(key: Command): void {
     },
   );
 
-  contextCommand(
+  readingCommand(
     key
       .command('list')
       .description('list the keys of an organization, without their secrets')

@@ -4,7 +4,7 @@ import { listVersions } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { findLessonTheme } from '../../shared/models/theme.ts';
 import { deleteLesson, publishVersion, unpublish } from '../../shared/publishing/publishing.ts';
-import { contextCommand, requireOrganization } from '../installation/context.ts';
+import { contextCommand, readingCommand, requireOrganization } from '../installation/context.ts';
 import { findMissing } from '../../shared/publishing/check-version.ts';
 import {
   describeLesson,
@@ -39,7 +39,7 @@ export function addLessonCommands(lesson: Command): void {
 }
 
 function addListCommand(group: Command): void {
-  contextCommand(
+  readingCommand(
     group
       .command('list')
       .description('list the lessons of an organization')

@@ -13,6 +13,7 @@ import type { Organization, Plan } from '../../shared/models/organization.ts';
 import { withJsonOutput } from '../terminal/json-output.ts';
 import {
   contextCommand,
+  readingCommand,
   requireOrganization,
   unknownOrganization,
   withContext,
@@ -41,7 +42,7 @@ export function addOrganizationCommands(org: Command): void {
     },
   );
 
-  contextCommand(org.command('list').description('list all organizations'), async ({ db }) => {
+  readingCommand(org.command('list').description('list all organizations'), async ({ db }) => {
     const organizations = await listOrganizations(db);
     const rows = organizations.map(({ slug, name, plan, _id, allowedOrigins }) => {
       return [slug, name, plan, _id, originsText(allowedOrigins)];

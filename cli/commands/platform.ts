@@ -12,7 +12,7 @@ import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { invitationHours, inviteRegistration } from '../../shared/models/lti-registration.ts';
 import { listOrganizations } from '../../shared/models/organization.ts';
 import { platformFacingUrl } from '../installation/urls.ts';
-import { contextCommand, requireOrganization } from '../installation/context.ts';
+import { contextCommand, readingCommand, requireOrganization } from '../installation/context.ts';
 import type { CommandContext } from '../installation/context.ts';
 import { table } from '../terminal/output.ts';
 import { collectLtiIds, parseLtiId, parseName, parseUuid, parseHttpUrl } from '../terminal/option-parsers.ts';
@@ -111,7 +111,7 @@ function addInvite(platform: Command): void {
 }
 
 function addList(platform: Command): void {
-  contextCommand(
+  readingCommand(
     platform
       .command('list')
       .description('list the platforms of an organization, or all')

@@ -5,7 +5,7 @@ import { createUser, disableUser, listUsers, roles, setPassword } from '../../sh
 import type { Role, User } from '../../shared/models/user.ts';
 import { hashPassword } from '../../shared/platform/passwords.ts';
 import { withJsonOutput } from '../terminal/json-output.ts';
-import { contextCommand, requireOrganization, withContext } from '../installation/context.ts';
+import { contextCommand, readingCommand, requireOrganization, withContext } from '../installation/context.ts';
 import { table } from '../terminal/output.ts';
 import { readNewPassword } from '../terminal/read-password.ts';
 import { parseEmail } from '../terminal/option-parsers.ts';
@@ -31,7 +31,7 @@ export function addUserCommands(user: Command): void {
     },
   );
 
-  contextCommand(
+  readingCommand(
     user
       .command('list')
       .description('list the users of an organization')

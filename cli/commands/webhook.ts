@@ -24,7 +24,7 @@ import {
 } from '../../shared/webhooks/manage.ts';
 import { receiverUrlFault } from '../../shared/webhooks/receiver-url.ts';
 import type { ReceiverConfig } from '../../shared/webhooks/receiver-url.ts';
-import { contextCommand, requireOrganization } from '../installation/context.ts';
+import { contextCommand, readingCommand, requireOrganization } from '../installation/context.ts';
 import { oneOf, pageSizeParser, parseCount, parseUuid } from '../terminal/option-parsers.ts';
 import { table } from '../terminal/output.ts';
 import { addReplay } from './replay.ts';
@@ -73,7 +73,7 @@ function addCreateCommand(group: Command): void {
 }
 
 function addListCommand(group: Command): void {
-  contextCommand(
+  readingCommand(
     group
       .command('list')
       .description('list the webhooks of an organization')

@@ -10,7 +10,7 @@ import {
   removeDestination,
   requireDestination,
 } from '../../shared/xapi/destinations.ts';
-import { contextCommand, requireOrganization } from '../installation/context.ts';
+import { contextCommand, readingCommand, requireOrganization } from '../installation/context.ts';
 import { oneOf, parseUuid } from '../terminal/option-parsers.ts';
 import { table } from '../terminal/output.ts';
 import { readForeignPassword } from '../terminal/read-password.ts';
@@ -53,7 +53,7 @@ export function addXapiCommands(xapi: Command): void {
       return { json: present(created), text: `xAPI destination ${created._id}` };
     },
   );
-  contextCommand(
+  readingCommand(
     xapi
       .command('list')
       .description('list the xAPI destinations of an organization')
