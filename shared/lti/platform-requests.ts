@@ -103,7 +103,7 @@ async function sendRequest(
     const response = await send(url, {
       ...request,
       connections,
-      fresh: true,
+      useNewConnection: true,
       headers,
       unpack: true,
       signal,

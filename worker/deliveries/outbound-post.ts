@@ -51,7 +51,7 @@ export async function postJson(
     }
     return await withTimeLimit({ timeoutMs, signal, late }, async (ending) => {
       const response = await send(url, {
-        ...{ method: 'POST' as const, connections, fresh: true, body, signal: ending },
+        ...{ method: 'POST' as const, connections, useNewConnection: true, body, signal: ending },
         headers: { 'Content-Type': 'application/json', ...headers },
       });
       const { status } = response;

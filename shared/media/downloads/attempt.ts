@@ -18,7 +18,7 @@ const maxRedirects = 5;
 const redirects = new Set([301, 302, 303, 307, 308]);
 const gzipNames = new Set(['gzip', 'x-gzip']);
 
-/** What a host sends to too many requests, and how it fails under them. */
+/** Statuses and failures that show an overloaded host. */
 const overloadStatuses = new Set([429, 500, 502, 503, 504]);
 const overloadReasons = new Set<FailureReason>(['timeout', 'network', 'truncated']);
 
@@ -29,7 +29,7 @@ export interface AttemptContext {
   minBytesPerSecond: number;
   /** The remaining time for this file's origins; each attempt reduces it. */
   budget: { leftMs: number };
-  /** Whether this is a retry, which uses a new connection: the kept one may be the fault. */
+  /** Whether this is a retry, which uses a new connection, because the open one may have caused the failure. */
   isRetry: boolean;
 }
 
@@ -44,29 +44,34 @@ export async function attempt<T>(
   const first = requireUrl(request.url);
   let url = first;
   for (let hops = 0; ; hops++) {
-    const here = url;
+    const current = url;
     // A validator is valid only for the server that issued it.
-    const own = here.origin === first.origin;
-    const owner = { host: hostOf(here), organizationId: request.organizationId };
+    const isSameOrigin = current.origin === first.origin;
+    const owner = { host: hostOf(current), organizationId: request.organizationId };
     const outcome = await slots.run(owner, request.signal, async (host) => {
       const started = performance.now();
-      const watch = new IdleTimeout(request.signal, {
+      const idleTimeout = new IdleTimeout(request.signal, {
         ...limits,
-        host: hostOf(here),
+        host: hostOf(current),
         deadlineMs: budget.leftMs,
       });
       try {
-        const headers = own ? conditions(request) : {};
-        const answer = await get(here, { connections, fresh: isRetry }, headers, watch.signal);
-        if (overloadStatuses.has(answer.status)) host.overloaded();
+        const headers = isSameOrigin ? conditionalHeaders(request) : {};
+        const response = await get(
+          current,
+          { connections, useNewConnection: isRetry },
+          headers,
+          idleTimeout.signal,
+        );
+        if (overloadStatuses.has(response.status)) host.overloaded();
         else host.responded();
         try {
-          if (redirects.has(answer.status)) return nextUrl(answer, here);
-          if (answer.status === 304 && Object.keys(headers).length > 0) return { modified: false } as const;
-          const stored = await receive(answer, hostOf(here), request, store, watch);
-          return { modified: true, ...stored, ...(own && validatorsOf(answer)) } as const;
+          if (redirects.has(response.status)) return nextUrl(response, current);
+          if (response.status === 304 && Object.keys(headers).length > 0) return { modified: false } as const;
+          const stored = await receive(response, hostOf(current), request, store, idleTimeout);
+          return { modified: true, ...stored, ...(isSameOrigin && validatorsOf(response)) } as const;
         } finally {
-          release(answer);
+          release(response);
           // undici reuses a connection one turn of the event loop after its response.
           await turnEnd();
         }
@@ -74,7 +79,7 @@ export async function attempt<T>(
         if (error instanceof DownloadError && overloadReasons.has(error.reason)) host.overloaded();
         throw error;
       } finally {
-        watch.close();
+        idleTimeout.close();
         budget.leftMs = Math.max(0, budget.leftMs - (performance.now() - started));
       }
     });
@@ -91,27 +96,27 @@ export async function attempt<T>(
 
 /** Checks a response, then stores its body. */
 async function receive<T>(
-  answer: OutboundResponse,
+  response: OutboundResponse,
   host: string,
   { mimeType, maxBytes, onBytes }: DownloadRequest,
   store: StoreBody<T>,
-  watch: IdleTimeout,
+  idleTimeout: IdleTimeout,
 ): Promise<{ stored: T; mimeType: string }> {
-  const { status, length } = answer;
+  const { status, length } = response;
   if (status !== 200 && status !== 203) {
-    const retryAfterMs = parseRetryAfter(answer.header('retry-after'));
+    const retryAfterMs = parseRetryAfter(response.header('retry-after'));
     throw new DownloadError(reasonOfStatus(status), `${host} returned ${status}`, {
       status,
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     });
   }
-  const named = concreteType(answer.header('content-type'));
-  if (named !== null && contradicts(mimeType, named)) {
-    throw new DownloadError('bad_type', `${host} sends ${named} instead of the declared ${mimeType}`, {
+  const sentType = concreteType(response.header('content-type'));
+  if (sentType !== null && contradicts(mimeType, sentType)) {
+    throw new DownloadError('bad_type', `${host} sends ${sentType} instead of the declared ${mimeType}`, {
       status,
     });
   }
-  const coding = answer.header('content-encoding')?.trim().toLowerCase() ?? 'identity';
+  const coding = response.header('content-encoding')?.trim().toLowerCase() ?? 'identity';
   const gzip = gzipNames.has(coding);
   if (!gzip && coding !== 'identity') {
     throw new DownloadError('bad_type', `${host} sends the file encoded (${coding})`, { status });
@@ -121,8 +126,8 @@ async function receive<T>(
       status,
     });
   }
-  watch.resume();
-  const body = new Body(answer.body, { host, maxBytes, length, gzip, mimeType, onBytes }, watch);
+  idleTimeout.resume();
+  const body = new Body(response.body, { host, maxBytes, length, gzip, mimeType, onBytes }, idleTimeout);
   let stored: T;
   try {
     stored = await store(body);
@@ -134,28 +139,28 @@ async function receive<T>(
   return { stored, mimeType: body.mimeType };
 }
 
-/** The headers that let the origin answer 304. */
-function conditions({ validators }: DownloadRequest): Record<string, string> {
+/** Returns the headers with which the origin may return 304. */
+function conditionalHeaders({ validators }: DownloadRequest): Record<string, string> {
   return {
     ...(validators?.etag !== undefined && { 'If-None-Match': validators.etag }),
     ...(validators?.lastModified !== undefined && { 'If-Modified-Since': validators.lastModified }),
   };
 }
 
-function validatorsOf(answer: OutboundResponse): { etag?: string; lastModified?: string } {
-  const etag = answer.header('etag');
-  const lastModified = answer.header('last-modified');
+function validatorsOf(response: OutboundResponse): { etag?: string; lastModified?: string } {
+  const etag = response.header('etag');
+  const lastModified = response.header('last-modified');
   return { ...(etag !== null && { etag }), ...(lastModified !== null && { lastModified }) };
 }
 
-function nextUrl(answer: OutboundResponse, base: URL): URL {
-  const location = answer.header('location');
+function nextUrl(response: OutboundResponse, base: URL): URL {
+  const location = response.header('location');
   // Node reads headers as Latin-1, but non-ASCII Locations are UTF-8 in practice.
   const text = location === null ? null : Buffer.from(location, 'latin1').toString();
   const url = text === null ? null : parseUrl(text, base);
   if (url === null) {
     throw new DownloadError('server_error', `${hostOf(base)} redirected without a valid Location`, {
-      status: answer.status,
+      status: response.status,
     });
   }
   return url;

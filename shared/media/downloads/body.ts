@@ -6,7 +6,7 @@ import { DownloadError } from './failure.ts';
 import type { IdleTimeout } from './idle-timeout.ts';
 
 export interface BodyRules {
-  /** Appears in messages. */
+  /** The origin, for messages. */
   host: string;
   maxBytes: number;
   /** The Content-Length; null without one. */
@@ -30,13 +30,13 @@ export class Body implements AsyncIterable<Uint8Array> {
 
   readonly #source: Readable;
   readonly #rules: BodyRules;
-  readonly #watch: IdleTimeout;
+  readonly #idleTimeout: IdleTimeout;
 
-  constructor(source: Readable, rules: BodyRules, watch: IdleTimeout) {
+  constructor(source: Readable, rules: BodyRules, idleTimeout: IdleTimeout) {
     this.#source = source;
     this.#rules = rules;
     this.mimeType = rules.mimeType;
-    this.#watch = watch;
+    this.#idleTimeout = idleTimeout;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
@@ -46,8 +46,8 @@ export class Body implements AsyncIterable<Uint8Array> {
     let head: Buffer | null = Buffer.alloc(0);
     try {
       for await (const chunk of this.#decoded() as AsyncIterable<Buffer>) {
-        this.#watch.pause(chunk.length);
-        this.#watch.signal.throwIfAborted();
+        this.#idleTimeout.pause(chunk.length);
+        this.#idleTimeout.signal.throwIfAborted();
         size += chunk.length;
         if (size > maxBytes) throw new DownloadError('too_large', `${host} sent more than ${maxBytes} bytes`);
         onBytes?.(chunk.length);
@@ -61,7 +61,7 @@ export class Body implements AsyncIterable<Uint8Array> {
             head = null;
           }
         }
-        this.#watch.resume();
+        this.#idleTimeout.resume();
       }
       // Node reports a truncated body; this covers cases that it may miss.
       if (!gzip && length !== null && size !== length) {
@@ -98,7 +98,7 @@ export class Body implements AsyncIterable<Uint8Array> {
   }
 
   #explain(error: unknown): Error {
-    if (this.#watch.signal.aborted) return this.#watch.signal.reason as Error;
+    if (this.#idleTimeout.signal.aborted) return this.#idleTimeout.signal.reason as Error;
     if (error instanceof DownloadError) return error;
     const { host } = this.#rules;
     const code = faultCode(error);

@@ -20,7 +20,7 @@ const playlists = /^(audio|application)\/(x-mpegurl|mpegurl|vnd\.apple\.mpegurl|
 
 const textTypes = /^text\/|[/+](json|xml|javascript|ecmascript|yaml|x-subrip)$/;
 
-/** Types that servers send when they do not know the type. */
+/** Types that servers send for files of an unknown type. */
 const unspecific = new Set(['application/octet-stream', 'binary/octet-stream']);
 
 /** Types that servers without support for SVG send for it. */
@@ -63,8 +63,8 @@ export function concreteType(type: string | null | undefined): string | null {
 }
 
 /**
- * Returns whether the type that a server sent contradicts the declared one. Images, audio or video, and other files are
- * different families. For other files only HTML is a contradiction, which dead links often return.
+ * Returns whether the type that a server sent contradicts the declared one. The families are images, audio and video,
+ * and other files. For other files, only HTML is a contradiction, because dead links often return it.
  */
 export function contradicts(declared: string, named: string): boolean {
   const wanted = concreteType(declared) ?? '';

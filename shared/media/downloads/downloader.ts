@@ -13,13 +13,12 @@ import type { Downloader } from './types.ts';
 export { DownloadError } from './failure.ts';
 export type { Downloader, DownloadRequest, DownloadResult } from './types.ts';
 
-/** Attempts per file. */
-const maxAttempts = 3;
+const maxAttemptsPerFile = 3;
 
 const backoff = { firstMs: 500 };
 const maxRetryAfterMs = 60_000;
 
-/** Replaceable parts, for tests. */
+/** Parts that tests replace. */
 export interface DownloaderInternals {
   /** Resolves host names like node:dns. */
   lookup?: LookupFunction;
@@ -56,7 +55,7 @@ export function createDownloader(
           return await attempt(request, store, { ...context, budget, isRetry: attempts > 1 });
         } catch (error) {
           request.signal.throwIfAborted();
-          if (attempts === maxAttempts || !mayRetry(error)) throw error;
+          if (attempts === maxAttemptsPerFile || !mayRetry(error)) throw error;
           const retryAfterMs = Math.min(error.retryAfterMs ?? 0, maxRetryAfterMs);
           await wait(backoffMs(backoff, attempts - 1, { retryAfterMs }), request.signal);
         }

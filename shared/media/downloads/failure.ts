@@ -40,7 +40,7 @@ export class DownloadError extends Error {
   }
 }
 
-/** Reports an origin that sends too slowly; a retry would only take as long again. */
+/** Reports an origin that sends too slowly. A retry would be just as slow. */
 export class SlowDownload extends DownloadError {
   constructor(message: string) {
     super('timeout', message);

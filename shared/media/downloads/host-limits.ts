@@ -3,11 +3,11 @@ import { LRUCache } from 'lru-cache';
 /** Concurrent requests to a host about which nothing is known: as many as browsers send over HTTP/1.1. */
 const firstLimit = 6;
 
-/** A host keeps up while it responds within twice its best time, and this much more for the jitter of networks. */
+/** A host is fast enough while it responds within twice its best time, plus a tolerance for network jitter. */
 const toleratedFactor = 2;
 const toleratedMs = 20;
 
-/** Hosts of organizations that are remembered, and for how long after their last request. */
+/** The maximum number of remembered hosts of organizations, and how long after their last request. */
 const maxRemembered = 10_000;
 const rememberedMs = 600_000;
 
@@ -23,7 +23,7 @@ interface HostLimit {
   bestMs: number;
   /** Responses in time since the limit last changed. */
   inTime: number;
-  /** The host was in trouble before, so the limit grows slowly. */
+  /** Whether the host has failed before: the limit then grows slowly. */
   careful: boolean;
   /** When the limit last shrank, by performance.now(). */
   shrunkAt: number;

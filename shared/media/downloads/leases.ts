@@ -76,15 +76,15 @@ export interface DownloadLeases {
   /** Returns the time by Redis' clock, which all processes share, in milliseconds. */
   now(): Promise<number>;
   /**
-   * Downloads, or returns the outcome of a concurrent download. A lease expires {@link defaultLeaseMs} after its holder died. While
-   * Redis is down, every caller downloads.
+   * Downloads, or returns the outcome of a concurrent download. A dead holder's lease expires after
+   * {@link defaultLeaseMs}. While Redis is down, every caller downloads.
    *
    * @throws {DownloadError} of the download; the signal's reason when it is aborted.
    */
   share(wanted: WantedDownload, download: () => Promise<DownloadedFile>): Promise<DownloadedFile>;
 }
 
-/** For a process that is the only one on its store. */
+/** Replaces the leases in a process that shares its store with no other. */
 export const noLeases: DownloadLeases = {
   now: () => Promise.resolve(0),
   share: (_wanted, download) => download(),

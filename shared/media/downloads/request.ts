@@ -7,17 +7,16 @@ import { DownloadError } from './failure.ts';
 /**
  * Sends one GET without following redirects.
  *
- * @param fresh uses a new connection.
  * @throws {DownloadError} `blocked_address`, `timeout` or `network`; the signal's reason when it is aborted.
  */
 export async function get(
   url: URL,
-  { connections, fresh }: { connections: Connections; fresh: boolean },
+  { connections, useNewConnection }: { connections: Connections; useNewConnection: boolean },
   headers: Record<string, string>,
   signal: AbortSignal,
 ): Promise<OutboundResponse> {
   try {
-    return await send(url, { connections, fresh, headers, signal });
+    return await send(url, { connections, useNewConnection, headers, signal });
   } catch (error) {
     if (error instanceof OutboundError) throw new DownloadError(error.reason, error.message);
     throw error;

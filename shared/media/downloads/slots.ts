@@ -3,10 +3,13 @@ import { HostLimits } from './host-limits.ts';
 import type { SlotOwner } from './host-limits.ts';
 
 export interface SlotLimits {
-  /** The most requests to one host; each organization's own limit grows and shrinks below it ({@link HostLimits}). */
+  /**
+   * The maximum of concurrent requests to one host. Each organization's own limit adapts below it ({@link HostLimits}).
+   */
   perHost: number;
-  /** For all hosts together. */
+  /** The maximum of an organization's concurrent requests to all hosts. */
   perOrganization?: number;
+  /** The maximum of concurrent requests of all organizations. */
   total?: number;
 }
 
@@ -14,7 +17,7 @@ interface Waiting extends SlotOwner {
   start: () => void;
 }
 
-/** Counts the taken slots of a pool, in all and per organization. */
+/** Counts the used slots of a pool, in total and by organization. */
 class SlotCounts {
   all = 0;
   readonly #by = new Map<string, number>();
@@ -33,17 +36,17 @@ class SlotCounts {
 
 /** Reports how the host responded to a request, which adapts the number of further requests. */
 export interface HostReport {
-  /** The host sent a response, after a time since the task began. */
+  /** Reports a response. Its time counts from the beginning of the task. */
   responded(): void;
-  /** The host rejected the request because of its load, or failed. */
+  /** Reports that the host rejected the request because of its load, or failed. */
   overloaded(): void;
 }
 
 /**
- * Fair slots for requests to foreign hosts. A request takes one of its host, one of its organization and one of all at
- * once, and holds none while it waits. The last free slot of a host, and of all, stays open to an organization that
- * holds none there; a limit of one has no slot to keep. Among waiting organizations, the one with the fewest slots is
- * next; ties take turns. Hosts and organizations without requests take no memory.
+ * Fair slots for requests to foreign hosts. A request atomically takes a slot of its host, a slot of its organization
+ * and a slot of the total. It holds none while it waits. The last free slot of a host, and of the total, is reserved
+ * for an organization that holds none there, unless the limit is one. Among waiting organizations, the one with the
+ * fewest slots is next; ties take turns. Hosts and organizations without requests take no memory.
  */
 export class DownloadSlots {
   readonly #limits: Required<SlotLimits>;

@@ -22,7 +22,7 @@ export interface OutboundResponse {
 export interface OutboundRequest {
   connections: Connections;
   /** Uses a new connection, which ends with the response. */
-  fresh: boolean;
+  useNewConnection: boolean;
   headers: Record<string, string>;
   method?: 'GET' | 'POST' | 'PUT';
   body?: string;
@@ -34,10 +34,10 @@ export interface OutboundRequest {
 /** Sends a request; follows no redirects. @throws {OutboundError} or the reason of the signal. */
 export async function send(
   url: URL,
-  { connections, fresh, headers, unpack = false, method = 'GET', body, signal }: OutboundRequest,
+  { connections, useNewConnection, headers, unpack = false, method = 'GET', body, signal }: OutboundRequest,
 ): Promise<OutboundResponse> {
   signal.throwIfAborted();
-  const dispatcher = fresh ? connections.newFor(url) : await connections.keptFor(url, signal);
+  const dispatcher = useNewConnection ? connections.newFor(url) : await connections.keptFor(url, signal);
   let response: Dispatcher.ResponseData;
   try {
     const request = dispatcher.request({
@@ -48,13 +48,13 @@ export async function send(
       ...(body !== undefined && { body }),
       signal,
     });
-    if (fresh) connections.closeAfterResponse(dispatcher);
+    if (useNewConnection) connections.closeAfterResponse(dispatcher);
     response = await request;
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     throw explain(hostOf(url), faultCode(error));
   } finally {
-    if (!fresh) connections.firstRequestEnded(url);
+    if (!useNewConnection) connections.firstRequestEnded(url);
   }
   // Readers get the errors of a body; without a reader, they would end the process.
   response.body.on('error', () => undefined);
