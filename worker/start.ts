@@ -47,7 +47,7 @@ const outlineCacheBytes = 16 * 1024 ** 2;
  * Starts a worker, and registers its graceful shutdown.
  *
  * @returns the port of its health checks and metrics, if it has one.
- * @throws {LecternError} that names the server that does not answer, and the remedy.
+ * @throws {LecternError} that names the server that does not respond, and the remedy.
  */
 export async function startWorker(
   config: Config,

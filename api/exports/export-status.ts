@@ -40,7 +40,7 @@ export type StatusDependencies = Pick<
 /**
  * Returns the status of an export, from the store and the queue.
  *
- * @throws when the store does not answer, or when Redis does not and no archive is in the store.
+ * @throws when the store does not respond, or when Redis does not and no archive is in the store.
  */
 export async function readExportStatus(deps: StatusDependencies, job: ExportJob): Promise<ExportStatus> {
   const ready = await readyStatus(deps, job);

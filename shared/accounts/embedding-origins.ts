@@ -5,7 +5,7 @@ import { isHttpUrl } from '../platform/parse-url.ts';
  * Content-Security-Policy.
  */
 
-/** So many fit the CSP header, with room to spare. */
+/** This many origins fit into the CSP header, with room to spare. */
 export const maxEmbeddingOrigins = 100;
 
 const loopbackName = /^(localhost|.+\.localhost|127(\.\d{1,3}){3})$/;

@@ -8,7 +8,7 @@ import { themeFileTypes, themeFiles } from '../theme/theme.ts';
 import type { Theme, ThemeFile, ThemeFileKind } from '../theme/theme.ts';
 import { addOrphanCandidates, storeAsset } from './stored-assets.ts';
 
-/** Learners load both with the first step. */
+/** Small, because learners load both files with the first step. */
 const maxBytes: Record<ThemeFileKind, number> = { logo: 200 * 1024, fontFile: 1024 * 1024 };
 
 const formats: Record<ThemeFileKind, string> = {

@@ -14,27 +14,30 @@ import type { NewAuditEntry } from './audit-entry.ts';
 
 export type AuditDb = AuditBlockDb & AuditAnchorDb;
 
-/** How long the entry of a read waits for others, so that blocks are large. A killed process loses only these. */
+/**
+ * How long the entry of a read waits for further entries, so that blocks are large. A killed process loses only waiting
+ * entries.
+ */
 const lingerMs = 1_000;
 
 /** A full block is about 150 kB, unless its entries are long. */
 const maxBlockEntries = 500;
 const maxBlockBytes = 1024 ** 2;
 
-/** The limit of ids and of texts in details, as of all ids in requests. */
+/** The maximum length of ids, and of texts in details. Requests have the same limit for ids. */
 const maxTextLength = 255;
 
-/** Entries in memory, above which requests wait for MongoDB: a few MB. */
+/** Above this number of entries in memory (a few MB), requests wait for MongoDB. */
 const maxBuffered = 10_000;
 
-/** The same for one organization, so that its entries alone do not make the requests of others wait. */
-const maxBufferedOfOne = 2_500;
+/** The same limit for one organization, so that its entries alone never delay other organizations' requests. */
+const maxBufferedPerOrganization = 2_500;
 
-/** Entries in memory, above which further requests of an organization fail before they do anything. */
-export const maxEntriesOfOne = 5_000;
+/** Above this number of an organization's entries in memory, its requests fail before they do anything. */
+export const maxEntriesPerOrganization = 5_000;
 
-/** Requests in progress, logins and runs of retention may add entries up to here. */
-const lastEntriesOfOne = 2 * maxEntriesOfOne;
+/** The limit for requests in progress, logins and retention runs. */
+const hardMaxEntriesPerOrganization = 2 * maxEntriesPerOrganization;
 const fullRetrySeconds = 10;
 
 const concurrentInserts = 4;
@@ -83,26 +86,29 @@ export class AuditLog {
   }
 
   /**
-   * Checks before a request that there will be room for its entry, so that nothing happens that the log does not have.
+   * Checks before a request that there is room for its entry, so that no action stays unrecorded.
    *
    * @throws {LecternError} INTERNAL_ERROR if too many entries of the organization wait for MongoDB.
    */
   requireRoom(organizationId: string): void {
     const waiting = this.#buffers.get(organizationId)?.entries.length ?? 0;
-    if (waiting < maxEntriesOfOne) return;
+    if (waiting < maxEntriesPerOrganization) return;
     throw new LecternError('INTERNAL_ERROR', fullText(waiting, organizationId), {
       retryAfterSeconds: fullRetrySeconds,
     });
   }
 
   /**
-   * Adds an entry that MongoDB gets within about a second. Resolves at once, unless MongoDB is far behind.
+   * Adds an entry, which reaches MongoDB within about a second. Resolves at once, unless too many entries wait for
+   * MongoDB.
    *
-   * @throws {Error} if MongoDB is far behind and does not respond, or if too many entries of the organization wait.
+   * @throws {Error} if too many entries wait and MongoDB does not respond, or if too many entries of the organization
+   * wait.
    */
   async record(organizationId: string, entry: NewAuditEntry): Promise<void> {
     const { entries } = this.#add(organizationId, entry);
-    if (entries.length > maxBufferedOfOne || this.#buffered > maxBuffered) await this.#write(organizationId);
+    if (entries.length > maxBufferedPerOrganization || this.#buffered > maxBuffered)
+      await this.#write(organizationId);
     else this.#writeAllIn(lingerMs);
   }
 
@@ -127,7 +133,7 @@ export class AuditLog {
     const buffer = this.#buffers.get(organizationId) ?? {
       ...{ entries: [], unsure: null, writing: Promise.resolve() },
     };
-    if (buffer.entries.length >= lastEntriesOfOne)
+    if (buffer.entries.length >= hardMaxEntriesPerOrganization)
       throw new Error(fullText(buffer.entries.length, organizationId));
     buffer.entries.push(serializeEntry(shortened(entry), new Date()));
     this.#buffers.set(organizationId, buffer);
@@ -177,7 +183,7 @@ export class AuditLog {
       const entries = entriesOfBlock(buffer.entries);
       const block = sealBlock(this.#key, organizationId, head, { entries, now: new Date() });
       buffer.unsure = block;
-      // The driver may have sent the block twice, so the one that is there may be this one.
+      // The driver may have sent the block twice, so the stored block may be this one.
       if ((await insertBlock(this.#db, block)) || (await this.#isStored(block)))
         return this.#appended(block, buffer);
       await delay(backoffMs(contention, lost));
@@ -201,7 +207,7 @@ function fullText(waiting: number, organizationId: string): string {
   return `${waiting} entries of the audit log of ${organizationId} wait for MongoDB`;
 }
 
-/** Returns an entry with short texts: a block that MongoDB rejects for its size would end the log. */
+/** Returns an entry with short texts: if MongoDB rejected a block for its size, no later entry could be stored. */
 function shortened({ target, details, ...entry }: NewAuditEntry): NewAuditEntry {
   const short = <Value>(value: Value) => (typeof value === 'string' ? value.slice(0, maxTextLength) : value);
   return {

@@ -67,7 +67,7 @@ function isAfter({ sequence, index }: AuditPosition, after: AuditPosition | null
   return after === null || sequence > after.sequence || (sequence === after.sequence && index > after.index);
 }
 
-/** Checks whether later blocks have no entry from before a time: entries reach the chain long within a day. */
+/** Returns whether no later block can have an entry from before a time. Entries reach the chain well within a day. */
 function isPast({ sealedAt }: AuditBlock, until: Date | undefined): boolean {
   return until !== undefined && sealedAt.getTime() > until.getTime() + dayMs;
 }
@@ -139,9 +139,9 @@ function headOf({ sequence, hash, sealedAt }: ChainHead): ChainHead {
 
 /**
  * Deletes blocks that are older than {@link auditRetentionDays}. The anchor is stored first, so the rest of the chain
- * can be checked at every time, even after a crash in between.
+ * can be checked at any time, even after a crash in between.
  *
- * @returns how many blocks there were.
+ * @returns the number of deleted blocks.
  */
 export async function pruneAudit(db: AuditDb, pepper: string, now = new Date()): Promise<number> {
   const key = auditKeyOf(pepper);

@@ -15,7 +15,7 @@ export interface Coordination {
   incomplete: IncompleteBuilds;
 }
 
-/** For a process that is the only one on its store. */
+/** Replaces the coordination in a process that shares its store with no other. */
 export const noCoordination: Coordination = {
   downloads: noLeases,
   usage: noFileUsage,

@@ -20,8 +20,8 @@ export interface IncompleteBuild {
 }
 
 /**
- * Records the last build of each incomplete export, for all hosts. Redis keeps and measures the times, because
- * the clocks of API, workers and store may differ by minutes.
+ * Records the last build of each incomplete export, across hosts. Redis keeps and measures the times, because the
+ * clocks of API, workers and store may differ by minutes.
  */
 export interface IncompleteBuilds {
   /** Records that an incomplete archive is about to be published. */

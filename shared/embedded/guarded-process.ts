@@ -47,7 +47,7 @@ export function spawnGuarded(
   });
   const output = child.stdio[1] as Readable;
   const guard = child.stdio[3] as Writable;
-  // The watcher may exit before the pipe is closed; that is no fault of the command.
+  // The watcher may exit before the pipe is closed; that does not affect the command.
   guard.on('error', () => undefined);
   createInterface({ input: output, crlfDelay: Infinity }).on('line', onLine);
 

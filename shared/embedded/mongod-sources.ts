@@ -21,8 +21,8 @@ export interface MongodSource {
 }
 
 /**
- * MongoDB's own build. 7.0 can open data from 6.0 below; a newer series could not. A separate process downloads it,
- * because the library can neither be aborted nor silenced.
+ * MongoDB's own build. 7.0 can open the data of the 6.0 build below; newer series cannot. A separate process downloads
+ * it, because the library can neither be aborted nor silenced.
  */
 const officialBuild: MongodSource = {
   version: '7.0.28',

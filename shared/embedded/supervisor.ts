@@ -12,7 +12,7 @@ import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
 // The process that owns the embedded servers of one data directory: `node supervisor {"dataDir", "cacheDir"}`. It
 // serves the clients on its socket, and exits after the last one. Its output is its log.
 
-/** Commands in a row should not start the servers for each of them. */
+/** Keeps the servers running between consecutive commands. */
 const lingerMs = 1_000;
 /** The process that started this one may exit before it connects. */
 const firstClientTimeoutMs = 15_000;

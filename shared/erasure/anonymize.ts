@@ -6,8 +6,8 @@ import { itemsFromJson, itemsToJson } from '../progress/state.ts';
 import type { LearnerSubject } from '../tokens/learner-subject.ts';
 
 /**
- * The fewest records of a lesson among which an anonymous one may stay (k-anonymity). With fewer, its points may tell
- * who the learner is.
+ * The number of records that a lesson needs so that an anonymous one may stay (k-anonymity). With fewer, its points may
+ * identify the learner.
  */
 export const minRecords = 5;
 

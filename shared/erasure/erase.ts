@@ -31,20 +31,20 @@ import { addToLedger } from './ledger.ts';
  * process repeats the steps of the erasure's state.
  *
  *     request:   reject the tokens that were signed up to now
- *     removing:  add to the ledger, note what others hold, count and remove the records
+ *     removing:  add to the ledger, note which systems hold data, count and remove the records
  *     settling:  wait for requests and workers that had read the records, and remove what they wrote
  *     finished:  report to webhooks, and forget the learner's ids
  */
 
 /**
- * Longer than a request or a worker keeps what it has read before it writes: their operations have timeouts of 15
- * seconds, and a few follow each other.
+ * Longer than a request or a worker takes from reading a record to writing it: a few operations in sequence, each with
+ * a timeout of 15 seconds.
  */
 export const settleMs = 60_000;
 
 const retryMs = 10_000;
 
-/** How long an erasure is kept that has found nothing. Otherwise unknown ids could fill the ledger. */
+/** How long an erasure that removed nothing is kept. Without this limit, unknown ids could fill the ledger. */
 const emptyKeptMs = 30 * 24 * 3600_000;
 
 export interface ErasureDependencies {
@@ -55,7 +55,7 @@ export interface ErasureDependencies {
   settleMs?: number;
 }
 
-/** Returns what an erasure would remove, and what others hold. */
+/** Returns the records that an erasure would remove, and the other systems that may hold data. */
 export async function previewErasure(
   db: Database,
   learner: LearnerSubject,
@@ -64,7 +64,7 @@ export async function previewErasure(
 }
 
 /**
- * Requests an erasure. From now on, the tokens that were signed before are rejected. A worker removes the records.
+ * Requests an erasure. Lectern rejects all tokens that were signed before the request. A worker removes the records.
  *
  * @returns the erasure, or the unfinished one of the same learner.
  */
@@ -163,7 +163,7 @@ export async function finishErasure(
   }
 }
 
-/** Returns the others that may hold data about a learner, as far as Lectern knows. */
+/** Returns the systems that may hold data about a learner, as far as Lectern knows them. */
 export async function downstreamOf(db: Database, learner: LearnerSubject): Promise<Downstream> {
   const { organizationId } = learner;
   const [destinations, webhooks] = await Promise.all([

@@ -204,7 +204,7 @@ list does not include what happens when you open and play a lesson.`,
   },
 } as const satisfies Record<string, Explained>;
 
-/** All files of an export but the README, each once. */
+/** All files of an export except the README, each once. */
 export const explainedFiles: readonly Explained[] = [
   ...new Set<Explained>([...Object.values(commonFiles), ...Object.values(recordFiles)]),
 ];

@@ -12,8 +12,8 @@ import { RawJson } from '../platform/raw-json.ts';
 import type { FinishedAttempt } from '../progress/state.ts';
 
 /*
- * The fields of records that the export of a learner contains. The compiler requires an entry for a new field: fields
- * that coordinate processes, and what receivers have sent to the organization, stay out.
+ * The fields of records that the export of a learner contains. The compiler requires an entry for a new field. The
+ * export omits fields that coordinate processes, and the responses of receivers.
  */
 
 type FieldOf<Value> = Value extends unknown ? keyof Value : never;
@@ -23,7 +23,7 @@ type ValueOf<Value, Field> = Value extends unknown
     : never
   : never;
 
-/** For each field: whether the export contains it, or a function that returns what the export contains of it. */
+/** For each field: whether the export contains it, or a function that returns the exported part. */
 type Fields<Value> = {
   [Field in FieldOf<Value>]-?: boolean | ((value: ValueOf<Value, Field>) => unknown);
 };
@@ -31,7 +31,7 @@ type Fields<Value> = {
 /** Selects the fields of a record. */
 type Selector<Value> = (value: Value) => Record<string, unknown>;
 
-/** Returns a function that selects fields. Fields that the list lacks stay out. */
+/** Returns a function that selects fields, and omits fields that the list lacks. */
 function fieldsOf<Value extends object>(fields: Fields<Value>): Selector<Value> {
   const rules = new Map(Object.entries<boolean | ((value: never) => unknown)>(fields));
   return (value) =>
@@ -51,7 +51,7 @@ function each<Value>(present: (value: Value) => unknown): (values: readonly Valu
 /** Longer texts become Buffers: see `readRecords`. */
 const maxStringCharacters = 16 * 1024;
 
-/** JSON text stays as it is. */
+/** Includes JSON text without parsing it. */
 function json(text: string): unknown {
   if (text === '') return text;
   return text.length > maxStringCharacters ? Buffer.from(text) : new RawJson(text);
@@ -130,7 +130,7 @@ interface RecordOf {
   pendingEvents: BacklogEntry;
 }
 
-/** Returns what the export contains of a record; see `jsonPieces`. */
+/** Returns the exported part of a record; see `jsonPieces`. */
 export function exportedFields(kind: RecordKind, record: Record<string, unknown>): Record<string, unknown> {
   return records[kind](record as never);
 }

@@ -21,7 +21,7 @@ import { exportedFields, originOf } from './exported-fields.ts';
 /** A file of the export of a learner. */
 export interface LearnerFile {
   name: string;
-  /** Yields its text. Reads MongoDB only then. */
+  /** Yields the text. Reads MongoDB only when iterated. */
   text: () => AsyncIterable<string | Uint8Array>;
 }
 
@@ -110,7 +110,7 @@ async function* jsonArray(
   yield joined + (separator === '[\n' ? '[]\n' : '\n]\n');
 }
 
-/** Yields the accesses to a learner's data, without the person or program and without the IP address. */
+/** Yields who accessed a learner's data and when: the kind of actor, without its identity and IP address. */
 async function* accesses(
   db: Database,
   pepper: string,

@@ -17,10 +17,10 @@ export function learnerZip(
 }
 
 /**
- * Returns a ZIP archive of files, whose texts it reads one after the other. It stops reading when the stream is
- * destroyed: a generator would first read on until the next bytes of the archive, which may be seconds away.
+ * Returns a ZIP archive of files, whose texts it reads one after the other. It stops reading as soon as the stream is
+ * destroyed, whereas a generator would continue until its next bytes, perhaps for seconds.
  *
- * The error of a text destroys the stream, as soon as it occurs.
+ * An error of a text destroys the stream immediately.
  */
 export function zipOf(files: readonly LearnerFile[], modifiedAt: Date): Readable {
   const zip = new ZipFile();
@@ -33,7 +33,7 @@ export function zipOf(files: readonly LearnerFile[], modifiedAt: Date): Readable
   output.once('close', () => reading?.destroy());
   for (const { name, text } of files) {
     zip.addReadStreamLazy(name, { mtime: modifiedAt }, (begin) => {
-      // yazl would go on after the consumer has ended.
+      // yazl would continue after the consumer has stopped.
       if (output.destroyed) return;
       // yazl only pipes, so an error without a listener would end the process.
       // A text may have megabytes: by default, the stream would read 16 of them ahead.

@@ -2,9 +2,9 @@ import type { LedgerEntry } from '../models/erasure.ts';
 import type { NameSet } from '../storage/store.ts';
 
 /*
- * The ledger of erasures says which learners' data were erased, and when, by pseudonym. MongoDB has it, and the store has
- * a copy: a restore of MongoDB brings back erased data together with an older ledger. A name in the store is a whole
- * entry.
+ * The ledger of erasures says which learners' data were erased, and when, by pseudonym. MongoDB has the ledger, and the
+ * store has a copy, because a restore of MongoDB brings back erased data together with an older ledger. Each file name
+ * in the store is a complete entry.
  */
 
 export async function addToLedger(names: NameSet, entry: LedgerEntry): Promise<void> {

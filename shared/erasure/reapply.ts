@@ -16,8 +16,8 @@ export interface ReapplyDependencies extends ErasureDependencies {
 type Ledger = Map<string, Map<string, Date>>;
 
 /**
- * Erases again what a restored backup has brought back: records from up to the time of their learner's last erasure.
- * Records that a learner began after that stay.
+ * Erases again what a restored backup has brought back: records that are not newer than their learner's last erasure.
+ * Newer records stay.
  *
  * @returns how many erasures there are in the ledger, and how many learners' records were erased again.
  */

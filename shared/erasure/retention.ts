@@ -29,13 +29,13 @@ const retryMs = 10 * 60_000;
 /** The largest number of records that one operation removes, so that others do not wait long. */
 const batchSize = 500;
 
-/** The progress of a batch of grades is looked up in one query, with a condition for each grade. */
+/** One query looks up the progress of a batch of grades, with a condition for each grade. */
 const batchOf = (kind: RecordKind): number => (kind === 'grades' ? 100 : batchSize);
 
 /** A run with more batches lets the retentions of other organizations run first, and then continues. */
 const batchesPerTurn = 100;
 
-/** Returns why settings are not allowed; null if they are. */
+/** Returns the fault of invalid settings; null for valid ones. */
 export function retentionFault({ days }: RetentionSettings): string | null {
   const { grades, ltiProgress } = days;
   if (grades === null || (ltiProgress !== null && grades >= ltiProgress)) return null;
@@ -49,7 +49,7 @@ export interface RetentionPreview {
   isCapped: boolean;
 }
 
-/** Returns what a run with these settings would remove now. */
+/** Counts the records that a run with these settings would remove now. */
 export async function previewRetention(
   db: Database,
   organizationId: string,
@@ -131,7 +131,6 @@ async function endRun(
   await finishRun(db, claimed, { startedAt, finishedAt: new Date(), removed, isCapped, positions });
 }
 
-/** How a run proceeds. */
 interface RunOptions {
   /** Stops the run before its next batch; another process continues it. */
   signal?: AbortSignal;
@@ -141,7 +140,7 @@ interface RunOptions {
 /**
  * Runs the retention that has been due the longest, or continues its run.
  *
- * @param options.maxBatches the number of batches after which it gives way to the runs of other organizations.
+ * @param options.maxBatches the number of batches after which it yields to the runs of other organizations.
  * @returns false if none was due.
  * @throws {Error} if MongoDB does not respond; the run continues later.
  */
@@ -223,9 +222,9 @@ async function runClaimed(
   return 'finished';
 }
 
-/** Returns an organization's settings and runs for the API and the command line. @param found null if it has set none. */
-export function presentRetention(found: Retention | null) {
-  const { days, maxPerRun = defaultMaxPerRun, dueAt = null, lastRun = null } = found ?? {};
+/** Returns an organization's settings and runs for the API and the command line. @param retention null if it has set none. */
+export function presentRetention(retention: Retention | null) {
+  const { days, maxPerRun = defaultMaxPerRun, dueAt = null, lastRun = null } = retention ?? {};
   return {
     days: { ...noRetention, ...days },
     maxPerRun,

@@ -45,7 +45,7 @@ export function addEvent<Event extends PendingEvent>(event: Event | null, dueAt:
 /** A document with pending events, as far as publishing needs it. */
 export type Pending<Document, Event extends PendingEvent> = Document & PendingEvents<Event> & { _id: string };
 
-/** What a worker reads at once. Events become many more rows. */
+/** The maximum size of the events that a worker reads at once. Each event may become many rows. */
 export const maxReadBytes = 1_000_000;
 
 /**

@@ -6,7 +6,7 @@ export const max32 = 0xffffffff;
 export const zip64FieldBytes = 4;
 export const zip64NumberBytes = 8;
 
-/** What a ZIP64 field, with the size twice, adds to a local header. */
+/** The size of a local header's ZIP64 field, which has the file's size twice. */
 const zip64Bytes = zip64FieldBytes + 2 * zip64NumberBytes;
 
 /**

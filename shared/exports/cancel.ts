@@ -28,7 +28,7 @@ return 1
  * Cancels the job of an archive that waits or runs, unless a request waits for it. A running job fails with a
  * reason that {@link isCancelled} recognizes. The next request for the archive builds it.
  *
- * @throws when Redis does not answer.
+ * @throws when Redis does not respond.
  */
 export async function requestCancellation(queue: ExportQueue, jobKey: string): Promise<CancellationOutcome> {
   const request = cancellationKey(queue, jobKey);
@@ -56,7 +56,7 @@ export async function findCancelled(queue: QueueAccess, jobKeys: string[]): Prom
 /**
  * Clears the cancellation of a stopped build, so that a retry of its job builds the archive.
  *
- * @throws when Redis does not answer.
+ * @throws when Redis does not respond.
  */
 export async function clearCancellation(queue: QueueAccess, jobKey: string): Promise<void> {
   await queue.redis.del(cancellationKey(queue, jobKey));

@@ -13,9 +13,9 @@ import type { QueueAccess } from './queue-access.ts';
 const waiterTtlSeconds = 15;
 
 /**
- * The largest number of waiting jobs of one organization, of each class: pre-builds leave its readers theirs. Each job
- * takes memory of Redis, which all organizations need: the options of packages alone give a version some 240,000
- * archives.
+ * The maximum number of waiting jobs for each organization and class, so that pre-builds do not use up the readers'
+ * jobs. Each job takes Redis memory, which all organizations share. The options of packages alone give a version some
+ * 240,000 archives.
  */
 export const maxWaitingJobs = 2000;
 
@@ -72,7 +72,7 @@ return {assign_priority(ARGV[4], base, organization, id), priority and 1 or 0}
  * @param waiter the id of a request that waits for the archive, or null for a request that returns later. The job
  * cannot be canceled before {@link removeWaiter}, or until 15 seconds after the request's last poll.
  * @throws {LecternError} TOO_MANY_REQUESTS if {@link maxWaitingJobs} of the organization wait.
- * @throws when Redis does not answer.
+ * @throws when Redis does not respond.
  */
 export async function enqueueExport(
   queue: ExportQueue,

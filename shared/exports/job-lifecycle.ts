@@ -64,7 +64,7 @@ if redis.call('HEXISTS', KEYS[1], 'paused') == 0 then redis.call('ZADD', KEYS[2]
  * Records that a worker has started a job, and advances fair scheduling to it.
  *
  * @returns whether this is the first start since the archive was requested.
- * @throws when Redis does not answer.
+ * @throws when Redis does not respond.
  */
 export async function recordStart(queue: QueueAccess, jobKey: string): Promise<boolean> {
   return (await queue.redis.eval(startScript, 0, queue.toKey(''), jobKey)) === 1;
@@ -75,7 +75,7 @@ export async function recordStart(queue: QueueAccess, jobKey: string): Promise<b
  * waiting.
  *
  * @param jobClass `readers` for a job that was just requested again, `same` to keep the job's class.
- * @throws when Redis does not answer.
+ * @throws when Redis does not respond.
  */
 export async function reassignPriority(
   queue: QueueAccess,
@@ -86,10 +86,10 @@ export async function reassignPriority(
 }
 
 /**
- * Takes back one start of a job, which counts toward the limit of starts. Does nothing if the job was
+ * Subtracts one start of a job, so that it does not count toward the limit of starts. Does nothing if the job was
  * canceled in the meantime: a hash without a job would keep BullMQ from ever adding it again.
  *
- * @throws when Redis does not answer.
+ * @throws when Redis does not respond.
  */
 export async function uncountStart(queue: QueueAccess, jobKey: string): Promise<void> {
   await queue.redis.eval(uncountScript, 1, queue.toKey(jobKey));
@@ -98,7 +98,7 @@ export async function uncountStart(queue: QueueAccess, jobKey: string): Promise<
 /**
  * Records the end of a job's build, by the clock of Redis.
  *
- * @throws when Redis does not answer.
+ * @throws when Redis does not respond.
  */
 export async function recordEnd(queue: QueueAccess, jobKey: string): Promise<void> {
   await queue.redis.eval(endScript, 1, queue.toKey(jobKey));
@@ -108,7 +108,7 @@ export async function recordEnd(queue: QueueAccess, jobKey: string): Promise<voi
  * Returns the current time and the end of a job's last build, in milliseconds by the clock of Redis. `endedAt`
  * is null where no worker has recorded it.
  *
- * @throws when Redis does not answer.
+ * @throws when Redis does not respond.
  */
 export async function readLastEnd(
   queue: QueueAccess,
@@ -121,7 +121,7 @@ export async function readLastEnd(
 /**
  * Wakes a worker that waits for jobs.
  *
- * @throws when Redis does not answer.
+ * @throws when Redis does not respond.
  */
 export async function wakeWorker(queue: QueueAccess): Promise<void> {
   await queue.redis.eval(wakeScript, 2, queue.toKey('meta'), queue.toKey('marker'));

@@ -22,7 +22,7 @@ type ParameterName = (typeof parameterNames)[number];
 /** The query parameters that select a profile; the same options select it in `lectern lesson export`. */
 export type ProfileQuery = { readonly [name in ParameterName]?: string | undefined };
 
-/** Those, and the options of the profile. */
+/** A {@link ProfileQuery} with the options of the profile. */
 export type ExportQuery = ProfileQuery & { readonly [name in keyof PackageQuery]?: unknown };
 
 /**
@@ -35,8 +35,8 @@ export interface ExportProfile {
   description?: string;
   help?: string;
   /**
-   * Returns what decides the archive's bytes besides version and format, such as the player's release, or null.
-   * It is part of the export key.
+   * Returns the inputs of the archive's bytes besides version and format, such as the player's release, or null. It is
+   * part of the export key.
    */
   variant: (source: ProfileSource) => string | null | Promise<string>;
   /** Whether it has a page that plays the lesson, in the lesson's theme. */

@@ -1,10 +1,7 @@
 import type { Redis } from 'ioredis';
 import { nowInLua } from '../platform/redis.ts';
 
-/**
- * Access to the export queue's keys, for what BullMQ does not do itself: an ExportQueue, or a worker's
- * connection.
- */
+/** Access to the export queue's keys, for operations that BullMQ lacks: an ExportQueue, or a worker's connection. */
 export interface QueueAccess {
   redis: Redis;
   /** Returns the key of a part of the queue; for '' the prefix of all keys. */
@@ -35,7 +32,7 @@ return string.format('%.0f', now - tonumber(redis.call('HGET', KEYS[1], 'handedO
  * Records that a worker leaves a job to workers of another release.
  *
  * @returns how long workers have done so since the job was requested, in milliseconds by the clock of Redis.
- * @throws when Redis does not answer.
+ * @throws when Redis does not respond.
  */
 export async function recordHandOver(queue: QueueAccess, jobKey: string): Promise<number> {
   return Number(await queue.redis.eval(handOnScript, 1, queue.toKey(jobKey)));

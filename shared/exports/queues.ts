@@ -6,7 +6,7 @@ import { exportQueueName } from './jobs.ts';
 import type { ExportJob, ExportResult } from './jobs.ts';
 import { createWaitingRedis } from '../platform/redis.ts';
 
-/** The export queue with its connection, for what BullMQ does not do itself. */
+/** The export queue with its connection, for operations that BullMQ lacks. */
 export class ExportQueue extends Queue<ExportJob, ExportResult> {
   readonly redis: Redis;
 

@@ -7,7 +7,7 @@ import type { QueueAccess } from './queue-access.ts';
  */
 const scannedJobs = 100;
 
-/** How long one worker alone frees a slot for a job; afterward another may try. */
+/** How long one worker has the exclusive right to free a slot for a job. */
 const claimSeconds = 15;
 
 /**
@@ -57,7 +57,7 @@ export interface SlotUsage {
 /**
  * Returns how the organizations share the slots of all workers.
  *
- * @throws when Redis does not answer.
+ * @throws when Redis does not respond.
  */
 export async function readSlotUsage(queue: QueueAccess): Promise<SlotUsage> {
   const shares = await queue.redis.eval(shareScript, 0, queue.toKey(''));
@@ -69,7 +69,7 @@ export async function readSlotUsage(queue: QueueAccess): Promise<SlotUsage> {
  * Moves a waiting job to the front, for the worker that is about to free a slot for it.
  *
  * @returns false if the job no longer waits, or another worker frees a slot for it.
- * @throws when Redis does not answer.
+ * @throws when Redis does not respond.
  */
 export async function claimSlot(queue: QueueAccess, jobKey: string): Promise<boolean> {
   return (await queue.redis.eval(claimScript, 0, queue.toKey(''), jobKey)) === 1;

@@ -17,13 +17,13 @@ import type { Store } from '../storage/store.ts';
 /** How long a record is kept after its archive was last built, or last found in the store. */
 const keptMs = 180 * 24 * 3600_000;
 
-/** For an organization's records. About 10,000 of lessons with 100 files. */
+/** The maximum size of an organization's records: about 10,000 records of lessons with 100 files. */
 const maxBytes = 128 * 1024 ** 2;
 
-/** The records that a build checks: more than it adds, so that the sum falls below the limit. */
+/** The number of records that a build checks: more than it adds, so that the sum falls below the limit. */
 const checkedPerBuild = 10;
 
-/** The records that a sweep checks at once. */
+/** The number of records that a sweep checks at once. */
 const batchSize = 100;
 
 export interface RecordDependencies {
@@ -60,7 +60,10 @@ export async function removeUnusedRecords(deps: RecordDependencies, signal: Abor
   }
 }
 
-/** Counts a needed record as used, so that the next check is of others. Returns whether it was removed. */
+/**
+ * Removes a record, or counts it as used if it is needed, so that the next check covers others. Returns whether it was
+ * removed.
+ */
 async function removeUnlessNeeded({ db, store }: RecordDependencies, record: RecordUse): Promise<boolean> {
   const isSigned = record.signedUntil !== null && record.signedUntil > new Date();
   if (isSigned || (await store.archives.has(record.exportKey))) {

@@ -17,7 +17,7 @@ const partBytes = 8 * 1024 ** 2;
 /** The parts of one upload that a process receives and sends at once. */
 const partsPerUpload = 2;
 
-/** Uploads whose facts a process remembers. */
+/** The maximum number of uploads whose metadata a process caches. */
 const maxKnown = 1_000;
 
 /** The ids of an import and of the lease of its run. */

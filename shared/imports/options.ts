@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { RequestedImport } from '../models/lesson-import.ts';
 
-/** The longest header Upload-Metadata. */
+/** The maximum size of the Upload-Metadata header. */
 export const maxMetadataBytes = 4096;
 
 const flag = (name: string) => z.enum(['true', 'false'], `${name} must be true or false`).default('false');

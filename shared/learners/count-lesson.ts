@@ -28,14 +28,14 @@ export interface CountDependencies {
 interface CountOptions {
   signal: AbortSignal;
   now?: Date;
-  /** Records of a part: a change of one of them has all of them counted again. */
+  /** The maximum number of records in a part. If one of them changes, all of them are counted again. */
   maxPerPart?: number;
 }
 
 const defaultMaxPerPart = 4096;
 const maxDigits = 2;
 
-/** Clocks of API processes differ, and a write is stored a moment after its time. */
+/** Covers clock skew between API processes, and the delay between the time of a write and its storage. */
 const overlapMs = 5 * 60_000;
 
 const recountMs = 24 * 3_600_000;

@@ -5,7 +5,7 @@ import { widgetKey } from '../progress/outline.ts';
 import { readQuestions } from './answer-columns.ts';
 import { learnerColumns, presentLearner } from './listed-learner.ts';
 
-/** Rows that are formatted at once: other requests wait for it, and each chunk costs a write. */
+/** The number of rows that are formatted at once. Larger chunks delay other requests; smaller ones cost more writes. */
 const rowsPerChunk = 200;
 
 export type Cell = string | number | null;

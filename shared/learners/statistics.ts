@@ -6,7 +6,7 @@ import type { Histogram, ItemAnalysis } from './item-analysis.ts';
 import { choicesOf, planTally, secondsOf } from './tally.ts';
 import type { AnalyzedQuestion, ChoiceTally, QuestionTally, Tally } from './tally.ts';
 
-/** Fewer learners would show what one of them did. */
+/** With fewer learners, statistics would reveal what one of them did. */
 export const minLearners = 5;
 
 export const questionFlags = [

@@ -46,7 +46,7 @@ export interface AnalyzedQuestion {
   maximum: number;
 }
 
-/** What a tally needs of a version's outline. */
+/** The parts of a version's outline that a tally needs. */
 export interface TallyPlan {
   /** The index of each step, by its id. */
   steps: Map<string, number>;
@@ -61,7 +61,7 @@ export type TalliedRecord = Pick<
   'status' | 'score' | 'maxScore' | 'stepId' | 'items' | 'stepTimes' | 'finished' | 'attempt'
 >;
 
-/** Each range of times ends a tenth above its beginning: a tally has at most about 100 for each step. */
+/** Each range of times ends a tenth above its beginning, so a tally has at most about 100 ranges for each step. */
 const rangeRatio = 1.1;
 
 /** Returns the number of the range of a time. */
@@ -74,13 +74,13 @@ export function secondsOf(range: number): number {
   return rangeRatio ** range;
 }
 
-/** The questions of a version that are analyzed; further ones are left out. */
+/** The maximum number of analyzed questions of a version. */
 const maxQuestions = 200;
 
-/** Questions with more points are left out: no sum of them would be exact. */
+/** Questions with more points are not analyzed, because their sums would not be exact. */
 const maxPoints = 1_000_000;
 
-/** Units of the maximum total, at most: so that sums of products stay exact with a hundred million learners. */
+/** The maximum total in units. Below it, sums of products stay exact for a hundred million learners. */
 const maxUnits = 20_000;
 
 export function planTally(outline: LessonOutline): TallyPlan {

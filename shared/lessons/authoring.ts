@@ -8,10 +8,10 @@ import type { Block, LessonContent } from './lesson-content.ts';
 import { questionFaults } from './question-faults.ts';
 import { nearestName } from '../platform/nearest-name.ts';
 
-/** Further warnings would be of no use to an author. */
+/** More warnings would not help an author. */
 const maxWarnings = 1_000;
 
-/** Edits up to which a name counts as a misspelling of another. */
+/** The maximum edit distance between a name and its misspelling. */
 const maxMisspellingEdits = 2;
 
 /** Props that the Puck editor itself writes, and names that mark a prop as an author's own. */

@@ -34,7 +34,7 @@ function defaultsOf(
   return isRecord(defaults) ? defaults : undefined;
 }
 
-/** The most points for a block of a custom widget. A browser's claim never counts for more than the declared points. */
+/** The maximum points for a block of a custom widget. A browser cannot claim more than the declared points. */
 const maxDeclaredPoints = 1000;
 
 /**
@@ -46,7 +46,7 @@ export function declaredPoints(props: Record<string, unknown>): number | null {
   return isPoints(points) && points > 0 ? points : null;
 }
 
-/** Returns why the points that a block of a custom widget declares cannot be counted; undefined for valid points. */
+/** Returns the fault of points that a block of a custom widget declares; undefined for valid points. */
 export function pointsFault(props: Record<string, unknown>): string | undefined {
   const { points } = props;
   if (points === undefined || isPoints(points)) return undefined;

@@ -10,8 +10,9 @@ const unscored: WidgetScoring | null = null;
 
 /**
  * The widgets that ship with Lectern, each with its scoring. Versions that are imported with a core type get Lectern's
- * widget, even if their packages have one of the same type; for older versions, see {@link OwnTypes}. The compiler requires an entry for each in the player (widget-loader.ts, unless
- * it is loaded on demand) and for its props (core-widget-props.ts).
+ * widget, even if their packages have one of the same type. For older versions, see {@link OwnTypes}. The compiler
+ * requires an entry for each widget's props (core-widget-props.ts) and, unless it is loaded on demand, in the player
+ * (widget-loader.ts).
  */
 export const coreWidgets = {
   Heading: unscored,
@@ -68,12 +69,12 @@ export function isCoreWidget(type: string): type is CoreWidgetType {
  */
 export type OwnTypes = readonly string[];
 
-/** Checks whether a widget of a version is a core widget. */
+/** Returns whether a widget of a version is a core widget. */
 export function isCoreIn(ownTypes: OwnTypes, type: string): type is CoreWidgetType {
   return isCoreWidget(type) && !ownTypes.includes(type);
 }
 
-/** Checks whether a core widget asks a question that the server does not score. */
+/** Returns whether a core widget asks a question that the server does not score. */
 export function isOpenQuestion(type: string): boolean {
   return type === ('OpenResponse' satisfies CoreWidgetType);
 }

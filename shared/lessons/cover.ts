@@ -2,7 +2,7 @@ import { lessonBlocks, withoutTags } from './blocks.ts';
 import { isContainer } from './json-values.ts';
 import type { LessonContent } from './lesson-content.ts';
 
-/** What a lesson begins with, besides its title: `lesson.cover` of a package. */
+/** The page before the first step, besides the title: `lesson.cover` of a package. */
 export interface LessonCover {
   /** A media reference, or a path in an archive; '' without a picture. */
   image: string;
@@ -14,10 +14,10 @@ export interface LessonCover {
   minutes: number;
 }
 
-/** Words that people read in a minute while they learn. */
+/** A learner's reading speed. */
 const wordsPerMinute = 180;
 
-/** Minutes for a block of a type, besides its words. Lectern does not know how long a recording is. */
+/** Minutes for a block of a type, in addition to its words. Lectern does not know the length of recordings. */
 const blockMinutes = { Video: 3, Audio: 3, Image: 0.2 };
 const questionMinutes = 0.75;
 
@@ -42,7 +42,7 @@ export function coverOf(content: Pick<LessonContent, 'lesson' | 'sections'>): Le
   const { image, imageAlt, text, objectives } = cover as Record<string, unknown>;
   const string = (value: unknown) => (typeof value === 'string' ? value : '');
   return {
-    // Learners' browsers contact no third party, whatever an older import has kept.
+    // An older import may have kept another URL, but learners' browsers contact no third party.
     image: isMediaReference(string(image)) ? string(image) : '',
     imageAlt: string(imageAlt),
     text: string(text),

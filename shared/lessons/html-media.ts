@@ -44,7 +44,7 @@ export function replaceMediaUrls(html: string, replace: ReplaceUrl): string {
   let text = '';
   let position = 0;
   for (const { start, end, text: replacement } of edits) {
-    // A parser moves misplaced elements. None is found twice, but overlapping edits would damage the text.
+    // A parser moves misplaced elements. None occurs twice, but overlapping edits would damage the text.
     if (start < position) continue;
     text += html.slice(position, start) + replacement;
     position = end;

@@ -22,7 +22,7 @@ export interface LessonMeta {
   language?: string | null;
   /** The author's estimate in minutes; see `estimatedDuration` in totals.ts. */
   estimatedDuration?: number | null;
-  /** What the lesson begins with; see cover.ts. */
+  /** The page before the first step; see cover.ts. */
   cover?: unknown;
   variable_definitions: VariableDefinition[];
   widget_settings: WidgetSettings;

@@ -48,8 +48,8 @@ export function rewriteMediaReferences<T>(content: T, replacementOf: (id: string
 }
 
 /**
- * Returns a copy in which each `./media/<uuid>.<ext>` is `media:<uuid>` again, and every id is in lower case: what an
- * import does. Restoring the output of {@link rewriteMediaReferences} returns its restored input, for any content,
+ * Returns a copy in which each `./media/<uuid>.<ext>` is `media:<uuid>` again, and every id is in lower case, as an
+ * import stores it. Restoring the output of {@link rewriteMediaReferences} returns its restored input, for any content,
  * provided that `extensionOf` knows the written extensions.
  *
  * @param extensionOf returns the extension of a media file, without the dot, if it is known. It decides where a

@@ -4,7 +4,10 @@ import { acceptedIn, gapIds, maxBlankCharacters, maxBlanks } from './scoring/fil
 import { readTolerance } from './scoring/numeric.ts';
 import { partIdOf, textOf } from './scoring/scoring.ts';
 
-/** Finds an author's probable mistakes in the props of a question. The player does not need them, so they are apart. */
+/**
+ * Finds an author's probable mistakes in the props of a question. They are in a separate file, because the player does
+ * not need them.
+ */
 export const questionFaults: Partial<Record<CoreWidgetType, (props: Record<string, unknown>) => string[]>> = {
   MultipleChoice: choiceFaults,
   TrueFalse: ({ correct, points }) =>
@@ -94,7 +97,7 @@ function namedParts(parts: unknown, name: string): { ids: Set<string>; faults: s
   return { ids, faults };
 }
 
-/** Checks whether an author wants no score: without a right answer, and with 0 points. */
+/** Returns whether an author wants no score: the question has no right answer and 0 points. */
 function isUnscored(correct: unknown, points: unknown): boolean {
   return correct === undefined && points === 0;
 }

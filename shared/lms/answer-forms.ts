@@ -24,13 +24,13 @@ export interface AnswerForm {
   choices: readonly string[] | null;
   /** Whether an answer is written by the learner: such answers are lost first. */
   isFreeText: boolean;
-  /** The most characters of an answer as JSON; null if nothing limits it. */
+  /** The maximum length of an answer as JSON; null if it has no limit. */
   maxJsonCharacters: number | null;
-  /** What a right answer earns; null for a question that is not scored. */
+  /** The points of a right answer; null for a question that is not scored. */
   points: number | null;
   /** Whether an answer can earn a part of the points. */
   hasPartialPoints: boolean;
-  /** Undefined for an answer that the question does not know. */
+  /** Converts an answer; returns undefined for one that does not fit the question. */
   responseOf: (answer: unknown) => Response | undefined;
   correct: CorrectResponse | null;
 }
@@ -42,7 +42,7 @@ const openResponseCharacters = 6 * 20_000 + 2;
 
 const noAnswers = null;
 
-/** The core widgets, with what learning platforms get of their answers. */
+/** The form of each core widget's answers; null for a widget without answers. */
 const coreForms: Record<CoreWidgetType, ((props: Props) => AnswerForm) | null> = {
   Heading: noAnswers,
   Text: noAnswers,
@@ -189,7 +189,7 @@ function ordering(props: Props): AnswerForm {
   };
 }
 
-/** Returns what the forms of most questions share. */
+/** Returns the fields that the forms of most questions share. */
 function wholeAnswer<Type extends InteractionType>(type: Type, props: Props) {
   return { type, prompt: textOf(props.prompt), choices: null, isFreeText: false, hasPartialPoints: false };
 }

@@ -30,7 +30,7 @@ export interface LessonMap {
   positions: ReadonlyMap<string, number>;
   /** The values that variables begin with. */
   variables: Record<string, unknown>;
-  /** Differs between versions whose positions differ: 32 bits. */
+  /** A 32-bit hash that differs between versions with different positions. */
   fingerprint: number;
 }
 

@@ -13,7 +13,7 @@ export type CompletionRule = (typeof completionRules)[number];
 
 /** The options of a package's run-time. */
 export interface PackageOptions {
-  /** The points that pass, in percent of all points; null if the score does not decide. */
+  /** The points that a learner needs to pass, as a percentage of all points; null if the score does not decide. */
   passMark: number | null;
   completion: CompletionRule;
   /** Whether a missed pass mark is reported as failed; otherwise the result stays unknown. */

@@ -22,7 +22,7 @@ export type CorrectResponse =
 export type InteractionType = Response['type'];
 
 const ids = 'abcdefghijklmnopqrstuvwxyz0123456789';
-/** The limits that SCORM 2004 guarantees. */
+/** The lengths that SCORM 2004 guarantees. */
 const max2004 = { choices: ids.length, parts: 10, partCharacters: 250, textCharacters: 4000 };
 const max12Characters = 255;
 
@@ -91,7 +91,7 @@ export function scorm2004Response(response: Response | CorrectResponse): string 
   }
 }
 
-/** Returns what is right for SCORM 2004, xAPI and cmi5. Blanks ignore case, and their order counts. */
+/** Returns the right answer as a pattern for SCORM 2004, xAPI and cmi5. Blanks ignore case, and their order counts. */
 export function scorm2004Pattern(correct: CorrectResponse): string | undefined {
   const text = scorm2004Response(correct);
   return correct.type === 'fill-in' ? `{case_matters=false}{order_matters=true}${text}` : text;
@@ -117,11 +117,11 @@ function idsOf(positions: readonly number[]): string[] | undefined {
 }
 
 /**
- * Returns at most so many characters of a text, without those that XML lacks, and without half of a surrogate pair:
- * platforms that encode values as URLs throw on it, and store nothing.
+ * Returns the first characters of a text, without those that XML forbids, and never half a surrogate pair: platforms
+ * that URL-encode values throw on it, and store nothing.
  */
 export function shortText(text: string, maxCharacters: number): string {
-  // oxlint-disable-next-line no-control-regex -- these are what XML lacks
+  // oxlint-disable-next-line no-control-regex -- XML forbids them
   const plain = text.replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '');
   return plain.slice(0, maxCharacters).replaceAll(/\p{Surrogate}/gu, '');
 }
@@ -132,7 +132,7 @@ function oneLine(text: string): string {
   return text.replaceAll(/[\u0000-\u001f\u007f\s]+/g, ' ').trim();
 }
 
-/** Returns text that no platform takes for a delimiter or for an attribute such as `{lang=en}`. */
+/** Returns text without delimiters and attributes such as `{lang=en}`, which platforms would interpret. */
 function withoutMarkers(text: string): string {
   const plain = text.replaceAll('[,]', '[ , ]').replaceAll('[.]', '[ . ]').replaceAll('[:]', '[ : ]');
   return plain.startsWith('{') ? ` ${plain}` : plain;

@@ -5,12 +5,12 @@ import type { LessonMap, Question } from './lesson-map.ts';
 
 /*
  * A learner's state as text for `suspend_data`: base64url of bits by position, followed by JSON for what has no fixed
- * width. SCORM 1.2 guarantees 4,096 characters only, so a state that is longer loses parts, in this order: texts that
- * the learner wrote (the longest first), variables, other answers (the longest first), the numbers of tries. The
- * position, the seen steps and all points stay.
+ * width. SCORM 1.2 guarantees only 4,096 characters, so a longer state loses parts, in this order: texts that the
+ * learner wrote (the longest first), variables, other answers (the longest first), the numbers of tries. The position,
+ * the seen steps and all points stay.
  */
 
-/** The state of the player, as far as it is kept: see LessonState in player/lesson/state.ts. */
+/** The part of the player's state that is kept: see LessonState in player/lesson/state.ts. */
 export interface SavedState {
   sectionIndex: number;
   stepIndex: number;
@@ -35,7 +35,7 @@ export interface SavedItem {
   maxScore?: number | null;
 }
 
-/** The reported result, which stays if the learner starts again. */
+/** The result that was reported to the platform. It stays if the learner starts again. */
 export interface Reported {
   completed: boolean;
   passed: boolean;
@@ -55,18 +55,21 @@ export interface EncodedState {
 /** The first character: the format. */
 const plain = '1';
 const deflated = '2';
-/** The maximum number of tries per question that the text can hold. */
-const maxKeptTries = 16;
+/** 4 bits hold the number of tries minus one. */
+const maxEncodedTries = 16;
 /** Points are multiples of 1/10000. */
 const pointParts = 10_000;
 
 const modes = { choices: 0, json: 1, lost: 2 };
 const points = { none: 0, zero: 1, full: 2, other: 3 };
 
-/** The bits before the first step and question, without the position of the step. */
+/** The number of bits before the first step and question, without the position of the step. */
 export const headerBits = 32 + 4;
 
-/** Returns the state as text of at most `maxCharacters`, if losses make that possible. */
+/**
+ * Returns the state as text, with the fewest losses that keep it within `maxCharacters`. If all losses are not enough,
+ * the text is longer.
+ */
 export function encodeState(
   map: LessonMap,
   state: SavedState,
@@ -78,7 +81,7 @@ export function encodeState(
   const encode = (lost: number) => pack(map, state, reported, parts, order.slice(0, lost));
   let text = encode(0);
   if (text.length <= maxCharacters) return { text, losses: [] };
-  // The least number of losses that makes it fit.
+  // Finds the smallest number of losses that makes it fit.
   let [tooFew, enough] = [0, order.length];
   while (enough - tooFew > 1) {
     const middle = Math.floor((tooFew + enough) / 2);
@@ -184,7 +187,7 @@ function packAnswer(
   const mode = isLost || answer === null ? modes.lost : picked ? modes.choices : modes.json;
   bits.write(mode, 2);
   bits.write(keepsTries && tries > 1 ? 1 : 0, 1);
-  if (keepsTries && tries > 1) bits.write(Math.min(tries, maxKeptTries) - 1, 4);
+  if (keepsTries && tries > 1) bits.write(Math.min(tries, maxEncodedTries) - 1, 4);
   if (mode === modes.choices) {
     for (const bit of picked ?? []) bits.write(bit ? 1 : 0, 1);
     return;
@@ -291,7 +294,7 @@ function toText(bits: Uint8Array, tail: Uint8Array): string {
 }
 
 function fromText(text: string): Uint8Array | null {
-  // Some platforms add blanks.
+  // Some platforms add white space.
   const [, format, data] = /^([12])([\w-]+)$/.exec(text.trim()) ?? [];
   if (data === undefined) return null;
   try {

@@ -3,7 +3,7 @@ import type { LessonMap } from './lesson-map.ts';
 import { headerBits } from './state-codec.ts';
 import type { Loss } from './state-codec.ts';
 
-/** How long the state of a version can become: a part of the package's manifest.json. */
+/** The possible length of a version's state, for the package's manifest.json. */
 export interface StateSize {
   /** The limit that the standard guarantees. */
   maxCharacters: number;
@@ -26,7 +26,7 @@ const triesBits = 4;
 const pointBits = ({ points, hasPartialPoints }: AnswerForm) =>
   points !== null && hasPartialPoints ? 2 + 2 * numberBits(1000 * 10_000) : 2;
 
-/** Calculates the longest state of a version: with every step seen and every question answered at length. */
+/** Returns the size of a version's longest state: every step is seen, and every answer has its maximum length. */
 export function stateSizeOf(map: LessonMap, maxCharacters: number): StateSize {
   const { steps, questions } = map;
   const fixed = headerBits + numberBits(steps.length) + steps.length;
@@ -59,7 +59,7 @@ function lossesTo(
   return charactersOf(all, 0) <= maxCharacters ? losses : [...losses, 'answers', 'tries'];
 }
 
-/** Returns the most characters that the variables take as JSON. */
+/** Returns the maximum length of the variables as JSON; null if they have no limit. */
 function variableSize({ questions, variables }: LessonMap): number | null {
   const names = Object.keys(variables);
   if (names.length === 0) return 0;

@@ -52,7 +52,7 @@ interface KeyRing {
  * Stores keys in MongoDB, with encrypted private parts, and rotates them without interruption: a successor is published
  * a day before it signs, and its predecessor for a month after.
  *
- * @param now a test's clock.
+ * @param now the clock; tests replace it.
  */
 export function createLtiKeys(
   db: Database,

@@ -5,8 +5,8 @@ import { parseUrl } from '../platform/parse-url.ts';
 const maxCharacters = 4096;
 
 /**
- * Returns why a platform's URL is not allowed, as a text to put after the field's name; null if it is allowed. Only
- * hosts in LECTERN_ALLOWED_PRIVATE_HOSTS may use http.
+ * Returns the fault of a platform's URL, as text that follows the field's name; null if the URL is allowed. Only hosts
+ * in LECTERN_ALLOWED_PRIVATE_HOSTS may use http.
  */
 export function platformUrlFault(text: string, allowedPrivateHosts: readonly string[]): string | null {
   const url = parseUrl(text);
@@ -23,8 +23,9 @@ export function platformUrlFault(text: string, allowedPrivateHosts: readonly str
 }
 
 /**
- * Whether two hosts belong to one owner: they are equal, or share a registered domain. Services for many schools have
- * one issuer and a host for each school. Below a public suffix, such as `ac.uk` or `github.io`, hosts have many owners.
+ * Returns whether two hosts belong to one owner: they are equal, or share a registered domain. Services for many
+ * schools have one issuer, and one host for each school. Below a public suffix, such as `ac.uk` or `github.io`, hosts
+ * have many owners.
  */
 export function areRelated(one: string, other: string): boolean {
   if (one === other) return true;

@@ -8,9 +8,9 @@ import type { LtiKeys } from './keys.ts';
 import { responseJson } from './platform-requests.ts';
 import type { PlatformClient } from './platform-requests.ts';
 
-/** The validity of an assertion, which is sent at once. Clocks differ. */
+/** The validity of an assertion. It is sent at once, but clocks differ. */
 const assertionSeconds = 300;
-/** A token is not used in its last seconds, because it could expire on the way. */
+/** Lectern does not use a token in its last seconds, because it could expire in transit. */
 const marginSeconds = 60;
 /** For a token without an expiry. */
 const defaultTtlSeconds = 300;
@@ -63,7 +63,7 @@ interface CachedToken {
   expiresAt: number;
 }
 
-/** @param now a test's clock, in milliseconds. */
+/** @param now the clock, in milliseconds; tests replace it. */
 export function createServiceTokens(deps: Dependencies, now: () => number = Date.now): ServiceTokens {
   const tokens = new LRUCache<string, CachedToken>({ max: maxTokens });
   return {
@@ -102,7 +102,7 @@ const responseSchema = z.object({
   expires_in: z.coerce.number().min(0).optional().catch(undefined),
 });
 
-/** @returns the token, and for how many seconds from `startedAt` it may be used. */
+/** @returns the token, and its remaining validity from `startedAt`. */
 async function fetchToken(
   { client, keys }: Dependencies,
   platform: TokenPlatform,

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /**
- * Signed URLs of files in the store. The holder may GET and HEAD the file until the URL expires. The path has all that
- * serving needs, so that Lectern makes no database query:
+ * Signed URLs of files in the store. The holder may GET and HEAD the file until the URL expires. The path contains
+ * everything that serving needs, so Lectern makes no database query:
  *
  * ```
  * /assets/v1/{area}/{sha256}/{size}/{type}/{subtype}/{file name}?expires={Unix time}&signature={base64url}
@@ -39,9 +39,8 @@ const pathPattern = new RegExp(
 );
 
 /**
- * Returns a URL that expires at the given time, or else in `seconds` (an hour) to half an hour more. Expiries without a
- * given time are rounded to the half hour. Requests within half an hour therefore get the same URL, which caches
- * recognize.
+ * Returns a URL that expires at the given time. Without one, the URL is valid for `seconds` (an hour by default),
+ * rounded up to the next half hour. Requests within half an hour therefore get the same URL, which caches recognize.
  *
  * @param options.until rounded down to whole seconds.
  * @param options.base the public URL, which precedes the path; empty for a URL on this server.

@@ -20,15 +20,15 @@ export interface ContentScope {
 }
 
 /**
- * What a URL opens: `files` the media and widgets of a published version, `chunks` its steps, and `preview` all of these
- * for a draft, too.
+ * The content that a URL opens. `files`: media and widgets of a published version. `chunks`: its steps. `preview`: all
+ * of these, also of a draft.
  */
 export type ContentKind = 'files' | 'chunks' | 'preview';
 
 const halfHourSeconds = 1800;
 
 /**
- * Revoking the token does not end a URL before its expiry. It therefore expires soon, and the page renews it
+ * Revoking the token does not revoke a URL. A URL therefore expires soon, and the page renews it
  * (player/embed-page/renewal.ts).
  */
 const minSeconds = 3600;

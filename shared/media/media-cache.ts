@@ -8,7 +8,7 @@ import type { DownloadedFile, RemoteFile } from '../models/remote-file.ts';
 import type { EvictableFile, FileUsage } from '../storage/file-usage.ts';
 import type { Digest, Store } from '../storage/store.ts';
 
-/** Records saved together. A worker that dies has to check at most these files again. */
+/** The number of records that are saved together. After a crash, at most this many files are checked again. */
 const saveBatch = 100;
 
 export interface RemoteRequest {
@@ -75,7 +75,7 @@ export class MediaCache {
     this.#since ??= await this.#coordination.downloads.now();
     const found = await findRemoteFiles(this.#db, urls);
     for (const [url, file] of found) this.#known.set(url, file);
-    // One call for all: single checks would touch the files one by one.
+    // One call for all files, because each single check would be a round trip.
     const files = [...found.values()].map(({ file }): EvictableFile => `cache:${file.sha256}`);
     await this.#coordination.usage.touch(files);
   }
@@ -110,7 +110,7 @@ export class MediaCache {
 
   async #fetch(request: RemoteRequest): Promise<CachedMedium> {
     const known = await this.#usable(request);
-    // The origin may take longer to respond than a touch lasts.
+    // The origin may respond after a touch has expired, so the file is pinned.
     const pin = this.#coordination.usage.pin();
     if (known !== null) pin.add(`cache:${known.file.sha256}`);
     try {
@@ -129,7 +129,7 @@ export class MediaCache {
       this.#onLookup('hit');
       return toMedium(shared, request);
     } catch (error) {
-      // A transient failure says nothing about the file, so an earlier copy serves.
+      // A transient failure says nothing about the file, so Lectern uses the earlier copy.
       if (known === null || !(error instanceof DownloadError) || !isTransient(error)) throw error;
       this.#onLookup('hit');
       return toMedium(known, request);
@@ -225,10 +225,10 @@ function validatorsOf({ etag, lastModified }: RemoteFile): { etag?: string; last
   return { ...(etag !== null && { etag }), ...(lastModified !== null && { lastModified }) };
 }
 
-/** The most bytes that one build keeps in memory. */
+/** The maximum number of bytes that one build keeps in memory. */
 const maxHeldBytes = 16 * 1024 ** 2;
 
-/** Keeps small files that were just downloaded in memory until they are used, which saves reading them from the store. */
+/** Keeps newly downloaded small files in memory until they are used, so that no read from the store is necessary. */
 export class RecentBytes {
   readonly #files = new Map<string, readonly Uint8Array[]>();
   #held = 0;

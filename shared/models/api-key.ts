@@ -13,13 +13,13 @@ export interface ApiKey {
   _id: string;
   organizationId: string;
   label: string | null;
-  /** Covers the scopes. */
+  /** Also covers the scopes. */
   secretHash: string;
   scopes: KeyScopes;
   createdAt: Date;
   expiresAt: Date | null;
   revokedAt: Date | null;
-  /** Exact to a minute. */
+  /** May lag by up to a minute. */
   lastUsedAt: Date | null;
 }
 
@@ -95,8 +95,8 @@ export type Authentication = Authenticated | { fault: CredentialsFault };
 
 /**
  * Returns the organization of credentials with its current plan, or the fault. It takes one round trip, so a revocation
- * and a change of plan take effect at once. Only the right secret reveals that a key exists and was revoked or has
- * expired; all others take the same steps to the same fault.
+ * and a change of plan take effect at once. Only the right secret reveals that a key was revoked or has expired. All
+ * other secrets get the same fault after the same steps.
  */
 export async function authenticate(
   db: ApiKeyDb,
@@ -134,8 +134,8 @@ export async function revokeApiKey(db: ApiKeyDb, publicKey: string): Promise<Api
 }
 
 /**
- * Issues a successor with the same label and scopes. The old key stays valid for `overlapSeconds`, but never beyond its own
- * expiry. Null if there is no such key, or it was revoked.
+ * Issues a successor with the same label and scopes. The old key stays valid for `overlapSeconds`, but never beyond its
+ * own expiry. Null if there is no such key, or if it was revoked.
  */
 export async function rotateApiKey(
   db: ApiKeyDb,

@@ -2,7 +2,7 @@ import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
 import { schemaOptions, upsertSafely } from '../platform/mongo.ts';
 
-/** The last block that was pruned from an organization's audit log: the remaining chain begins after it. */
+/** The last pruned block of an organization's audit log. The remaining chain begins after it. */
 export interface AuditAnchor {
   /** The organization's id. */
   _id: string;

@@ -12,12 +12,12 @@ export interface AuditBlock {
   organizationId: string;
   /** From 1, without gaps. */
   sequence: number;
-  /** Not before that of the previous block, nor before any entry. */
+  /** Never earlier than the previous block's time or any entry's time. */
   sealedAt: Date;
-  /** JSON text of an array of entries. As text, it stays byte for byte the one that was hashed. */
+  /** A JSON array of entries as text, which keeps the exact bytes that were hashed. */
   entries: string;
   count: number;
-  /** The pseudonyms of the learners that the entries are about, so that the entries about a learner are found fast. */
+  /** The pseudonyms of the learners that the entries are about, for the index. */
   learners: string[];
   previousHash: string;
   hash: string;
@@ -118,7 +118,7 @@ export function findLastBlockBefore(
     .exec();
 }
 
-/** Deletes the blocks up to a sequence; returns how many there were. */
+/** Deletes the blocks up to a sequence; returns their number. */
 export async function deleteBlocksUpTo(
   db: AuditBlockDb,
   organizationId: string,

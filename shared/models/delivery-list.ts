@@ -3,9 +3,9 @@ import { clearFailuresWhenIdle, later, noFailures } from '../deliveries/outbox.t
 import { keptMs } from './event-delivery.ts';
 import type { EventDelivery, EventDeliveryDb, EventKind } from './event-delivery.ts';
 
-/* Deliveries of events as their owners see them: in lists, and sent again or dismissed. */
+/* Deliveries of events for their owners: lists, resends and dismissals. */
 
-/** What the owner of a delivery sees of its state. */
+/** The state of a delivery as its owner sees it. */
 export const deliveryStatuses = ['pending', 'delivered', 'failed', 'dismissed'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
@@ -64,7 +64,7 @@ export function listDeliveries(
     .exec();
 }
 
-/** MongoDB may otherwise read the rows of an organization to find a few. */
+/** Without a hint, MongoDB may read all rows of an organization to find a few. */
 function listIndexOf({ targetId, learnerId, lessonId }: DeliverySelection): Record<string, 1 | -1> {
   const newest = { createdAt: -1, _id: 1 } as const;
   if (targetId !== undefined) return { targetId: 1, ...newest };
@@ -89,7 +89,7 @@ const retryNow: PipelineStage.Set = {
   $set: { state: 'waiting', nextTryAt: '$$NOW', deliveredAt: null, expiresAt: null, ...noFailures },
 };
 
-/** Sends rows again, with their ids. Rows that wait for a retry are due at once. Returns how many there are. */
+/** Sends rows again, with their ids. Rows that wait for a retry become due now. Returns the number of rows. */
 export async function resendDeliveries(
   db: EventDeliveryDb,
   selection: DeliverySelection,
@@ -100,7 +100,7 @@ export async function resendDeliveries(
       ? { _id: { $in: [...which.ids] } }
       : { createdAt: { $gte: which.since, $lt: which.until } };
   const { matchedCount } = await db.eventDeliveries.updateMany(
-    // The report of an erasure has no body any more once it is delivered.
+    // A delivered report of an erasure no longer has a body.
     { ...filterOf(selection), ...range, body: { $ne: '' } },
     [retryNow],
     { updatePipeline: true },
@@ -108,7 +108,7 @@ export async function resendDeliveries(
   return matchedCount;
 }
 
-/** Sends all waiting deliveries of a destination at once, such as after a pause. */
+/** Makes all waiting deliveries of a destination due now, such as after a pause. */
 export async function resumeDeliveries(
   db: EventDeliveryDb,
   { organizationId, targetId }: { organizationId: string; targetId: string },
@@ -117,7 +117,7 @@ export async function resumeDeliveries(
   await resendDeliveries(db, { organizationId, targetId, status: 'pending' }, all);
 }
 
-/** Makes waiting and failed rows idle. Returns how many there are. */
+/** Makes waiting and failed rows idle. Returns their number. */
 export async function dismissEventDeliveries(
   db: EventDeliveryDb,
   selection: DeliverySelection,

@@ -8,7 +8,7 @@ import type { LearnerSubject } from '../tokens/learner-subject.ts';
 import { forAllKinds, noRecords } from './learner-records.ts';
 import type { RecordCounts } from './learner-records.ts';
 
-/** What others still hold, as far as Lectern knows. */
+/** The other systems that may still hold data about a learner, as far as Lectern knows them. */
 export interface Downstream {
   /** Platforms that have accepted grades. */
   gradebooks: { platformId: string; issuer: string; grades: number }[];
@@ -38,12 +38,12 @@ export interface Erasure extends Leased {
   state: ErasureState;
   /** Tokens that were signed up to this time are rejected. */
   requestedAt: Date;
-  /** Only records from up to this time are removed; null for all. For an erasure that a restore has undone. */
+  /** Removes only records up to this time; null for all. Repeated erasures after a restore set it. */
   until: Date | null;
   /** When a worker continues; null once finished. */
   dueAt: Date | null;
   removed: RecordCounts;
-  /** What concurrent work had written while the records were removed. */
+  /** The records that concurrent work wrote during the removal. */
   removedLate: RecordCounts;
   /** The lessons of the removed records: their statistics are counted again. Empty once finished. */
   lessonIds: string[];
@@ -153,7 +153,9 @@ function leaseFirst(
     .exec();
 }
 
-/** Records counts before the records are removed: a repeated removal finds fewer, and keeps the first counts. */
+/**
+ * Stores the counts of records before the removal. A repeated removal finds fewer records, and keeps the first counts.
+ */
 export async function recordCounts(
   db: ErasureDb,
   id: string,
@@ -171,12 +173,12 @@ export async function recordLessons(db: ErasureDb, id: string, lessonIds: readon
   await db.erasures.updateOne({ _id: id }, { $addToSet: { lessonIds: { $each: [...lessonIds] } } });
 }
 
-/** Stores what others hold, unless an earlier run has: a later one may no longer find it. */
+/** Stores the other systems, unless an earlier run has stored them: a later run may no longer find them. */
 export async function recordDownstream(db: ErasureDb, id: string, downstream: Downstream): Promise<void> {
   await db.erasures.updateOne({ _id: id, downstream: null }, { $set: { downstream } });
 }
 
-/** Moves a claimed erasure on, or makes it due again, and releases its lease. */
+/** Advances a claimed erasure, or makes it due again, and releases its lease. */
 export async function advanceErasure(
   db: ErasureDb,
   { _id, leaseId }: Pick<Erasure, '_id' | 'leaseId'>,

@@ -11,7 +11,7 @@ import { isDuplicatesOnly, readUpTo, schemaOptions } from '../platform/mongo.ts'
  * its organization has room again.
  */
 
-/** Identifies the record of an event, with what events say about its learner. */
+/** Identifies the record of an event, with the fields that events contain about its learner. */
 export type EventOwner = {
   _id: string;
   organizationId: string;
@@ -23,7 +23,7 @@ export interface BacklogEntry {
   organizationId: string;
   owner: EventOwner;
   event: ProgressEvent;
-  /** Until when workers skip it, because it could not be read. */
+  /** Workers skip the entry until this time, because it could not be read. */
   skippedUntil?: Date;
 }
 
@@ -56,7 +56,7 @@ eventBacklogSchema.index(
 /** The limit per organization. Above it, events stay in their records, which keep their newest ones. */
 export const maxBacklog = 500_000;
 
-/** Counting takes long, and happens when there is much to do. */
+/** Counting is slow, and is needed when the load is high. */
 const countCacheMs = 60_000;
 const maxOrganizations = 10_000;
 const counted = new WeakMap<EventBacklogDb, LRUCache<string, boolean>>();
@@ -73,7 +73,7 @@ export async function hasBacklogRoom(db: EventBacklogDb, organizationId: string)
   return count < maxBacklog;
 }
 
-/** Adds events of records. Those that are there stay as they are. */
+/** Adds events of records, and leaves existing ones unchanged. */
 export async function addToBacklog(
   db: EventBacklogDb,
   records: readonly { owner: EventOwner; events: readonly ProgressEvent[] }[],
@@ -116,7 +116,7 @@ export async function removeFromBacklog(db: EventBacklogDb, ids: readonly string
   await db.eventBacklog.deleteMany({ _id: { $in: [...ids] } });
 }
 
-/** Has workers skip events until a time, so that they do not come before all others of their organization. */
+/** Makes workers skip events until a time, so that these do not block the others of their organization. */
 export async function skipInBacklog(
   db: EventBacklogDb,
   ids: readonly string[],

@@ -146,10 +146,10 @@ export function findDueEventTargets(db: EventDeliveryDb, kind: EventKind): Promi
   return findDueTargets(db.eventDeliveries, 'targetId', { owner: 'organizationId', which: { kind } });
 }
 
-/** Other claims then need not skip the row. */
+/** Spares other claims skipping the row. */
 const dueAfterLease = { nextTryAt: later(leaseMs) };
 
-/** The end of an attempt: delivered, no target any more, a retry later, or no retry. */
+/** The outcome of an attempt: delivered, no longer any target, a retry later, or no retry. */
 export type AttemptEnd =
   | { to: 'delivered' }
   | { to: 'dismissed' }
@@ -177,10 +177,10 @@ export function endEventAttempt(
   });
 }
 
-/** A report of an erasure names the learner; once it is delivered, it is removed like all else about them. */
+/** A report of an erasure names the learner, so its content is removed once it is delivered. */
 const withoutLearner = { body: '', attempts: [] };
 
-/** The beginning of an earlier response is enough: otherwise a hostile receiver fills a row with 80 kB. */
+/** Earlier responses are shortened. Otherwise a hostile receiver could fill a row with 80 kB. */
 const keptCharacters = 256;
 
 /** Earlier attempts, each with a short response. */
@@ -233,8 +233,8 @@ export async function findTargetOfDelivery(db: EventDeliveryDb, id: string): Pro
 }
 
 /**
- * Makes rows of a target wait again that have failed since a time because the target rejected them. Resuming the target
- * makes them due.
+ * Makes failed rows of a target wait again, if the target rejected them after a given time. Resuming the target makes
+ * them due.
  */
 export async function waitAgain(
   db: EventDeliveryDb,
@@ -249,7 +249,7 @@ export async function waitAgain(
   );
 }
 
-/** Postpones the rows of a target that are due. Rows that a worker sends are not. */
+/** Postpones a target's due rows, except those that a worker is sending. */
 export async function postponeDue(
   db: EventDeliveryDb,
   { kind, targetId }: Pick<EventDelivery, 'kind' | 'targetId'>,

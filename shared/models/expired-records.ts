@@ -18,13 +18,13 @@ export type ExpiredDb = EmbedProgressDb & LearnerRecordsDb;
 export interface ExpiredBatch {
   ids: string[];
   lessonIds: string[];
-  /** Where a search continues that removes only a part of the batch; null for the beginning. */
+  /** The position for a search that continues after a partly removed batch; null for the beginning. */
   position: string | null;
 }
 
 interface Selection {
   organizationId: string;
-  /** Records from up to this time have expired. */
+  /** Records up to this time have expired. */
   until: Date;
   /** The largest number of records in a batch. */
   batch: number;
@@ -201,7 +201,7 @@ const scoreFields = {
   ...{ createdAt: 1, organizationId: 1, lessonId: 1, platformId: 1, ltiUserId: 1, contextId: 1 },
 } as const;
 
-/** Returns the oldest scores of a period, those after a certain one. */
+/** Returns the oldest scores of a period, after a given score. */
 function oldScores(
   db: ExpiredDb,
   { organizationId, createdAt, batch }: { organizationId: string; createdAt: object; batch: number },
@@ -228,8 +228,8 @@ function oldScores(
 }
 
 /**
- * Returns the ids of scores whose learner no longer has a record of the lesson. If the record exists but not its score,
- * the next launch sends the score again, and replaces a teacher's change in the gradebook.
+ * Returns the ids of scores whose learner no longer has a record of the lesson. Scores of existing records stay:
+ * without them, the next launch would send the score again and replace a teacher's change in the gradebook.
  */
 async function withoutProgress(db: ExpiredDb, scores: readonly ScorePage[]): Promise<string[]> {
   if (scores.length === 0) return [];

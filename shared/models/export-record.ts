@@ -35,7 +35,7 @@ export interface StoredExportRecord {
   exportKey: string;
   contentDigest: string;
   exportedAt: Date;
-  /** Null until complete. The youngest complete record of an export counts. */
+  /** Null until complete. The newest complete record of an export counts. */
   completedAt: Date | null;
   archive: { size: number; sha256: string } | null;
   /**
@@ -44,7 +44,7 @@ export interface StoredExportRecord {
    */
   entries: Types.Buffer | Buffer | null;
   signedUntil: Date | null;
-  /** The last time of signing URLs. */
+  /** The last time at which URLs were signed. */
   signedAt: Date | null;
   /** The organization that got signed URLs; the files count toward its share of the store. */
   signedFor?: string | null;
@@ -52,11 +52,11 @@ export interface StoredExportRecord {
   organizationId?: string | null;
   /** The last build, or the last sweep that found the archive. Missing in records of earlier releases. */
   usedAt?: Date | null;
-  /** About its size in the database. Missing in records of earlier releases. */
+  /** Its approximate size in the database. Missing in records of earlier releases. */
   bytes?: number;
 }
 
-/** What a record takes besides its entries, indexes included. */
+/** The size of a record without its entries, but with its indexes. */
 const baseBytes = 4096;
 
 /** The part of the database that these operations use. */
@@ -85,7 +85,7 @@ export const exportRecordSchema = new Schema<StoredExportRecord>(
 exportRecordSchema.index({ exportKey: 1, contentDigest: 1 }, { unique: true });
 exportRecordSchema.index({ exportKey: 1, completedAt: -1 });
 exportRecordSchema.index({ signedUntil: 1, signedAt: 1 });
-// With the size, so that adding up an organization's records reads no documents.
+// Includes the size, so that summing up an organization's records reads no documents.
 exportRecordSchema.index({ organizationId: 1, usedAt: 1, bytes: 1 });
 exportRecordSchema.index({ usedAt: 1 });
 
@@ -94,10 +94,10 @@ const completeOf = (exportKey: string) => ({ exportKey, completedAt: { $ne: null
 const youngestFirst = { completedAt: -1 } as const;
 
 /**
- * Returns the time in archives with this content: that of the first caller.
+ * Returns the time that archives with this content contain: the time of the first caller.
  *
- * @param claim.exportedAt the time for the first caller. A rebuild has that of the record which it repeats, because the
- * record may have been removed since then.
+ * @param claim.exportedAt the time for the first caller. A rebuild passes the time of the record that it repeats,
+ * because that record may have been removed since.
  */
 export async function claimExportTime(
   db: ExportRecordDb,

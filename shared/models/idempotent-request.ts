@@ -10,7 +10,7 @@ export interface IdempotentRequest extends Leased {
   /** An HMAC of organization, actor and key. */
   _id: string;
   organizationId: string;
-  /** Who sent the request: type and id. */
+  /** The sender of the request: type and id. */
   actor: string;
   /** An HMAC of the parsed request. */
   fingerprint: string;
@@ -43,7 +43,7 @@ idempotentRequestSchema.index({ organizationId: 1, actor: 1 });
 idempotentRequestSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 
 const keptMs = 24 * 3600_000;
-/** Longer than requests take, so that a repeated one waits for the first, but short in case the process has died. */
+/** Longer than requests take, so that a repeated one waits for the first. Short, in case the process has died. */
 const leaseMs = 15_000;
 
 /**
@@ -57,7 +57,7 @@ export type Claim =
 
 type NewRequest = Pick<IdempotentRequest, '_id' | 'organizationId' | 'actor' | 'fingerprint'>;
 
-/** How many requests may be stored. The smaller limit keeps one actor from using up the organization's. */
+/** The maximum numbers of stored requests. The smaller limit keeps one actor from using up the organization's. */
 export interface RequestLimits {
   perActor: number;
   perOrganization: number;

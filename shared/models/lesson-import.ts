@@ -49,7 +49,7 @@ export interface LessonImport extends Leased {
   error: { code: string; message: string } | null;
   /** Whether a running import has to stop. */
   isCancelRequested: boolean;
-  /** Starts by workers. Each may have ended with its worker. */
+  /** The number of starts. Each start may have crashed its worker. */
   starts: number;
   /** Failed attempts that may be repeated. */
   failures: number;
@@ -176,7 +176,7 @@ export async function sumOpenImports(
   return { count: sum?.count ?? 0, bytes: sum?.bytes ?? 0 };
 }
 
-/** Deletes an import that was never shown to a client. */
+/** Deletes an import that no client has seen. */
 export async function deleteImport(db: LessonImportDb, id: string): Promise<void> {
   await db.lessonImports.deleteOne({ _id: id });
 }
@@ -186,7 +186,7 @@ export async function touchUpload(db: LessonImportDb, id: string): Promise<void>
   await db.lessonImports.updateOne({ _id: id, state: 'uploading' }, { $set: { changedAt: new Date() } });
 }
 
-/** Queues an import whose upload is complete. Does nothing to one that is queued already. */
+/** Queues an import whose upload is complete, unless it is queued already. */
 export async function queueImport(db: LessonImportDb, id: string): Promise<void> {
   const now = new Date();
   await db.lessonImports.updateOne(
@@ -195,7 +195,7 @@ export async function queueImport(db: LessonImportDb, id: string): Promise<void>
   );
 }
 
-/** Yields imports whose upload got no bytes since a time, the oldest first. */
+/** Yields imports whose uploads have received no bytes since a given time, oldest first. */
 export function quietUploads(db: LessonImportDb, before: Date): AsyncIterable<LessonImport> {
   return db.lessonImports
     .find({ state: 'uploading', changedAt: { $lt: before } })
@@ -229,7 +229,7 @@ export async function cancelImport(db: LessonImportDb, id: string): Promise<Impo
   return running?.state ?? (await findImport(db, id))?.state ?? null;
 }
 
-/** Ends an import that matches. Returns whether there was one. */
+/** Ends an import if it matches. Returns whether it did. */
 export async function endIf(
   db: LessonImportDb,
   filter: { _id: string; state?: ImportState; leaseId?: string },

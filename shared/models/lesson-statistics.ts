@@ -12,15 +12,15 @@ export interface LessonStatistics {
   dueAt: Date | null;
   /** Null before the first count, and after learners were erased. */
   computedAt: Date | null;
-  /** How long the last count took. */
+  /** The duration of the last count. */
   durationMs: number;
   /** When all records were last counted. Null if the next count must read all of them. */
   recountedAt: Date | null;
   /** Records with later activity are not counted yet. */
   countedUntil: Date | null;
-  /** How many leading digits of a record's id name its part. */
+  /** The number of a record id's leading digits that name its part. */
   digits: number;
-  /** Changes when counts become invalid, so that a count in progress is not taken for a newer one. */
+  /** Changes when counts become invalid, so that a count in progress does not replace newer data. */
   generation: number;
 }
 
@@ -74,7 +74,7 @@ export function findStatistics(db: LessonStatisticsDb, lessonId: string): Promis
   return db.lessonStatistics.findById(lessonId).lean<LessonStatistics>().exec();
 }
 
-/** Lessons of an organization that may be due at once: each waits for the others in the queue. */
+/** The maximum number of an organization's due lessons: each waits in the queue for the others. */
 const maxDue = 20;
 
 /** Makes a lesson's statistics due, unless they already are. Returns false if the organization has too many due ones. */
@@ -144,8 +144,8 @@ export async function postponeStatistics(
 }
 
 /**
- * Removes the counts of lessons, because learners were erased: the next request has all records counted again. Call it
- * after the records are gone.
+ * Removes the counts of lessons, because learners were erased. After the next request, a worker counts all records
+ * again. Call it after the records are gone.
  */
 export async function forgetStatistics(db: LessonStatisticsDb, lessonIds: readonly string[]): Promise<void> {
   const lessons = { $in: [...lessonIds] };

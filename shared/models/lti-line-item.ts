@@ -5,7 +5,7 @@ import { isUnleased, leaseFields, newLease, noLease } from '../platform/lease.ts
 import type { Leased } from '../platform/lease.ts';
 import { schemaOptions, upsertSafely } from '../platform/mongo.ts';
 
-/** Longer than finding or creating a line item takes; a process that takes longer has died. */
+/** Longer than it takes to find or create a line item. A process that holds it longer has died. */
 const leaseMs = 60_000;
 
 /** The line item that Lectern found or created for a resource link without one from the platform. */

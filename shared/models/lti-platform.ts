@@ -130,8 +130,8 @@ export async function approvePlatform(
 }
 
 /**
- * Removes a platform: Lectern rejects its launches from now on and sends it no more grades. Its learners' progress
- * stays. Null if there is no such platform.
+ * Removes a platform. Lectern then rejects its launches and sends it no more grades. Its learners' progress stays. Null
+ * if there is no such platform.
  */
 export async function removePlatform(
   db: LtiPlatformDb & LtiScoreDb,

@@ -57,7 +57,7 @@ export const ltiResourceLinkSchema = new Schema<LtiResourceLink>(
 );
 ltiResourceLinkSchema.index({ platformId: 1, deploymentId: 1, resourceLinkId: 1 }, { unique: true });
 
-/** Launches of a whole class describe the link alike, so most need no write. */
+/** All launches of a class describe the link alike, so most need no write. */
 const freshMs = 60_000;
 
 /** A launch's description of its link; the grade fields are missing if the launch has no grade claim. */

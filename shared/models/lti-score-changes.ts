@@ -50,7 +50,7 @@ const spaced = when({ $gt: ['$lastTimestamp', '$$NOW'] }, '$$NOW', {
  * Sets the score that platforms should have, in all rows of a learner's record. Optimistic concurrency: a row with a
  * later revision stays as it is.
  *
- * @returns how many rows changed.
+ * @returns the number of changed rows.
  */
 export async function wantScore(db: LtiScoreDb, learner: LtiLearner, wanted: WantedScore): Promise<number> {
   const { organizationId, platformId, ltiUserId, lessonId, contextId } = learner;
@@ -69,7 +69,7 @@ function wantUpdate(wanted: WantedScore): PipelineStage.Set[] {
   const changed = { $not: [isSame('wanted', wanted)] };
   // The last attempt is the one that the platform accepted: nothing else may have reached it since.
   const accepted = { $and: [isSame('sent', wanted), { $eq: ['$sent.timestamp', '$lastTimestamp'] }] };
-  // A waiting row keeps its backoff: a new score does not make a platform respond.
+  // A waiting row keeps its backoff, because a new score does not repair the platform.
   const starts = { $and: [changed, { $ne: ['$state', 'waiting'] }] };
   const hasFailed = { $and: [changed, { $ne: ['$failure', null] }] };
   const failure = when(hasFailed, { $mergeObjects: ['$failure', { since: '$$NOW' }] }, '$failure');
@@ -80,7 +80,7 @@ function wantUpdate(wanted: WantedScore): PipelineStage.Set[] {
         state: when(changed, when(accepted, 'idle', 'waiting'), '$state'),
         nextTryAt: when(starts, spaced, '$nextTryAt'),
         tries: when(starts, 0, '$tries'),
-        // The new score may be retried for as long as any other.
+        // The new score gets the full retry time.
         failingSince: when(changed, null, '$failingSince'),
         failure: when(starts, null, failure),
       },
@@ -92,7 +92,7 @@ function wantUpdate(wanted: WantedScore): PipelineStage.Set[] {
 /**
  * Makes rows due now, in any state.
  *
- * @returns how many of them have a score to send.
+ * @returns the number of rows with a score to send.
  */
 export async function retryScores(db: LtiScoreDb, ids: readonly string[]): Promise<number> {
   const { matchedCount } = await db.ltiScores.updateMany(

@@ -85,7 +85,7 @@ export async function insertMedia(db: MediumDb, media: Omit<Medium, 'createdAt'>
   await db.media.insertMany(rows);
 }
 
-/** A found media file with few fields, because a version may use 100,000. */
+/** The needed fields of a media file; few, because a version may use 100,000 files. */
 export interface FoundMedium extends Pick<
   Medium,
   'mimeType' | 'extension' | 'asset' | 'sourceUrl' | 'attributions'
@@ -94,7 +94,7 @@ export interface FoundMedium extends Pick<
   own: boolean;
 }
 
-/** Media per query. */
+/** The number of media per query. */
 const lookupBatch = 1000;
 
 /**
@@ -176,7 +176,7 @@ export async function deleteMediaOfVersion(db: MediumDb, versionId: string): Pro
   await db.media.deleteMany({ versionId });
 }
 
-/** Returns which of these files media of any version use. */
+/** Returns those of the files that media of any version use. */
 export async function assetsUsedByMedia(db: MediumDb, sha256s: string[]): Promise<string[]> {
   return db.media.distinct('asset.sha256', { 'asset.sha256': { $in: sha256s } });
 }

@@ -3,15 +3,13 @@ import type { Model } from 'mongoose';
 import { isFreeAt } from '../platform/lease.ts';
 import { isDuplicate, schemaOptions } from '../platform/mongo.ts';
 
-/**
- * An orphan candidate: a file of the store's assets that is new, or lost a reference, so that nothing may refer to it.
- */
+/** An orphan candidate: a file of the store's assets that may have no reference, because it is new or has lost one. */
 export interface OrphanCandidate {
   /** SHA-256. */
   _id: string;
   /** When it last became a candidate. */
   notedAt: Date;
-  /** The deletion lease: until when one process may remove the file; null without one. */
+  /** The expiry of the deletion lease, under which one process may remove the file; null without a lease. */
   leavingUntil: Date | null;
 }
 

@@ -15,7 +15,7 @@ export type ChunkKind = `chunk-${string}`;
 /** A part of a prepared text, compressed JSON. */
 export interface PreparedPart {
   versionId: string;
-  /** The format of the preparation; another number prepares it again. */
+  /** The format of the prepared text. Lectern prepares texts of other formats again. */
   format: number;
   kind: string;
   part: number;
@@ -53,8 +53,8 @@ export async function findPrepared(
 }
 
 /**
- * Returns a chunk of a version. Its id depends on nothing but its bytes, so it may be of another format: pages that
- * were open during an upgrade load theirs.
+ * Returns a chunk of a version. Its id depends only on its bytes, so pages that were open during an upgrade still load
+ * chunks of an earlier format.
  */
 export async function findChunk(
   db: PreparedLessonDb,

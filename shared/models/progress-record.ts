@@ -25,7 +25,7 @@ export interface ProgressRecord extends Omit<ProgressState, 'items' | 'finished'
   recentWriteIds: string[];
 }
 
-/** Writes are repeated within moments, and other tabs write a few times in between. */
+/** Clients repeat a write within moments, during which other tabs write only a few times. */
 const keptWriteIds = 20;
 
 const finishedSchema = new Schema<FinishedAttempt>(
@@ -63,8 +63,9 @@ export const progressFields: SchemaDefinition<ProgressRecord> = {
 };
 
 /**
- * The index of the list of a lesson's learners. Its queries name every status: so it serves lists with and without a
- * status, and MongoDB merges the sorted statuses. The last field filters index entries before documents are read.
+ * The index of the list of a lesson's learners. Its queries name every status, and MongoDB merges the sorted statuses.
+ * The index therefore serves lists with and without a status. Its last field filters index entries before documents are
+ * read.
  */
 export const learnerListIndex = {
   organizationId: 1,
@@ -140,7 +141,7 @@ export function stateOf(record: ProgressRecord): ProgressState {
 /** What a write stores beside the state. */
 export interface SavedWrite {
   writeId: string | undefined;
-  /** For the webhooks that subscribe to it; null if none does. */
+  /** The event for subscribed webhooks; null if none subscribes to it. */
   recorded?: RecordedEvent | null;
 }
 
@@ -190,7 +191,10 @@ export async function saveState<Record extends ProgressRecord>(
   return save({}, { events: { ...$push.events, $slice: -maxPendingEvents } }, due);
 }
 
-/** Events in a record. A worker takes them within a second; without a worker, or with too many, the backlog gets them. */
+/**
+ * The maximum number of events in a record. A worker publishes them within a second. Without a worker, or above this
+ * limit, they move to the backlog.
+ */
 const maxPendingEvents = 20;
 const lastPending = `events.${maxPendingEvents - 1}`;
 const hasRoom = { [lastPending]: { $exists: false } };

@@ -7,13 +7,13 @@ import { isDuplicate, schemaOptions } from '../platform/mongo.ts';
 import { forAllKinds } from './learner-records.ts';
 import type { RecordCounts, RecordKind } from './learner-records.ts';
 
-/** After how many days records of each kind are removed; null for never. */
+/** The number of days after which records of each kind are removed; null for never. */
 export type RetentionDays = Record<RecordKind, number | null>;
 
 /** The settings of an organization. */
 export interface RetentionSettings {
   days: RetentionDays;
-  /** The largest number of records of each kind that one run removes: it limits the damage of a mistake. */
+  /** The maximum number of records of each kind that one run removes, which limits the damage of a mistake. */
   maxPerRun: number;
 }
 
@@ -39,7 +39,7 @@ export interface RetentionRun {
   positions: SearchPositions;
   /** Null between two batches. */
   batch: RetentionBatch | null;
-  /** Some kind has reached the limit. */
+  /** Whether some kind has reached the limit. */
   isCapped: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface FinishedRun {
   startedAt: Date;
   finishedAt: Date;
   removed: RecordCounts;
-  /** Some kind reached the limit, so the next run continues at these positions. */
+  /** Whether some kind reached the limit: the next run then continues at these positions. */
   isCapped: boolean;
   positions: SearchPositions;
 }
@@ -132,7 +132,7 @@ export async function saveRetention(
 
 export type ClaimedRetention = Retention & { leaseId: string };
 
-/** Takes the lease from a run in progress: it stops before its next batch. Returns null if there is none. */
+/** Takes over the lease of a run in progress, which then stops before its next batch. Returns null if there is none. */
 export function claimRun(
   db: RetentionDb,
   organizationId: string,

@@ -46,7 +46,7 @@ export async function findTheme(db: ThemeDb, organizationId: string, id: string)
   return stored?.organizationId === organizationId ? stored.theme : null;
 }
 
-/** Returns the theme that a lesson is shown with; null for Lectern's own look. */
+/** Returns the theme of a lesson; null for Lectern's own look. */
 export async function findLessonTheme(
   db: ThemeDb,
   { organizationId, lessonId }: { organizationId: string; lessonId: string },
@@ -71,7 +71,7 @@ export async function saveTheme(
   }
 }
 
-/** Returns which of these files any theme uses. */
+/** Returns those of the files that any theme uses. */
 export async function assetsUsedByThemes(db: ThemeDb, sha256s: string[]): Promise<string[]> {
   return db.themes.distinct('files', { files: { $in: sha256s } });
 }

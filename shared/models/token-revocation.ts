@@ -13,8 +13,8 @@ export interface RevokedTokens {
 }
 
 /**
- * Revokes the tokens that were signed up to this time. Revocations outlive erasures, so `learnerId` is a pseudonym: of
- * an id, or with the prefix `erased:` of a learner whose data were erased.
+ * Revokes the tokens that were signed up to this time. Revocations outlive erasures, so `learnerId` is a pseudonym. It
+ * has the prefix `erased:` for a learner whose data were erased.
  */
 export interface TokenRevocation extends RevokedTokens {
   revokedBefore: Date;
@@ -40,7 +40,7 @@ export const tokenRevocationSchema = new Schema<TokenRevocation>(
 tokenRevocationSchema.index({ organizationId: 1, lessonId: 1, learnerId: 1 }, { unique: true });
 tokenRevocationSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 
-/** Longer than any learner's token is valid. */
+/** Longer than the validity of any learner's token. */
 const keptMs = 48 * 3600_000;
 
 /**
@@ -92,7 +92,7 @@ export interface RevocableToken {
   learner: LearnerSubject | null;
 }
 
-/** Returns why a token is rejected; null if it is not. */
+/** Returns the reason for rejecting a token; null for a valid one. */
 export async function findRevocation(
   db: TokenRevocationDb,
   pepper: string,

@@ -19,10 +19,10 @@ export interface User {
   /** Normalized by {@link emailSchema}; unique across organizations. */
   email: string;
   role: Role;
-  /** From passwords.ts. */
+  /** The hash that passwords.ts returns. */
   passwordHash: string;
   createdAt: Date;
-  /** Sessions from before are invalid. */
+  /** Earlier sessions are invalid. */
   passwordChangedAt: Date;
   disabledAt: Date | null;
 }

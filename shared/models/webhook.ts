@@ -35,7 +35,7 @@ export interface Webhook extends PendingEvents<WebhookDisabledEvent> {
   previousSecretUntil: Date | null;
   /** Null for an active webhook. */
   disabled: { reason: DisabledReason; at: Date } | null;
-  /** Since when each attempt has failed; null after a success. */
+  /** The first of the consecutive failed attempts; null after a success. */
   failingSince: Date | null;
   createdAt: Date;
 }
@@ -140,7 +140,7 @@ export async function deleteWebhook(db: WebhookDb, id: string, organizationId: s
   return deletedCount === 1;
 }
 
-/** Records that a webhook fails from now on, unless it failed before. */
+/** Records the time at which a webhook began to fail, unless it was failing before. */
 export async function markWebhookFailing(db: WebhookDb, id: string, at: Date): Promise<void> {
   await db.webhooks.updateOne({ _id: id, failingSince: null }, { $set: { failingSince: at } });
 }
@@ -165,7 +165,7 @@ export async function disableWebhook(
   return modifiedCount === 1;
 }
 
-/** Returns how many webhooks there are by state: active, failing (active, but failing), and the disabled reasons. */
+/** Counts webhooks by state: active, failing (active, but failing), and the reasons for disabling. */
 export async function countWebhookStates(db: WebhookDb): Promise<Record<string, number>> {
   const counts = await db.webhooks.aggregate<{ _id: string; count: number }>([
     {

@@ -19,9 +19,7 @@ export interface WidgetRelease {
   releasedAt: Date;
   /** Whether versions of other packages may pin it; true for releases from before this field existed. */
   registered: boolean;
-  /**
-   * Since when it may be without a version that uses it, because of an interrupted import; null if a version uses it.
-   */
+  /** The time since which possibly no version uses it, because of an interrupted import; null if a version uses it. */
   unusedSince: Date | null;
 }
 
@@ -58,7 +56,7 @@ widgetReleaseSchema.index({ 'css.sha256': 1 });
 
 type NewRelease = Omit<WidgetRelease, 'releasedAt' | 'registered' | 'unusedSince'>;
 
-/** Registers a release, or makes a known one the newest again. False if it was known. */
+/** Registers a release, or makes an existing one the newest again. Returns false if it existed. */
 export async function registerWidgetRelease(db: WidgetReleaseDb, release: NewRelease): Promise<boolean> {
   const { organizationId, widgetId, type, ...files } = release;
   const { upsertedCount } = await upsertSafely(() =>
@@ -128,7 +126,7 @@ export async function findNewestReleases(
   if (types.length === 0) return new Map();
   const found = await db.widgetReleases
     .find({ organizationId, type: { $in: types }, registered: { $ne: false } })
-    // In the order of the index, for any number of types.
+    // Sorts in the order of the index, for any number of types.
     .sort({ type: -1, releasedAt: 1 })
     .lean<WidgetRelease[]>()
     .exec();
@@ -148,7 +146,7 @@ export async function findReleases(
     .exec();
 }
 
-/** Returns which of these files any release uses. */
+/** Returns those of the files that any release uses. */
 export async function assetsUsedByWidgets(db: WidgetReleaseDb, sha256s: string[]): Promise<string[]> {
   const [js, css] = await Promise.all([
     db.widgetReleases.distinct('js.sha256', { 'js.sha256': { $in: sha256s } }),

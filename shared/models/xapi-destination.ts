@@ -19,7 +19,7 @@ export type XapiVerb = (typeof xapiVerbs)[number];
 export const xapiVersions = ['1.0.3', '2.0.0'] as const;
 export type XapiVersion = (typeof xapiVersions)[number];
 
-/** An event of the destination itself: its LRS rejects Lectern. */
+/** An event about the destination itself: its LRS rejects Lectern's requests. */
 export interface XapiPausedEvent extends PendingEvent {
   status: number;
 }
@@ -37,11 +37,11 @@ export interface XapiDestination extends PendingEvents<XapiPausedEvent> {
   verbs: XapiVerb[];
   /** The sealed salt of pseudonyms; null if statements name learners by their ids. */
   salt: string | null;
-  /** The share of points, from 0 to 1, from which a finished lesson is passed; null for neither passed nor failed. */
+  /** The minimum share of points, from 0 to 1, for a passed lesson; null for neither passed nor failed. */
   passingScore: number | null;
   /** Null for an active destination; `owner`, or the status with which the LRS rejected Lectern. */
   paused: { reason: string; at: Date } | null;
-  /** The statements that the LRS rejected in a row, and since when; missing after a success. */
+  /** The number of consecutive rejected statements, and the time of the first; missing after a success. */
   rejections?: { count: number; since: Date };
   createdAt: Date;
 }
@@ -162,7 +162,7 @@ export async function clearRejections(db: XapiDestinationDb, id: string): Promis
   await db.xapiDestinations.updateOne({ _id: id, paused: null }, { $unset: { rejections: '' } });
 }
 
-/** Returns how many destinations there are, and how many of them an LRS rejects. */
+/** Returns the number of destinations, and the number of those whose LRS rejects Lectern's requests. */
 export async function countDestinations(
   db: XapiDestinationDb,
 ): Promise<{ active: number; paused: number; rejected: number }> {

@@ -8,7 +8,7 @@ const checkTimeoutMs = 5_000;
 /** After this time, a hanging check is abandoned and may start again. */
 const abandonMs = 60_000;
 
-/** How long a result is cached; a failure for less, so that recovery shows soon. */
+/** How long a result is cached. Failures are cached for a shorter time, so that recovery shows soon. */
 const keepReadyMs = 3_000;
 const keepUnreadyMs = 1_000;
 

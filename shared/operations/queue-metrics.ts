@@ -4,7 +4,7 @@ import { prebuildClass } from '../exports/fair-scheduling.ts';
 import { nowInLua } from '../platform/redis.ts';
 import type { ExportQueue } from '../exports/queues.ts';
 
-/** How many waiting jobs are searched for the oldest one; they are in the order in which they start. */
+/** The number of waiting jobs, in the order of their start, among which the oldest is found. */
 const agedJobs = 1000;
 
 const states = [

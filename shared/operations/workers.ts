@@ -47,7 +47,7 @@ export function startHeartbeat(queue: QueueAccess): () => void {
   const id = randomUUID();
   let sending = false;
   const send = async () => {
-    // While Redis is unavailable, commands queue up on the worker's connection: one is enough.
+    // While Redis is unavailable, commands queue up on the worker's connection, and one is enough.
     if (sending) return;
     sending = true;
     await queue.redis.eval(heartbeatScript, 1, key, id).catch(() => undefined);

@@ -12,7 +12,7 @@ import { findScoresById, listScores } from '../models/lti-score.ts';
 import type { LtiScore } from '../models/lti-score.ts';
 import { dismissScores, retryScores } from '../models/lti-score-changes.ts';
 
-/* One view of everything that leaves Lectern: events for webhooks, xAPI statements, and grades. */
+/* One view of all deliveries: events for webhooks, xAPI statements, and grades. */
 
 export const deliveryKinds = [...eventKinds, 'grade'] as const;
 export type DeliveryKind = (typeof deliveryKinds)[number];
@@ -66,7 +66,7 @@ export async function listAllDeliveries(
     .slice(0, limit);
 }
 
-/** Sends deliveries again, in any status. Returns how many of them the organization has. */
+/** Sends deliveries of any status again. Returns the number of those that belong to the organization. */
 export async function resendAny(
   db: Database,
   organizationId: string,
@@ -76,7 +76,7 @@ export async function resendAny(
   return events + (await retryScores(db, await ownScores(db, organizationId, ids)));
 }
 
-/** Dismisses waiting and failed deliveries; of grades, only failed ones. Returns how many there are. */
+/** Dismisses waiting and failed deliveries, but only failed grades. Returns their number. */
 export async function dismissAny(
   db: Database,
   organizationId: string,

@@ -11,7 +11,7 @@ export interface PendingDocument extends PendingEvents<PendingEvent> {
   organizationId: string;
 }
 
-/** The events of a document, and what to remove from it once the outbox has them. */
+/** The events of a document, and the fields to remove from it once the outbox has them. */
 export interface ReadEvents {
   events: LecternEvent[];
   /** Writes of learners, for xAPI statements. */

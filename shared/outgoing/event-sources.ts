@@ -22,7 +22,7 @@ export function publicationSource(db: Database): EventSource<LessonVersion> {
   };
 }
 
-/** Scores that Lectern no longer tries to send. */
+/** Scores that Lectern no longer retries. */
 export function gradeSource(db: Database): EventSource<LtiScore> {
   return {
     model: db.ltiScores,

@@ -1,15 +1,14 @@
 import { mongo } from 'mongoose';
 import type { Logger } from '../platform/log.ts';
 
-/** How long the events of a malformed document wait for another try, with a release that may be able to read them. */
+/** The retry delay for the events of a malformed document, which another release may be able to read. */
 const retryMs = 3_600_000;
 
-/** The documents that one line of the log names. */
+/** The maximum number of documents that one line of the log names. */
 const maxNamed = 10;
 
 /**
- * The documents of a batch whose events cannot be read. They are skipped, so that one document never stops the events of
- * all others.
+ * Skips the documents of a batch whose events cannot be read, so that one document never blocks the events of others.
  */
 export class MalformedDocuments {
   readonly #errors = new Map<string, unknown>();
@@ -25,7 +24,7 @@ export class MalformedDocuments {
     try {
       return await read();
     } catch (error) {
-      // These concern all documents.
+      // Database errors concern all documents.
       if (error instanceof mongo.MongoError) throw error;
       this.#errors.set(id, error);
       return null;

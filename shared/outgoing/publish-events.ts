@@ -28,10 +28,13 @@ import type { RowLimits } from './row-limits.ts';
 import type { RecordedWrite, StatementDependencies } from './statement-rows.ts';
 import { embedSource, ltiSource, readEvents } from './progress-sources.ts';
 
-/** Documents per query, and queries per source in one sweep. */
+/** The number of documents per query, and of queries per source in one sweep. */
 const batchSize = 200;
 const maxBatches = 50;
-/** Batches from each organization's backlog in one sweep, so that new events of others do not wait for long. */
+/**
+ * The maximum number of batches from each organization's backlog in one sweep, so that new events of others do not wait
+ * long.
+ */
 const maxBacklogBatches = 5;
 
 /** A write may have a thousand answers, each of which is a statement to each destination. */

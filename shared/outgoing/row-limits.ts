@@ -4,7 +4,7 @@ import type { Logger } from '../platform/log.ts';
 
 /** The limits of an organization's rows in the outbox. */
 export interface RowLimits {
-  /** At this number, events of learners' records wait in the backlog, and others where they occurred. */
+  /** At this number, events of learners' records wait in the backlog, and other events wait in their documents. */
   maxWaiting: number;
   /** Above this number, the oldest delivered rows are deleted, and the oldest failed ones. */
   maxEnded: number;
@@ -32,7 +32,7 @@ export async function fullOutboxes(
   const now = performance.now();
   for (const [id, { at }] of counts) if (now - at >= cacheMs) counts.delete(id);
   for (const id of organizationIds.filter((one) => !counts.has(one))) {
-    // MongoDB takes a limit of 0 for no limit.
+    // For MongoDB, a limit of 0 means no limit.
     const isFull = (await countDeliveries(db, id, 'waiting', maxWaiting + 1)) >= maxWaiting;
     if (isFull) {
       const details = { organization: id, rows: maxWaiting };

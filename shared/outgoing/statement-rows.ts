@@ -29,7 +29,7 @@ export interface StatementDependencies {
   pepper: string;
 }
 
-/** The size of the texts that a worker caches: those of fifty lessons and more. */
+/** The maximum length of all texts that a worker caches: enough for at least fifty lessons. */
 const maxCachedCharacters = 100_000_000;
 const caches = new WeakMap<Database, LRUCache<string, VersionText>>();
 
@@ -41,7 +41,7 @@ const unknownVersion: VersionText = {
 /**
  * Returns the outbox rows of the statements about a write.
  *
- * @param homePages of the platforms that were read, by platform.
+ * @param homePages the home pages of known platforms, by platform.
  */
 export async function statementRows(
   deps: StatementDependencies,

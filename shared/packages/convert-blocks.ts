@@ -6,10 +6,10 @@ import { quote } from '../lessons/json-values.ts';
 import type { Block, LessonContent } from '../lessons/lesson-content.ts';
 import { codeOf, messageOf } from '../platform/errors.ts';
 
-/** Longer sources are shown as they are. */
+/** Longer sources are not converted. */
 const maxSourceCharacters = 50_000;
 
-/** Time for one formula or program, and for all of a lesson. A hostile source could take forever. */
+/** The timeouts of one formula or program, and of all in a lesson. A hostile source could take forever. */
 const blockTimeoutMs = 1_000;
 const lessonBudgetMs = 20_000;
 
@@ -18,14 +18,14 @@ interface Conversion {
   from: string;
   to: string;
   convert: (source: string, props: Record<string, unknown>) => string;
-  /** What a fault means for authors. */
+  /** The beginning of the warning about a fault, for authors. */
   failure: string;
 }
 
 /**
- * Converts what authors write to what browsers show: LaTeX to MathML, and programs to highlighted HTML. Players then
- * need no library for it. Changes the content in place; the source stays beside the result, so that importing an
- * exported lesson converts it again. The player sanitizes both results.
+ * Converts the sources that authors write to markup for browsers: LaTeX to MathML, and programs to highlighted HTML.
+ * Players then need no library for it. Changes the content in place; the source stays beside the result, so that
+ * importing an exported lesson converts it again. The player sanitizes both results.
  *
  * @returns warnings about sources that cannot be converted, which learners see as they are
  */
@@ -44,7 +44,7 @@ export async function convertBlocks(content: LessonContent): Promise<string[]> {
   });
 }
 
-/** Sets the converted prop, or removes it. Returns why the source cannot be converted. */
+/** Sets the converted prop, or removes it. Returns the reason if the source cannot be converted. */
 function convertBlock(
   block: Block,
   overrides: LessonContent['lesson']['widget_settings']['overrides'],
@@ -95,7 +95,7 @@ async function latexToMathml(): Promise<Conversion> {
   };
 }
 
-/** The part of highlight.js that is used. Its own types would add those of browsers to all of this project. */
+/** The used part of highlight.js. Its own types would add browser types to the whole project. */
 interface Highlighter {
   getLanguage(name: string): unknown;
   highlight(code: string, options: { language: string; ignoreIllegals: boolean }): { value: string };

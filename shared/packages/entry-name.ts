@@ -5,8 +5,8 @@ const maxLength = 1_024;
 const maxSegments = 32;
 
 /**
- * Returns why a path inside a package is unsafe; undefined for a safe path. A safe path is relative, has slashes between
- * plain names, and means the same file to every tool and file system.
+ * Returns the fault of an unsafe path inside a package; undefined for a safe path. A safe path is relative, has slashes
+ * between plain names, and means the same file to every tool and file system.
  */
 export function entryNameFault(name: string): string | undefined {
   if (name === '') return 'the path is empty';
@@ -31,8 +31,8 @@ export function isIgnoredEntry(name: string): boolean {
 }
 
 /**
- * Returns the form of a path by which files are found. macOS writes accents as separate characters (NFD), a manifest
- * writes them combined with their letter (NFC).
+ * Returns the normalized form of a path, by which files are found. macOS writes accents as separate characters (NFD); a
+ * manifest writes them combined with their letters (NFC).
  */
 export function samePath(name: string): string {
   return name.normalize('NFC');

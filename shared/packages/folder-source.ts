@@ -69,7 +69,10 @@ function kindOf(stats: Stats): string {
   return 'a device';
 }
 
-/** Opens a file. Since it was listed, it or its folders may have been replaced by a link or a pipe. */
+/**
+ * Opens a file, and checks again that it is a plain file: a link or a pipe may have replaced it or its folders since it
+ * was listed.
+ */
 async function openPlainFile(file: FolderFile): Promise<Readable> {
   const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
   const handle = await open(file.location, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);

@@ -10,7 +10,7 @@ import { checkDigest } from './checked-stream.ts';
 import { shownPath } from './entry-name.ts';
 import { PackageError } from './package-error.ts';
 
-/** Files that are written to the store at once; each waits for the disk. */
+/** The number of files that are written to the store concurrently; each write waits for the disk. */
 const concurrency = 4;
 
 /**

@@ -34,10 +34,12 @@ import { watchFiles } from './watch-files.ts';
 import type { FileProgress } from './watch-files.ts';
 import { removeImport } from './unfinished-imports.ts';
 
-/** Retries with another version number; concurrent imports of one lesson take numbers from each other. */
+/**
+ * The maximum number of tries with the next version number, because concurrent imports of a lesson compete for numbers.
+ */
 const maxNumberTries = 100;
 
-/** The most problems that are stored with a version. */
+/** The maximum number of problems that are stored with a version. */
 const maxProblems = 20;
 
 export interface ImportOptions {
@@ -47,7 +49,7 @@ export interface ImportOptions {
   name?: string;
   /** The id of an import that may be repeated: it makes at most one version. */
   importId?: string;
-  /** Media stay external, at this URL, under the package's own file names. */
+  /** Makes media external, at this URL, under the package's own file names. */
   mediaBaseUrl?: string;
   signal: AbortSignal;
   /** Called after each file of the package. */
@@ -171,7 +173,7 @@ async function importVersion(
     // A sweep removes the files and releases.
     if (hasVersion) await deleteVersion(db, versionId);
     await removeImport(db, versionId);
-    // The signal's reason says more than the error of an aborted stream.
+    // Prefers the signal's reason to the less specific error of an aborted stream.
     signal.throwIfAborted();
     throw error;
   }
@@ -242,7 +244,7 @@ async function insertNextVersion(
       if (!isDuplicate(error) || tries === maxNumberTries) throw error;
       // Another worker repeats the import and was faster.
       if (version.importId !== undefined && (await findImportedVersion(db, version.importId))) throw error;
-      // Jitter: concurrent imports would collide again.
+      // Jitter, because concurrent imports would collide again.
       await delay(Math.random() * Math.min(tries, 10) * 20);
     }
   }

@@ -18,10 +18,7 @@ import slugify from '@sindresorhus/slugify';
 
 const file = 'lesson.json';
 
-/*
- * Limits of what processes compute and keep for each version that is played. They apply to a lesson, however large its
- * texts are.
- */
+/* Limits of the work and memory that each played version costs. They apply to a lesson, however large its texts are. */
 const maxParts = 50_000;
 const maxSettings = 200;
 const maxOutlineCharacters = 8_000_000;

@@ -5,7 +5,10 @@ const maxPrinted = 20;
 const maxKept = 1_000;
 const maxCounted = 10_000;
 
-/** A package cannot be read. The message has one line for each of the first 20 faults, then the number of the others. */
+/**
+ * Reports a package that cannot be read. The message has one line for each of the first 20 faults, then the number of
+ * further faults.
+ */
 export class PackageError extends Error {
   override readonly name = 'PackageError';
   /** The first 1,000 faults, such as `lesson.json: lesson.title: is missing`. */
@@ -53,7 +56,7 @@ export class FaultList {
 /**
  * Runs work on a package. Turns the package's faults into an error with one line for each.
  *
- * @param what begins the message, such as "Cannot import book.zip".
+ * @param what the beginning of the message, such as "Cannot import book.zip".
  */
 export async function withPackageFaults<T>(what: string, run: () => Promise<T>): Promise<T> {
   try {
@@ -65,7 +68,7 @@ export async function withPackageFaults<T>(what: string, run: () => Promise<T>):
   }
 }
 
-/** Joins the first five names and the number of the others. */
+/** Joins the first five names, and adds the number of further names. */
 export function someOf(names: string[]): string {
   const shown = names.slice(0, 5).join(', ');
   return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown;

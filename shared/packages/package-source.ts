@@ -26,7 +26,7 @@ export interface SourceFile {
 export interface PackageSource {
   /** Sorted by path. Each path stays inside the package, and is unique on every file system. */
   readonly files: readonly SourceFile[];
-  /** Finds the file at this path, in any encoding of accents. */
+  /** Finds the file at this path, whatever the Unicode form of its accents. */
   find(path: string): SourceFile | undefined;
   /**
    * Opens a file. The stream opens it at the first read and has exactly `size` bytes; every problem of the file is a

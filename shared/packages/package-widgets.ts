@@ -6,7 +6,7 @@ import type { FaultList } from './package-error.ts';
 import type { PackageSource } from './package-source.ts';
 import { httpUrl } from './text-shapes.ts';
 
-/** In one package; each is downloaded and parsed for every build and for learners. */
+/** The maximum per package, because builds and learners' requests download and parse each one. */
 const maxExternalWidgets = 100;
 
 interface PackageWidgets {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isHttpUrl } from '../platform/parse-url.ts';
 
-/** Bounds for the texts of a package, which Lectern stores and returns in lists and responses. */
+/** Limits for the texts of a package, which Lectern stores and returns in responses. */
 
 export const maxUrlLength = 8_192;
 

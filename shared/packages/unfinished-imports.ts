@@ -12,19 +12,19 @@ import { addOrphanCandidates } from '../assets/stored-assets.ts';
 export async function removeImport(db: Database, versionId: string): Promise<boolean> {
   if ((await findVersion(db, versionId)) !== null) return false;
   const media = await listMediaOfVersion(db, versionId);
-  // While the media still refer to them, so that a crash leaves no file without a reference.
+  // Before the media are removed, so that a crash leaves no unreferenced file behind.
   await addOrphanCandidates(
     db,
     media.flatMap((medium) => medium.asset?.sha256 ?? []),
   );
   await deleteMediaOfVersion(db, versionId);
   await deleteExternalWidgetsOfVersion(db, versionId);
-  // The content last: the sweep finds unfinished imports by their content.
+  // The content comes last, because the sweep finds unfinished imports by their content.
   await deleteContent(db, versionId);
   return true;
 }
 
-/** Removes imports whose process ended before them. Returns their number. */
+/** Removes imports that their process did not finish. Returns their number. */
 export async function removeUnfinishedImports(db: Database, olderThanSeconds: number): Promise<number> {
   const before = new Date(Date.now() - olderThanSeconds * 1000);
   let removed = 0;

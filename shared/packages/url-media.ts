@@ -102,7 +102,7 @@ class UrlMedia {
     }
   }
 
-  /** Replaces the URLs in the members of an object; the path names the object, as authors find it. */
+  /** Replaces the URLs in the members of an object. The path locates the object for authors. */
   #addAll(holder: Record<string, unknown>, kinds: PropKinds, path: string): void {
     for (const [name, kind] of Object.entries(kinds)) {
       if (Object.hasOwn(holder, name)) this.addFrom(holder, name, kind, path);

@@ -3,7 +3,7 @@ import { withDeadline } from '../platform/time-limits.ts';
 
 const commandTimeoutMs = 1_000;
 
-/** How long commands are skipped after a timeout. A refused connection fails at once, so it needs no such rest. */
+/** How long commands are skipped after a timeout. A refused connection fails at once, so it needs no such pause. */
 const skipMs = 1_000;
 
 /** Redis for work that can do without it: commands return undefined while Redis is unavailable. */

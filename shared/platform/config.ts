@@ -190,7 +190,7 @@ function toConfig(env: Environment) {
       'lectern',
     ),
     keyPepper: env.LECTERN_KEY_PEPPER,
-    /** The first signs, all verify; empty if embed tokens are turned off. */
+    /** The first secret signs, and all of them verify. Empty if embed tokens are disabled. */
     signingSecrets: env.LECTERN_SIGNING_SECRETS,
     assetSecret: env.LECTERN_ASSET_SECRET,
     cookieSecret: env.LECTERN_COOKIE_SECRET,
@@ -219,9 +219,9 @@ function toConfig(env: Environment) {
     },
     /** Imports of packages over HTTP. */
     import: {
-      /** Unfinished imports. */
+      /** The maximum of unfinished imports. */
       perOrganization: env.IMPORTS_PER_ORGANIZATION,
-      /** How long an upload may get no bytes. */
+      /** How long an upload may stay without new bytes. */
       uploadHours: env.IMPORT_UPLOAD_HOURS,
     },
     download: {

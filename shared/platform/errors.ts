@@ -1,5 +1,5 @@
 /**
- * The codes of all errors that Lectern reports on purpose, with their HTTP status. The endpoint decides on the body (see
+ * The codes of all expected errors, with their HTTP status. The endpoint decides on the body (see
  * api/http/error-format.ts).
  */
 const statusByCode = {

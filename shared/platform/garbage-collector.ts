@@ -7,7 +7,7 @@ import { setFlagsFromString } from 'node:v8';
  * Marking begins when 90% of the growth is used. By default it begins when 16 MB are left, which in a small heap is so
  * early that the buffers of downloads cause seven to nine collections in a build of 64 MiB.
  *
- * @param heapGrowthPercent how far beyond the live objects; a smaller value makes V8 collect more often
+ * @param heapGrowthPercent the growth relative to the live objects; with a smaller value, V8 collects more often
  */
 export function limitHeapGrowth(heapGrowthPercent: number): void {
   setFlagsFromString(`--heap-growing-percent=${heapGrowthPercent}`);

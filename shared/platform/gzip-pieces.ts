@@ -13,7 +13,7 @@ export function fromGzip(data: Buffer): AsyncIterable<Buffer> {
   return pipeline(Readable.from([data]), createGunzip(), () => undefined);
 }
 
-/** The length of a joined text, in characters. */
+/** The minimum length of a joined text, in characters. */
 const joinedLength = 64 * 1024;
 
 /** Joins many short texts into fewer long ones, because each one has a cost beyond its length. */

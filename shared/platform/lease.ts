@@ -31,7 +31,7 @@ type Send = <T>(command: (redis: Redis) => Promise<T>) => Promise<T | undefined>
  * Runs `work` under a lease; returns null without running it if another process holds the lease.
  *
  * @param work gets a signal that is aborted if the lease is lost.
- * @throws what `work` throws; an error if Redis does not respond.
+ * @throws the errors of `work`; an error if Redis does not respond.
  */
 export async function withLease<T>(
   redis: Redis,

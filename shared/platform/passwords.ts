@@ -26,7 +26,7 @@ const maxCharacters = 200;
 /** Limits concurrent hashing, which takes memory, and threads that files and DNS need too. */
 const hashing = pLimit(2);
 
-/** With more waiting requests, people would give up before their turn. */
+/** Beyond this number of waiting requests, users would give up before their turn. */
 const maxWaiting = 20;
 
 /** Passwords contain no control characters and no lone surrogates, which have no UTF-8 bytes. */

@@ -49,8 +49,8 @@ async function assertDatabase(redis: Redis, url: string): Promise<void> {
 }
 
 /**
- * Opens such a connection for optional uses: if Redis is unavailable, it connects later. Commands that are called while
- * others are on their way share one write, because builds coordinate many files at once.
+ * Opens a connection like {@link connectRedis} for optional uses: if Redis is unavailable, it connects later. Commands
+ * that are called in one turn share one write, because builds coordinate many files at once.
  */
 export async function connectOptionalRedis(url: string): Promise<Redis> {
   const redis = createFastRedis(url, { enableAutoPipelining: true });

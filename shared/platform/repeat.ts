@@ -1,6 +1,6 @@
 import type { Logger } from './log.ts';
 
-/** A task that runs again and again, one run at a time. */
+/** A task that runs repeatedly, one run at a time. */
 export interface Repetition {
   /** Runs the task now, unless it is running or stopped. */
   run(): void;
@@ -48,11 +48,11 @@ export function repeat(
 }
 
 /**
- * Does work that is due, one piece after the other, and polls for more at intervals. It logs only the first of several
- * failures in a row.
+ * Does due work, one piece after the other, and polls for more at intervals. Logs only the first of several consecutive
+ * failures.
  *
  * @param work.name for the log, such as "erasures".
- * @param work.next does what has been due the longest; resolves to false if nothing is due.
+ * @param work.next does the work that has been due the longest; resolves to false if none is due.
  */
 export function startDueWork({
   name,

@@ -4,7 +4,7 @@ const cipher = 'aes-256-gcm';
 const ivBytes = 12;
 const tagBytes = 16;
 
-/** What a sealed secret is for, and which document holds it: another one cannot open it. */
+/** The purpose of a sealed secret and the document that holds it. No other scope can open it. */
 export interface SealScope {
   /** Such as "lectern webhooks". Each purpose has its own key. */
   purpose: string;

@@ -11,7 +11,10 @@ const minCharacters = 32;
 export interface Secrets {
   /** The key of the hashes of API secrets. */
   keyPepper: string;
-  /** For embed and launch tokens: the first signs, all verify. Empty if these are turned off. */
+  /**
+   * The secrets of embed and launch tokens: the first signs, and all of them verify. Empty if these tokens are
+   * disabled.
+   */
   signing: readonly SigningSecret[];
   /** Signs the URLs of media and widgets. */
   asset: string;

@@ -30,16 +30,16 @@ export function redisFault(url: string): string | null {
 }
 
 /**
- * Removes the secrets from a server's URL for output: all up to the last @ (an unencoded password may contain one), and
- * the query, which may contain passwords of keys.
+ * Removes the secrets from a server's URL for output: everything up to the last @ (an unencoded password may contain
+ * one), and the query, which may contain passwords of keys.
  */
 export function withoutCredentials(address: string): string {
   return address.replace(/\/\/.*@/s, '//').replace(/\?.*$/s, '');
 }
 
 /**
- * Returns whether a message about the options of a MongoDB URI may be shown. It may not if there are passwords or tokens
- * among them: after an unencoded "&", the driver reads the rest of a password as an option.
+ * Returns whether it is safe to show a message about the options of a MongoDB URI. It is not if these may contain
+ * passwords or tokens: after an unencoded "&", the driver reads the rest of a password as an option.
  */
 export function mayShowOptions(uri: string): boolean {
   return !/[?&][^=&]*(?:password|properties)[^=&]*=/i.test(uri);

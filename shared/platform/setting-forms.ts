@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseUrl } from './parse-url.ts';
 import { nearestName } from './nearest-name.ts';
 
-/* Schemas of settings, which are texts in the environment. Error texts follow the setting's name. */
+/* Schemas of settings, which are texts in the environment. Error messages begin with the setting's name. */
 
 /** A whole number between two bounds. */
 export const number = (min: number, max: number) =>

@@ -30,10 +30,10 @@ export const storeSettings = {
 
 type StoreEnvironment = z.output<z.ZodObject<typeof storeSettings>>;
 
-/** Returns the faults of settings that depend on each other: each setting's name and what is wrong. */
+/** Returns the faults of settings that depend on each other: each setting's name and the fault. */
 export function storeFaults(env: StoreEnvironment): [keyof StoreEnvironment, string][] {
   if (env.STORE !== 's3') return [];
-  // Without keys, Amazon's client uses the role of the machine, which other services lack.
+  // Without keys, Amazon's client uses the machine's IAM role, which other services lack.
   const needsKey = env.S3_ENDPOINT !== undefined || env.S3_SECRET_ACCESS_KEY !== undefined;
   const needsSecret = env.S3_ENDPOINT !== undefined || env.S3_ACCESS_KEY_ID !== undefined;
   const faults: [keyof StoreEnvironment, string][] = [];
@@ -54,10 +54,10 @@ export type StoreSettings =
       endpoint: string | undefined;
       bucket: string;
       region: string;
-      /** Undefined for the role of the machine. */
+      /** Undefined for the machine's IAM role. */
       accessKeyId: string | undefined;
       secretAccessKey: string | undefined;
-      /** Begins all names in the bucket; empty, or ends with a slash. */
+      /** The prefix of all names in the bucket; empty, or with a slash at the end. */
       prefix: string;
       /** Whether URLs contain the bucket in the path instead of the host name. */
       forcePathStyle: boolean;

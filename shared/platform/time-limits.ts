@@ -10,7 +10,7 @@ interface TimeLimit {
  * Waits for `work` until a timeout. The work itself continues after it.
  *
  * @param limit.late returns the result after the timeout, or throws; by default, it throws an error.
- * @throws what `work` or `late` throws; the reason of the caller's signal if that is aborted first.
+ * @throws the errors of `work` and `late`; the reason of the caller's signal if that is aborted first.
  */
 export async function withDeadline<T, Late = never>(
   work: Promise<T>,
@@ -48,7 +48,7 @@ export async function withDeadline<T, Late = never>(
  * that live as long as the process.
  *
  * @param limit.late returns the abort reason after the timeout; by default, a TimeoutError.
- * @throws what `action` throws.
+ * @throws the errors of `action`.
  */
 export async function withTimeLimit<T>(
   { timeoutMs, signal, late = () => tookLonger(timeoutMs) }: TimeLimit & { late?: () => Error },

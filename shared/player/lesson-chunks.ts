@@ -15,7 +15,9 @@ import { scriptText } from '../platform/html.ts';
 import { outlineOf, pointsOfWidget } from '../progress/outline.ts';
 import type { OutlineWidget } from '../progress/outline.ts';
 
-/** The largest text of a chunk, unless a single step is larger: compressed, about what a picture weighs. */
+/**
+ * The maximum length of a chunk's text, unless a single step is longer. Compressed, it is about the size of a picture.
+ */
 const maxChunkChars = 64 * 1024;
 
 /** A chunk with its text. */

@@ -21,7 +21,7 @@ import { divideLesson } from './lesson-chunks.ts';
 /** The format of prepared lessons. Increment it with each change. */
 const preparedFormat = 7;
 
-/** Bytes of memory that parsed facts take for each byte of their text, roughly. */
+/** The approximate bytes of memory that parsed facts take for each byte of their text. */
 const factsFactor = 4;
 
 /** The facts about a version's content that requests use without reading the content. */
@@ -58,7 +58,7 @@ export class PreparedLessons {
       sizeCalculation: ({ bytes }) => factsFactor * bytes,
       // Concurrent requests for a version share one call.
       fetchMethod: (versionId) => this.#readFacts(versionId),
-      // Requests get their lesson even if others evict it while it is read.
+      // Requests get their lesson even if other lessons evict it during the read.
       ignoreFetchAbort: true,
     });
     this.#texts = new LRUCache<string, GzipText, { versionId: string; kind: TextKind }>({
@@ -104,7 +104,7 @@ export class PreparedLessons {
   async #read(versionId: string, kind: PreparedKind): Promise<GzipText | undefined> {
     const kept = await find(this.#db, versionId, kind);
     if (kept !== null) return kept;
-    // A client must not cause work with ids that it made up.
+    // A client must not cause work with invented ids.
     if (isChunk(kind) && !(await this.#hasChunk(versionId, kind))) return undefined;
     const isPrepared = await this.#prepare(versionId);
     return isPrepared ? ((await find(this.#db, versionId, kind)) ?? undefined) : undefined;

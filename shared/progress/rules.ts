@@ -50,7 +50,7 @@ export function initialProgress(versionId: string, outline: LessonOutline, now: 
 }
 
 /**
- * Returns the state after a write. Status, points and times are computed here, because players cannot be trusted.
+ * Returns the state after a write. It computes status, points and times itself, because players cannot be trusted.
  *
  * @param state the state in the write's version (see `carryOver`) at its revision
  * @param outline the outline of that version
@@ -161,7 +161,7 @@ function mergedItems(
   return [...merged.values()];
 }
 
-/** The JSON of an answer without anything in it. */
+/** The JSON of an empty answer. */
 const emptyAnswer = /^(null|""|\[\s*\]|\{\s*\})$/;
 
 /**
@@ -179,7 +179,7 @@ function triesAfter(
   return tries === 1 ? {} : { tries };
 }
 
-/** The most active time that counts for a step. Idle pages add none, so no learner needs more. */
+/** The maximum active time that counts for a step. Idle pages add none, so no learner needs more. */
 const maxStepTimeMs = 4 * 3_600_000;
 
 /** Adds a write's active time on steps. A restart keeps it. */
@@ -233,7 +233,7 @@ function storedItem({ stepId, widget }: FoundWidget, written: WrittenItem, now: 
   };
 }
 
-/** Checks the size. A record from a time with a higher limit may be written if it does not grow. */
+/** Checks the size. A record that an earlier, higher limit allowed may be written if it does not grow. */
 function assertFits(next: ProgressState, before: ProgressState): void {
   const bytes = recordBytes(next);
   if (bytes <= maxRecordBytes || bytes <= recordBytes(before)) return;

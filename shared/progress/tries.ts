@@ -1,14 +1,14 @@
-/** The most tries of a question that players report. */
+/** The maximum number of tries that players report for a question. */
 export const maxTries = 1000;
 
-/** How many tries a learner has used on a widget. */
+/** The number of tries that a learner has used on a widget. */
 export interface WidgetTries {
   stepId: string;
   widgetId: string;
   tries: number;
 }
 
-/** Reads a player's counts, or a record's items. They may come from another release, or be invalid. */
+/** Reads a player's counts or a record's items, which may come from another release or be invalid. */
 export function readTries(value: unknown): WidgetTries[] {
   const entries: unknown[] = Array.isArray(value) ? value : [];
   return entries.flatMap((entry) => {

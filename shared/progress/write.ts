@@ -181,7 +181,7 @@ export function parseProgressWrite(text: string): ProgressWrite {
   };
 }
 
-/** Parses the members that need checks. For a state, it only matters that it is an object: parsing one takes long. */
+/** Parses the members that need checks. It only checks that a state is an object, because parsing it is slow. */
 function valuesOf(sources: ReadonlyMap<string, string>): Record<string, unknown> {
   return Object.fromEntries(
     Array.from(sources, ([name, source]): [string, unknown] => {

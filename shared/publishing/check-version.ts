@@ -19,7 +19,7 @@ import type { Config } from '../platform/config.ts';
 import { unavailableWidgets } from '../widgets/unavailable-widgets.ts';
 import type { WidgetCheckDependencies } from '../widgets/unavailable-widgets.ts';
 
-/** Unknown media and widgets that a version refers to, one sentence each. The version plays without them. */
+/** References of a version to unknown media and widgets, one sentence each. The version plays without them. */
 export interface Missing {
   media: string[];
   widgets: string[];

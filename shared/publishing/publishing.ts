@@ -127,7 +127,7 @@ export function unpublish(db: Database, lessonId: string, versionId?: string): P
 
 /** Deletes a lesson. Its versions stay, unpublished, for a later import. Returns false if there is no such lesson. */
 export async function deleteLesson(db: Database, lessonId: string): Promise<boolean> {
-  // The lesson first: once it is deleted, no request can reach it, even if the next step fails.
+  // The lesson is deleted first, so that no request can reach it even if the next step fails.
   const deleted = await markLessonDeleted(db, lessonId);
   await markVersionsUnpublished(db, { lessonId });
   return deleted;

@@ -1,4 +1,4 @@
-/** Large enough that a read in the thread pool costs little beside the bytes, small enough for a processor cache. */
+/** Large enough to make the overhead of a thread pool read negligible, and small enough for a processor cache. */
 const largeBytes = 256 * 1024;
 
 /** Used when all large buffers are in use, as by a thousand slow clients. */
@@ -7,10 +7,13 @@ const smallBytes = 64 * 1024;
 /** The size of each buffer of a pair, which keeps two processors busy: one reads, one sends. */
 const pairedBytes = 1024 ** 2;
 
-/** Pairs in use at once: more would not fit into the processor's cache, which slows all of them. */
+/** The maximum number of pairs in use. More would not fit into the processor's cache, which slows all of them. */
 const maxPairs = 2;
 
-/** Large buffers in use at once, and free buffers of each size. With the pairs the pool keeps at most 44 MiB. */
+/**
+ * The maximum number of large buffers in use, and of free buffers of each size. Including pairs, the pool keeps at most
+ * 44 MiB.
+ */
 const maxLarge = 128;
 
 type Pair = [Buffer, Buffer];

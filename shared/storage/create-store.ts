@@ -10,7 +10,7 @@ export type StoreConfig = Pick<Config, 'store' | 'storeDir' | 'export'>;
 /** The smallest part of an upload; S3 accepts no less than 5 MiB. */
 const minPartBytes = 8 * mebibyte;
 
-/** The largest size of the first parts: a build holds three in memory. */
+/** The maximum size of the first parts. A build holds three in memory. */
 const maxPartBytes = 32 * mebibyte;
 
 /**

@@ -40,7 +40,7 @@ export function createDiskStore(folder: string): Store {
   const links = new ProxyLinks(join(root, 'proxied'));
   const shared = { temporaries, buffers: new BufferPool(), links };
   return {
-    // A lost upload is lost data, so assets are synced; a lost download is downloaded again.
+    // A lost upload would be lost data, so assets are synced. A lost file of the cache is downloaded again.
     assets: createBlobStore(join(root, 'assets'), { ...shared, durable: true }),
     cache: createBlobStore(join(root, 'cache'), { ...shared, durable: false }),
     archives: createArchiveStore(join(root, 'archives'), shared),
@@ -55,7 +55,7 @@ export function createDiskStore(folder: string): Store {
 interface Shared {
   /** The folder of incomplete files. */
   temporaries: string;
-  /** For sent files. */
+  /** The buffers for sending files. */
   buffers: BufferPool;
   links: ProxyLinks;
 }

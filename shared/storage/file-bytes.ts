@@ -10,7 +10,10 @@ const readBytes = 512 * 1024;
 /** Bytes per write: each write is a task of the thread pool, which costs more than the bytes. */
 const writeBytes = 512 * 1024;
 
-/** This many chunks are joined into one: as objects, tiny chunks take a hundred times the memory of their bytes. */
+/**
+ * The number of chunks that are joined into one. As objects, tiny chunks take a hundred times the memory of their
+ * bytes.
+ */
 const joinedChunks = 64;
 
 /**
@@ -58,7 +61,7 @@ async function* gather(source: AsyncIterable<Uint8Array>, bytes: number): AsyncG
   if (gathered > 0) yield chunks;
 }
 
-/** Writes chunks one after the other, all of them or with an error. */
+/** Writes all chunks, one after the other, or throws. */
 export async function writeFully(handle: FileHandle, chunks: readonly Uint8Array[]): Promise<void> {
   const bytes = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
   const { bytesWritten } = await handle.writev([...chunks]);

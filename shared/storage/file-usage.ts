@@ -6,16 +6,16 @@ import type { BestEffortRedis } from '../platform/best-effort-redis.ts';
 /** How long a file counts as used after a touch. */
 export const inUseMs = 60_000;
 
-/** A process touches a file at most this often, and its pinned files exactly this often. */
+/** The minimum time between two touches of a file by a process, and the interval at which it touches pinned files. */
 const touchIntervalMs = inUseMs / 3;
 
 /** The number of touches that a process remembers. */
 const maxRemembered = 20_000;
 
-/** Files per command. */
+/** The number of files per command. */
 const batchSize = 500;
 
-/** How often to poll a file that an evictor is removing, which takes milliseconds. */
+/** The interval for polling a file that an evictor is removing, which takes milliseconds. */
 const pollIntervalMs = 50;
 
 /** Redis keys of file usage. */
@@ -105,13 +105,13 @@ export interface FileUsage {
   addOwner(organizationId: string, files: readonly EvictableFile[]): Promise<void>;
   /** Creates a pin, which keeps its files in use until its release. */
   pin(): FilePin;
-  /** Touches all pinned files, as a timer does every 20 seconds. */
+  /** Touches all pinned files. A timer calls it every 20 seconds. */
   touchPinned(): Promise<void>;
   /** Stops the timer. */
   close(): void;
 }
 
-/** For a process whose store has no evictor. */
+/** Replaces the usage in a process whose store has no evictor. */
 export const noFileUsage: FileUsage = {
   touch: () => Promise.resolve(),
   pinUntil: () => Promise.resolve([]),

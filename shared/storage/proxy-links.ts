@@ -6,7 +6,7 @@ import { codeOf } from '../platform/errors.ts';
 /** How long one link serves all requests for its file. */
 const shareMs = 30_000;
 
-/** How long a link stays: a proxy has this long, but for `shareMs`, to open it. */
+/** The lifetime of a link. A proxy can open it for at least this time minus `shareMs`. */
 const linkMs = 120_000;
 
 /** A second name of a stored file, for a proxy that sends the file. */

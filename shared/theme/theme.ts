@@ -40,7 +40,9 @@ function fileSchema(kind: ThemeFileKind) {
   });
 }
 
-/** What an organization sets, for all of its lessons or for one. Each missing part is Lectern's own. */
+/**
+ * The theme that an organization sets for all of its lessons, or for one. For missing parts, Lectern uses its own look.
+ */
 export const themeSchema = z.object({
   color: z.string().refine(isHexColor).optional(),
   /** `auto` follows the device, which a lesson may do although its organization does not. */

@@ -29,8 +29,8 @@ function keyOf(pepper: string): Buffer {
 
 /**
  * Returns the pseudonym of a learner: an HMAC-SHA-256 of the learner's ids, in base64url. It stands for the learner in
- * records that outlive the learner's data: the audit log, and the ledger of erasures. Only the key pepper connects a
- * pseudonym with an id that is known already.
+ * records that outlive the learner's data: the audit log, and the ledger of erasures. Only with the key pepper can a
+ * known id be linked to its pseudonym.
  */
 export function pseudonymOf(pepper: string, subject: LearnerSubject): string {
   const { source, organizationId } = subject;

@@ -42,7 +42,7 @@ export interface LaunchToken extends LessonToken {
   untracked?: 'anonymous' | 'preview' | undefined;
   /** The language that the platform requests, as a BCP 47 tag. */
   locale?: string | undefined;
-  /** The platform's URL for the way back. */
+  /** The platform's URL to return to. */
   returnUrl?: string | undefined;
   /** Whether the platform gets a grade; missing if not. */
   sendsGrade?: boolean | undefined;
@@ -74,10 +74,10 @@ const issuer = 'lectern';
 const types = { embed: 'JWT', launch: 'lectern-launch+jwt', preview: 'lectern-preview+jwt' } as const;
 type TokenType = (typeof types)[keyof typeof types];
 
-/** Short, because everyone with the link sees the draft. */
+/** Short, because anyone with the link sees the draft. */
 const previewSeconds = 3600;
 
-/** Longer than any token that Lectern signs. */
+/** Longer tokens are rejected before they are parsed; Lectern signs shorter ones only. */
 const maxTokenLength = 16 * 1024;
 
 const lessonClaims = {
@@ -114,7 +114,7 @@ export type TokenFault =
   | 'Signing secret not configured'
   | 'Token revoked';
 
-/** UNAUTHORIZED because of a token. */
+/** Reports a rejected token, with the code UNAUTHORIZED. */
 export class TokenError extends LecternError {
   readonly reason: TokenFault;
 

@@ -49,7 +49,7 @@ export interface WebhookKey {
  * Creates a webhook. Resolves once it receives every later event.
  *
  * @param id the id of the webhook. An earlier run of the request may have created it already.
- * @returns the webhook with its secret, which nothing shows again.
+ * @returns the webhook with its secret, which Lectern never shows again.
  * @throws {LecternError} CONFLICT if the organization has too many.
  */
 export async function createWebhook(
@@ -114,7 +114,7 @@ export async function removeWebhook(db: Database, { id, organizationId }: Webhoo
  * Gives a webhook another secret. Both sign until the previous one expires; an even older secret stops signing.
  *
  * @param rotationId identifies the rotation. If an earlier run of the request has set its secret, that secret stays.
- * @throws {LecternError} NOT_FOUND; CONFLICT if a concurrent rotation was first: otherwise, its secret would not sign.
+ * @throws {LecternError} NOT_FOUND; CONFLICT if a concurrent rotation was first, because its secret would never sign.
  */
 export async function rotateWebhookSecret(
   db: Database,

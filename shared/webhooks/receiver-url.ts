@@ -19,7 +19,7 @@ export function privateHostsOf(url: URL, { download, isLocal }: ReceiverConfig):
   return isLocal && isLoopback(url) ? [...allowedPrivateHosts, hostOf(url)] : allowedPrivateHosts;
 }
 
-/** Returns why a receiver cannot have this URL; null if it can. @param field the name of the URL in the message. */
+/** Returns the fault of a receiver's URL; null for a valid one. @param field the name of the URL in the message. */
 export function receiverUrlFault(text: string, config: ReceiverConfig, field = 'url'): string | null {
   const url = parseUrl(text);
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {

@@ -21,7 +21,7 @@ const slots = new DownloadSlots({ perHost: 2, perOrganization: 1 });
 /** All checks share one host's limit. */
 const host = 'localhost';
 
-/** Verdicts by kind and digest: they stay true, because a digest's file never changes. */
+/** Verdicts by kind and digest. They stay valid, because the file of a digest never changes. */
 const verdicts = new LRUCache<string, Verdict>({ max: 10_000 });
 
 /** A timeout may be the machine's fault, so its verdict expires soon. */

@@ -19,7 +19,7 @@ export type WidgetFiles = Pick<WidgetRelease, 'js' | 'css'>;
 /** A release without the fields that the database sets. */
 export type ReleasedWidget = Omit<WidgetRelease, 'releasedAt' | 'registered' | 'unusedSince'>;
 
-/** Characters of the type in a release's id, so that every file system accepts the id as a file name. */
+/** The maximum length of the type in a release's id, so that every file system accepts the id as a file name. */
 const maxTypeLength = 100;
 
 /** Returns the id of a release, from the digest of its files. Two types may have the same id. */
@@ -86,8 +86,8 @@ export async function releaseForVersion(
 }
 
 /**
- * Removes packages' releases that no version uses, which failed imports leave. A later sweep removes their files
- * unless something else refers to them.
+ * Removes the unused releases of packages, which failed imports leave behind. A later sweep removes their files unless
+ * something else refers to them.
  *
  * @returns the number of removed releases
  */

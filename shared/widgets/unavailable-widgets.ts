@@ -6,7 +6,7 @@ import { widgetFileFault } from './check-widget-file.ts';
 import type { WidgetFileKind } from './check-widget-file.ts';
 import { describeFailure, fetchWidgetFile } from './fetch-widget-file.ts';
 
-/** Files that are downloaded into memory at once. */
+/** The number of files that are downloaded into memory concurrently. */
 const concurrency = 4;
 
 export interface WidgetCheckDependencies {

@@ -35,7 +35,7 @@ export interface DestinationKey {
   organizationId: string;
 }
 
-/** Returns why a destination cannot have this endpoint; null if it can. */
+/** Returns the fault of a destination's endpoint; null for a valid one. */
 export function endpointFault(text: string, config: ReceiverConfig): string | null {
   const fault = receiverUrlFault(text, config, 'endpoint');
   if (fault !== null) return fault;
@@ -81,8 +81,8 @@ export async function createDestination(
  * Changes a destination. Activating it sends the waiting statements at once. Resolves once the change applies to every
  * later write.
  *
- * @throws {LecternError} NOT_FOUND; INVALID_CONTENT for another endpoint without a password: the server there would get
- * the stored one, which nothing shows.
+ * @throws {LecternError} NOT_FOUND; INVALID_CONTENT for another endpoint without a password: its server would otherwise
+ * get the stored, secret password.
  */
 export async function changeDestination(
   db: Database,

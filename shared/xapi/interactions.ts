@@ -34,18 +34,18 @@ export interface VersionText {
   /** A BCP 47 tag. */
   language: string;
   steps: { id: string; title: string }[];
-  /** By {@link interactionKey}. Of very many questions, the last ones are missing. */
+  /** By {@link interactionKey}. If there are too many questions, the last ones are missing. */
   interactions: Map<string, Interaction>;
-  /** What it takes in memory, roughly. */
+  /** Its approximate size in memory. */
   characters: number;
 }
 
-/* Whatever authors write, each statement is a row of the outbox, which all organizations share. */
+/* Limits the texts of authors in statements: each statement is a row of the outbox, which all organizations share. */
 const maxTextCharacters = 200;
 const maxParts = 50;
 const maxPartsCharacters = 4_000;
 const maxPartIdCharacters = 64;
-/** Of the questions of a version, with what an object and its key take. */
+/** The maximum size of a version's questions, including objects and keys. */
 const maxVersionCharacters = 2_000_000;
 const objectCharacters = 100;
 

@@ -21,7 +21,7 @@ export interface StatementSubject {
   text: VersionText;
 }
 
-/** The settings of a destination that its statements depend on. */
+/** The settings of a destination that affect its statements. */
 export interface StatementOptions {
   verbs: readonly XapiVerb[];
   /** The salt of pseudonyms; null to send the learner's id. */
@@ -38,7 +38,7 @@ export interface Statement extends Json {
 const adl = 'http://adlnet.gov/expapi';
 const progressExtension = 'https://w3id.org/xapi/cmi5/result/extensions/progress';
 
-/** Returns the statements about a write, in the order in which things happened, with their verbs. */
+/** Returns the statements about a write with their verbs, in chronological order. */
 export function statementsOf(
   subject: StatementSubject,
   options: StatementOptions,

@@ -6,7 +6,7 @@ import type { EndpointContext } from '../../api/http/endpoint.ts';
 import { apiErrors } from '../../api/http/error-format.ts';
 import { publicAccess } from '../../api/http/public-access.ts';
 import { empty } from '../../api/http/responses.ts';
-import { AuditLog, maxEntriesOfOne } from '../../shared/audit/audit-log.ts';
+import { AuditLog, maxEntriesPerOrganization } from '../../shared/audit/audit-log.ts';
 import type { NewAuditEntry } from '../../shared/audit/audit-entry.ts';
 import { auditRetentionDays, pruneAudit, readAudit, verifyAudit } from '../../shared/audit/read-audit.ts';
 import { testPepper } from '../support/harness.ts';
@@ -130,7 +130,7 @@ test('an organization whose entries wait is limited before it changes anything, 
     goUp = resolve;
   });
   const audit = writerWith((store) => isUp.then(store));
-  const recorded = Array.from({ length: maxEntriesOfOne }, (_, index) =>
+  const recorded = Array.from({ length: maxEntriesPerOrganization }, (_, index) =>
     audit.record(organizationId, entryOf(`e${index}`)),
   );
   const { changes, handle } = changing(audit);

@@ -28,7 +28,7 @@ const gap = /\[\[([\w-]{1,64})\]\]/g;
 /** Longer texts count as wrong. */
 export const maxBlankCharacters = 200;
 
-/** Limits of the server's work for one answer, whatever authors write. */
+/** Limits of the server's work for one answer. */
 export const maxBlanks = 100;
 export const maxAnswers = 20;
 const maxTypoCharacters = 40;

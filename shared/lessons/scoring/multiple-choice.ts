@@ -8,7 +8,7 @@ import type { QuestionFacts, Score, WidgetScoring } from './scoring.ts';
 export interface Choice {
   id: string;
   html: string;
-  /** HTML for learners who picked this choice; '' for none, as in the two below. */
+  /** HTML for learners who picked this choice; '' for none, like the following two. */
   feedback: string;
   /** HTML for learners who did not pick it. */
   notChosenFeedback: string;

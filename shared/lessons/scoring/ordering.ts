@@ -53,7 +53,7 @@ export function scoreOrdering(props: unknown, answer: unknown): Score | null {
   return earnedByParts(points, rightSteps(items, answer), partialCredit);
 }
 
-/** Returns for each item of an answer but the first whether it directly follows its right predecessor. */
+/** Returns, for each item of an answer except the first, whether it directly follows its right predecessor. */
 export function rightSteps(items: readonly OrderItem[], answer: unknown): boolean[] {
   const order = orderIn(items, answer);
   if (order === undefined) return items.slice(1).map(() => false);
@@ -67,7 +67,7 @@ export function rightSteps(items: readonly OrderItem[], answer: unknown): boolea
   });
 }
 
-/** Returns each two neighbors as one text. */
+/** Returns each pair of neighbors as one text. */
 function stepsOf(ids: readonly (string | undefined)[]): string[] {
   return ids.slice(1).map((id, index) => JSON.stringify([ids[index], id]));
 }

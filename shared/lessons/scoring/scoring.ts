@@ -1,6 +1,6 @@
 /** The pure rules that score answers to core widgets, in the player and on the server, which decides. */
 
-/** What an answer earned, in points: `0 <= score <= maxScore`. */
+/** The points of an answer: `0 <= score <= maxScore`. */
 export interface Score {
   score: number;
   maxScore: number;
@@ -8,7 +8,7 @@ export interface Score {
 
 /** The parts of a question's props that scoring needs. The outline of a version keeps them. */
 export interface QuestionFacts {
-  /** What a right answer earns; 0 for a question that is not scored. */
+  /** The points of a right answer; 0 for a question that is not scored. */
   points: number;
 }
 

@@ -22,7 +22,7 @@ export async function publishScore(db: Database, learner: LtiLearner): Promise<v
  * publishing its score.
  *
  * @param signal ends it after the current record.
- * @returns how many records there were.
+ * @returns the number of published records.
  */
 export async function publishDueScores(db: Database, signal: AbortSignal): Promise<number> {
   let count = 0;

@@ -13,7 +13,7 @@ const idleConnectionMs = 10_000;
 /** Concurrent requests over one HTTP/2 connection. Callers limit the requests to a host themselves. */
 const maxStreams = 256;
 
-/** Origins whose protocol is remembered. */
+/** The maximum number of origins whose protocol is remembered. */
 const maxKnownOrigins = 1_000;
 
 type Protocol = 'http/1.1' | 'h2';
@@ -78,7 +78,7 @@ export class Connections {
     return agent;
   }
 
-  /** Lets other requests to a URL's origin go on: its first request has a response, or has failed. */
+  /** Releases the requests that wait for the first request to an origin, which has a response or has failed. */
   firstRequestEnded({ origin }: URL): void {
     this.#opening.get(origin)?.settle();
     this.#opening.delete(origin);

@@ -1,7 +1,7 @@
 import { codeOf, LecternError, messageOf } from '../../platform/errors.ts';
 import type { S3Settings } from './settings.ts';
 
-/** A call or a body without a byte for too long. */
+/** Reports a call or a body that received no byte for too long. */
 export class CallTimeout extends Error {
   override readonly name = 'CallTimeout';
 
@@ -10,7 +10,7 @@ export class CallTimeout extends Error {
   }
 }
 
-/** A body that ended early. */
+/** Reports a body that ended early. */
 export class TruncatedBody extends Error {
   override readonly name = 'TruncatedBody';
 }
@@ -57,7 +57,7 @@ export function isUploadGone(error: unknown): boolean {
   return nameOf(error) === 'NoSuchUpload';
 }
 
-/** Returns an error for operators that says what failed; names no secret. */
+/** Returns an error for operators. Its message describes the failure and contains no secret. */
 export function storeFault(error: unknown, settings: S3Settings): LecternError {
   if (error instanceof LecternError) return error;
   return new LecternError(

@@ -3,7 +3,7 @@ import type { UploadedPart } from './multipart-uploads.ts';
 
 export const mebibyte = 1024 ** 2;
 
-/** Fewer than the 10,000 that S3 allows, because an archive is larger than its files by its directory. */
+/** Fewer than the 10,000 parts that S3 allows, because the directory makes an archive larger than its files. */
 const usedParts = 9_000;
 
 /** The number of parts of the first size, and of each larger size. */

@@ -19,7 +19,7 @@ export interface PresignOptions {
 
 /**
  * Returns a URL that lets anyone read an object, with AWS Signature Version 4. Amazon's client needs 2 ms of CPU for
- * each URL, and a manifest has thousands; this needs a hundredth of that.
+ * each URL, and a manifest has thousands; this function needs a hundredth of that.
  */
 export function presign(
   settings: S3Settings,

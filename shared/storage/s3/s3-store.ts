@@ -22,7 +22,7 @@ const checkRetryBudgetMs = 3_000;
 export interface S3StoreOptions {
   /** A local folder for blobs before their upload. */
   spoolFolder: string;
-  /** The size of all parts but the last, except of blobs too large for 10,000 of it. */
+  /** The size of all parts except the last. Blobs that are too large for 10,000 such parts get larger ones. */
   partBytes: number;
   /** Whether later parts of a very large archive may be larger; false by default. */
   partsGrow?: boolean;

@@ -11,7 +11,7 @@ export interface S3Limits {
   callTimeoutMs: number;
   /** One attempt to upload a part. */
   uploadTimeoutMs: number;
-  /** One attempt to complete an upload, which takes the service long for large ones. */
+  /** One attempt to complete an upload, which is slow for large uploads. */
   completionTimeoutMs: number;
   /**
    * A body without a byte for this long is requested again from its last byte. The reader's own time does not count.

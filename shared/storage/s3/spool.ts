@@ -13,8 +13,8 @@ export interface Spooled {
 }
 
 /**
- * Keeps the bytes of a source in a local file during `use`: an object is named by its digest, which is known only after
- * the last byte. The file is unlinked as soon as it is open, so nothing remains if the process dies.
+ * Keeps the bytes of a source in a local file during `use`, because an object's name is its digest, which is known only
+ * after the last byte. The file is unlinked as soon as it is open, so nothing remains if the process dies.
  */
 export async function withSpool<T>(
   folder: string,
