@@ -64,10 +64,13 @@ export interface Known {
 }
 
 /** Fills an empty installation with an organization, credentials, a lesson, a platform, and a learner's progress. */
-export async function fill(address: string, run: Command): Promise<Known> {
+export async function fill(
+  address: string,
+  run: Command,
+  lesson = join(packageRoot, 'demo', 'lesson'),
+): Promise<Known> {
   await run('org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'edtech');
   const { credentials = '' } = await run('key', 'create', '--org', 'acme');
-  const lesson = join(packageRoot, 'demo', 'lesson');
   const { lessonId = '', versionId = '' } = await run(
     'lesson',
     'import',

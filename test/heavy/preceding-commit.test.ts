@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -16,8 +16,11 @@ const s3Server = useS3Server();
 /** The commit whose data this one must support, such as "v0.1.0" or "HEAD~1". */
 const commit = process.env.PRECEDING_COMMIT ?? '';
 
-/** Checks out the preceding commit with this checkout's packages; returns the command that starts its `lectern`. */
-async function precedingCommand(): Promise<string[]> {
+/**
+ * Checks out the preceding commit and installs its packages. Returns its folder, and the command that starts its
+ * `lectern`.
+ */
+async function checkOutPreceding(): Promise<{ tree: string; command: string[] }> {
   const folder = await mkdtemp(join(tmpdir(), 'lectern-preceding-'));
   const tree = join(folder, 'tree');
   await run('git', ['worktree', 'add', '--detach', tree, commit], { cwd: packageRoot });
@@ -25,10 +28,10 @@ async function precedingCommand(): Promise<string[]> {
     await run('git', ['worktree', 'remove', '--force', tree], { cwd: packageRoot });
     await rm(folder, { recursive: true, force: true });
   });
-  await symlink(join(packageRoot, 'node_modules'), join(tree, 'node_modules'));
-  await run(process.execPath, ['--import', 'tsx', 'player/build.ts'], { cwd: tree });
-  const loader = join(packageRoot, 'node_modules', 'tsx', 'dist', 'loader.mjs');
-  return [process.execPath, '--import', loader, join(tree, 'cli', 'main.ts')];
+  // Its `prepare` script builds the player.
+  await run('npm', ['ci'], { cwd: tree });
+  const loader = join(tree, 'node_modules', 'tsx', 'dist', 'loader.mjs');
+  return { tree, command: [process.execPath, '--import', loader, join(tree, 'cli', 'main.ts')] };
 }
 
 const stores = [
@@ -56,10 +59,12 @@ describe.skipIf(commit === '')(
           LOG_LEVEL: 'warn',
           ...(await settings()),
         };
-        const preceding = await precedingCommand();
-        const old = await startInstallation(environment, preceding);
-        const known = await fill(old.address, commandsOf(environment, preceding));
-        const before = await lookAt(old.address, commandsOf(environment, preceding), known);
+        const { tree, command } = await checkOutPreceding();
+        const old = await startInstallation(environment, command);
+        const runPreceding = commandsOf(environment, command);
+        // Its own lesson: it may not know all widgets of the present one, so archives of that would be incomplete.
+        const known = await fill(old.address, runPreceding, join(tree, 'demo', 'lesson'));
+        const before = await lookAt(old.address, runPreceding, known);
         await old.stop();
 
         const now = await startInstallation(environment);
