@@ -2,9 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { message, messagesWith } from '../../shared/i18n/message.ts';
-import { markLessonDeleted } from '../../shared/models/lesson.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { markVersionsUnpublished } from '../../shared/models/lesson-version.ts';
 import { setOrganizationOrigins } from '../../shared/models/organization.ts';
 import { revokeTokens } from '../../shared/models/token-revocation.ts';
 import { jsonCopy } from '../../player/props.ts';
@@ -142,11 +140,9 @@ describe('the page of a lesson', () => {
     expect(session).toMatchObject({ ltiUserId: 'user-1', revision: 0, versionId: version._id });
   });
 
-  test('responds to HEAD, and to no writing method', async () => {
+  test('responds to HEAD without a body', async () => {
     const head = await ask(api.url + embedPath(version), { method: 'HEAD' });
     expect([head.status, head.body.length]).toEqual([200, 0]);
-    const post = await ask(api.url + embedPath(version), { method: 'POST' });
-    expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
   test('has exactly these headers, which isolate it', async () => {
@@ -273,36 +269,7 @@ describe('a page that cannot play has the status of player-data, and a code:', (
       'wrong_lesson',
       async () => ({ token: buildLearnerToken(await publish()) }),
     ],
-    [
-      'an unpublished lesson',
-      404,
-      'not_available',
-      async () => {
-        const lesson = await publish();
-        await markVersionsUnpublished(api.db, { lessonId: lesson.lessonId });
-        return { lesson };
-      },
-    ],
-    [
-      'a deleted lesson',
-      404,
-      'not_available',
-      async () => {
-        const lesson = await publish();
-        await markLessonDeleted(api.db, lesson.lessonId);
-        return { lesson };
-      },
-    ],
     ['an unknown lesson', 404, 'not_available', () => ({ lesson: { ...version, lessonId: randomUUID() } })],
-    [
-      "another organization's lesson",
-      404,
-      'not_available',
-      async () => {
-        const { organization } = await buildOrganization(api);
-        return { token: buildLearnerToken({ ...version, organizationId: organization._id }) };
-      },
-    ],
     ['an unplayable lesson', 422, 'not_playable', async () => ({ lesson: await empty() })],
     [
       'an error of the server',

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { buildUser, openSession } from '../accounts/users.ts';
 import { buildLearnerToken, exportPath } from '../support/factories.ts';
 import { ask, expectError, expectFailure, unauthorized } from '../support/answers.ts';
 import { useApi, useStarted } from '../support/use.ts';
@@ -105,10 +106,21 @@ test.each(methods)(
   },
 );
 
-test('405 on an export status lists its methods', async () => {
-  const url = api.url + exported.replace('export-zip', 'export-status');
-  const answer = await ask(url, { method: 'POST', headers: api.headers });
-  expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, DELETE']);
+test('every endpoint rejects other methods with 405 and lists the methods of its path', async () => {
+  const { user } = await buildUser(api, { organization: api.organization });
+  const headers = { ...api.headers, ...(await openSession(api.url, user)) };
+  for (const path of new Set(apiRoutes().map((route) => route.path))) {
+    const own = new Set(apiRoutes().flatMap((route) => (route.path === path ? [route.method] : [])));
+    if (own.has('GET')) own.add('HEAD');
+    const method = own.has('PATCH') ? 'PUT' : 'PATCH';
+    const answer = await ask(api.url + path.replace(/[:*]\w+/g, id), { method, headers });
+    const allowed = (answer.headers.get('allow') ?? '').split(', ').filter((name) => name !== 'OPTIONS');
+    expect({ path, status: answer.status, allowed: new Set(allowed) }).toEqual({
+      path,
+      status: 405,
+      allowed: own,
+    });
+  }
 });
 
 test.each(['/health/live', '/health/ready'])('%s responds only to GET and HEAD', async (health) => {

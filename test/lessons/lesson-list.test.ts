@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { markLessonDeleted, saveLesson } from '../../shared/models/lesson.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import { buildUser, openSession } from '../accounts/users.ts';
-import { ask, challengeOf, expectError, jsonOf } from '../support/answers.ts';
+import { ask, expectError, jsonOf } from '../support/answers.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { useApi } from '../support/use.ts';
 import { addLesson } from './lessons.ts';
@@ -112,21 +112,10 @@ describe('a lesson in the list', () => {
   });
 });
 
-test('credentials are checked: the Authorization header decides, whatever the cookie', async () => {
+test('the Authorization header decides, whatever the cookie', async () => {
   const { cookie } = await logIn();
-  const rejected: Headers[] = [
-    {},
-    { authorization: 'Bearer a.b' },
-    { authorization: 'Bearer a.b', cookie },
-    { authorization: '', cookie },
-    { cookie: 'lectern=a; lectern.sig=b' },
-  ];
-  for (const sent of rejected) {
-    const answer = await askLessons('', sent);
-    expectError(answer, 401, 'Authentication failed');
-    expect(challengeOf(answer)).toBe('Bearer realm="Lectern"');
-    expect((await askVersions('1', sent)).status).toBe(401);
-  }
+  for (const authorization of ['Bearer a.b', ''])
+    expectError(await askLessons('', { authorization, cookie }), 401, 'Authentication failed');
   const other = await buildOrganization(api);
   const { lessonId } = await addLesson(api, other.organization);
   expect(idsOf(await list('', { ...other.headers, cookie }))).toStrictEqual([lessonId]);
@@ -219,18 +208,6 @@ test.each([
   ['cursor={"$gt":""}', 'cursor is not valid'],
 ])('a query gets 422: $1 (%#)', async (query = '', error = '') => {
   expectError(await askLessons(`?${query}`), 422, error);
-});
-
-test('HEAD responds like GET, and other methods get 405', async () => {
-  const { body, status } = await ask(`${api.url}/api/lessons`, { method: 'HEAD', headers });
-  expect({ status, bytes: body.length }).toEqual({ status: 200, bytes: 0 });
-  for (const path of ['', `/${randomUUID()}/versions`]) {
-    const posted = await ask(`${api.url}/api/lessons${path}`, { method: 'POST', headers });
-    expect({ status: posted.status, allow: posted.headers.get('allow') }).toEqual({
-      status: 405,
-      allow: 'GET, HEAD',
-    });
-  }
 });
 
 describe('the versions of a lesson', () => {

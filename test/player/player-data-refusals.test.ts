@@ -170,10 +170,3 @@ test('pages of every origin get the CORS headers, on preflight without a token',
   expect(loaded.status).toBe(200);
   expectOpen(loaded);
 });
-
-test('other methods get 405 with the allowed ones', async () => {
-  const answer = await ask(urlOf(version.lessonId, ''), { method: 'POST' });
-  expectError(answer, 405, 'POST is not allowed here');
-  expect(answer.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
-  expectOpen(answer);
-});

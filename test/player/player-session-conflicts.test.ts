@@ -228,39 +228,4 @@ describe('the version of a write', () => {
     expect(moved).toMatchObject({ versionId: two._id, revision: 3, score: 2, items: went.items });
     expect(await tab.write({ revision: 3 })).toMatchObject({ versionId: one._id, score: 3, maxScore: 3 });
   });
-
-  test("limits an answer's points to those in the version played next", async () => {
-    const dial = (id: string, points: number) => ({ type: 'Dial', props: { id, points } });
-    const withBlocks = (...blocks: object[]) => [section('one', step('s1', ...blocks))];
-    const generous = await published({
-      sections: withBlocks(question('q', 500), dial('dial', 1000), dial('gone', 1000)),
-    });
-    const { lessonId } = generous;
-    const [learner] = newTabs('embed', generous);
-    const strict = await published({ lessonId, sections: withBlocks(question('q', 2), dial('dial', 1)) });
-    await unpublish(api.db, lessonId, generous._id);
-
-    await learner.write({ versionId: strict._id, items: [{ widgetId: 'q', answer: ['a'] }] });
-    const claimed = ['dial', 'gone'].map((widgetId) => ({
-      widgetId,
-      answer: 1,
-      score: 1000,
-      maxScore: 1000,
-    }));
-    const items = [{ widgetId: 'q', answer: ['b'] }, ...claimed];
-    expect(await learner.write({ revision: 1, items })).toMatchObject({ score: 2500, maxScore: 2500 });
-
-    expect(await learner.read()).toMatchObject({ versionId: strict._id, score: 3, maxScore: 3 });
-    const back = await learner.write({ revision: 2, versionId: strict._id });
-    expect(back).toMatchObject({ versionId: strict._id, score: 3, maxScore: 3 });
-    expect(back.items).toMatchObject([
-      { widgetId: 'q', score: 2, maxScore: 2 },
-      { widgetId: 'dial', score: 1, maxScore: 1 },
-      { widgetId: 'gone' },
-    ]);
-    // A later answer does not restore the other points either.
-    const again = [{ widgetId: 'dial', answer: 2, score: 1, maxScore: 2 }];
-    const later = await learner.write({ revision: 3, versionId: strict._id, items: again });
-    expect(later).toMatchObject({ score: 2.5, maxScore: 3 });
-  });
 });

@@ -90,17 +90,3 @@ test('other files, a missing stylesheet, and widgets that the version does not u
   for (const file of [...unknown, 'Plain.css', 'Unused.js', 'Video.js'])
     expectError(await ask(api.url + widgetPath(version, file)), 404, 'Widget not found');
 });
-
-test('invalid lesson ids and tokens get the same errors as for media', async () => {
-  const version = await build(['Heading']);
-  const path = widgetPath(version, 'Heading.js');
-  const { lessonId } = version;
-  expectError(await ask(api.url + path.replace(lessonId, 'x')), 400, 'Invalid lesson ID');
-  expectError(await ask(api.url + path.replace(/\?.*/, '')), 400, 'token is required');
-  const forged = path.replace(/.{5}$/, 'AAAAA');
-  expectError(await ask(api.url + forged), 401, 'Token verification failed: Invalid signature');
-  const post = await ask(api.url + path, { method: 'POST' });
-  expectError(post, 405, 'POST is not allowed here');
-  for (const answer of [post, await ask(api.url + forged), await ask(api.url + path, { method: 'OPTIONS' })])
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
-});
