@@ -4,7 +4,16 @@ import { mkdir, open, readdir, rename, rm, stat, statfs, unlink } from 'node:fs/
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { codeOf, LecternError, messageOf } from '../platform/errors.ts';
-import { readChunks, sendChunks, writeFully, writeSource } from './file-bytes.ts';
+import {
+  EarlySyncWriter,
+  fileInMemory,
+  readAndClose,
+  readBytes,
+  readChunks,
+  sendChunks,
+  writeFully,
+  writeSource,
+} from './file-bytes.ts';
 import { BufferPool } from './buffer-pool.ts';
 import { ProxyLinks } from './proxy-links.ts';
 import type {
@@ -81,8 +90,8 @@ function createBlobStore(
     async has({ sha256, size }) {
       return (await sizeOf(pathOf(sha256))) === size;
     },
-    async open({ sha256, size }) {
-      const file = await openForReading(pathOf(sha256), readers);
+    async open({ sha256, size }, reading = 'parts') {
+      const file = await openForReading(pathOf(sha256), readers, reading === 'whole' ? size : undefined);
       if (file === null || file.size === size) return file;
       await file.close();
       return null;
@@ -118,9 +127,13 @@ function createArchiveStore(root: string, { temporaries, ...readers }: Shared): 
     has: async (key) => (await namesIn(folderOf(key))).some(isArchiveName),
     async create(): Promise<ArchiveDraft> {
       const temporary = await createTemporary(temporaries);
+      const writer = new EarlySyncWriter(temporary.handle);
       return {
-        write: (chunks) => writeFully(temporary.handle, chunks),
-        publish: (key, sha256) => publish(temporary, join(folderOf(key), `${sha256}.zip`), true),
+        write: (chunks) => writer.write(chunks),
+        async publish(key, sha256) {
+          await writer.synced();
+          await publish(temporary, join(folderOf(key), `${sha256}.zip`), true);
+        },
         discard: () => temporary.remove(),
       };
     },
@@ -247,12 +260,16 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
+/** @param wholeBytes the expected size of a file that is read as a whole: a small one is read at once, and closed. */
 async function openForReading(
   path: string,
   { buffers, links }: Omit<Shared, 'temporaries'>,
+  wholeBytes = Infinity,
 ): Promise<OpenFile | null> {
   const handle = await open(path, 'r').catch((error: unknown) => absent(error, null));
   if (handle === null) return null;
+  const bytes = wholeBytes <= readBytes ? await readAndClose(handle, wholeBytes) : null;
+  if (bytes !== null) return fileInMemory(bytes, () => links.linkTo(path));
   // The size comes from the open file, because another file may take its name in the meantime.
   const { size } = await handle.stat();
   return {

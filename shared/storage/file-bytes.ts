@@ -2,13 +2,17 @@ import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import type { BufferPool } from './buffer-pool.ts';
-import type { Digest } from './store.ts';
+import { bytesOf } from './digest.ts';
+import type { Digest, OpenFile } from './store.ts';
 
 /** Bytes per read: most pictures in one read, and little memory for many readers. */
-const readBytes = 512 * 1024;
+export const readBytes = 512 * 1024;
 
 /** Bytes per write: each write is a task of the thread pool, which costs more than the bytes. */
 const writeBytes = 512 * 1024;
+
+/** A draft is synced each time it has grown by this many bytes. */
+const syncBytes = 16 * 1024 ** 2;
 
 /**
  * The number of chunks that are joined into one. As objects, tiny chunks take a hundred times the memory of their
@@ -73,6 +77,33 @@ export async function writeFully(handle: FileHandle, chunks: readonly Uint8Array
   }
 }
 
+/** Writes a file, and syncs what is written while more follows, so that the sync at the end is short. */
+export class EarlySyncWriter {
+  readonly #handle: FileHandle;
+  #unsyncedBytes = 0;
+  #syncing: Promise<void> = Promise.resolve();
+
+  constructor(handle: FileHandle) {
+    this.#handle = handle;
+  }
+
+  async write(chunks: readonly Uint8Array[]): Promise<void> {
+    await writeFully(this.#handle, chunks);
+    for (const chunk of chunks) this.#unsyncedBytes += chunk.byteLength;
+    if (this.#unsyncedBytes < syncBytes) return;
+    await this.#syncing;
+    this.#unsyncedBytes = 0;
+    this.#syncing = this.#handle.datasync();
+    // Its error is thrown when it is awaited.
+    this.#syncing.catch(() => undefined);
+  }
+
+  /** Waits for the last early sync. Throws its error, because the system reports it to no later sync. */
+  synced(): Promise<void> {
+    return this.#syncing;
+  }
+}
+
 interface Part {
   start: number;
   end: number;
@@ -92,6 +123,33 @@ export async function* readChunks(handle: FileHandle, name: string, part: Part):
     position += chunk.byteLength;
     yield chunk;
   }
+}
+
+/**
+ * Reads a small file and closes it. Returns null, and leaves it open, if its size is not as expected, or one read does not
+ * return all of it.
+ */
+export async function readAndClose(handle: FileHandle, expectedBytes: number): Promise<Uint8Array | null> {
+  // A larger file fills one byte more.
+  const buffer = Buffer.allocUnsafeSlow(expectedBytes + 1);
+  const { bytesRead } = await handle.read(buffer, 0, buffer.byteLength, 0).catch(async (error: unknown) => {
+    await handle.close();
+    throw error;
+  });
+  if (bytesRead !== expectedBytes) return null;
+  await handle.close();
+  return buffer.subarray(0, bytesRead);
+}
+
+/** Returns the open file of bytes that were read already. */
+export function fileInMemory(bytes: Uint8Array, linkForProxy: OpenFile['linkForProxy']): OpenFile {
+  return {
+    size: bytes.byteLength,
+    chunks: (start, end) => bytesOf(bytes.subarray(start, end)),
+    send: (write, start, end) => write(bytes.subarray(start, end)),
+    linkForProxy,
+    close: () => Promise.resolve(),
+  };
 }
 
 /** Passes the same bytes to `write`, chunk by chunk, in memory of the buffer pool. */

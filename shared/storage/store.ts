@@ -64,8 +64,13 @@ export interface BlobStore {
    * stored and its error is thrown.
    */
   put(source: AsyncIterable<Uint8Array>, announce?: AnnounceBlob): Promise<Digest>;
-  /** Returns null if there is no such blob, or if its size differs from the recorded one. */
-  open(digest: Pick<Digest, 'sha256' | 'size'>): Promise<OpenFile | null>;
+  /**
+   * Returns null if there is no such blob, or if its size differs from the recorded one.
+   *
+   * @param reading what the caller reads: with `'whole'`, opening a small blob also reads it, which takes less time than
+   * reading it later.
+   */
+  open(digest: Pick<Digest, 'sha256' | 'size'>, reading?: 'parts' | 'whole'): Promise<OpenFile | null>;
   /**
    * Returns whether the blob exists with the recorded size. With `'peek'` the check does not count as a use, so the
    * caller must pin the file before relying on it.

@@ -29,9 +29,9 @@ function trackBlobs(cache: BlobStore, uses: FileUsage): BlobStore {
       if (access === 'use') await uses.touch([`cache:${digest.sha256}`]);
       return cache.has(digest);
     },
-    async open(digest) {
+    async open(digest, reading) {
       await uses.touch([`cache:${digest.sha256}`]);
-      return pinWhileOpen(await cache.open(digest), `cache:${digest.sha256}`, uses);
+      return pinWhileOpen(await cache.open(digest, reading), `cache:${digest.sha256}`, uses);
     },
   };
 }

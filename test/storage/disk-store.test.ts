@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { createDiskStore } from '../../shared/storage/disk-store.ts';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
 import { someBytes } from '../exports/archives.ts';
@@ -41,6 +42,39 @@ test('an open blob is readable to the end after its deletion', async () => {
   const file = await store.cache.open(digestOf(bytes));
   await store.cache.delete(sha256);
   expect((await readAndClose(file)).equals(bytes)).toBe(true);
+});
+
+test('a small blob that is opened as a whole is in memory: its file is closed, and parts of it can be read and sent', async () => {
+  const { store, damage } = await startStore();
+  const bytes = someBytes(100_000);
+  const { sha256 } = await store.cache.put(bytesOf(bytes));
+  const file = await store.cache.open(digestOf(bytes), 'whole');
+  await damage(`v1/cache/${sha256.slice(0, 2)}/${sha256}`, Buffer.from('short'));
+  const sent: Uint8Array[] = [];
+  await file?.send((chunk) => Promise.resolve(void sent.push(chunk)), 10, 20);
+  expect(Buffer.concat(sent)).toEqual(bytes.subarray(10, 20));
+  expect(await read(file, 99_000)).toEqual(bytes.subarray(99_000));
+  expect((await readAndClose(file)).equals(bytes)).toBe(true);
+});
+
+test('an archive whose early sync fails is not published, although its last sync succeeds', async () => {
+  const { store, folder, files } = await startStore();
+  const probe = await open(join(folder, 'probe'), 'w');
+  const prototype = Object.getPrototypeOf(probe) as FileHandle;
+  await probe.close();
+  await rm(join(folder, 'probe'));
+  const failure = new Error('EIO: i/o error, fdatasync');
+  const datasync = vi.spyOn(prototype, 'datasync').mockRejectedValueOnce(failure);
+  const draft = await store.archives.create();
+  try {
+    await draft.write([someBytes(17 * 1024 ** 2)]);
+    await expect(draft.publish(archiveKey, '0'.repeat(64))).rejects.toBe(failure);
+    expect(datasync).toHaveBeenCalledTimes(1);
+  } finally {
+    datasync.mockRestore();
+    await draft.discard();
+  }
+  expect(await files()).toEqual([]);
 });
 
 test('an archive is one file, with its key and its digest in its name, however often it is built', async () => {

@@ -56,6 +56,24 @@ describe.each(storeKinds)('blobs on $name', ({ start, skip }) => {
     expect((await readAndClose(await store.assets.open(empty))).length).toBe(0);
   });
 
+  test('that are read as a whole give all their bytes, small and large, or null if their size differs', async () => {
+    const { store, damage } = await start();
+    for (const blob of [Buffer.alloc(0), someBytes(200_000), bytes]) {
+      const stored = await store.assets.put(bytesOf(blob));
+      const file = await store.assets.open(stored, 'whole');
+      expect(file?.size).toBe(blob.length);
+      expect((await readAndClose(file)).equals(blob)).toBe(true);
+      const path = `v1/assets/${stored.sha256.slice(0, 2)}/${stored.sha256}`;
+      for (const other of [blob.subarray(0, -1), Buffer.concat([blob, blob, Buffer.alloc(1)])]) {
+        if (other.length === blob.length) continue;
+        await damage(path, other);
+        expect(await store.assets.open(stored, 'whole')).toBeNull();
+      }
+      await store.assets.delete(stored.sha256);
+      expect(await store.assets.open(stored, 'whole')).toBeNull();
+    }
+  });
+
   test('of a failing source leave nothing, and its error is thrown', async () => {
     const { store, files } = await start();
     const failure = new Error('the origin is gone');

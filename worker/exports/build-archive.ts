@@ -30,8 +30,8 @@ import { addRecord, contentDigest, recordArchive } from './record.ts';
 import { resolveFiles } from './resolve-files.ts';
 import type { FileResolution, ReadableFile } from './resolve-files.ts';
 
-/** How many files are opened ahead of their turn. Opening one takes as long as reading a picture. */
-const filesAhead = 4;
+/** How many files are opened ahead of their turn, which also reads small files. */
+const filesAhead = 6;
 
 export interface ExportDependencies {
   db: Database;
@@ -306,7 +306,8 @@ function* openings({
       const outcome = await outcomeOf(path);
       if (isFailure(outcome)) return { path, outcome };
       try {
-        return { path, outcome, file: await open(outcome) };
+        const file = await open(path, outcome);
+        return isFailure(file) ? { path, outcome: file } : { path, outcome, file };
       } catch (error) {
         abandon(error);
         throw error;

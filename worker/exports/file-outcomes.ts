@@ -43,11 +43,17 @@ export function isFailure(outcome: object): outcome is FileFailure {
   return 'reason' in outcome;
 }
 
-/** @throws when the file has left the store since it was resolved. */
+/**
+ * Opens a file for a reader of all of it.
+ *
+ * @throws {FileUnavailable} not_found for an upload that is not in the store
+ * @throws when a download has left the store since it was resolved.
+ */
 export async function openResolved(store: Store, resolved: ResolvedFile): Promise<OpenFile> {
-  const file = await store[resolved.area].open(resolved);
-  if (file === null) throw new Error(`${resolved.sha256} was evicted from the store during use`);
-  return file;
+  const file = await store[resolved.area].open(resolved, 'whole');
+  if (file !== null) return file;
+  if (resolved.area === 'assets') throw new FileUnavailable('not_found');
+  throw new Error(`${resolved.sha256} was evicted from the store during use`);
 }
 
 /**

@@ -5,7 +5,7 @@ import type { MediaCacheDependencies } from '../../shared/media/media-cache.ts';
 import type { ExportRecord } from '../../shared/models/export-record.ts';
 import type { EvictableFile } from '../../shared/storage/file-usage.ts';
 import { bytesOf } from '../../shared/storage/digest.ts';
-import type { Digest, OpenFile, Store } from '../../shared/storage/store.ts';
+import type { Digest, OpenFile } from '../../shared/storage/store.ts';
 import { checkWidgetFile, maxWidgetBytes, widgetMimeTypes } from '../../shared/widgets/check-widget-file.ts';
 import type { WidgetFileKind } from '../../shared/widgets/check-widget-file.ts';
 import type { BuildObserver, MediaLookup } from './build-observer.ts';
@@ -14,9 +14,6 @@ import type { FileFailure, Outcomes, ResolvedFile } from './file-outcomes.ts';
 import { widgetFiles } from './plan.ts';
 import type { ExportPlan, PlannedMediaFile } from './plan.ts';
 import { SlowHosts } from './slow-hosts.ts';
-
-/** How many stored files are looked up at once; each lookup is a request to a bucket or a disk access. */
-const lookupConcurrency = 32;
 
 /** How many external files one query looks up in the media cache. */
 const prepareBatchSize = 1000;
@@ -35,8 +32,13 @@ export interface FileResolution {
   outcomeOf: (path: string) => Promise<ResolvedFile | FileFailure>;
   /** The outcomes so far, by path. */
   outcomes: Outcomes;
-  /** Opens a file for the archive. @throws when it has left the store since it was resolved. */
-  open: (file: ResolvedFile) => Promise<ReadableFile>;
+  /**
+   * Opens a file for the archive, or returns the failure of an upload that is not in the store, as its outcome from now
+   * on.
+   *
+   * @throws when a download has left the store since it was resolved.
+   */
+  open: (path: string, file: ResolvedFile) => Promise<ReadableFile | FileFailure>;
   /** Lets the evictor remove a file that the build no longer needs. */
   unpin: (file: ResolvedFile) => void;
   /** Resolves when no lookup or download is running any more. */
@@ -114,7 +116,7 @@ export async function resolveFiles(
     bytes += more;
     if (bytes > config.export.maxBytes) throw tooLarge(config.export.maxBytes);
   };
-  const settle = async (path: string, resolve: () => Promise<ResolvedFile>) => {
+  const settle = async (path: string, resolve: () => ResolvedFile | Promise<ResolvedFile>) => {
     try {
       ending.throwIfAborted();
       const file = await resolve();
@@ -130,7 +132,8 @@ export async function resolveFiles(
       outcomes.set(path, toFileFailure(error));
     }
   };
-  const resolveStored = ({ path, asset }: StoredFile) => settle(path, () => findAsset(store, asset));
+  // Opening an upload shows whether it is in the store, so no lookup is necessary.
+  const resolveStored = ({ path, asset }: StoredFile) => settle(path, () => uploadOf(asset));
   const resolveExternal = ({ path, url, mimeType, widgetFile }: ExternalFile) =>
     settle(path, async () => {
       const before = recorded.get(path);
@@ -158,7 +161,7 @@ export async function resolveFiles(
   // An error that does not concern a single file stops everything at once, long before the archive reaches that file.
   const fail = (error: unknown) => stop.abort(error);
   const done = Promise.all([
-    forEachConcurrently(stored.values(), lookupConcurrency, resolveStored, fail),
+    forEachConcurrently(stored.values(), 1, resolveStored, fail),
     forEachConcurrently(prepared(external, cache), config.download.concurrency, resolveExternal, fail),
   ]);
   void done.then(() => fail(new Error('there are no other files')));
@@ -170,9 +173,14 @@ export async function resolveFiles(
     paths: [...stored, ...external].map(({ path }) => path).sort(),
     outcomeOf: (path) => outcomes.get(path),
     outcomes: outcomes.known,
-    open: async (file) => {
+    open: async (path, file) => {
       const chunks = file.area === 'cache' ? recent.take(file.sha256) : undefined;
-      return chunks === undefined ? openResolved(store, file) : inMemory(chunks);
+      if (chunks !== undefined) return inMemory(chunks);
+      return openResolved(store, file).catch((error: unknown) => {
+        const failure = toFileFailure(error);
+        outcomes.set(path, failure);
+        return failure;
+      });
     },
     unpin: ({ area, sha256 }) => {
       if (area === 'cache') pins.unpin(`cache:${sha256}`);
@@ -252,9 +260,8 @@ function cachedFiles(record: ExportRecord | null): EvictableFile[] {
   return cached.map(({ sha256 }): EvictableFile => `cache:${sha256}`);
 }
 
-async function findAsset(store: Store, asset: Digest | null): Promise<ResolvedFile> {
+function uploadOf(asset: Digest | null): ResolvedFile {
   if (asset === null) throw new FileUnavailable('unknown_media');
-  if (!(await store.assets.has(asset))) throw new FileUnavailable('not_found');
   const { sha256, crc32, size } = asset;
   return { area: 'assets', sha256, crc32, size };
 }
