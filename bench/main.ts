@@ -1,7 +1,7 @@
 /*
  * Measurements against named baselines, as `npm run bench -- NAME [options]`:
  *
- *     export [rounds] [loopback|latency|http2|stored|packages]    downloads [rounds]
+ *     export [rounds] [loopback|latency|http2|stored|packages]    downloads [rounds] [folder|bucket]
  *     fleet [scaling|hand-over]                          api [rounds] [seconds]
  *     player [rounds] [folder of another checkout]       lti [rounds] [launches]
  *     growth [rounds] [seconds] [records,...]            learners [learners] [minutes] [pause]

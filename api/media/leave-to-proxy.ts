@@ -9,15 +9,22 @@ export interface ProxyDependencies {
   log: Logger;
 }
 
-/** The URL path under which the proxy knows the folder of links, for its own use: see deploy/nginx/lectern.conf. */
-const proxyPath = '/lectern-files/';
+/**
+ * The URL paths under which the proxy knows the folder of links and the bucket, for its own use: see
+ * deploy/nginx/lectern.conf.
+ */
+const proxyPaths = { file: '/lectern-files/', object: '/lectern-bucket/' };
+
+/** Headers that a proxy would keep for its own response if the bucket fails; it gets them as X-Lectern-…. */
+const headersOfSuccess = ['Content-Disposition', 'Cache-Control'];
 
 /** Request headers that proxies evaluate by the file's time or by their own ETag. */
 const proxyConditions = ['If-Match', 'If-Modified-Since', 'If-Unmodified-Since'];
 
 /**
  * Leaves the body of a prepared GET response to the proxy, which replaces it with the file, or with the range that the
- * client requests. The file cannot be evicted in between, because the proxy gets a link to it.
+ * client requests. The file cannot be evicted in between: the proxy gets a link to it, or a presigned URL while the
+ * file is pinned.
  *
  * Returns false, and changes nothing, if Lectern must send the bytes: without SENDFILE_HEADER, without a proxy, and for
  * requests to which a proxy would send different bytes. Request headers never turn this on, so clients cannot learn
@@ -37,8 +44,13 @@ export async function leaveToProxy(
     return false;
   }
   if (link === null) return false;
-  ctx.set(sendfileHeader, sendfileHeader === 'X-Sendfile' ? link.path : `${proxyPath}${link.name}`);
-  // The proxy applies the Range header itself, and says so.
+  if (link.kind === 'object') {
+    ctx.set(sendfileHeader, proxyPaths.object + link.target);
+    describeObject(ctx);
+  } else {
+    ctx.set(sendfileHeader, sendfileHeader === 'X-Sendfile' ? link.path : proxyPaths.file + link.name);
+  }
+  // For a link, the proxy applies the client's Range header itself. It says which range it sends.
   ctx.status = 200;
   ctx.remove('Content-Range');
   ctx.remove('Accept-Ranges');
@@ -52,4 +64,15 @@ export async function leaveToProxy(
 function agrees(ctx: Context): boolean {
   const hasRange = ctx.get('Range') !== '';
   return hasRange === (ctx.status === 206) && proxyConditions.every((name) => ctx.get(name) === '');
+}
+
+/** Adds what the proxy needs to request an object from the bucket and to describe it. */
+function describeObject(ctx: Context): void {
+  const { 'content-range': sent } = ctx.response.headers;
+  if (typeof sent === 'string') ctx.set('X-Lectern-Range', sent.replace(/^bytes ([^/]+).*$/, 'bytes=$1'));
+  for (const name of headersOfSuccess) {
+    const value = ctx.res.getHeader(name);
+    if (value !== undefined) ctx.set(`X-Lectern-${name}`, String(value));
+    ctx.remove(name);
+  }
 }

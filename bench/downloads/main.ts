@@ -12,35 +12,39 @@ import { createS3Store } from '../../shared/storage/s3/s3-store.ts';
 import { digestOf, bytesOf } from '../../shared/storage/digest.ts';
 import { findDebianProgram } from '../../test/support/debian-programs.ts';
 import { exampleConfig, startNginx } from '../../test/support/nginx.ts';
+import type { Nginx } from '../../test/support/nginx.ts';
 import { environmentOf, startS3Server } from '../../test/support/s3-server.ts';
 import { prepareInstallation } from '../installation.ts';
 import type { BenchInstallation } from '../installation.ts';
-import { medianTimes, report } from '../rounds.ts';
+import { median, medianTimes, report } from '../rounds.ts';
 import { writeSamplePackage } from '../sample-package.ts';
+import { serverCpuSeconds } from './cpu-time.ts';
 
 /*
  * Measures how long sending a stored archive takes, with several numbers of connections: from a folder against nginx,
- * which sends the same file, and from a bucket against the bucket itself.
+ * which sends the same file, and from a bucket against the bucket itself. Both also with nginx in front of Lectern,
+ * which sends the files that Lectern authorizes. The CPU time is that of all servers, without curl.
  */
 
 const rounds = Number(process.argv[3] ?? 7);
 const connections = [1, 32];
 /** Downloads per connection. */
 const repeats = 4;
+const proxied = { TRUST_PROXY: '1', SENDFILE_HEADER: 'X-Accel-Redirect' };
 const sample = { files: 64, bytes: 64 * 1024 ** 2 };
 
 const packageFolder = await mkdtemp(join(tmpdir(), 'lectern-samples-'));
 await writeSamplePackage(packageFolder, sample);
 console.log(`Node ${process.version}, all processes on the same machine, medians of ${rounds} rounds`);
-await fromFolder();
-await fromBucket();
+const program = await findDebianProgram('nginx', parseConfig(process.env).cacheDir);
+const places = process.argv[4]?.split(',') ?? ['folder', 'bucket'];
+if (places.includes('folder')) await fromFolder();
+if (places.includes('bucket')) await fromBucket();
 await rm(packageFolder, { recursive: true });
 
 async function fromFolder(): Promise<void> {
-  const settings = { TRUST_PROXY: '1', SENDFILE_HEADER: 'X-Accel-Redirect' };
-  const installation = await prepareInstallation(settings);
+  const installation = await prepareInstallation(proxied);
   const { folder, config } = installation;
-  const program = await findDebianProgram('nginx', config.cacheDir);
   const { url, version, processes } = await startWithArchive(installation);
   if (program !== null) {
     const { key } = exportJobOf(version);
@@ -70,7 +74,7 @@ async function fromFolder(): Promise<void> {
 async function fromBucket(): Promise<void> {
   const home = await mkdtemp(join(tmpdir(), 'lectern-bucket-'));
   const server = await startS3Server(parseConfig(process.env).cacheDir, join(home, 's3'));
-  const installation = await prepareInstallation(environmentOf(server.settings));
+  const installation = await prepareInstallation({ ...environmentOf(server.settings), ...proxied });
   const { url, processes } = await startWithArchive(installation);
   const bytes = Buffer.from(await (await fetch(url, authorized(installation))).arrayBuffer());
   const store = createS3Store(server.settings, {
@@ -80,10 +84,19 @@ async function fromBucket(): Promise<void> {
   await store.cache.put(bytesOf(bytes));
   const options = { seconds: 86_400, contentType: 'application/zip' };
   const presigned = await store.cache.presignedUrl(digestOf(bytes).sha256, options);
-  await compare('a bucket', installation, [
+  const urls: [string, string][] = [
     ['SeaweedFS, the same bytes (baseline)', presigned ?? ''],
     ['Lectern, one process', url],
-  ]);
+  ];
+  let proxy: Nginx | null = null;
+  if (program !== null) {
+    proxy = await startNginx(program, (port) =>
+      exampleConfig(port, { api: processes.url, bucket: server.settings.endpoint ?? '' }),
+    );
+    urls.push(['nginx in front of Lectern, SENDFILE_HEADER', url.replace(processes.url, proxy.url)]);
+  }
+  await compare('a bucket', installation, urls);
+  await proxy?.stop();
   await processes.stop();
   await installation.remove();
   await server.stop();
@@ -115,13 +128,26 @@ async function compare(
   urls: [string, string][],
 ): Promise<void> {
   for (const count of connections) {
+    const cpu = new Map<string, number[]>();
     const contenders = urls.map(([name, url], index) => ({
       name,
       prepare: () => Promise.resolve(),
-      run: () => curl(url, index === 0 ? null : authorization, count),
+      async run() {
+        const before = await serverCpuSeconds();
+        await curl(url, index === 0 ? null : authorization, count);
+        const after = await serverCpuSeconds();
+        if (before !== null && after !== null) cpu.set(name, [...(cpu.get(name) ?? []), after - before]);
+      },
     }));
     const title = `Download from ${place} of a stored archive of ${sample.bytes / 1024 ** 2} MiB, ${count} at once`;
     report(title, await medianTimes(contenders, rounds), urls[0]?.[0] ?? '');
+    // The first round warms up, as in `medians`.
+    const gigabytes = (repeats * count * sample.bytes) / 1e9;
+    for (const [name, [, ...seconds]] of cpu) {
+      console.log(
+        `  ${name.padEnd(58)} ${(median(seconds) / gigabytes).toFixed(2).padStart(6)} s of CPU per GB`,
+      );
+    }
   }
 }
 

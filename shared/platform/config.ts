@@ -115,8 +115,11 @@ const environmentSchema = z
       if (env.ADMIN_USERNAME !== undefined) required('ADMIN_PASSWORD', 'must be set when ADMIN_USERNAME is');
       if (env.SENDFILE_HEADER !== undefined && env.TRUST_PROXY === 0)
         fault('SENDFILE_HEADER', 'needs TRUST_PROXY of 1 or more, because a proxy sends the files');
-      if (env.SENDFILE_HEADER !== undefined && env.STORE === 's3')
-        fault('SENDFILE_HEADER', 'needs STORE=disk, because a proxy reads the files of that folder');
+      if (env.SENDFILE_HEADER === 'X-Sendfile' && env.STORE === 's3')
+        fault(
+          'SENDFILE_HEADER',
+          'must be X-Accel-Redirect with STORE=s3: X-Sendfile names files of a folder',
+        );
       for (const [name, message] of storeFaults(env)) fault(name, message);
     },
     { when: always },

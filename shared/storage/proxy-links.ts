@@ -10,12 +10,23 @@ const shareMs = 30_000;
 const linkMs = 120_000;
 
 /** A second name of a stored file, for a proxy that sends the file. */
-export interface ProxyLink {
+export interface FileLink {
+  kind: 'file';
   /** In the folder `v1/proxied` of the store. */
   name: string;
   /** Absolute. */
   path: string;
 }
+
+/** A presigned URL of an object, for a proxy that knows the host of the bucket. */
+export interface ObjectLink {
+  kind: 'object';
+  /** The path and query of the URL, without the leading slash. */
+  target: string;
+}
+
+/** Where a proxy reads a file that it sends. */
+export type ProxyLink = FileLink | ObjectLink;
 
 /**
  * Hard links to stored files. Between Lectern's response and the proxy's opening of the file, an evictor may remove the
@@ -24,7 +35,7 @@ export interface ProxyLink {
 export class ProxyLinks {
   readonly #folder: string;
   /** The newest link to each file, by the file's path. */
-  readonly #links = new Map<string, { madeAt: number; link: Promise<ProxyLink | null> }>();
+  readonly #links = new Map<string, { madeAt: number; link: Promise<FileLink | null> }>();
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -35,7 +46,7 @@ export class ProxyLinks {
    *
    * @throws if the filesystem does not allow the link.
    */
-  linkTo(path: string): Promise<ProxyLink | null> {
+  linkTo(path: string): Promise<FileLink | null> {
     const newest = this.#links.get(path);
     if (newest !== undefined && performance.now() - newest.madeAt < shareMs) return newest.link;
     const made = { madeAt: performance.now(), link: this.#create(path) };
@@ -65,7 +76,7 @@ export class ProxyLinks {
     return old.length;
   }
 
-  async #create(path: string): Promise<ProxyLink | null> {
+  async #create(path: string): Promise<FileLink | null> {
     // The times of a link are those of its file, so its name states when it was made.
     const name = `${Date.now()}-${randomUUID()}`;
     const target = join(this.#folder, name);
@@ -81,7 +92,7 @@ export class ProxyLinks {
       );
       if (!linked) return null;
     }
-    return { name, path: target };
+    return { kind: 'file', name, path: target };
   }
 }
 

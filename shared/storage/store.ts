@@ -29,8 +29,8 @@ export interface OpenFile {
    */
   send(write: (chunk: Uint8Array) => Promise<void>, start?: number, end?: number): Promise<void>;
   /**
-   * Returns a link to the file for a proxy, which stays for at least 90 seconds even if the file is deleted. Null if the
-   * file is deleted already, or the store is a bucket.
+   * Returns a link to the file for a proxy, which can open it for at least 90 seconds. In a folder, the link works even
+   * if the file is deleted. Null if the file is deleted already, or if its bytes are in memory.
    */
   linkForProxy(): Promise<ProxyLink | null>;
   close(): Promise<void>;

@@ -1,6 +1,8 @@
 import type { ArchiveDraft, BlobStore, OpenFile, Store, StoredArchive } from './store.ts';
 import type { EvictableFile, FileUsage } from './file-usage.ts';
 
+const halfHourMs = 1_800_000;
+
 /**
  * Returns a store that reports the usage of downloads and archives: every check, opening and write touches the file,
  * and an open file is pinned. So no evictor removes a file that is being read or written.
@@ -71,9 +73,23 @@ function pinWhileOpen<File extends OpenFile>(
   pin.add(name);
   return {
     ...file,
+    async linkForProxy() {
+      const link = await file.linkForProxy();
+      // Lectern closes the file before the proxy has read the object.
+      if (link?.kind === 'object') await uses.pinUntil([name], transferEnd());
+      return link;
+    },
     async close() {
       pin.release();
       await file.close();
     },
   };
+}
+
+/**
+ * Returns until when a transfer from the bucket by a proxy pins its file: 8 GiB take 6 hours at 400 kB per second. Half
+ * hours, so that many transfers of a file share one pin.
+ */
+function transferEnd(): Date {
+  return new Date((Math.floor(Date.now() / halfHourMs) + 13) * halfHourMs);
 }

@@ -15,6 +15,7 @@ import { buildPackage, buildVersion, exportPath } from '../support/factories.ts'
 import { exampleConfig, startNginx } from '../support/nginx.ts';
 import type { Nginx } from '../support/nginx.ts';
 import { useApi, useStarted } from '../support/use.ts';
+import { comparable, requestsFor } from './proxied-requests.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const api = useApi({ TRUST_PROXY: '1', SENDFILE_HEADER: 'X-Accel-Redirect' }, { worker: true });
@@ -111,49 +112,6 @@ const starts = {
   caddy: startCaddy,
 };
 
-/** Requests, and whether the proxy sends their file; Lectern alone knows the rules of the others. */
-const requests: [string, Record<string, string> | (() => Record<string, string>), boolean, string?][] = [
-  ['the whole file', {}, true],
-  ['a range', { range: 'bytes=100-199' }, true],
-  ['the rest of an interrupted download', () => ({ range: 'bytes=1234-', 'if-range': etag }), true],
-  ['the end', { range: 'bytes=-50' }, true],
-  ['a longer end than the file', { range: 'bytes=-9999999' }, true],
-  ['a file that it has in another version', { 'if-none-match': '"another"' }, true],
-  ['a range of another version', { range: 'bytes=1234-', 'if-range': '"another"' }, false],
-  ['several ranges', { range: 'bytes=0-3,10-19' }, false],
-  ['a range outside of the file', { range: 'bytes=9999999-' }, false],
-  ['a file that it has', () => ({ 'if-none-match': etag }), false],
-  ['the version that it knows', () => ({ 'if-match': etag }), false],
-  ['another version', { 'if-match': '"another"' }, false],
-  ['a file by its time', { 'if-modified-since': new Date().toUTCString() }, false],
-  ['a file by its time, older', { 'if-unmodified-since': new Date(0).toUTCString() }, false],
-  ['the headers', {}, false, 'HEAD'],
-  ['the headers of a range', { range: 'bytes=100-199' }, false, 'HEAD'],
-];
-
-/** Headers of a connection or a proxy, and the number of requests left. */
-const changing = [
-  'connection',
-  'date',
-  'keep-alive',
-  'ratelimit',
-  'server',
-  'transfer-encoding',
-  'x-sent-by',
-];
-
-function comparable({ status, headers, body }: Answer) {
-  return {
-    status,
-    headers: Object.fromEntries(
-      [...headers]
-        .filter(([name]) => !changing.includes(name))
-        .map(([name, value]) => [name, value.replace(/max-age=\d+/, 'max-age=<seconds>')]),
-    ),
-    body: body.toString('latin1').replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/, '<time>'),
-  };
-}
-
 describe.each(['nginx', 'caddy'] as const)('deploy/%s', (name) => {
   const program = programs[name];
   const proxy = useStarted(
@@ -161,7 +119,7 @@ describe.each(['nginx', 'caddy'] as const)('deploy/%s', (name) => {
     (started) => started.stop(),
   );
 
-  test.skipIf(program === null).each(requests)(
+  test.skipIf(program === null).each(requestsFor(() => etag))(
     'a request for %s gets the same through the proxy as without it',
     async (_, given, isProxied, method) => {
       const headers = { 'x-request-id': 'one', ...(typeof given === 'function' ? given() : given) };

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { createDiskStore } from '../../shared/storage/disk-store.ts';
+import type { FileLink } from '../../shared/storage/proxy-links.ts';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
 import { someBytes } from '../exports/archives.ts';
 import { archiveKey, read, readAndClose, startStore, storeArchive } from './stores.ts';
@@ -143,7 +144,7 @@ test('one link for a proxy serves many requests and outlives its file, until a s
   const links = await Promise.all(Array.from({ length: 20 }, async () => archive?.linkForProxy()));
   await store.archives.delete(archiveKey);
   expect(new Set(links)).toEqual(new Set([links[0]]));
-  const { name = '', path = '' } = links[0] ?? {};
+  const { name, path } = links[0] as FileLink;
   expect(path).toBe(join(folder, 'v1', 'proxied', name));
   expect((await readFile(path)).equals(bytes)).toBe(true);
   await store.sweepTemporaries(3600);

@@ -63,16 +63,29 @@ http {
   return { url, stop };
 }
 
-/** Returns deploy/nginx/lectern.conf for a port of 127.0.0.1 without TLS, an API, and the folder of a store. */
+/** Returns deploy/nginx/lectern.conf for a port of 127.0.0.1 without TLS, an API, and a store: a folder or a bucket. */
 export async function exampleConfig(
   port: number,
-  { api, storeDir }: { api: string; storeDir: string },
+  { api, ...store }: { api: string } & ({ storeDir: string } | { bucket: string }),
 ): Promise<string> {
-  const example = await readFile(join(packageRoot, 'deploy', 'nginx', 'lectern.conf'), 'utf8');
-  return example
+  const example = await readExample('lectern.conf');
+  const site = example
     .replace('listen 443 ssl;', `listen 127.0.0.1:${port};`)
     .replace(/^ *ssl_certificate.*\n/gm, '')
     .replace(/^ *access_log .*$/m, '  access_log off;')
-    .replace('server 127.0.0.1:3000;', `server ${new URL(api).host};`)
-    .replace('/var/lib/lectern/store/', `${storeDir}/`);
+    .replace('server 127.0.0.1:3000;', `server ${new URL(api).host};`);
+  if ('storeDir' in store) return site.replace('/var/lib/lectern/store/', `${store.storeDir}/`);
+  const { host } = new URL(store.bucket);
+  const location = (await readExample('lectern-bucket.conf'))
+    .replace('_host s3.example.com;', `_host ${host};`)
+    .replace('proxy_pass https:', 'proxy_pass http:')
+    .replace(/^ *proxy_ssl_trusted_certificate.*\n/m, '');
+  return site
+    .replace(/^#(upstream lectern_bucket |}| {2}server | {2}keepalive )/gm, '$1')
+    .replace('server s3.example.com:443;', `server ${host};`)
+    .replace(/^ *#include .*$/m, () => location);
+}
+
+function readExample(name: string): Promise<string> {
+  return readFile(join(packageRoot, 'deploy', 'nginx', name), 'utf8');
 }

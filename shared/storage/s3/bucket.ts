@@ -12,6 +12,7 @@ import { S3Calls } from './calls.ts';
 import { TruncatedBody } from './faults.ts';
 import { MultipartUploads } from './multipart-uploads.ts';
 import { presign } from './presign.ts';
+import type { PresignOptions } from './presign.ts';
 import type { S3Limits, S3Settings } from './settings.ts';
 
 /** Objects per page of a listing: the most that S3 returns. */
@@ -159,15 +160,22 @@ export class Bucket {
     name: string,
     { seconds, contentType }: { seconds: number; contentType: string },
   ): Promise<string> {
+    // The bucket cannot send the policy with which Lectern keeps an opened SVG from running scripts.
+    const query = { 'response-content-type': contentType, 'response-content-disposition': 'attachment' };
+    return this.#presign(name, { seconds, query });
+  }
+
+  /** Returns path and query of a presigned URL of an object, without the leading slash. */
+  async presignedTarget(name: string, seconds: number): Promise<string> {
+    const { pathname, search } = new URL(await this.#presign(name, { seconds, query: {} }));
+    return pathname.slice(1) + search;
+  }
+
+  async #presign(name: string, options: Omit<PresignOptions, 'at'>): Promise<string> {
     const credentials = await this.#calls.client.config.credentials().catch((error: unknown) => {
       throw this.#calls.fault(error);
     });
-    return presign(this.#calls.settings, credentials, name, {
-      seconds,
-      at: new Date(),
-      // The bucket cannot send the policy with which Lectern keeps an opened SVG from running scripts.
-      query: { 'response-content-type': contentType, 'response-content-disposition': 'attachment' },
-    });
+    return presign(this.#calls.settings, credentials, name, { ...options, at: new Date() });
   }
 
   /** Returns the body of a range of an object. */

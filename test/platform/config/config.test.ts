@@ -71,7 +71,7 @@ describe('settings that depend on each other', () => {
     expect(admin).toStrictEqual({ username: 'a', password: 'a password of 28 characters.' });
   });
 
-  test('only a proxy in front of a store on disk can send files', () => {
+  test('a proxy can send files of a folder, and with X-Accel-Redirect those of a bucket', () => {
     const sendfile = { SENDFILE_HEADER: 'X-Sendfile' };
     expect(faultsOf({ ...sendfile, TRUST_PROXY: '1' })).toStrictEqual([]);
     expect(faultsOf({ SENDFILE_HEADER: 'x-sendfile', TRUST_PROXY: '1' })).toStrictEqual([
@@ -79,8 +79,9 @@ describe('settings that depend on each other', () => {
     ]);
     expect(faultsOf({ ...sendfile, ...bucket })).toStrictEqual([
       'SENDFILE_HEADER needs TRUST_PROXY of 1 or more, because a proxy sends the files',
-      'SENDFILE_HEADER needs STORE=disk, because a proxy reads the files of that folder',
+      'SENDFILE_HEADER must be X-Accel-Redirect with STORE=s3: X-Sendfile names files of a folder',
     ]);
+    expect(faultsOf({ SENDFILE_HEADER: 'X-Accel-Redirect', TRUST_PROXY: '1', ...bucket })).toStrictEqual([]);
   });
 
   test('a bucket needs its name and, outside Amazon, both keys; the error lists everything missing', () => {
