@@ -148,10 +148,7 @@ function exitCode(): number {
   return Number(process.exitCode ?? 0);
 }
 
-/**
- * Runs `lectern … --json` in this process, asserts success without messages, and returns the
- * printed document.
- */
+/** Runs `lectern … --json` in this process, asserts success without messages, and returns the printed document. */
 export async function lecternJson(environment: Environment, ...args: string[]): Promise<unknown> {
   const { code, stdout, stderr } = await lecternHere(environment, ...args, '--json');
   expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' });

@@ -17,9 +17,7 @@ const blocks = (types: string[]) =>
 /** Folds paths as a case-insensitive file system does. */
 const folded = (paths: Iterable<string>) => [...paths].map((path) => path.normalize('NFC').toLowerCase());
 
-/**
- * Exports a version in both ways and checks that no two of its files could overwrite each other.
- */
+/** Exports a version in both ways and checks that no two of its files could overwrite each other. */
 async function exportAll(version: LessonVersion): Promise<Export> {
   for (const query of ['?include=player', '']) {
     const { archive } = await lab.downloadBoth(version, query);

@@ -5,10 +5,7 @@ import { openPromise } from 'yauzl';
 
 const run = promisify(execFile);
 
-/**
- * The buffer for a reader's output, large enough for names and digests of tens of thousands of
- * entries.
- */
+/** The buffer for a reader's output, large enough for names and digests of tens of thousands of entries. */
 const maxBuffer = 256 * 1024 ** 2;
 
 /** An entry as a reader found it. */
@@ -20,10 +17,7 @@ export interface ReadEntry {
 
 /** A program that reads ZIP archives and shares no code with Lectern's writer. */
 export interface ZipReader {
-  /**
-   * Includes what is missing where it cannot run, so that the title of a skipped test gives the
-   * reason.
-   */
+  /** Includes what is missing where it cannot run, so that the title of a skipped test gives the reason. */
   name: string;
   available: boolean;
   /** Reads and verifies every entry, in archive order. Fails when the reader reports a problem. */
@@ -68,9 +62,7 @@ async function readWithYauzl(path: string): Promise<ReadEntry[]> {
   return entries;
 }
 
-/**
- * unzip verifies checksums with -t, lists with -Z1 and -Zl, and prints all entries joined with -p.
- */
+/** unzip verifies checksums with -t, lists with -Z1 and -Zl, and prints all entries joined with -p. */
 async function readWithUnzip(path: string): Promise<ReadEntry[]> {
   const options = { maxBuffer, env: { ...process.env, LC_ALL: 'C.UTF-8' } };
   await run('unzip', ['-tqq', path], options);

@@ -2,10 +2,7 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/**
- * A proxy to a server whose connections can stop without closing, as behind a gateway that lost
- * its state.
- */
+/** A proxy to a server whose connections can stop without closing, as behind a gateway that lost its state. */
 export interface FrozenProxy {
   port: number;
   /** Freezes the existing connections; new ones work. */

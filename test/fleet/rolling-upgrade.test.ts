@@ -21,9 +21,7 @@ import { temporaryFolder } from '../support/folders.ts';
 
 const archiveFormat = /var archiveFormat = \d+;/;
 
-/**
- * Copies the compiled Lectern as another release, with another version, player and archive format.
- */
+/** Copies the compiled Lectern as another release, with another version, player and archive format. */
 async function otherRelease(): Promise<string> {
   await compiled('api/main');
   const root = await temporaryFolder();

@@ -15,10 +15,7 @@ export type QueuedExport = Job<ExportJob, ExportResult>;
 
 export const lockToken = 'of the test';
 
-/**
- * An export queue whose jobs the test starts and ends one by one, with the functions that workers
- * use.
- */
+/** An export queue whose jobs the test starts and ends one by one, with the functions that workers use. */
 export interface TestQueue {
   queue: ExportQueue;
   redis: Redis;

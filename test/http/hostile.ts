@@ -60,10 +60,7 @@ export function formsOf({ issuer }: Pick<Tenant, 'issuer'>): Record<string, Reco
   };
 }
 
-/**
- * Returns the valid request for a case. Logins omit the password, because hashing each one takes
- * long.
- */
+/** Returns the valid request for a case. Logins omit the password, because hashing each one takes long. */
 type RequestOfCase = (name: string, caller: Caller) => RawRequest;
 
 async function requestsOf(address: string, tenant: Tenant): Promise<RequestOfCase> {
@@ -110,10 +107,7 @@ function bytesOfRequest({ method, target, headers, body }: RawRequest): Buffer {
   return body === null ? head : Buffer.concat([head, body]);
 }
 
-/**
- * Sends requests, several at a time, and checks each response and the process; returns the
- * statuses.
- */
+/** Sends requests, several at a time, and checks each response and the process; returns the statuses. */
 export async function expectAllSane(address: string, requests: RawRequest[]): Promise<number[]> {
   const statuses: number[] = [];
   for (let start = 0; start < requests.length; start += 8) {

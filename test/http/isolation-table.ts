@@ -49,10 +49,7 @@ export function idsOf({ ids }: Endpoint, caller: Caller): IdName[] {
   return [...new Set([...ids, ...claimed[caller]])];
 }
 
-/**
- * Makes a tenant's request for `ask`, with the token that its organization could sign for these
- * ids.
- */
+/** Makes a tenant's request for `ask`, with the token that its organization could sign for these ids. */
 export function requestOf(
   endpoint: Endpoint,
   caller: Caller,

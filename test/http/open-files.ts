@@ -7,10 +7,7 @@ const folder = '/proc/self/fd';
 /** Whether this machine lists the open files of a process. */
 export const canCountFiles = existsSync(folder);
 
-/**
- * Returns the files below a folder that this process has open; the harness runs its API in this
- * process.
- */
+/** Returns the files below a folder that this process has open; the harness runs its API in this process. */
 export async function openFiles(root: string): Promise<string[]> {
   const targets = await Promise.all(
     (await readdir(folder)).map((name) => readlink(join(folder, name)).catch(() => '')),

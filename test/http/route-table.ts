@@ -1,9 +1,6 @@
 import { endpoints } from '../../api/app.ts';
 
-/**
- * An endpoint: a method and the path as its router has it, such as
- * "/api/public/lessons/:lessonId/session".
- */
+/** An endpoint: a method and the path as its router has it, such as "/api/public/lessons/:lessonId/session". */
 export interface Route {
   method: string;
   path: string;

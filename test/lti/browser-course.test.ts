@@ -8,10 +8,7 @@ import { useStarted } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { useLaunchLab } from './support/launch-lab.ts';
 
-/*
- * A course from its first lesson to its grades: the platform on localhost shows Lectern, on
- * 127.0.0.1, in frames.
- */
+/* A course from its first lesson to its grades: the platform on localhost shows Lectern, on 127.0.0.1, in frames. */
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 const lab = useLaunchLab({ hostname: 'localhost' });
@@ -40,9 +37,7 @@ async function openContext(): Promise<BrowserContext> {
   return context;
 }
 
-/**
- * Opens the platform's courses as a user, without platform storage, so that cookies have to work.
- */
+/** Opens the platform's courses as a user, without platform storage, so that cookies have to work. */
 async function openCourses(context: BrowserContext, user: User): Promise<Page> {
   const page = await context.newPage();
   await page.goto(lab.simulator.urls.url);
@@ -76,10 +71,7 @@ async function finish(lesson: FrameLocator, choices: string[]): Promise<void> {
   await lesson.getByRole('heading', { name: 'Lesson complete' }).waitFor();
 }
 
-/**
- * A teacher finds the lesson and adds it to the course; returns the link and its column in the
- * gradebook.
- */
+/** A teacher finds the lesson and adds it to the course; returns the link and its column in the gradebook. */
 async function addLesson(): Promise<{ link: Link; column: LineItem; page: Page }> {
   const { simulator, tool } = lab;
   const { course, users } = simulator.sample;

@@ -18,10 +18,7 @@ async function sendForeignLaunch(page: Page): Promise<void> {
   await page.getByText('browser_not_recognized').waitFor();
 }
 
-/**
- * Opens the login page in a frame without cookies, in the state that its script shows when the
- * storage is missing.
- */
+/** Opens the login page in a frame without cookies, in the state that its script shows when the storage is missing. */
 async function openBlockedLogin(page: Page, storageTarget: string | null): Promise<void> {
   const answer = await loginWithoutCookie(lab, { storageTarget });
   const body = await answer.text();

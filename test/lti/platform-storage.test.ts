@@ -19,10 +19,7 @@ function requestIn({ html }: LaunchAnswer): Record<string, string | number> {
   return JSON.parse(json) as Record<string, string | number>;
 }
 
-/**
- * Sends a launch up to the page that reads the platform's storage, and returns what the storage
- * would contain.
- */
+/** Sends a launch up to the page that reads the platform's storage, and returns what the storage would contain. */
 async function launchWithoutCookie(storageTarget = 'lti_storage') {
   const login = await answerOf(await loginWithoutCookie(lab, { storageTarget }));
   const request = requestIn(login);

@@ -14,10 +14,7 @@ import type { GradedLearner, Told } from './support/score-lab.ts';
 const lab = useScoreLab();
 const never = new AbortController().signal;
 
-/**
- * Few values, so that records often return to an earlier score, where duplicate detection can
- * fail.
- */
+/** Few values, so that records often return to an earlier score, where duplicate detection can fail. */
 const records: Told[] = [completed(0), completed(50)];
 
 const faults: [Service, Fault][] = [
@@ -52,9 +49,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constantFrom(...partly), save: record }),
 );
 
-/**
- * A learner with two links to one lesson, and every complete or interrupted step of the processes.
- */
+/** A learner with two links to one lesson, and every complete or interrupted step of the processes. */
 class Play {
   readonly links: GradedLearner[];
   /** Every score that the record had, in order. */

@@ -6,9 +6,7 @@ import { waitFor } from '../support/wait-for.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
 import type { GradedLearner } from './support/score-lab.ts';
 
-/*
- * One attempt to send a row and its outcome; the platform is healthy unless a test says otherwise.
- */
+/* One attempt to send a row and its outcome; the platform is healthy unless a test says otherwise. */
 
 const lab = useScoreLab();
 

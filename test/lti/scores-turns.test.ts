@@ -14,10 +14,7 @@ const origin = useOrigin();
 
 const lab = useScoreLab(() => [origin.host]);
 
-/**
- * Creates a learner who has finished, for a new or an existing platform with a line item at the
- * origin.
- */
+/** Creates a learner who has finished, for a new or an existing platform with a line item at the origin. */
 async function addFinisher(name: string, platformId?: string): Promise<GradedLearner> {
   const graded = await lab.addLearner({ lineItemUrl: origin.url(`/${name}`) }, null);
   const own = platformId ?? (await lab.register(lab.address)).platform._id;

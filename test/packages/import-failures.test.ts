@@ -38,10 +38,7 @@ async function somePackage(): Promise<BuiltPackage> {
   return built;
 }
 
-/**
- * Runs a failing import and returns its error, after checking that the next sweep leaves nothing
- * behind.
- */
+/** Runs a failing import and returns its error, after checking that the next sweep leaves nothing behind. */
 async function failureOf(attempt: () => Promise<unknown>): Promise<Error> {
   const { path } = await buildPackage({ media: [shared] });
   await importInto(harness, organization, path);

@@ -142,10 +142,7 @@ export async function loadArchiver() {
   return (await import(name)) as { ZipArchive: new (options: object) => Archiver };
 }
 
-/**
- * Writes an archive of the two files with ZIP64 records, although they are not needed, and returns
- * its path.
- */
+/** Writes an archive of the two files with ZIP64 records, although they are not needed, and returns its path. */
 export async function writeZip64(): Promise<string> {
   const { ZipArchive } = await loadArchiver();
   const archive = new ZipArchive({ forceZip64: true });

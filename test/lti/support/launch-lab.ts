@@ -151,9 +151,7 @@ export function claimsOf(answer: LaunchAnswer): LaunchToken {
   return token;
 }
 
-/**
- * Checks that a response is the error page for a code, and that it echoes nothing of the request.
- */
+/** Checks that a response is the error page for a code, and that it echoes nothing of the request. */
 export function expectRejection(
   answer: LaunchAnswer,
   status: number,
