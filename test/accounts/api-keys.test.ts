@@ -41,6 +41,12 @@ describe('valid credentials identify their organization', () => {
   });
 });
 
+test('the credentials of a deleted organization are unknown', async () => {
+  const { organization, key } = await buildKey();
+  await harness.db.organizations.deleteOne({ _id: organization._id });
+  expect(await enter(key)).toMatchObject({ fault: 'unknown' });
+});
+
 test('a second revocation does not change the time of the first', async () => {
   const { key } = await buildKey();
   const revoked = await revokeApiKey(harness.db, key.publicKey);
@@ -64,6 +70,15 @@ test('the last-used time is written at most once a minute', async () => {
 });
 
 describe('rotation', () => {
+  test('lets the old key work beside its successor for the overlap, and no longer', async () => {
+    const { key } = await buildKey();
+    const successor = await rotateApiKey(harness.db, testPepper, key.publicKey, 3600);
+    for (const one of [key, successor])
+      expect(await enter(one as Credentials)).toHaveProperty('organization');
+    await rotateApiKey(harness.db, testPepper, key.publicKey, 0);
+    expect(await enter(key)).toMatchObject({ fault: 'expired' });
+  });
+
   test('never extends the expiry of the old key', async () => {
     const soon = new Date(Date.now() + minute);
     const { key } = await buildKey(soon);

@@ -32,6 +32,6 @@ test('any archive contains only headers, names and bytes, and yauzl reads back t
       }
       expect(expectedEntries(found)).toEqual(expectedEntries(given));
     }),
-    { numRuns: 40 },
+    { numRuns: 40, examples: [[[]]] },
   );
 });

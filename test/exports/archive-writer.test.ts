@@ -51,12 +51,6 @@ describe('ZIP64 records', () => {
   });
 });
 
-test('an archive without entries is valid for every reader that supports empty archives', async () => {
-  const archive = await archiveInMemory([]);
-  expect(archive.length).toBe(22);
-  expect(await zipReaders.at(-1)?.read(await archiveOnDisk([]))).toEqual([]);
-});
-
 describe('the same files make the same archive', () => {
   const zone = process.env.TZ;
   afterEach(() => {
@@ -64,14 +58,8 @@ describe('the same files make the same archive', () => {
     else process.env.TZ = zone;
   });
 
-  const entries = names.map((name, index) => ({ name, bytes: someBytes(10_000, index) }));
-
-  test('byte for byte', async () => {
-    const [one, other] = [await archiveInMemory(entries), await archiveInMemory(entries)];
-    expect(one.equals(other)).toBe(true);
-  });
-
   test('in every time zone of the host', async () => {
+    const entries = names.map((name, index) => ({ name, bytes: someBytes(10_000, index) }));
     const archives: Buffer[] = [];
     const offsets = new Set<number>();
     for (const name of ['UTC', 'America/New_York', 'Asia/Kathmandu', 'Pacific/Kiritimati']) {

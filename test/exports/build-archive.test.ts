@@ -257,28 +257,6 @@ test('a full disk does not lose the stored copies of downloads', async () => {
   expect(await lab.harness.store.cache.has(digestOf(large))).toBe(true);
 });
 
-test('a damaged uploaded file fails the build instead of getting into the archive', async () => {
-  const built = await version([{ bytes: png(12) }]);
-  const store: Store = {
-    ...lab.harness.store,
-    assets: {
-      ...lab.harness.store.assets,
-      async open(digest) {
-        const opened = await lab.harness.store.assets.open(digest);
-        if (opened === null || digest.size !== png(12).length) return opened;
-        return {
-          ...opened,
-          async *chunks(start, end) {
-            for await (const chunk of opened.chunks(start, end)) yield Buffer.from(chunk).fill(0, 100, 120);
-          },
-        };
-      },
-    },
-  };
-  await expect(build(built, { store })).rejects.toThrow(/is damaged: 2033 of 2033 bytes/);
-  expect(await remainsOf(built)).toEqual([]);
-});
-
 test('a file that cannot be opened stops the build at once, whatever is still downloading', async () => {
   const path = '/never.png';
   lab.origin.script(path, hang());

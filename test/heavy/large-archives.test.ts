@@ -175,12 +175,6 @@ async function expectGeneratedMedia(path: string, folder: string, wanted: Map<st
   }
 }
 
-test('a lesson of 1,000 external media and 2 GB is exported completely, in constant memory', async () => {
-  const media = thousandMedia();
-  const { harness, ...exported } = await publishExternal(media);
-  await measureExport(harness, 'export of external media', exported, media);
-});
-
 test('a package for learning platforms with 500 MB of media is built in constant memory', async () => {
   const media = mediaOf(Array.from({ length: 500 }, () => MB));
   const { harness, ...exported } = await publishExternal(media);

@@ -5,7 +5,6 @@ import { claim } from '../../shared/lti/claims.ts';
 import { createPlatform } from '../../shared/models/lti-platform.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { publishLesson } from '../player/player-lessons.ts';
-import { ask, jsonOf } from '../support/answers.ts';
 import { startApiProcess } from '../support/api-process.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -217,7 +216,7 @@ test('with one issuer and client for several platforms, the deployment identifie
 });
 
 test('16 concurrent launches by different learners from one IP address succeed, each with its own identity', async () => {
-  const { simulator, version, address } = lab;
+  const { simulator } = lab;
   const link = lab.addLink({ lineItem: { label: 'A lesson', scoreMaximum: 10 } });
   const users = Array.from({ length: 16 }, () => simulator.addUser());
   const driven = await Promise.all(users.map((user) => lab.drive({ user, link })));
@@ -226,11 +225,6 @@ test('16 concurrent launches by different learners from one IP address succeed, 
   );
   expect(answers.map((answer) => claimsOf(answer).ltiUserId)).toEqual(users.map(({ id }) => id));
 
-  const session = `${address}/api/public/lessons/${version.lessonId}/session`;
-  const sessions = await Promise.all(
-    answers.map(async (answer) => jsonOf(await ask(`${session}?token=${tokenOf(answer)}`))),
-  );
-  expect(sessions.map((one) => (one as { ltiUserId: string }).ltiUserId)).toEqual(users.map(({ id }) => id));
   const scores = await lab.harness.db.ltiScores
     .distinct('ltiUserId', { ltiUserId: users.map(({ id }) => id) })
     .exec();

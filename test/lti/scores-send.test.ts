@@ -49,19 +49,6 @@ test('a score that changes while it is sent is sent again, with a later timestam
   expect(Date.parse(second?.timestamp ?? '')).toBeGreaterThan(Date.parse(first?.timestamp ?? ''));
 });
 
-test('concurrent senders send each row once', async () => {
-  const learners = await Promise.all(Array.from({ length: 6 }, () => lab.addLearner()));
-  for (const learner of learners) await lab.tell(learner, completed(50));
-  const senders = Array.from({ length: 3 }, () => lab.createSender());
-  // All senders work for the one platform until nothing is left.
-  await Promise.all(senders.map(({ sender }) => sender.sendDue()));
-  await waitFor('all scores', async () => {
-    await lab.createSender().sender.sendDue();
-    return learners.every((learner) => lab.taken(learner).length > 0);
-  });
-  for (const learner of learners) expect(lab.taken(learner)).toHaveLength(1);
-});
-
 test('a token is reused until the platform rejects it, and then fetched once', async () => {
   const learner = await lab.addLearner();
   await lab.tell(learner, completed(10));

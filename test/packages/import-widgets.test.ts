@@ -100,14 +100,3 @@ test('core widgets in a package are ignored: the type is always Lectern’s own'
   const [release] = await findReleases(harness.db, null, [pin?.widgetId ?? '']);
   expect(release).toMatchObject({ organizationId: null, type: 'Heading' });
 });
-
-test('a widget belongs to its organization: another one that uses its type has none', async () => {
-  const { path } = await buildPackage();
-  await addWidgets(path, [{ type: 'Private', js: js('private') }]);
-  await importInto(harness, organization, path);
-  const { organization: other } = await buildOrganization(harness);
-  const user = await buildPackage({ blocks: () => blocks('Private') });
-  const { version } = await importInto(harness, other, user.path);
-  const published = await publishVersion(harness.db, harness.store, version._id, { force: false });
-  expect(published.widgets).toEqual([]);
-});

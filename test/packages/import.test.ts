@@ -165,14 +165,6 @@ test('progress is reported file by file, to the last', async () => {
 });
 
 describe('media', () => {
-  test('media at a base URL are external, and none is stored', async () => {
-    const { path, mediaIds } = await buildPackage({ media: [picture(1)] });
-    const { version } = await doImport(path, { mediaBaseUrl: 'http://127.0.0.1:9/folder/' });
-    expect(await listMediaOfVersion(harness.db, version._id)).toMatchObject([
-      { asset: null, extension: 'png', sourceUrl: `http://127.0.0.1:9/folder/${mediaIds[0]}.png` },
-    ]);
-  });
-
   test('media missing from a package are taken from the organization, the newest with the id, never from another organization', async () => {
     const id = randomUUID();
     const { organization: other } = await buildOrganization(harness);
