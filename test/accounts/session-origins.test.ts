@@ -11,10 +11,7 @@ const api = useApi({
   LECTERN_ALLOWED_ORIGINS: `${app},https://admin.lectern.example`,
   PUBLIC_URL: own,
 });
-const account = useStarted(
-  () => buildUser(api),
-  () => Promise.resolve(),
-);
+const account = useStarted(() => buildUser(api));
 
 describe('a log-in or log-out', () => {
   test.each<[string, Record<string, string>, boolean]>([

@@ -7,7 +7,6 @@ import { expect, inject, onTestFinished, vi } from 'vitest';
 import { run } from '../../cli/program.ts';
 import { compiled } from '../support/compiled.ts';
 import { buildOrganization } from '../support/factories.ts';
-import type { Harness } from '../support/harness.ts';
 import { useHarness } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -155,27 +154,18 @@ export async function lecternJson(environment: Environment, ...args: string[]): 
   return JSON.parse(stdout);
 }
 
-/** A harness, and `lectern` with its settings, inside this process. */
-export interface CommandLine {
-  harness: Harness;
-  run: (...args: string[]) => Promise<Finished>;
-  /** Runs a command with `--json`, as {@link lecternJson} does. */
-  json: (...args: string[]) => Promise<unknown>;
-  /** Runs a command, asserts exit code 1 and an empty stdout, and returns stderr. */
-  errorOf: (...args: string[]) => Promise<string>;
-  /** Creates an organization and returns the option that names it. */
-  newOwner: () => Promise<string[]>;
-}
-
-/** Starts a harness for the tests of a file. */
-export function useCommandLine(settings?: Parameters<typeof useHarness>[0]): CommandLine {
+/** Starts a harness for the tests of a file; returns it, and `lectern` with its settings, inside this process. */
+export function useCommandLine(settings?: Parameters<typeof useHarness>[0]) {
   const harness = useHarness(settings);
   const runHere = (...args: string[]) => lecternHere(harness.environment, ...args);
   return {
     harness,
     run: runHere,
-    json: (...args) => lecternJson(harness.environment, ...args),
-    errorOf: async (...args) => errorIn(await runHere(...args)),
+    /** Runs a command with `--json`, as {@link lecternJson} does. */
+    json: (...args: string[]) => lecternJson(harness.environment, ...args),
+    /** Runs a command, asserts exit code 1 and an empty stdout, and returns stderr. */
+    errorOf: async (...args: string[]) => errorIn(await runHere(...args)),
+    /** Creates an organization and returns the option that names it. */
     newOwner: async () => ['--org', (await buildOrganization(harness)).organization.slug],
   };
 }

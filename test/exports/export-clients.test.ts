@@ -7,23 +7,20 @@ import { exportPath } from '../support/factories.ts';
 import { useStarted } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { useExportLab } from './lab.ts';
-import { openQueue } from './open-queue.ts';
+import { viewQueue } from './open-queue.ts';
 
 const lab = useExportLab();
 
 const archiveBytes = 4 * 1024 ** 2;
 
 /** A version whose archive is in the store. */
-const stored = useStarted(
-  async () => {
-    const version = await lab.build(Buffer.alloc(archiveBytes, 'picture'));
-    const endWorker = await lab.harness.startWorker();
-    expect((await lab.get(version)).status).toBe(200);
-    await endWorker();
-    return version;
-  },
-  () => Promise.resolve(),
-);
+const stored = useStarted(async () => {
+  const version = await lab.build(Buffer.alloc(archiveBytes, 'picture'));
+  const endWorker = await lab.harness.startWorker();
+  expect((await lab.get(version)).status).toBe(200);
+  await endWorker();
+  return version;
+});
 
 describe.runIf(canCountFiles)('no archive stays open', () => {
   const allClosed = () => {
@@ -52,8 +49,7 @@ describe.runIf(canCountFiles)('no archive stays open', () => {
 
 test('a job continues after its client disconnects', async () => {
   const version = await lab.build();
-  const queue = await openQueue(lab.harness);
-  onTestFinished(() => queue.close());
+  const queue = viewQueue(lab.harness);
   const leaving = new AbortController();
   const left = expect(lab.get(version, { signal: leaving.signal })).rejects.toThrow(/abort/);
   await waitFor('its job', async () => (await queue.state(version)) === 'prioritized');

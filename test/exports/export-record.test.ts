@@ -11,7 +11,7 @@ import { read } from '../storage/stores.ts';
 import { answer, file } from '../support/origin.ts';
 import { useExportLab } from './lab.ts';
 import { takeApart } from './exports.ts';
-import { openQueue } from './open-queue.ts';
+import { viewQueue } from './open-queue.ts';
 import { png } from './pictures.ts';
 
 const lab = useExportLab({}, { worker: true });
@@ -136,8 +136,7 @@ test('fifty concurrent requests over two APIs and two workers cause one build an
     expect(body.equals(first?.body ?? Buffer.alloc(0))).toBe(true);
   }
   expect(lab.origin.requests(path)).toBe(1);
-  const queue = await openQueue(lab.harness);
-  onTestFinished(() => queue.close());
+  const queue = viewQueue(lab.harness);
   expect(await queue.starts(version)).toBe(1);
 });
 

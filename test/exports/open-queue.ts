@@ -7,35 +7,20 @@ import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { Harness } from '../support/harness.ts';
 
-/** The export queue of a test's harness, as an operator sees it. */
-export interface QueueView {
-  jobs: ExportQueue;
-  /** Returns the job keys of the events with a name, such as 'active', in order. */
-  happened: (event: string) => Promise<string[]>;
-  /** Returns how often workers have started the job of a version. */
-  starts: (version: LessonVersion) => Promise<number>;
-  /** Returns the state of a version's job: prioritized (waiting), active, completed, failed... */
-  state: (version: LessonVersion) => Promise<string>;
-  /** Moves the end of a job back in time, so that the test need not wait. */
-  endedBefore: (version: LessonVersion, milliseconds: number) => Promise<void>;
-}
-
-export interface OpenQueue extends QueueView {
-  close(): Promise<void>;
-}
-
 type Installation = Pick<Harness, 'servers' | 'config'>;
 
 /** Opens the queue until the end of the test, also on a Redis that fails. */
-export function viewQueue({ servers, config }: Installation): QueueView {
+export function viewQueue({ servers, config }: Installation) {
   const redis = new Redis(servers.redisUrl, { maxRetriesPerRequest: null });
   redis.on('error', () => undefined);
   onTestFinished(() => redis.disconnect());
   return viewOf(createExportQueue(redis, config));
 }
 
+export type OpenQueue = Awaited<ReturnType<typeof openQueue>>;
+
 /** Opens the queue until it is closed. */
-export async function openQueue({ servers, config }: Installation): Promise<OpenQueue> {
+export async function openQueue({ servers, config }: Installation) {
   const jobs = createExportQueue(await connectRedis(servers.redisUrl), config);
   const close = async () => {
     await jobs.close();
@@ -44,7 +29,9 @@ export async function openQueue({ servers, config }: Installation): Promise<Open
   return { ...viewOf(jobs), close };
 }
 
-function viewOf(jobs: ExportQueue): QueueView {
+/** The export queue as an operator sees it. */
+function viewOf(jobs: ExportQueue) {
+  /** Returns the job keys of the events with a name, such as 'active', in order. */
   const happened = async (event: string) => {
     const events = await jobs.redis.xrange(jobs.toKey('events'), '-', '+');
     // Events are flat lists of names and values.
@@ -56,10 +43,13 @@ function viewOf(jobs: ExportQueue): QueueView {
   return {
     jobs,
     happened,
-    starts: async (version) =>
+    /** Returns how often workers have started the job of a version. */
+    starts: async (version: LessonVersion) =>
       (await happened('active')).filter((key) => key === exportJobOf(version).key).length,
-    state: (version) => jobs.getJobState(exportJobOf(version).key),
-    async endedBefore(version, milliseconds) {
+    /** Returns the state of a version's job: prioritized (waiting), active, completed, failed... */
+    state: (version: LessonVersion): Promise<string> => jobs.getJobState(exportJobOf(version).key),
+    /** Moves the end of a job back in time, so that the test need not wait. */
+    endedBefore: async (version: LessonVersion, milliseconds: number) => {
       const [seconds] = await jobs.redis.time();
       const endedAt = Number(seconds) * 1000 - milliseconds;
       await jobs.redis.hset(jobs.toKey(exportJobOf(version).key), 'endedAt', endedAt);

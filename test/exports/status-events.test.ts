@@ -11,7 +11,7 @@ import { jsonOf } from '../support/answers.ts';
 import { buildOrganization, buildPackage, buildVersion, statusPath } from '../support/factories.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { useExportLab } from './lab.ts';
-import { openQueue } from './open-queue.ts';
+import { viewQueue } from './open-queue.ts';
 
 const lab = useExportLab({ EXPORT_WAITS_PER_ORGANIZATION: '2' });
 
@@ -99,8 +99,7 @@ test('a client that accepts any type gets JSON, and HEAD of a stream has its con
 });
 
 test('an organization over its limit of waiting requests gets 429, and other organizations keep waiting', async () => {
-  const queue = await openQueue(lab.harness);
-  onTestFinished(() => queue.close());
+  const queue = viewQueue(lab.harness);
   const version = await lab.build();
   expect((await lab.begin(version)).status).toBe(202);
   const stream = await lab.openStream(version);
@@ -148,12 +147,9 @@ test('an organization over its limit of waiting requests gets 429, and other org
 /** Streams in this process, with a heartbeat at every poll. */
 async function startStreams(count: number) {
   const { config, db, store } = lab.harness;
-  const queue = await openQueue(lab.harness);
+  const queue = viewQueue(lab.harness);
   const events = createExportEvents(lab.harness.servers.redisUrl, config);
-  onTestFinished(async () => {
-    await events.close();
-    await queue.close();
-  });
+  onTestFinished(() => events.close());
   const job = exportJobOf(await lab.build());
   await enqueueExport(queue.jobs, job, null);
   let polls = 0;

@@ -2,15 +2,8 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** A proxy to a server whose connections can stop without closing, as behind a gateway that lost its state. */
-export interface FrozenProxy {
-  port: number;
-  /** Freezes the existing connections; new ones work. */
-  freeze(): void;
-}
-
-/** Starts the proxy, and stops it at the end of the test. */
-export async function startFrozenProxy(target: { host: string; port: number }): Promise<FrozenProxy> {
+/** Starts a proxy whose connections can stop without closing, as behind a gateway that lost its state, for a test. */
+export async function startFrozenProxy(target: { host: string; port: number }) {
   const pairs = new Set<[Socket, Socket]>();
   const server = createServer((client) => {
     const upstream = connect(target.port, target.host);
@@ -32,6 +25,7 @@ export async function startFrozenProxy(target: { host: string; port: number }): 
   });
   return {
     port: (server.address() as AddressInfo).port,
+    /** Freezes the existing connections; new ones work. */
     freeze() {
       for (const [client, upstream] of pairs) {
         client.unpipe(upstream).pause();

@@ -8,24 +8,11 @@ import { recordStart } from '../../shared/exports/job-lifecycle.ts';
 import { exportQueueName, formatOf } from '../../shared/exports/jobs.ts';
 import type { ExportJob, ExportResult } from '../../shared/exports/jobs.ts';
 import { createExportQueue } from '../../shared/exports/queues.ts';
-import type { ExportQueue } from '../../shared/exports/queues.ts';
 import type { Harness } from '../support/harness.ts';
 
 export type QueuedExport = Job<ExportJob, ExportResult>;
 
 export const lockToken = 'of the test';
-
-/** An export queue whose jobs the test starts and ends one by one, with the functions that workers use. */
-export interface TestQueue {
-  queue: ExportQueue;
-  redis: Redis;
-  /** Starts the next job; its lock has the {@link lockToken}. Undefined when none waits. */
-  startJob(): Promise<QueuedExport | undefined>;
-  /** Starts the next job and returns its name; null when none waits. */
-  start(): Promise<string | null>;
-  /** Returns the names of all waiting jobs in starting order. */
-  startAll(): Promise<string[]>;
-}
 
 /** Returns a job of the organization "a" for the names "a1", "a2"... */
 export function jobNamed(name: string): ExportJob {
@@ -43,8 +30,10 @@ export function jobNamed(name: string): ExportJob {
   };
 }
 
-/** Creates a queue for one test. */
-export function openTestQueue(harness: Pick<Harness, 'config' | 'servers'>): TestQueue {
+export type TestQueue = ReturnType<typeof openTestQueue>;
+
+/** Creates a queue for one test, which starts and ends its jobs one by one, with the functions that workers use. */
+export function openTestQueue(harness: Pick<Harness, 'config' | 'servers'>) {
   const redisPrefix = `${harness.config.redisPrefix}-${randomUUID()}`;
   const redis = new Redis(harness.servers.redisUrl, { maxRetriesPerRequest: null });
   const queue = createExportQueue(redis, { redisPrefix });
@@ -57,20 +46,20 @@ export function openTestQueue(harness: Pick<Harness, 'config' | 'servers'>): Tes
     await queue.close();
     redis.disconnect();
   });
+  /** Starts the next job; its lock has the {@link lockToken}. Undefined when none waits. */
   const startJob = async () => {
     const job = (await worker.getNextJob(lockToken, { block: false })) as QueuedExport | undefined;
     if (job !== undefined) await recordStart(queue, job.data.key);
     return job;
   };
+  /** Starts the next job and returns its name; null when none waits. */
   const start = async () => {
     const job = await startJob();
     return job?.data.slug ?? null;
   };
   return {
-    queue,
-    redis,
-    startJob,
-    start,
+    ...{ queue, redis, startJob, start },
+    /** Returns the names of all waiting jobs in starting order. */
     startAll: async () => {
       const names: string[] = [];
       for (let name = await start(); name !== null; name = await start()) names.push(name);

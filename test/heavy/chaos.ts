@@ -9,24 +9,12 @@ import type { Harness } from '../support/harness.ts';
 import { slowly } from '../support/origin.ts';
 import type { seededRandom } from './measure.ts';
 
-/** Integrators that request archives from a fleet. Each response is right, or a clean failure. */
-export interface Clients {
-  /** The responses so far. */
-  readonly answers: { right: number; rejected: number };
-  /**
-   * Requests a lesson from one of the APIs; false if the API rejects it. All responses for a lesson have the same
-   * bytes.
-   */
-  ask(this: void, lesson: PublishedLesson): Promise<boolean>;
-  /** Requests all lessons with several concurrent clients, which retry rejected requests. */
-  askForAll(this: void, lessons: readonly PublishedLesson[], clients: number): Promise<void>;
-}
-
-/** Creates clients. @param apis get requests in turn. */
-export function startClients(fleet: Fleet, apis: readonly ApiProcess[]): Clients {
+/** Integrators that request archives from APIs in turn: each response is right, or a clean failure. */
+export function startClients(fleet: Fleet, apis: readonly ApiProcess[]) {
   const answers = { right: 0, rejected: 0 };
   const first = new Map<PublishedLesson, Buffer>();
 
+  /** Requests a lesson; false if the API rejects it. All responses for a lesson have the same bytes. */
   async function ask(lesson: PublishedLesson): Promise<boolean> {
     const api = apis[(answers.right + answers.rejected) % apis.length];
     if (api === undefined) throw new Error('No API');
@@ -44,6 +32,7 @@ export function startClients(fleet: Fleet, apis: readonly ApiProcess[]): Clients
     return true;
   }
 
+  /** Requests all lessons with several concurrent clients, which retry rejected requests. */
   async function askForAll(lessons: readonly PublishedLesson[], clients: number): Promise<void> {
     const left = [...lessons];
     const client = async () => {
@@ -55,7 +44,7 @@ export function startClients(fleet: Fleet, apis: readonly ApiProcess[]): Clients
     await Promise.all(Array.from({ length: clients }, client));
   }
 
-  return { answers, ask, askForAll };
+  return { answers, askForAll };
 }
 
 /**

@@ -6,27 +6,19 @@ import { startRedis } from '../../shared/embedded/redis.ts';
 import { spawnApi, spawnWorker } from '../fleet/processes.ts';
 import type { FleetProcess } from '../fleet/processes.ts';
 import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
 import type { seededRandom } from './measure.ts';
 import { temporaryFolder } from '../support/folders.ts';
 
 /** An installation whose processes and servers can all be killed. */
-export interface FragileInstallation {
-  harness: Harness;
-  /** Returns the URL of an API that runs, or that ran just now. */
-  address(this: void): string;
-  /** Kills one part, and starts it again. */
-  faults: Record<FaultName, (this: void) => Promise<void>>;
-}
+export type FragileInstallation = Awaited<ReturnType<typeof startFragileInstallation>>;
 
 export const faultNames = ['api', 'worker', 'redis', 'mongodb'] as const;
-export type FaultName = (typeof faultNames)[number];
 
 /** Starts an API, two workers and servers of their own. The test stops them at its end. */
 export async function startFragileInstallation(
   { below }: ReturnType<typeof seededRandom>,
   settings: Record<string, string>,
-): Promise<FragileInstallation> {
+) {
   const { signal } = new AbortController();
   const binary = await findMongod({ cacheDir: inject('cacheDir'), report: () => undefined, signal });
   const options = { binary, dbPath: await temporaryFolder() };
@@ -40,7 +32,9 @@ export async function startFragileInstallation(
   const workers: FleetProcess[] = [await spawnWorker(harness), await spawnWorker(harness)];
   return {
     harness,
+    /** Returns the URL of an API that runs, or that ran just now. */
     address: () => api.address,
+    /** Kills one part, and starts it again. */
     faults: {
       async api() {
         await api.kill();

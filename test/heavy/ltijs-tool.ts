@@ -14,25 +14,7 @@ import { withFetchFolder } from '../../shared/embedded/fetch-folder.ts';
 import { messageOf } from '../../shared/platform/errors.ts';
 
 /** A third-party tool behind the interface of the tests. */
-export interface ForeignTool {
-  /** The URL of its dynamic registration. */
-  registrationUrl: string;
-  /** Completes a registration, like a teacher in a browser. */
-  register(url: string): Promise<void>;
-  /** Submits a launch's form up to the tool's own page; rejects if the tool rejects it. */
-  open(form: LaunchForm): Promise<void>;
-  /** Returns the facts of the last launch. */
-  launched(): LaunchFacts;
-  /** Responds to the last deep linking request with one link and a line item of 10 points. */
-  chooseLink(title: string, custom: Record<string, string>): Promise<{ action: string; jwt: string }>;
-  /** Sends a score out of 100 for the user of the last launch. */
-  sendScore(scoreGiven: number): Promise<void>;
-  /** Reads the results of the last launch's line item, by user. */
-  readResults(): Promise<Record<string, number>>;
-  /** Returns the labels of the line items. */
-  listLineItems(): Promise<string[]>;
-  close(): Promise<void>;
-}
+export type ForeignTool = Awaited<ReturnType<typeof startLtijs>>;
 
 export interface LaunchForm {
   action: string;
@@ -119,7 +101,7 @@ interface Provider {
 }
 
 /** Starts a tool made with ltijs, on the MongoDB of the test run. @param path of the module. */
-export async function startLtijs(path: string): Promise<ForeignTool> {
+export async function startLtijs(path: string) {
   const { Provider: lti } = createRequire(import.meta.url)(path) as { Provider: Provider };
   const { url, close } = await listen(() => lti.app);
   const database = new URL(inject('mongodbUri'));
@@ -143,23 +125,29 @@ export async function startLtijs(path: string): Promise<ForeignTool> {
   };
 
   return {
+    /** The URL of its dynamic registration. */
     registrationUrl: `${url}/register`,
-    register: async (address) => {
+    /** Completes a registration, like a teacher in a browser. */
+    register: async (address: string) => {
       const page = await (await fetch(address)).text();
       if (!page.includes('org.imsglobal.lti.close')) throw new Error(page);
     },
-    open: (form) => openInBrowser(form),
-    launched: () => {
+    /** Submits a launch's form up to the tool's own page; rejects if the tool rejects it. */
+    open: openInBrowser,
+    /** Returns the facts of the last launch. */
+    launched: (): LaunchFacts => {
       const { user, platformContext } = token();
       const { context, resource, custom } = platformContext;
       return { user, course: context.id, link: resource?.id ?? null, custom };
     },
-    chooseLink: async (title, custom) => {
+    /** Responds to the last deep linking request with one link and a line item of 10 points. */
+    chooseLink: async (title: string, custom: Record<string, string>) => {
       const lineItem = { scoreMaximum: 10, label: title };
       const item = { type: 'ltiResourceLink', url, title, custom, lineItem };
       return readResponseForm(await lti.DeepLinking.createDeepLinkingForm(token(), [item], {}));
     },
-    sendScore: async (scoreGiven) => {
+    /** Sends a score out of 100 for the user of the last launch. */
+    sendScore: async (scoreGiven: number) => {
       const score = {
         scoreGiven,
         scoreMaximum: 100,
@@ -168,10 +156,12 @@ export async function startLtijs(path: string): Promise<ForeignTool> {
       };
       await lti.Grade.submitScore(token(), token().platformContext.endpoint.lineitem, score);
     },
-    readResults: async () => {
+    /** Reads the results of the last launch's line item, by user. */
+    readResults: async (): Promise<Record<string, number>> => {
       const { scores } = await lti.Grade.getScores(token(), token().platformContext.endpoint.lineitem);
       return Object.fromEntries(scores.map(({ userId, resultScore }) => [userId, resultScore]));
     },
+    /** Returns the labels of the line items. */
     listLineItems: async () => {
       const { lineItems } = await lti.Grade.getLineItems(token());
       return lineItems.map(({ label }) => label);

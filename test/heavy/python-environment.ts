@@ -7,11 +7,7 @@ import { promisify } from 'node:util';
 export const run = promisify(execFile);
 
 /** A temporary virtual environment of Python. */
-export interface PythonEnvironment {
-  /** Returns the path of an installed program. */
-  program(this: void, name: string): string;
-  remove(this: void): Promise<void>;
-}
+export type PythonEnvironment = Awaited<ReturnType<typeof installFromPyPI>>;
 
 /** Whether Python can make virtual environments. */
 export async function hasPython(): Promise<boolean> {
@@ -24,8 +20,9 @@ export async function hasPython(): Promise<boolean> {
 }
 
 /** Installs releases from PyPI into a new folder. @param requirements such as `schemathesis==4.32.5`. */
-export async function installFromPyPI(...requirements: string[]): Promise<PythonEnvironment> {
+export async function installFromPyPI(...requirements: string[]) {
   const folder = await mkdtemp(join(tmpdir(), 'lectern-python-'));
+  /** Returns the path of an installed program. */
   const program = (name: string) => join(folder, 'bin', name);
   const remove = () => rm(folder, { recursive: true, force: true });
   try {

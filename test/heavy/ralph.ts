@@ -29,24 +29,8 @@ export interface StoredStatement {
   context: { extensions: Record<string, number> };
 }
 
-/** Ralph 5.1, a learning record store of France Université Numérique, on the MongoDB of the tests. */
-export interface Ralph {
-  /** What a destination needs. */
-  destination: { endpoint: string; username: string; password: string };
-  /** Stops it, after its current requests. */
-  stop(): Promise<void>;
-  /** Starts it again, on the same port and database. */
-  start(): Promise<void>;
-  /** Makes it keep its connections and stop responding. */
-  freeze(): void;
-  thaw(): void;
-  /** Returns all statements. */
-  statements(): Promise<StoredStatement[]>;
-  remove(): Promise<void>;
-}
-
-/** Installs Ralph from PyPI, and starts it. */
-export async function startRalph(): Promise<Ralph> {
+/** Installs Ralph 5.1, a learning record store, from PyPI, and starts it on the MongoDB of the tests. */
+export async function startRalph() {
   const python = await installFromPyPI(...releases);
   const credentials = join(await temporaryFolder(), 'auth.json');
   const { stdout: hash } = await run(python.program('python'), ['-c', hashScript, password]);
@@ -76,8 +60,11 @@ export async function startRalph(): Promise<Ralph> {
   await start();
   return {
     destination: { endpoint: `http://127.0.0.1:${port}/xAPI/`, username, password },
+    /** Starts it again, on the same port and database. */
     start,
+    /** Stops it, after its current requests. */
     stop: () => server.stop(30_000),
+    /** Makes it keep its connections and stop responding. */
     freeze: () => void process.kill(server.pid, 'SIGSTOP'),
     thaw: () => void process.kill(server.pid, 'SIGCONT'),
     async statements() {

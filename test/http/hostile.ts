@@ -187,11 +187,8 @@ export function useHostileLab(): { url: string; tenant: Tenant; requestFor: Requ
     },
     { worker: true },
   );
-  return useStarted(
-    async () => {
-      const tenant = await buildTenant(api, api.url);
-      return { url: api.url, tenant, requestFor: await requestsOf(api.url, tenant) };
-    },
-    () => Promise.resolve(),
-  );
+  return useStarted(async () => {
+    const tenant = await buildTenant(api, api.url);
+    return { url: api.url, tenant, requestFor: await requestsOf(api.url, tenant) };
+  });
 }

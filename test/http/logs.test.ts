@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { buildOrganization, buildPackage, buildVersion, exportPath } from '../support/factories.ts';
 import { startHarness, testSigningSecrets } from '../support/harness.ts';
@@ -7,7 +7,7 @@ import { waitFor } from '../support/wait-for.ts';
 import { ask, jsonOf, sendRaw } from '../support/answers.ts';
 import { startApiProcess } from '../support/api-process.ts';
 import type { ApiProcess } from '../support/api-process.ts';
-import { openQueue } from '../exports/open-queue.ts';
+import { viewQueue } from '../exports/open-queue.ts';
 import { buildUser, openSession, postSession, quickHash, testPassword } from '../accounts/users.ts';
 
 let harness: Harness;
@@ -168,8 +168,7 @@ test('each request is logged once, with its id, method, path and status', async 
 });
 
 test('a client that disconnects is logged as 499, and the API stops waiting for it', async () => {
-  const queue = await openQueue(harness);
-  onTestFinished(() => queue.close());
+  const queue = viewQueue(harness);
   await queue.jobs.drain();
   const leaving = new AbortController();
   const headers = { ...tenant.headers, 'x-request-id': 'the-impatient' };

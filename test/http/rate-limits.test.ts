@@ -12,10 +12,7 @@ import type { Answer } from '../support/answers.ts';
 import { useHarness, useStarted } from '../support/use.ts';
 
 const harness = useHarness();
-const tenant = useStarted(
-  () => buildOrganization(harness),
-  () => Promise.resolve(),
-);
+const tenant = useStarted(() => buildOrganization(harness));
 
 /** An API with rate limit counts of its own. */
 const startLimited = (perKey: number, perAddress: number, settings: Record<string, string> = {}) =>

@@ -16,7 +16,7 @@ import { startHarness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { ask, expectFailure, internalError } from '../support/answers.ts';
 import { startApiProcess } from '../support/api-process.ts';
-import { openQueue } from '../exports/open-queue.ts';
+import { viewQueue } from '../exports/open-queue.ts';
 
 async function start() {
   const harness = await startHarness();
@@ -30,8 +30,7 @@ test('on shutdown silent connections and event streams end, clients that wait fo
   const { harness, api } = await start();
   const { organization, headers } = await buildOrganization(harness);
   const version = await buildVersion(harness, organization, (await buildPackage()).path);
-  const queue = await openQueue(harness);
-  onTestFinished(() => queue.close());
+  const queue = viewQueue(harness);
   const asking = ask(api.url + exportPath(version), { headers });
   await waitFor('its job', async () => (await queue.jobs.getPrioritizedCount()) === 1);
   // The API accepts it before the connection of the event stream, which is newer.

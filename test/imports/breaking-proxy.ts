@@ -1,20 +1,11 @@
 import { connect, createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
-/** A network that breaks connections. */
-export interface BreakingProxy {
-  /** The URL of the server behind it. */
-  url: string;
-  /** How many connections it broke. */
-  breaks: () => number;
-  close(): Promise<void>;
-}
-
 /** Starts a proxy that breaks a connection once it has passed on some bytes, a number of times. */
 export async function startBreakingProxy(
   target: string,
   { everyBytes, times }: { everyBytes: number; times: number },
-): Promise<BreakingProxy> {
+) {
   const { hostname, port } = new URL(target);
   let breaks = 0;
   const proxy = createServer((client) => {
@@ -41,7 +32,8 @@ export async function startBreakingProxy(
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    /** Returns how many connections it broke. */
     breaks: () => breaks,
-    close: () => new Promise((resolve) => proxy.close(() => resolve())),
+    close: () => new Promise<void>((resolve) => proxy.close(() => resolve())),
   };
 }

@@ -11,12 +11,7 @@ import type { S3Server } from '../support/s3-server.ts';
 import { startStore } from './stores.ts';
 import type { TestStore } from './stores.ts';
 
-export interface S3TestStore extends TestStore {
-  /** The folder of files before their upload. */
-  spoolFolder: string;
-  settings: S3Settings;
-  bucket: Bucket;
-}
+export type S3TestStore = Awaited<ReturnType<typeof startS3Store>>;
 
 const response = await requestS3Server(inject('runDir'));
 
@@ -38,7 +33,7 @@ export async function startS3Store(
   server: S3Server,
   changes: Partial<S3Settings> = {},
   limits: Partial<S3Limits> = {},
-): Promise<S3TestStore> {
+) {
   const settings = { ...server.settings, prefix: `${randomUUID()}/`, ...changes };
   const spoolFolder = await mkdtemp(join(inject('runDir'), 'spool-'));
   const bucket = new Bucket({ ...server.settings, prefix: settings.prefix }, defaultLimits);
@@ -48,15 +43,15 @@ export async function startS3Store(
       partBytes: minPartBytes,
       limits: { ...defaultLimits, ...limits },
     }),
-    settings,
+    ...{ settings, bucket },
+    /** The folder of files before their upload. */
     spoolFolder,
-    bucket,
     files: async () => {
       const names: string[] = [];
       for await (const page of bucket.list('')) names.push(...page.map(({ name }) => name));
       return names.sort();
     },
-    damage: (name, bytes) => bucket.put(name, bytes),
+    damage: (name: string, bytes: Uint8Array) => bucket.put(name, bytes),
   };
 }
 

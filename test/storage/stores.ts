@@ -2,7 +2,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createDiskStore } from '../../shared/storage/disk-store.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
-import type { ArchiveStore, OpenFile, Store } from '../../shared/storage/store.ts';
+import type { ArchiveStore, OpenFile } from '../../shared/storage/store.ts';
 import { temporaryFolder } from '../support/folders.ts';
 
 /** Reads an open file and closes it. */
@@ -14,22 +14,18 @@ export async function readAndClose(file: OpenFile | null): Promise<Buffer> {
   }
 }
 
-export interface TestStore {
-  store: Store;
-  /** Returns the names of all stored files, sorted: `v1/assets/ab/<sha256>`. */
-  files: () => Promise<string[]>;
-  /** Overwrites a file with other bytes, like a fault of the store. */
-  damage: (name: string, bytes: Uint8Array) => Promise<void>;
-}
+export type TestStore = Omit<Awaited<ReturnType<typeof startStore>>, 'folder'>;
 
 /** Creates an empty disk store in a new folder, until the end of the test. */
-export async function startStore(): Promise<TestStore & { folder: string }> {
+export async function startStore() {
   const folder = await temporaryFolder();
   return {
     store: createDiskStore(folder),
     folder,
+    /** Returns the names of all stored files, sorted: `v1/assets/ab/<sha256>`. */
     files: () => filesBelow(folder),
-    damage: (name, bytes) => writeFile(join(folder, name), bytes),
+    /** Overwrites a file with other bytes, like a fault of the store. */
+    damage: (name: string, bytes: Uint8Array) => writeFile(join(folder, name), bytes),
   };
 }
 

@@ -3,21 +3,13 @@ import { dirname, join } from 'node:path';
 import { Redis } from 'ioredis';
 import { startOnPort, startServer } from '../../shared/embedded/server-process.ts';
 
-/** A Redis that writes its data to a file. */
-export interface RedisWithFile {
-  url: string;
-  /** Writes the file (RDB), and returns its bytes. */
-  file: () => Promise<Buffer>;
-  stop: () => Promise<void>;
-}
-
 /**
  * Starts a Redis whose file has all texts uncompressed. It ends with this process at the latest.
  *
  * @param program of `findDebianProgram`.
  * @param folder the folder of its file.
  */
-export async function startRedisWithFile(program: string, folder: string): Promise<RedisWithFile> {
+export async function startRedisWithFile(program: string, folder: string) {
   const settings = { bind: '127.0.0.1', save: '', rdbcompression: 'no', dir: folder };
   const libraries = await librariesOf(program);
   const { port, stop } = await startOnPort(undefined, async (port) => {
@@ -38,6 +30,7 @@ export async function startRedisWithFile(program: string, folder: string): Promi
   return {
     url,
     stop,
+    /** Writes the file (RDB), and returns its bytes. */
     async file() {
       const redis = new Redis(url);
       await redis.save();

@@ -20,20 +20,10 @@ export type Fault =
   /** The response's body stalls after so many bytes, on an open connection. */
   | { bodyStallsAfter: number };
 
-export interface S3Proxy {
-  /** For S3_ENDPOINT. */
-  endpoint: string;
-  /** `GET v1/archives/x`, in order of arrival; without bucket, prefix and query. */
-  readonly requests: string[];
-  /** Causes one fault for each request that begins with a text, in turn; later requests succeed. */
-  script(start: string, ...faults: Fault[]): void;
-  /** Drops all requests until `back`, now or after so many more. */
-  gone(after?: number): void;
-  back(): void;
-}
+export type S3Proxy = Awaited<ReturnType<typeof startS3Proxy>>;
 
 /** Starts a proxy in front of an S3 server, which causes faults, until the end of the test. */
-export async function startS3Proxy(target: string, prefix: string): Promise<S3Proxy> {
+export async function startS3Proxy(target: string, prefix: string) {
   const requests: string[] = [];
   const scripts: { start: string; faults: Fault[] }[] = [];
   let goneAfter = Infinity;
@@ -56,14 +46,18 @@ export async function startS3Proxy(target: string, prefix: string): Promise<S3Pr
     server.close();
   });
   return {
+    /** For S3_ENDPOINT. */
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** `GET v1/archives/x`, in order of arrival; without bucket, prefix and query. */
     requests,
-    script: (start, ...faults) => scripts.push({ start, faults }),
-    gone(after = 0) {
+    /** Causes one fault for each request that begins with a text, in turn; later requests succeed. */
+    script: (start: string, ...faults: Fault[]) => scripts.push({ start, faults }),
+    /** Drops all requests until `back`, now or after so many more. */
+    gone(this: void, after = 0) {
       goneAfter = requests.length + after;
       if (after === 0) server.closeAllConnections();
     },
-    back() {
+    back(this: void) {
       goneAfter = Infinity;
     },
   };

@@ -64,7 +64,7 @@ export function useBrowser(): Browser {
 /** Returns a stand-in for what `start` resolves to. */
 export function useStarted<T extends object>(
   start: () => Promise<T>,
-  close: (started: T) => Promise<void>,
+  close: (started: T) => Promise<void> = () => Promise.resolve(),
 ): T {
   let started: T | undefined;
   beforeAll(async () => {

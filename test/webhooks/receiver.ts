@@ -14,23 +14,10 @@ export interface ReceivedEvent {
   atMs: number;
 }
 
+export const useReceiver = () => useStarted(startReceiver, (receiver) => receiver.close());
+
 /** An integrator's server: returns 204, or plays a behavior for each request at a path; the last one repeats. */
-export interface Receiver {
-  port: number;
-  received: ReceivedEvent[];
-  /** How many connections it got. */
-  readonly connections: number;
-  url(path?: string): string;
-  script(path: string, ...behaviors: [Behavior, ...Behavior[]]): void;
-  of(type: string, path?: string): ReceivedEvent[];
-  close(): Promise<void>;
-}
-
-export function useReceiver(): Receiver {
-  return useStarted(startReceiver, (receiver) => receiver.close());
-}
-
-async function startReceiver(): Promise<Receiver> {
+async function startReceiver() {
   const received: ReceivedEvent[] = [];
   const scripts = new Map<string, Behavior[]>();
   const receive = async (request: IncomingMessage, response: ServerResponse) => {
@@ -54,12 +41,14 @@ async function startReceiver(): Promise<Receiver> {
   return {
     port,
     received,
+    /** How many connections it got. */
     get connections() {
       return connections;
     },
     url: (path = '/hook') => `http://127.0.0.1:${port}${path}`,
-    script: (path, ...behaviors) => void scripts.set(path, behaviors),
-    of: (type, path = '/hook') => received.filter((event) => event.body.type === type && event.path === path),
+    script: (path: string, ...behaviors: [Behavior, ...Behavior[]]) => void scripts.set(path, behaviors),
+    of: (type: string, path = '/hook') =>
+      received.filter((event) => event.body.type === type && event.path === path),
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

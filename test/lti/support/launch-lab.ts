@@ -1,56 +1,23 @@
 import { expect } from 'vitest';
-import type { DrivenLaunch, DriveOptions } from '../../../simulator/drive-launch.ts';
-import type { Link, Tool } from '../../../simulator/model.ts';
-import type { LinkOptions, Simulator } from '../../../simulator/simulator.ts';
+import type { DriveOptions } from '../../../simulator/drive-launch.ts';
+import type { LinkOptions } from '../../../simulator/simulator.ts';
 import { startSimulator } from '../../../simulator/start.ts';
 import type { SimulatorOptions } from '../../../simulator/start.ts';
-import type { LessonVersion } from '../../../shared/models/lesson-version.ts';
 import { createPlatform } from '../../../shared/models/lti-platform.ts';
 import type { LtiPlatform } from '../../../shared/models/lti-platform.ts';
-import type { Organization } from '../../../shared/models/organization.ts';
 import { verifyPlayerToken } from '../../../shared/tokens/player-tokens.ts';
 import type { LaunchToken } from '../../../shared/tokens/player-tokens.ts';
 import { publishLesson } from '../../player/player-lessons.ts';
 import { expectSupportLine, textOf } from '../../embed/embed-pages.ts';
 import { buildOrganization } from '../../support/factories.ts';
 import { startHarness, testSigningSecrets } from '../../support/harness.ts';
-import type { Harness } from '../../support/harness.ts';
 import { useStarted } from '../../support/use.ts';
 
 /** A Lectern, a platform that is registered with it, and a lesson with a link to it in a course. */
-export interface LaunchLab {
-  harness: Harness;
-  address: string;
-  organization: Organization;
-  /** Credentials of the organization. */
-  headers: { authorization: string };
-  version: LessonVersion;
-  simulator: Simulator;
-  tool: Tool;
-  platform: LtiPlatform;
-  link: Link;
-  /** Starts another API over the same data. */
-  startApi(settings?: Record<string, string>): Promise<string>;
-  /** Registers a platform's tool with the Lectern at a URL, and that Lectern with the platform. */
-  register(address: string, changes?: Partial<LtiPlatform>): Promise<{ tool: Tool; platform: LtiPlatform }>;
-  /** Returns a link in the sample course, by default to the lesson. */
-  addLink(options?: Partial<LinkOptions>): Link;
-  /** Sends a login, by default of the learner by the link. */
-  sendLogin(options?: Partial<DriveOptions>): Promise<Response>;
-  /** Drives a launch up to the form that the platform sends, with the same defaults. */
-  drive(options?: Partial<DriveOptions>): Promise<DrivenLaunch>;
-  /** Launches as a browser does, with the same defaults. */
-  launch(options?: Partial<DriveOptions>): Promise<LaunchAnswer>;
-}
+export type LaunchLab = Awaited<ReturnType<typeof startLaunchLab>>;
 
-/** The response to a launch. */
-export interface LaunchAnswer {
-  status: number;
-  headers: Headers;
-  /** The text of the page without tags. */
-  text: string;
-  html: string;
-}
+/** The response to a launch; `text` is that of the page without tags. */
+export type LaunchAnswer = Awaited<ReturnType<typeof answerOf>>;
 
 /** Starts a lab for the tests of one file. */
 export function useLaunchLab(options?: SimulatorOptions): LaunchLab {
@@ -60,23 +27,18 @@ export function useLaunchLab(options?: SimulatorOptions): LaunchLab {
   );
 }
 
-/**
- * Like {@link useLaunchLab}, but the caller stops it.
- * @param settings of Lectern.
- */
-export async function startLaunchLab(
-  options?: SimulatorOptions,
-  settings: Record<string, string> = {},
-): Promise<LaunchLab & { close(): Promise<void> }> {
+/** Like {@link useLaunchLab}, but the caller stops it. @param settings of Lectern. */
+export async function startLaunchLab(options?: SimulatorOptions, settings: Record<string, string> = {}) {
   const harness = await startHarness(settings);
   const simulator = await startSimulator(options);
   const { host } = new URL(simulator.issuer);
-  const startApi = (own = {}) => harness.startApi({ LECTERN_ALLOWED_PRIVATE_HOSTS: host, ...own });
+  const startApi = (own: Record<string, string> = {}) =>
+    harness.startApi({ LECTERN_ALLOWED_PRIVATE_HOSTS: host, ...own });
   const address = await startApi();
   const { organization, headers } = await buildOrganization(harness);
   const version = await publishLesson(harness, organization);
 
-  const register: LaunchLab['register'] = async (lectern, changes = {}) => {
+  const register = async (lectern: string, changes: Partial<LtiPlatform> = {}) => {
     const tool = simulator.addTool({
       loginUrl: `${lectern}/lti/login`,
       redirectUris: [`${lectern}/lti/launch`],
@@ -99,7 +61,7 @@ export async function startLaunchLab(
     return { tool, platform };
   };
   const { tool, platform } = await register(address);
-  const addLink: LaunchLab['addLink'] = (options = {}) =>
+  const addLink = (options: Partial<LinkOptions> = {}) =>
     simulator.addLink({
       course: simulator.sample.course,
       tool,
@@ -108,13 +70,22 @@ export async function startLaunchLab(
     });
   const link = addLink();
   const usual = { user: simulator.sample.users.learner, link };
-  const drive: LaunchLab['drive'] = (options) => simulator.driveLaunch({ ...usual, ...options });
+  const drive = (options?: Partial<DriveOptions>) => simulator.driveLaunch({ ...usual, ...options });
 
   return {
     ...{ harness, address, organization, headers, version, simulator, tool, platform, link },
-    ...{ startApi, register, addLink, drive },
-    sendLogin: (options) => simulator.sendLogin({ ...usual, ...options }),
-    launch: async (options) => answerOf(await simulator.submitLaunch(await drive(options))),
+    /** Starts another API over the same data. */
+    startApi,
+    /** Registers a platform's tool with the Lectern at a URL, and that Lectern with the platform. */
+    register,
+    /** Returns a link in the sample course, by default to the lesson. */
+    addLink,
+    /** Drives a launch up to the form that the platform sends, by default of the learner by the link. */
+    drive,
+    sendLogin: (options?: Partial<DriveOptions>) => simulator.sendLogin({ ...usual, ...options }),
+    /** Launches as a browser does. */
+    launch: async (options?: Partial<DriveOptions>) =>
+      answerOf(await simulator.submitLaunch(await drive(options))),
     async close() {
       await simulator.close();
       await harness.close();
@@ -132,7 +103,7 @@ export async function loginWithoutCookie(
   return fetch(new URL(asked.headers.get('location') ?? '', asked.url), { headers, redirect: 'manual' });
 }
 
-export async function answerOf(response: Response): Promise<LaunchAnswer> {
+export async function answerOf(response: Response) {
   const { status, headers } = response;
   const html = await response.text();
   return { status, headers, html, text: textOf({ status, headers, body: Buffer.from(html) }) };

@@ -8,7 +8,6 @@ import { createPlatformClient } from '../../../shared/lti/platform-requests.ts';
 import { createServiceTokens } from '../../../shared/lti/service-token.ts';
 import { registerLineItem } from '../../../shared/lti/scores/register-line-item.ts';
 import { publishDueScores } from '../../../shared/lti/scores/publish-to-outbox.ts';
-import type { GradeService } from '../../../shared/lti/scores/service-request.ts';
 import { findLtiProgress, saveLtiProgress } from '../../../shared/models/lti-progress.ts';
 import type { LtiLearner } from '../../../shared/models/lti-progress.ts';
 import { saveResourceLink } from '../../../shared/models/lti-resource-link.ts';
@@ -23,13 +22,11 @@ import { outline, versionId } from '../../progress/build-progress.ts';
 import { testPepper } from '../../support/harness.ts';
 import { useStarted } from '../../support/use.ts';
 import { startLaunchLab } from './launch-lab.ts';
-import type { LaunchLab } from './launch-lab.ts';
 
 /** A learner of the platform, in a lesson that one link leads to. */
 export interface GradedLearner {
   learner: LtiLearner;
   link: Link;
-  /** Undefined when the platform has none for the link. */
   lineItem: LineItem;
   resourceLink: LtiResourceLink;
 }
@@ -47,31 +44,7 @@ export const completed = (score: number | null, maxScore: number | null = 100, a
 });
 
 /** A platform, and a Lectern whose worker is the test itself. */
-export interface ScoreLab extends LaunchLab {
-  service: GradeService;
-  /** Creates a learner who has launched a new link to a new lesson, by default with a line item. */
-  addLearner(changes?: Partial<LtiResourceLink>, lineItem?: LineItemDetails | null): Promise<GradedLearner>;
-  /** Launches the link again, as another learner. */
-  launchAs(learner: GradedLearner): Promise<GradedLearner>;
-  /** Launches a learner's lesson by another link. */
-  addLinkFor(learner: GradedLearner): Promise<GradedLearner>;
-  /** Saves the next revision of the learner's record as the API does, without publishing it. */
-  save(learner: GradedLearner, told: Told): Promise<void>;
-  /** Saves and publishes to the outbox. */
-  tell(learner: GradedLearner, told: Told): Promise<void>;
-  /** Makes everything waiting due and expires all leases. */
-  passTime(): Promise<void>;
-  /** A sender as in a worker, and the outcomes of its attempts. */
-  createSender(): {
-    sender: Pick<DeliverySender<never, never, never>, 'sendRow' | 'sendDue' | 'close'>;
-    outcomes: Outcome[];
-  };
-  /** Sends the learner's score if there is one, even if it is not due yet; returns the outcome. */
-  send(learner: GradedLearner): Promise<Outcome | null>;
-  rowOf(learner: GradedLearner): Promise<LtiScore>;
-  /** Scores that the platform has accepted, in order. */
-  taken(learner: GradedLearner): ReturnType<LaunchLab['simulator']['scoresOf']>;
-}
+export type ScoreLab = Awaited<ReturnType<typeof startScoreLab>>;
 
 /**
  * @param otherHosts private hosts, beside the platform's, that Lectern may call; known when tests
@@ -94,7 +67,7 @@ async function startScoreLab(
   otherHosts: string[],
   requestTimeouts: { timeoutMs?: number },
   options?: SimulatorOptions,
-): Promise<ScoreLab & { close(): Promise<void> }> {
+) {
   const lab = await startLaunchLab(options);
   const { harness, simulator, platform, tool } = lab;
   const { db } = harness;
@@ -108,7 +81,7 @@ async function startScoreLab(
     learner: LtiLearner,
     lineItem: LineItemDetails | null,
     changes: Partial<LtiResourceLink>,
-  ): Promise<GradedLearner> => {
+  ) => {
     const course = simulator.sample.course;
     const link = simulator.addLink({ course, tool, lineItem });
     const [item] = simulator.lineItemsOf(link);
@@ -127,15 +100,18 @@ async function startScoreLab(
       ...changes,
     });
     await registerLineItem(db, resourceLink, learner.ltiUserId);
+    // Undefined when the platform has none for the link.
     return { learner, link, lineItem: item as LineItem, resourceLink };
   };
 
-  const save: ScoreLab['save'] = async ({ learner }, told) => {
+  /** Saves the next revision of the learner's record as the API does, without publishing it. */
+  const save = async ({ learner }: GradedLearner, told: Told) => {
     const record = await findLtiProgress(db, learner);
     const revision = (record?.revision ?? 0) + 1;
     const state = { ...initialProgress(versionId, outline, new Date()), ...told, revision };
     await saveLtiProgress(db, learner, state, { writeId: undefined, courseId: randomUUID() });
   };
+  /** A sender as in a worker, and the outcomes of its attempts. */
   const createSender = () => {
     const outcomes: Outcome[] = [];
     const onAttempt = (outcome: Outcome) => void outcomes.push(outcome);
@@ -144,40 +120,48 @@ async function startScoreLab(
 
   return {
     ...lab,
-    service,
-    save,
-    createSender,
-    addLearner: (changes = {}, lineItem = { label: 'A lesson', scoreMaximum: 10 }) => {
+    ...{ service, save, createSender },
+    /** Creates a learner who has launched a new link to a new lesson, by default with a line item. */
+    addLearner: (
+      changes: Partial<LtiResourceLink> = {},
+      lineItem: LineItemDetails | null = { label: 'A lesson', scoreMaximum: 10 },
+    ) => {
       const { id: ltiUserId } = simulator.addUser();
       const { organizationId, _id: platformId } = platform;
       const learner = { organizationId, platformId, ltiUserId, lessonId: randomUUID(), contextId: 'course' };
       return addLinkTo(learner, lineItem, changes);
     },
-    launchAs: async (learner) => {
+    /** Launches the link again, as another learner. */
+    launchAs: async (learner: GradedLearner) => {
       await registerLineItem(db, learner.resourceLink, learner.learner.ltiUserId);
       return learner;
     },
-    addLinkFor: ({ learner }) => addLinkTo(learner, { label: 'Again', scoreMaximum: 100 }, {}),
-    tell: async (learner, told) => {
+    /** Launches a learner's lesson by another link. */
+    addLinkFor: ({ learner }: GradedLearner) => addLinkTo(learner, { label: 'Again', scoreMaximum: 100 }, {}),
+    /** Saves and publishes to the outbox. */
+    tell: async (learner: GradedLearner, told: Told) => {
       await save(learner, told);
       await publishDueScores(db, new AbortController().signal);
     },
+    /** Makes everything waiting due and expires all leases. */
     passTime: async () => {
       const past = new Date(0);
       await db.ltiScores.updateMany({}, { $set: { nextTryAt: past, leaseUntil: past } });
     },
-    send: async ({ learner: { ltiUserId }, resourceLink }) => {
+    /** Sends the learner's score if there is one, even if it is not due yet; returns the outcome. */
+    send: async ({ learner: { ltiUserId }, resourceLink }: GradedLearner) => {
       const row = { ltiUserId, linkId: resourceLink._id };
       await db.ltiScores.updateOne({ ...row, state: 'waiting' }, { $set: { nextTryAt: new Date(0) } });
       const { _id } = (await db.ltiScores.findOne(row).lean<LtiScore>()) ?? { _id: '' };
       return createSender().sender.sendRow(_id);
     },
-    rowOf: async ({ learner: { ltiUserId }, resourceLink }) => {
+    rowOf: async ({ learner: { ltiUserId }, resourceLink }: GradedLearner) => {
       const row = await db.ltiScores.findOne({ ltiUserId, linkId: resourceLink._id }).lean<LtiScore>();
       if (row === null) throw new Error('there is no row');
       return row;
     },
-    taken: ({ lineItem, learner: { ltiUserId } }) =>
+    /** Scores that the platform has accepted, in order. */
+    taken: ({ lineItem, learner: { ltiUserId } }: GradedLearner) =>
       simulator.scoresOf(lineItem).filter(({ userId }) => userId === ltiUserId),
     async close() {
       client.close();

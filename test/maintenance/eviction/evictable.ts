@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { beforeEach, onTestFinished } from 'vitest';
 import { createCoordination } from '../../../shared/coordination/coordination.ts';
-import type { Coordination } from '../../../shared/coordination/coordination.ts';
 import { recordSignedUrls, saveExportRecord } from '../../../shared/models/export-record.ts';
 import { connectOptionalRedis } from '../../../shared/platform/redis.ts';
 import { bytesOf, digestOf } from '../../../shared/storage/digest.ts';
@@ -26,14 +25,10 @@ const hourMs = 60 * minuteMs;
 export const inHours = (hours: number) => new Date(Date.now() + hours * hourMs);
 
 /** A process that shares the harness's store: a worker, or an API. */
-export interface StoreClient {
-  redis: Redis;
-  coordination: Coordination;
-  store: Store;
-}
+export type StoreClient = Awaited<ReturnType<typeof joinStore>>;
 
 /** Connects a process to the store until the end of the test. */
-export async function joinStore({ servers, config, store }: Harness): Promise<StoreClient> {
+export async function joinStore({ servers, config, store }: Harness) {
   const redis = await connectOptionalRedis(servers.redisUrl);
   const coordination = createCoordination(redis, config);
   onTestFinished(() => {
