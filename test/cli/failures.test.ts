@@ -12,28 +12,25 @@ const noRedis = 'redis://me:hunter2@127.0.0.1:1';
 const errorOf = async (environment: Environment, ...args: string[]) =>
   errorIn(await lecternHere(environment, ...args));
 
-test.each(['start', 'org list'])(
-  '%s reports all configuration errors at once, and creates nothing',
-  async (command) => {
-    const dataDir = join(await temporaryFolder(), 'data');
-    const wrong = { LECTERN_DATA_DIR: dataDir, PORT: 'many', LOG_LEVEL: 'loud', NODE_ENV: 'production' };
-    const stderr = await errorOf(wrong, ...command.split(' '));
-    const [title, ...faults] = stderr.trimEnd().split('\n');
-    expect(title).toBe('lectern: The configuration is not valid:');
-    expect(faults.map((fault) => /^ {2}\w+ (?:is required|must be)/.exec(fault)?.[0]).sort()).toStrictEqual([
-      '  LECTERN_ASSET_SECRET is required',
-      '  LECTERN_COOKIE_SECRET is required',
-      '  LECTERN_KEY_PEPPER is required',
-      '  LECTERN_SIGNING_SECRETS is required',
-      '  LOG_LEVEL must be',
-      '  MONGODB_URI is required',
-      '  PORT must be',
-      '  PUBLIC_URL is required',
-      '  REDIS_URL is required',
-    ]);
-    expect(existsSync(dataDir)).toBe(false);
-  },
-);
+test.each(['start', 'org list'])('%s reports all setting errors, and creates nothing', async (command) => {
+  const dataDir = join(await temporaryFolder(), 'data');
+  const wrong = { LECTERN_DATA_DIR: dataDir, PORT: 'many', LOG_LEVEL: 'loud', NODE_ENV: 'production' };
+  const stderr = await errorOf(wrong, ...command.split(' '));
+  const [title, ...faults] = stderr.trimEnd().split('\n');
+  expect(title).toBe('lectern: The configuration is not valid:');
+  expect(faults.map((fault) => /^ {2}\w+ (?:is required|must be)/.exec(fault)?.[0]).sort()).toStrictEqual([
+    '  LECTERN_ASSET_SECRET is required',
+    '  LECTERN_COOKIE_SECRET is required',
+    '  LECTERN_KEY_PEPPER is required',
+    '  LECTERN_SIGNING_SECRETS is required',
+    '  LOG_LEVEL must be',
+    '  MONGODB_URI is required',
+    '  PORT must be',
+    '  PUBLIC_URL is required',
+    '  REDIS_URL is required',
+  ]);
+  expect(existsSync(dataDir)).toBe(false);
+});
 
 test('a .env file is read, and the environment wins over it', async () => {
   const folder = await temporaryFolder();
@@ -55,15 +52,12 @@ test('an unreachable MongoDB is reported without its password, and stdout stays 
 test.each([
   ['maxPoolSize=-1', 'maxPoolSize can only be a positive int value, got: -1'],
   ['tlsCertificateKeyFilePassword=a&hunter2=b', 'its options contain a secret, so the reason is not shown'],
-])(
-  "an error for a connection string with %s has the driver's reason and no secret",
-  async (options, reason) => {
-    const environment = { MONGODB_URI: `${noMongo}?${options}`, REDIS_URL: inject('redisUrl') };
-    expect(await errorOf(environment, 'org', 'list')).toBe(
-      `lectern: The MongoDB driver rejects MONGODB_URI (${reason}). Correct it: its options follow the "?".\n`,
-    );
-  },
-);
+])("an error about a connection URI with %s has the driver's reason, no secret", async (options, reason) => {
+  const environment = { MONGODB_URI: `${noMongo}?${options}`, REDIS_URL: inject('redisUrl') };
+  expect(await errorOf(environment, 'org', 'list')).toBe(
+    `lectern: The MongoDB driver rejects MONGODB_URI (${reason}). Correct it: its options follow the "?".\n`,
+  );
+});
 
 test('start reports everything that is missing at once, and each item once', async () => {
   const dataDir = await temporaryFolder();

@@ -65,23 +65,19 @@ test.each([
 });
 
 describe('the exit code', () => {
-  test.each([['org create --json'], ['nonsense'], [''], ['org']])(
-    'is 2 for `lectern %s`, and stdout stays empty',
-    async (args) => {
-      const { code, stdout, stderr } = await lecternHere(noServers, ...args.split(' ').filter(Boolean));
-      expect({ code, stdout }).toStrictEqual({ code: 2, stdout: '' });
-      expect(stderr).toMatch(/^lectern: |^Usage: lectern( org)? /);
-    },
-  );
+  const wrong = ['org create --json', 'nonsense', '', 'org'];
+  test.each(wrong)('is 2 for `lectern %s`, and stdout stays empty', async (args) => {
+    const { code, stdout, stderr } = await lecternHere(noServers, ...args.split(' ').filter(Boolean));
+    expect({ code, stdout }).toStrictEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^lectern: |^Usage: lectern( org)? /);
+  });
 
-  test.each([['--help'], ['help'], ['help org'], ['help lesson import'], ['--version']])(
-    'is 0 for `lectern %s`, which is a result',
-    async (args) => {
-      const { code, stdout, stderr } = await lecternHere(noServers, ...args.split(' '));
-      expect(stdout).toMatch(/^(Usage: lectern|\d+\.\d+\.\d+)/);
-      expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' });
-    },
-  );
+  const wanted = ['--help', 'help', 'help org', 'help lesson import', '--version'];
+  test.each(wanted)('is 0 for `lectern %s`, which is a result', async (args) => {
+    const { code, stdout, stderr } = await lecternHere(noServers, ...args.split(' '));
+    expect(stdout).toMatch(/^(Usage: lectern|\d+\.\d+\.\d+)/);
+    expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' });
+  });
 
   test("is the process's", async () => {
     expect(await lectern(noServers, 'org')).toMatchObject({ code: 2, stdout: '' });

@@ -6,7 +6,7 @@ import { ask, expectFailure, jsonOf } from '../support/answers.ts';
 import { exportPath, manifestPath, statusPath } from '../support/factories.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { useExportLab } from './lab.ts';
-import { openQueue } from './open-queue.ts';
+import { viewQueue } from './open-queue.ts';
 
 const lab = useExportLab();
 
@@ -47,23 +47,17 @@ test('Prefer: respond-async gets 202 with the status URL at once', async () => {
   expect(await lab.statusOf(version)).toMatchObject({ status: 'ready' });
 });
 
-test.each([exportPath, manifestPath])(
-  'GET and HEAD of each export endpoint start a build (%o)',
-  async (pathOf) => {
-    for (const method of ['GET', 'HEAD']) {
-      const version = await lab.build();
-      expect((await lab.begin(version, { pathOf, method })).status).toBe(202);
-      expect(await lab.statusOf(version)).toMatchObject({ status: 'queued' });
-    }
-  },
-);
+test.each([exportPath, manifestPath])('GET and HEAD of an export start a build (%o)', async (pathOf) => {
+  for (const method of ['GET', 'HEAD']) {
+    const version = await lab.build();
+    expect((await lab.begin(version, { pathOf, method })).status).toBe(202);
+    expect(await lab.statusOf(version)).toMatchObject({ status: 'queued' });
+  }
+});
 
-test.each(['wait=10, respond-async', 'respond-async; x=1'])(
-  'the header "Prefer: %s" is honored',
-  async (prefer) => {
-    expect((await lab.get(await lab.build(), { headers: { prefer } })).status).toBe(202);
-  },
-);
+test.each(['wait=10, respond-async', 'respond-async; x=1'])('"Prefer: %s" is honored', async (prefer) => {
+  expect((await lab.get(await lab.build(), { headers: { prefer } })).status).toBe(202);
+});
 
 test('the archive with the player has its own status', async () => {
   const version = await lab.build();
@@ -105,8 +99,7 @@ test('the status follows an export from none over queued and building to ready, 
     const status = await lab.statusOf(version);
     return status.status === 'ready' && status.progress.done === total ? status : null;
   });
-  const queue = await openQueue(lab.harness);
-  onTestFinished(() => queue.close());
+  const queue = viewQueue(lab.harness);
   // The worker keeps the job locked until it has recorded its end.
   await waitFor(
     'the removal of the job',
@@ -116,8 +109,7 @@ test('the status follows an export from none over queued and building to ready, 
 });
 
 test('only running workers count: one that closes leaves, and one that crashed expires with its last heartbeat', async () => {
-  const queue = await openQueue(lab.harness);
-  onTestFinished(() => queue.close());
+  const queue = viewQueue(lab.harness);
   const endWorker = await lab.harness.startWorker();
   expect(await countWorkers(queue.jobs)).toBe(1);
   await endWorker();
@@ -163,8 +155,7 @@ describe('cancelling', () => {
 
   test('waits for the last of the clients that wait for the export, at any API process', async () => {
     const version = await lab.build();
-    const queue = await openQueue(lab.harness);
-    onTestFinished(() => queue.close());
+    const queue = viewQueue(lab.harness);
     const waiting = [lab.api, await lab.harness.startApi()].map((api) => {
       const leaving = new AbortController();
       const left = expect(lab.get(version, { api, signal: leaving.signal })).rejects.toThrow(/abort/);

@@ -41,23 +41,20 @@ test.each<[string, () => string | undefined, string]>([
   ['a wrong secret of an expired key', withWrongSecret('expired'), unknown],
   ['a revoked key', of('revoked'), because('The credentials were revoked')],
   ['an expired key', of('expired'), because('The credentials have expired')],
-])(
-  '%s: every response has the same body; the header gives the reason',
-  async (_what, authorization, expected) => {
-    const sent = authorization();
-    const headers: Record<string, string> = sent === undefined ? {} : { authorization: sent };
-    for (const path of [`/api/public/lessons/${randomUUID()}/progress/l`, '/api/lessons']) {
-      const answer = await ask(api.url + path, { headers });
-      expectError(answer, 401, 'Authentication failed');
-      expect(answer.headers.get('www-authenticate')).toBe(expected);
-    }
-    const exported = await ask(`${api.url}/api/lessons/${randomUUID()}/versions/${randomUUID()}/export-zip`, {
-      headers,
-    });
-    expectFailure(exported, unauthorized);
-    expect(exported.headers.get('www-authenticate')).toBe(expected);
-  },
-);
+])('%s: all responses have one body; the header has the reason', async (_what, authorization, expected) => {
+  const sent = authorization();
+  const headers: Record<string, string> = sent === undefined ? {} : { authorization: sent };
+  for (const path of [`/api/public/lessons/${randomUUID()}/progress/l`, '/api/lessons']) {
+    const answer = await ask(api.url + path, { headers });
+    expectError(answer, 401, 'Authentication failed');
+    expect(answer.headers.get('www-authenticate')).toBe(expected);
+  }
+  const exported = await ask(`${api.url}/api/lessons/${randomUUID()}/versions/${randomUUID()}/export-zip`, {
+    headers,
+  });
+  expectFailure(exported, unauthorized);
+  expect(exported.headers.get('www-authenticate')).toBe(expected);
+});
 
 test('a rejected learner token gets its reason in header and body', async () => {
   const organizationId = randomUUID();

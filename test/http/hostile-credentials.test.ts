@@ -23,32 +23,14 @@ test.each(guarded)('%s accepts only its own kind of credentials', async (_name, 
 });
 
 const authorizations = [
-  ...[
-    '',
-    'Bearer',
-    'Bearer .',
-    'Bearer a.b',
-    'Bearer \xff\xfe.\xff',
-    'Bearer %00.%00',
-    'Bearer $ne.$ne',
-    'Negotiate',
-  ],
+  ...['', 'Bearer', 'Bearer .', 'Bearer a.b', 'Bearer \xff\xfe.\xff', 'Bearer %00.%00', 'Bearer $ne.$ne'],
   ...[`Bearer lkp_${'0'.repeat(24)}.lks_${'0'.repeat(43)}`, 'Bearer __proto__.constructor'],
-  ...['Digest username="\xff', 'Basic', 'Basic \xff', `Basic ${btoa(':'.repeat(5000))}`],
+  ...['Negotiate', 'Digest username="\xff', 'Basic', 'Basic \xff', `Basic ${btoa(':'.repeat(5000))}`],
   ...[`Bearer ${'a'.repeat(15_000)}`, `Bearer${' '.repeat(15_000)}x`, `Bearer ${'a.'.repeat(7000)}`],
 ].map((value) => `Authorization: ${value}`);
 const cookies = [
-  ...[
-    '',
-    '=',
-    ';;;;',
-    'lectern',
-    'lectern=',
-    '=lectern',
-    'lectern="',
-    'lectern=\xff; lectern.sig=\xff',
-    'lectern=a',
-  ],
+  ...['', '=', ';;;;', 'lectern', 'lectern=', '=lectern', 'lectern="', 'lectern=a'],
+  'lectern=\xff; lectern.sig=\xff',
   ...['lectern=a; lectern.sig=b', 'lectern.sig=b; lectern.sig=c; lectern=a', 'lectern=%00; lectern.sig=%00'],
   ...['lectern={"$ne":null}; lectern.sig=[]', '__proto__[polluted]=1', 'constructor=1; lectern=constructor'],
   ...[`lectern=${'a'.repeat(15_000)}; lectern.sig=x`, 'a=b; '.repeat(3000), `${'('.repeat(15_000)}=1`],
@@ -88,40 +70,18 @@ test.each(['embed', 'launch'] as const)('unsigned and malformed tokens get 401, 
   const header = { alg: 'HS256', typ: caller === 'embed' ? 'JWT' : 'lectern-launch+jwt', kid: 'new' };
   const payload = part({ lessonId: lab.tenant.ids.lessonId, iat: 1, exp: 9e9, iss: 'lectern' });
   const changed = [
-    ...[
-      { alg: 'none' },
-      { alg: { $ne: null } },
-      { kid: '__proto__' },
-      { kid: '\0' },
-      { typ: [] },
-      { crit: ['exp'] },
-    ],
+    ...[{ alg: 'none' }, { alg: { $ne: null } }, { kid: '__proto__' }, { kid: '\0' }, { typ: [] }],
+    { crit: ['exp'] },
     { jku: 'http://127.0.0.1/', x5u: 'http://127.0.0.1/', jwk: { kty: 'oct', k: '' } },
   ].map((fields) => ({ ...header, ...fields }));
-  const broken = [
-    '{"__proto__":{"polluted":1},"alg":"HS256","typ":"JWT"}',
-    '['.repeat(10_000),
-    'null',
-    '"',
-    '\0',
-  ];
+  const polluting = '{"__proto__":{"polluted":1},"alg":"HS256","typ":"JWT"}';
+  const broken = [polluting, '['.repeat(10_000), 'null', '"', '\0'];
   const tokens = [
     ...[...changed, ...broken].map((first) => `${part(first)}.${payload}.${part('signature')}`),
-    ...[
-      '.',
-      '...',
-      'a.b.c',
-      '%00.%00.%00',
-      '.'.repeat(16_000),
-      `${'a'.repeat(15_000)}.b.c`,
-      'a.b.'.repeat(4000),
-    ],
-    `${part(header)}.${part('['.repeat(9_000))}.${part('signature')}`,
-    ...[
-      `${part(header)}..`,
-      `${part(header)}.${payload}.`,
-      `${part(header)}.${part('{"exp":1e400}')}.${part('x')}`,
-    ],
+    ...['.', '...', 'a.b.c', '%00.%00.%00', '.'.repeat(16_000), `${'a'.repeat(15_000)}.b.c`],
+    ...['a.b.'.repeat(4000), `${part(header)}.${part('['.repeat(9_000))}.${part('signature')}`],
+    ...[`${part(header)}..`, `${part(header)}.${payload}.`],
+    `${part(header)}.${part('{"exp":1e400}')}.${part('x')}`,
   ];
   const { target, ...rest } = lab.requestFor('GET /api/public/lessons/:lessonId/session', caller);
   const requests = tokens.map((token) => ({

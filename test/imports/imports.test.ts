@@ -87,19 +87,16 @@ const hostile: Record<string, () => Promise<string>> = {
 };
 const mediaId = randomUUID();
 
-test.each(Object.entries(hostile))(
-  'a package %s is rejected with the text of the command',
-  async (_, make) => {
-    const path = await make();
-    const { slug } = api.organization;
-    const command = await lecternHere(api.environment, 'lesson', 'import', path, '--org', slug);
-    expect(command.code).toBe(1);
-    const { status, error, report } = await ended(api, await upload(api, path, { filename: basename(path) }));
-    expect({ status, report }).toEqual({ status: 'failed', report: null });
-    // The command names the path that it was given.
-    expect(`lectern: ${error?.message ?? ''}\n`.replace(basename(path), path)).toBe(command.stderr);
-  },
-);
+test.each(Object.entries(hostile))("a package %s is rejected with the command's text", async (_, pack) => {
+  const path = await pack();
+  const { slug } = api.organization;
+  const command = await lecternHere(api.environment, 'lesson', 'import', path, '--org', slug);
+  expect(command.code).toBe(1);
+  const { status, error, report } = await ended(api, await upload(api, path, { filename: basename(path) }));
+  expect({ status, report }).toEqual({ status: 'failed', report: null });
+  // The command names the path that it was given.
+  expect(`lectern: ${error?.message ?? ''}\n`.replace(basename(path), path)).toBe(command.stderr);
+});
 
 test('a package that cannot be published is imported as a draft, and the import says why', async () => {
   const { path, lessonId } = await buildPackage({ sections: [] });

@@ -25,6 +25,9 @@ async function expectRejected(code: string, status: number, launch: DrivenLaunch
   expectRejection(await submit(launch), status, code, secretsOf(launch) as string[]);
 }
 
+/** Returns a state with a changed bit. */
+const changed = (state: string) => (state.startsWith('A') ? 'B' : 'A') + state.slice(1);
+
 describe('a launch is rejected', () => {
   test('that the platform itself has rejected', async () => {
     const launch = await lab.drive();
@@ -33,22 +36,17 @@ describe('a launch is rejected', () => {
     await expectRejected('platform_error', 403, { ...launch, fields });
   });
 
-  test.each([
-    ['without a state', 'state_missing', 400, { state: '' }],
-    ['with a state that was never issued', 'unknown_state', 403, { state: 'x'.repeat(64) }],
-    ['without a token', 'token_missing', 400, { id_token: '' }],
-    ['with a token that is not a JWT', 'malformed_token', 400, { id_token: 'a.b.c' }],
+  test.each<[string, string, number, (fields: DrivenLaunch['fields']) => object]>([
+    ['without a state', 'state_missing', 400, () => ({ state: '' })],
+    ['with a state that was never issued', 'unknown_state', 403, () => ({ state: 'x'.repeat(64) })],
+    ['with a state that was changed', 'unknown_state', 403, ({ state = '' }) => ({ state: changed(state) })],
+    ['without a token', 'token_missing', 400, () => ({ id_token: '' })],
+    ['with a token that is not a JWT', 'malformed_token', 400, () => ({ id_token: 'a.b.c' })],
   ])('%s', async (_what, code, status, changes) => {
     const launch = await lab.drive();
     // The cookie belongs to another state.
-    await expectRejected(code, status, { ...launch, fields: { ...launch.fields, ...changes } });
-  });
-
-  test('whose state has a changed bit', async () => {
-    const launch = await lab.drive();
-    const { state = '' } = launch.fields;
-    const changed = (state.startsWith('A') ? 'B' : 'A') + state.slice(1);
-    await expectRejected('unknown_state', 403, { ...launch, fields: { ...launch.fields, state: changed } });
+    const fields = { ...launch.fields, ...changes(launch.fields) };
+    await expectRejected(code, status, { ...launch, fields });
   });
 
   test('whose state is more than ten minutes old', async () => {
@@ -83,14 +81,10 @@ describe('a launch is rejected', () => {
     expect((await submit(launch)).status).toBe(303);
   });
 
-  test('from a browser that has the secret of another login', async () => {
+  test('from a browser that has the secret of another login, or none', async () => {
     const [launch, other] = [await lab.drive(), await lab.drive()];
-    await expectRejected('browser_not_recognized', 403, { ...launch, cookie: other.cookie });
-  });
-
-  test('from a browser that has no secret', async () => {
-    const launch = await lab.drive();
-    await expectRejected('browser_not_recognized', 403, { ...launch, cookie: '' });
+    for (const cookie of [other.cookie, ''])
+      await expectRejected('browser_not_recognized', 403, { ...launch, cookie });
   });
 
   test('with the token of another login', async () => {
@@ -108,6 +102,8 @@ describe('a launch is rejected', () => {
 });
 
 const now = Math.floor(Date.now() / 1000);
+const long = { id: 'a'.repeat(256) };
+const claims = (values: Record<string, unknown>) => ({ claims: values });
 const custom = (values: object) => ({ claims: { [claim.custom]: values } });
 
 describe('a launch is rejected whose token', () => {
@@ -139,25 +135,10 @@ describe('a launch is rejected whose token', () => {
     ['has another version', 'wrong_version', 400, { claims: { [claim.version]: '1.1' } }],
     ['has another message', 'wrong_message_type', 400, { claims: { [claim.messageType]: 'LtiStart' } }],
     ['is of another deployment', 'unknown_deployment', 403, { claims: { [claim.deploymentId]: '2' } }],
-    [
-      'has another target',
-      'target_mismatch',
-      403,
-      { claims: { [claim.targetLinkUri]: 'https://x.example/' } },
-    ],
+    ['has another target', 'target_mismatch', 403, claims({ [claim.targetLinkUri]: 'https://x.example/' })],
     ['has no link', 'resource_link_missing', 400, { claims: { [claim.resourceLink]: undefined } }],
-    [
-      'has a link with a long id',
-      'malformed_claims',
-      400,
-      { claims: { [claim.resourceLink]: { id: 'a'.repeat(256) } } },
-    ],
-    [
-      'has a course with a long id',
-      'malformed_claims',
-      400,
-      { claims: { [claim.context]: { id: 'a'.repeat(256) } } },
-    ],
+    ['has a link with a long id', 'malformed_claims', 400, claims({ [claim.resourceLink]: long })],
+    ['has a course with a long id', 'malformed_claims', 400, claims({ [claim.context]: long })],
     ['identifies the user with a control character', 'malformed_claims', 400, { claims: { sub: 'a\0' } }],
     ['identifies the user with an object', 'malformed_claims', 400, { claims: { sub: {} } }],
     ['names no lesson', 'no_lesson', 404, custom({})],

@@ -87,14 +87,11 @@ describe('the way back to the course', () => {
     expect(bootOf(page)).toMatchObject({ launch: { returnUrl }, untracked: null });
   });
 
-  test.each(['javascript:alert(1)', 'lms.example/course', 'https://'])(
-    'is not offered for %s',
-    async (bad) => {
-      const version = await buildLesson();
-      const page = await open(version, buildLaunchToken(version, { returnUrl: bad }));
-      expect(bootOf(page)).toMatchObject({ launch: { returnUrl: null } });
-    },
-  );
+  test.each(['javascript:alert(1)', 'lms.example/a', 'https://'])('is not offered for %s', async (bad) => {
+    const version = await buildLesson();
+    const page = await open(version, buildLaunchToken(version, { returnUrl: bad }));
+    expect(bootOf(page)).toMatchObject({ launch: { returnUrl: null } });
+  });
 
   test("is on the page of an expired launch, in the platform's language", async () => {
     const version = await buildLesson();
@@ -137,19 +134,16 @@ test('an untracked page gives the reason and starts a new session each time', as
 });
 
 describe('without tracking', () => {
-  const untracked = useStarted(
-    async () => {
-      const { organization } = await buildOrganization(api);
-      const version = await publishLesson(api, organization);
-      const player = (token: string) => new Player(api.url, version, token);
-      return {
-        organizationId: organization._id,
-        teacher: player(buildLaunchToken(version, { ltiUserId: 'teacher', untracked: 'preview' })),
-        anonymous: player(buildLaunchToken(version, { ltiUserId: '', untracked: 'anonymous' })),
-      };
-    },
-    () => Promise.resolve(),
-  );
+  const untracked = useStarted(async () => {
+    const { organization } = await buildOrganization(api);
+    const version = await publishLesson(api, organization);
+    const player = (token: string) => new Player(api.url, version, token);
+    return {
+      organizationId: organization._id,
+      teacher: player(buildLaunchToken(version, { ltiUserId: 'teacher', untracked: 'preview' })),
+      anonymous: player(buildLaunchToken(version, { ltiUserId: '', untracked: 'anonymous' })),
+    };
+  });
 
   test('a teacher and an anonymous learner begin at the first step, whatever they did before', async () => {
     for (const player of [untracked.teacher, untracked.anonymous]) {

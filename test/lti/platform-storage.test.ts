@@ -87,14 +87,11 @@ test.each([
   ['another origin of the site', { 'sec-fetch-site': 'same-site' }],
   ['another origin, in an older browser', { origin: 'https://evil.example' }],
   ['no origin, in an older browser', { origin: 'null' }],
-])(
-  'the secret is rejected in a form of %s, because the user who began the login knows it',
-  async (_, headers) => {
-    const { request, form } = await launchWithoutCookie();
-    const forged = { ...form, storage_value: String(request.value) };
-    expectRejection(await post(forged, headers), 403, 'browser_not_recognized');
-  },
-);
+])('the secret, which who began the login knows, is rejected in a form of %s', async (_, headers) => {
+  const { request, form } = await launchWithoutCookie();
+  const forged = { ...form, storage_value: String(request.value) };
+  expectRejection(await post(forged, headers), 403, 'browser_not_recognized');
+});
 
 test('where the storage has lost the secret, the launch is rejected and no new login reuses its hint', async () => {
   const { form } = await launchWithoutCookie();

@@ -74,13 +74,10 @@ describe('Range', () => {
     expect(headers.get('etag')).toBe(etag);
   });
 
-  test.each(['bytes=0-1,4-5', 'bytes=a-b', 'items=0-1', 'items=90-'])(
-    '%s returns the whole file',
-    async (range) => {
-      const { status, headers, body } = await ask(url, { headers: { range } });
-      expect([status, body.toString(), headers.get('content-range')]).toEqual([200, '0123456789', null]);
-    },
-  );
+  test.each(['bytes=0-1,4-5', 'bytes=a-b', 'items=0-1'])('%s returns the whole file', async (range) => {
+    const { status, headers, body } = await ask(url, { headers: { range } });
+    expect([status, body.toString(), headers.get('content-range')]).toEqual([200, '0123456789', null]);
+  });
 
   test.each(['bytes=10-', 'bytes=-0'])('%s returns 416 with the size', async (range) => {
     const answer = await ask(url, { headers: { range } });

@@ -120,40 +120,29 @@ describe('a folder is rejected', () => {
   });
 });
 
+/** Puts something else in place of a file. */
+const replacedBy = (make: (media: string) => unknown) => async (media: string) => {
+  await rm(media);
+  await make(media);
+};
+
+async function moveFolder(_media: string, folder: string): Promise<void> {
+  const elsewhere = join(await temporaryFolder(), 'media');
+  await rename(join(folder, 'media'), elsewhere);
+  await symlink(elsewhere, join(folder, 'media'));
+}
+
+const outside = replacedBy((media) => symlink('/etc/hostname', media));
+const pipe = replacedBy((media) => execFileSync('mkfifo', [media]));
 test.each<[string, (media: string, folder: string) => Promise<unknown>, RegExp]>([
-  [
-    'became a link',
-    async (media) => {
-      await rm(media);
-      await symlink('/etc/hostname', media);
-    },
-    /^media\/x.jpg: is damaged or cannot be read \(ELOOP/,
-  ],
+  ['became a link', outside, /^media\/x.jpg: is damaged or cannot be read \(ELOOP/],
   [
     'is in a folder that became a link',
-    async (_media, folder) => {
-      const elsewhere = join(await temporaryFolder(), 'media');
-      await rename(join(folder, 'media'), elsewhere);
-      await symlink(elsewhere, join(folder, 'media'));
-    },
+    moveFolder,
     /^media\/x.jpg: was replaced while the package was read$/,
   ],
-  [
-    'became a folder',
-    async (media) => {
-      await rm(media);
-      await mkdir(media);
-    },
-    /was replaced/,
-  ],
-  [
-    'became a pipe, which does not block the reader',
-    async (media) => {
-      await rm(media);
-      execFileSync('mkfifo', [media]);
-    },
-    /was replaced/,
-  ],
+  ['became a folder', replacedBy((media) => mkdir(media)), /was replaced/],
+  ['became a pipe, which does not block the reader', pipe, /was replaced/],
   ['grew', (media) => writeFile(media, 'hello, world'), /^media\/x.jpg: holds more than its 5 bytes$/],
   ['shrank', (media) => writeFile(media, 'hell'), /^media\/x.jpg: ends after 4 of 5 bytes$/],
   ['is gone', (media) => rm(media), /x\.jpg/],

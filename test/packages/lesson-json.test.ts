@@ -46,6 +46,7 @@ const section = 'sections[0]';
 const step = `${section}.steps[0]`;
 const block = `${step}.content.content[0]`;
 const variable = 'lesson.variable_definitions[0]';
+const firstStep = 'Step "First step" in section "First section"';
 const noControls = 'must not contain control characters';
 const emptyTitle = 'must have 1 to 500 characters, and is empty';
 const noLetters = 'must have letters a-z or digits in it';
@@ -62,12 +63,7 @@ describe('lesson.json is rejected', () => {
     ['lesson.slug', '../..', noLetters],
     ['lesson.language', 'not a tag', 'must be a language tag such as en or pt-BR'],
     ['lesson.estimatedDuration', -1, 'must be a number of minutes, 0 or more'],
-    [
-      variable,
-      { name: 'x'.repeat(256), type: 'string' },
-      'must be at most 255 characters',
-      `${variable}.name`,
-    ],
+    [`${variable}.name`, 'x'.repeat(256), 'must be at most 255 characters'],
     [`${variable}.name`, '', 'must not be empty'],
     [`${variable}.type`, 3, 'must be a string'],
     ['lesson.widget_settings.overrides', [], 'must be an object'],
@@ -154,36 +150,23 @@ describe('lesson.json is rejected', () => {
     expect(check).toThrow(/and at least 9980 more$/);
   });
 
+  const blocksOf = (count: number) =>
+    Array.from({ length: count }, (_, index) => buildBlock({ props: { id: `b${index}` } }));
+  const longId = 'x'.repeat(8_000_000);
+  const longChoice = { id: 'q', choices: [{ id: longId, html: 'a' }], correct: [longId] };
   test.each([
+    [blocksOf(50_000), /^lesson\.json: has 50002 sections, steps and blocks; at most 50000 are allowed$/],
     [
-      '50,000 blocks and more',
-      { content: Array.from({ length: 50_000 }, (_, index) => buildBlock({ props: { id: `b${index}` } })) },
-      /^lesson\.json: has 50002 sections, steps and blocks; at most 50000 are allowed$/,
-    ],
-    [
-      'choices whose ids are too long',
-      {
-        content: [
-          {
-            type: 'MultipleChoice',
-            props: {
-              id: 'q',
-              choices: [{ id: 'x'.repeat(8_000_000), html: 'a' }],
-              correct: ['x'.repeat(8_000_000)],
-            },
-          },
-        ],
-      },
+      [{ type: 'MultipleChoice', props: longChoice }],
       /^lesson\.json: has too many or too long ids of blocks and choices: \d+ characters/,
     ],
-  ])('with %s', (_name, content, fault) => {
-    expect(faultsOf(lessonWithContent({ ...content, root: {} }))).toEqual([expect.stringMatching(fault)]);
+  ])('when it is too large: $1', (content, fault) => {
+    expect(faultsOf(lessonWithContent({ content, root: {} }))).toEqual([expect.stringMatching(fault)]);
   });
 
   test('with so many settings for a widget type that preparing each block would take long', () => {
     const settings = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`k${index}`, 0]));
-    const blocks = Array.from({ length: 1000 }, (_, index) => buildBlock({ props: { id: `b${index}` } }));
-    const lesson = lessonWithContent({ content: blocks, root: {} });
+    const lesson = lessonWithContent({ content: blocksOf(1000), root: {} });
     const { type } = buildBlock();
     lesson.lesson.widget_settings = { overrides: { [String(type)]: settings } };
     expect(faultsOf(lesson)).toEqual([
@@ -260,12 +243,8 @@ describe('lesson.json is accepted', () => {
   test.each([
     ['sections', [], 'The lesson has no sections'],
     [`${section}.steps`, [], 'Section 1 ("First section") has no steps'],
-    [`${step}.content.content`, [], 'Step "First step" in section "First section" has no blocks'],
-    [
-      `${block}.type`,
-      null,
-      'Step "First step" in section "First section" has a block without a type (content.content[0])',
-    ],
+    [`${step}.content.content`, [], `${firstStep} has no blocks`],
+    [`${block}.type`, null, `${firstStep} has a block without a type (content.content[0])`],
   ])('with a warning when it is unfinished: %s is %j', (path, value, warning) => {
     expect(accepted(changed(path, value)).warnings).toEqual([`lesson.json: ${warning}`]);
   });

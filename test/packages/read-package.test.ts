@@ -229,14 +229,11 @@ describe('packages from real systems are readable', () => {
   test.each([
     [composed, decomposed],
     [decomposed, composed],
-  ])(
-    'with accents encoded as %j in manifest.json, and as %j in the name of the file',
-    async (listed, named) => {
-      const all = { ...listing(listed), [`media/${named}`]: 'picture' };
-      await expectPicture(await zipOf(all));
-      await expectPicture(await writePackage(all));
-    },
-  );
+  ])('with accents encoded as %j in manifest.json, and as %j in the file name', async (listed, named) => {
+    const all = { ...listing(listed), [`media/${named}`]: 'picture' };
+    await expectPicture(await zipOf(all));
+    await expectPicture(await writePackage(all));
+  });
 
   test.each([
     ['CP437, as bit 11 says', { flags: 0 }, Buffer.from([0x9a])],

@@ -107,7 +107,7 @@ describe('reading an entry of a ZIP archive fails', () => {
     ['it unpacks to less than it declares', { size: 9 }, 'x: ends after 5 of 9 bytes'],
     ['its CRC-32 differs', { crc32: 1 }, 'x: is damaged: its CRC-32 does not match'],
     [
-      'it is stored and its CRC-32 differs',
+      'it is stored, and its CRC-32 differs',
       { method: 0, crc32: 1 },
       'x: is damaged: its CRC-32 does not match',
     ],
@@ -183,40 +183,22 @@ describe('a ZIP archive is rejected', () => {
     expect(await messageOfFailure(openZip(parts))).toBe(`a-lesson-v1.zip: ${fault}`);
   });
 
+  const withFiles = (...names: string[]) => [...baseParts, ...names.map((name) => ({ name }))];
   const sharing: ZipPart = { name: 'x', headerOf: 0 };
+  const noPackage = 'lesson.json and manifest.json must be at the top or in the only folder there';
   const overlong = { name: 'lesson.json', content: 'x', method: 0, size: 900, compressedSize: 900 };
   test.each<[string, ZipPart[], string]>([
-    [
-      'a path twice',
-      [...baseParts, { name: 'media/x' }, { name: 'media/x' }],
-      'media/x: duplicate of media/x',
-    ],
-    [
-      'a path in another case',
-      [...baseParts, { name: 'media/x' }, { name: 'Media/X' }],
-      'Media/X: duplicate of media/x',
-    ],
-    [
-      'a path in another Unicode form',
-      [...baseParts, { name: 'media/\u00e9' }, { name: 'media/e\u0301' }],
-      'media/e\u0301: duplicate of media/\u00e9',
-    ],
-    [
-      'a file that is also a folder',
-      [...baseParts, { name: 'media' }, { name: 'media/x' }],
-      'media: is a file and a folder at once',
-    ],
+    ['a path twice', withFiles('media/x', 'media/x'), 'media/x: duplicate of media/x'],
+    ['a path in another case', withFiles('media/x', 'Media/X'), 'Media/X: duplicate of media/x'],
+    ['a path in another Unicode form', withFiles('\u00e9', 'e\u0301'), 'e\u0301: duplicate of \u00e9'],
+    ['a file that is also a folder', withFiles('a', 'a/x'), 'a: is a file and a folder at once'],
     ['entries that share bytes', [...baseParts, sharing], 'lesson.json: overlaps with what follows it'],
     [
-      'an entry that reaches into the next',
+      'an entry over the next',
       [overlong, ...baseParts.slice(1)],
       'lesson.json: overlaps with what follows it',
     ],
-    [
-      'no package in it',
-      [{ name: 'a/x' }, { name: 'b/lesson.json' }],
-      'is not a lesson package: lesson.json and manifest.json must be at the top or in the only folder there',
-    ],
+    ['no package', [{ name: 'a/x' }, { name: 'b/lesson.json' }], `is not a lesson package: ${noPackage}`],
     ['nothing in it', [], 'is empty'],
   ])('with %s', async (_how, parts, fault) => {
     expect(await messageOfFailure(openZip(parts))).toBe(`a-lesson-v1.zip: ${fault}`);
@@ -259,7 +241,7 @@ describe('a ZIP archive is rejected', () => {
     [
       'has extra bytes at its end',
       Buffer.concat([zipBytes(baseParts), Buffer.from('more')]),
-      'is a truncated or damaged ZIP archive',
+      'truncated or damaged',
     ],
   ])('that %s', async (_what, bytes, message) => {
     expect(await messageOfFailure(openPackageSource(await writeArchive(bytes)))).toContain(message);

@@ -191,17 +191,14 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
       ],
       ['a key without permissions', { accessKeyId, secretAccessKey }, /denies access: its key has to list/],
       ['no service', down, /does not answer \(ECONNREFUSED\): check that it runs, and/],
-    ] satisfies [string, Partial<S3Settings>, RegExp][])(
-      'reports %s with advice',
-      async (_, changes, text) => {
-        const limits = { ...defaultLimits, retryBudgetMs: 0 };
-        const options = { spoolFolder: '/nowhere', partBytes: minPartBytes, limits };
-        const store = createS3Store({ ...server.settings, ...changes }, options);
-        const message: unknown = expect.stringMatching(text);
-        await expect(store.check()).rejects.toMatchObject({ code: 'INTERNAL_ERROR', message });
-        await expect(store.ping()).rejects.toMatchObject({ code: 'INTERNAL_ERROR' });
-      },
-    );
+    ] satisfies [string, Partial<S3Settings>, RegExp][])('reports %s with advice', async (_, bad, fix) => {
+      const limits = { ...defaultLimits, retryBudgetMs: 0 };
+      const options = { spoolFolder: '/nowhere', partBytes: minPartBytes, limits };
+      const store = createS3Store({ ...server.settings, ...bad }, options);
+      const message: unknown = expect.stringMatching(fix);
+      await expect(store.check()).rejects.toMatchObject({ code: 'INTERNAL_ERROR', message });
+      await expect(store.ping()).rejects.toMatchObject({ code: 'INTERNAL_ERROR' });
+    });
   });
 });
 
