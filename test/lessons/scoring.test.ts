@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readQuestion, scoreMultipleChoice } from '../../shared/lessons/scoring/multiple-choice.ts';
+import { readAttempts } from '../../shared/lessons/scoring/scoring.ts';
 
 const choices = ['a', 'b', 'c', 'd'].map((id) => ({ id, html: id.toUpperCase() }));
 const one = { choices, correct: ['b'] };
@@ -81,4 +82,9 @@ describe('readQuestion', () => {
   test('returns each right choice once, in the order of the choices', () => {
     expect(readQuestion({ choices, correct: ['c', 'a', 'c'] }).correct).toEqual(['a', 'c']);
   });
+});
+
+test('only a whole number of at least 1 limits the attempts', () => {
+  expect([1, 2].map(readAttempts)).toEqual([1, 2]);
+  for (const none of [0, -1, 1.5, '2', null, true, {}, undefined]) expect(readAttempts(none)).toBe(Infinity);
 });

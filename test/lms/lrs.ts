@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { contentType } from 'mime-types';
 import requirements from '@cmi5/requirements/requirements.json' with { type: 'json' };
 import { serve } from '../support/serve.ts';
 import { cmi5Violation, verbOf } from './cmi5-rules.ts';
@@ -38,11 +39,6 @@ export interface Cmi5Platform {
 }
 
 const homePage = 'https://platform.example';
-const types: Record<string, string> = {
-  html: 'text/html; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
-  css: 'text/css; charset=utf-8',
-};
 
 /** Starts a platform for the files of a package, until the end of the test. */
 export async function startCmi5Platform(files: ReadonlyMap<string, Buffer>): Promise<Cmi5Platform> {
@@ -72,7 +68,7 @@ export async function startCmi5Platform(files: ReadonlyMap<string, Buffer>): Pro
     const path = url.pathname;
     if (path.startsWith('/package/')) {
       const name = decodeURIComponent(path.slice('/package/'.length));
-      const type = types[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
+      const type = contentType(name.slice(name.lastIndexOf('.') + 1)) || 'text/plain';
       const file = files.get(name);
       return void response.writeHead(file === undefined ? 404 : 200, { 'content-type': type }).end(file);
     }

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { contentType } from 'mime-types';
 import { serve } from '../support/serve.ts';
 
 /*
@@ -28,11 +29,7 @@ export interface LearnerRecord {
   calls: string[];
 }
 
-export interface Platform {
-  /** The URL that launches the package for a learner. */
-  launchUrl(learner: string, options?: LaunchOptions): string;
-  record(learner: string): LearnerRecord;
-}
+export type Platform = Awaited<ReturnType<typeof startPlatform>>;
 
 export interface LaunchOptions {
   /** '' as platforms that do not know modes. */
@@ -49,21 +46,9 @@ export interface LaunchOptions {
 const scripts = { '1.2': 'scorm12', '2004': 'scorm2004' } as const;
 
 export type ScormVersion = keyof typeof scripts;
-const types: Record<string, string> = {
-  html: 'text/html; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
-  css: 'text/css; charset=utf-8',
-  png: 'image/png',
-  jpg: 'image/jpeg',
-  webp: 'image/webp',
-  svg: 'image/svg+xml',
-};
 
 /** Starts a platform for the files of a package, until the end of the test. */
-export async function startPlatform(
-  version: ScormVersion,
-  files: ReadonlyMap<string, Buffer>,
-): Promise<Platform> {
+export async function startPlatform(version: ScormVersion, files: ReadonlyMap<string, Buffer>) {
   const records = new Map<string, LearnerRecord>();
   const recordOf = (learner: string): LearnerRecord => {
     const record = records.get(learner) ?? { cmi: {}, values: [], calls: [] };
@@ -75,7 +60,7 @@ export async function startPlatform(
     const url = new URL(request.url ?? '/', 'http://platform');
     const learner = url.searchParams.get('learner') ?? '';
     const send = (type: string, body: string | Buffer) =>
-      response.writeHead(200, { 'content-type': types[type] ?? 'application/octet-stream' }).end(body);
+      response.writeHead(200, { 'content-type': contentType(type) || 'text/plain' }).end(body);
     if (url.pathname === '/commit') {
       const { cmi, values, calls } = JSON.parse(await text(request)) as LearnerRecord;
       const record = recordOf(learner);
@@ -103,7 +88,8 @@ export async function startPlatform(
   const serveAll = () => serve((request, response) => void handle(request, response));
   const [own, other] = [await serveAll(), await serveAll()];
   return {
-    launchUrl(learner, options = {}) {
+    /** Returns the URL that launches the package for a learner. */
+    launchUrl(learner: string, options: LaunchOptions = {}) {
       const content = `${other}/bridge?platform=${encodeURIComponent(own)}`;
       const query = new URLSearchParams({ learner, options: JSON.stringify({ ...options, content }) });
       return `${own}/launch?${query.toString()}`;

@@ -6,6 +6,7 @@ import type { LessonMap } from '../../shared/lms/lesson-map.ts';
 import { decodeState, encodeState, losses } from '../../shared/lms/state-codec.ts';
 import type { SavedItem, SavedState } from '../../shared/lms/state-codec.ts';
 import { stateSizeOf } from '../../shared/lms/worst-case.ts';
+import { buildLesson, buildSection, buildStep } from '../lessons/build-lesson.ts';
 
 type Kind = 'choice' | 'partial' | 'open' | 'custom' | 'none';
 
@@ -23,23 +24,17 @@ function lessonOf(steps: Kind[][], variables: string[] = []): LessonContent {
       none: { type: 'Text', props: { id, html: 'x' } },
     }[kind];
   };
-  return {
-    lesson: {
-      ...{ id: 'l', slug: 'l', title: 'L', status: 'published', widget_settings: { overrides: {} } },
-      variable_definitions: variables.map((name) => ({ name, type: 'string' })),
-    },
+  const lesson = buildLesson({
     sections: [
-      {
-        ...{ id: 's', title: 'S', order_index: 0 },
-        steps: steps.map((kinds, index) => ({
-          ...{ id: `step-${index}`, title: '', order_index: index },
-          content: { root: {}, content: kinds.map(block) },
-        })),
-      },
+      buildSection({
+        steps: steps.map((kinds, index) =>
+          buildStep({ id: `step-${index}`, content: { root: {}, content: kinds.map(block) } }),
+        ),
+      }),
     ],
-    totalSections: 1,
-    totalSteps: steps.length,
-  };
+  });
+  lesson.lesson.variable_definitions = variables.map((name) => ({ name, type: 'string' }));
+  return lesson;
 }
 
 const kinds = fc.constantFrom<Kind>('choice', 'partial', 'open', 'custom', 'none');

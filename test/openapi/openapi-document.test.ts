@@ -135,16 +135,13 @@ test('the document names PUBLIC_URL, and the session cookie as browsers accept i
 
 /* Documented responses that no other test gets: `ask` compares each response with the OpenAPI document. */
 
-const built = useStarted(
-  async () => {
-    const { path, mediaIds } = await buildPackage({ media: [{ bytes: Buffer.from('GIF89a') }] });
-    const version = await buildVersion(api, api.organization, path);
-    const { user } = await buildUser(api, { organization: api.organization });
-    const medium = `/api/public/lessons/${version.lessonId}/media/${mediaIds[0]}?token=${buildLearnerToken(version)}`;
-    return { version, medium, session: await openSession(api.url, user) };
-  },
-  () => Promise.resolve(),
-);
+const built = useStarted(async () => {
+  const { path, mediaIds } = await buildPackage({ media: [{ bytes: Buffer.from('GIF89a') }] });
+  const version = await buildVersion(api, api.organization, path);
+  const { user } = await buildUser(api, { organization: api.organization });
+  const medium = `/api/public/lessons/${version.lessonId}/media/${mediaIds[0]}?token=${buildLearnerToken(version)}`;
+  return { version, medium, session: await openSession(api.url, user) };
+});
 
 test.each<[what: string, path: () => string, options: () => AskOptions]>([
   [

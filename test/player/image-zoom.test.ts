@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { useWidgetPage } from './player-lab.ts';
+import { openInFrame, useWidgetPage } from './player-lab.ts';
 import type { SampleBlock } from './player-lab.ts';
 
 const { lab, view, page } = useWidgetPage();
@@ -97,17 +97,7 @@ describe('a picture that is shown smaller than its size', () => {
 
   it('opens in the visible part of a frame that is higher than the screen', async () => {
     const { page } = await lab.openWidgets({ viewport: { width: 900, height: 600 } });
-    await page.evaluate(`new Promise((done) => {
-      const frame = document.createElement('iframe');
-      frame.sandbox = 'allow-scripts';
-      frame.style.cssText = 'display: block; width: 100%; height: 4000px';
-      frame.onload = done;
-      frame.src = '/widgets.html';
-      document.body.append(frame);
-    })`);
-    const frame = page.frames().find((candidate) => candidate.parentFrame());
-    if (!frame) throw new Error('the frame did not load');
-    await frame.waitForFunction('window.ready');
+    const frame = await openInFrame(page, 'display: block; width: 100%; height: 4000px');
     const blocks = [{ type: 'Text', props: { html: '<p>Line</p>'.repeat(40) } }, picture];
     await frame.evaluate(`show(${JSON.stringify(blocks)})`);
     await frame.locator('.lectern-figure').scrollIntoViewIfNeeded();

@@ -2,10 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { useLessonPage } from './player-lab.ts';
 import { lessonOf, question, text, threeSteps } from './samples.ts';
 
-const { lab, view, page } = useLessonPage();
-
-const click = (name: string) => page.getByRole('button', { name, exact: true }).click();
-const heading = () => page.getByRole('heading', { level: 1 }).textContent();
+const { lab, view, page, click, heading } = useLessonPage();
 
 describe('one button stands out', () => {
   const isLoud = async (name: string) => {

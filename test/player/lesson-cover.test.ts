@@ -6,7 +6,7 @@ import { faultsIn } from '../support/axe.ts';
 import { useLessonPage } from './player-lab.ts';
 import { lessonOf, text, threeSteps } from './samples.ts';
 
-const { view, page } = useLessonPage({ viewport: { width: 360, height: 640 } });
+const { view, page, button, heading } = useLessonPage({ viewport: { width: 360, height: 640 } });
 
 const cover = {
   image: './media/none.png',
@@ -17,8 +17,6 @@ const covered = () => {
   const lesson = threeSteps();
   return { ...lesson, lesson: { ...lesson.lesson, estimatedDuration: 12, cover } };
 };
-const button = (name: string) => page.getByRole('button', { name, exact: true });
-const heading = () => page.getByRole('heading', { level: 1 }).textContent();
 
 describe('a lesson with a cover', () => {
   it('begins with it, and Start leads to the first step without an event', async () => {

@@ -94,7 +94,7 @@ describe('callbacks', () => {
     );
   });
 
-  it('a callback may navigate or destroy the player; the current operation still completes in order', async () => {
+  it('an answer that a widget reports in destroy() belongs to its step, even if the callback navigates or destroys the player', async () => {
     const Slow = `export default { mount: (element, { context }) => ({ destroy: () => context.answer(1) }) };`;
     const lesson = threeSteps();
     lesson.sections[0]?.steps[0]?.content.content.push({ type: 'Slow', props: { id: 's1' } });
@@ -111,6 +111,8 @@ describe('callbacks', () => {
       await page.evaluate('handle.next()');
       expect(await page.locator('.lectern-step-body').count()).toBe(left);
       expect(await view.calls('onStepChange')).toHaveLength(Number(steps));
+      const [answer] = await view.calls('onAnswer');
+      expect(answer).toMatchObject({ stepId: 'mercury', item: { answer: 1 } });
     }
   });
 

@@ -69,22 +69,14 @@ describe('a widget', () => {
     expect(await page.locator('.lectern-missing').count()).toBe(0);
   });
 
-  it('that never arrives blocks nothing', async () => {
-    await view.start(
-      { lesson: around(block('Never')) },
-      { widgets: { Never: 'await new Promise(() => {});' } },
-    );
-    expect(await page.getByText('Loading…').isVisible()).toBe(true);
-    await goesOn();
-  });
-
-  it('that was removed while loading is not shown later', async () => {
+  it('that is still loading blocks nothing, and is not shown once the learner has left its step', async () => {
     const Late = `await new Promise((resolve) => { window.arrive = resolve; });
       export default { mount() { window.wasMounted = true; return { destroy() {} }; } };`;
     await view.start({ lesson: around(block('Late')) }, { widgets: { Late } });
     await page.waitForFunction('window.arrive');
-    await page.evaluate('handle.next(); arrive();');
-    await page.evaluate('new Promise((resolve) => setTimeout(resolve))');
+    expect(await page.getByText('Loading…').isVisible()).toBe(true);
+    await goesOn();
+    await page.evaluate('arrive(); new Promise((resolve) => setTimeout(resolve))');
     expect(await page.evaluate('window.wasMounted')).toBeUndefined();
   });
 
@@ -154,15 +146,6 @@ describe('a lesson', () => {
       false,
       false,
     ]);
-  });
-
-  it('with missing pieces plays the rest', async () => {
-    const lesson = {
-      sections: [null, { steps: [null, { content: { content: [null, text('t1', 'Left')] } }] }],
-    };
-    await view.start({ lesson });
-    await page.getByRole('button', { name: 'Next' }).click();
-    expect(await page.getByText('Left').isVisible()).toBe(true);
   });
 
   it("nested to JSON's depth limit plays; a deeper one is rejected", async () => {

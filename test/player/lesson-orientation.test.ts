@@ -2,9 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { useLessonPage } from './player-lab.ts';
 import { lessonOf, question, text, threeSteps } from './samples.ts';
 
-const { view, page } = useLessonPage({ viewport: { width: 360, height: 640 } });
-
-const button = (name: string) => page.getByRole('button', { name, exact: true });
+const { view, page, button } = useLessonPage({ viewport: { width: 360, height: 640 } });
 
 /** Two sections of 20 steps. */
 const manySteps = () => {

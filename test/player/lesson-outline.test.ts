@@ -2,13 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { useLessonPage } from './player-lab.ts';
 import { lessonOf, text, threeSteps } from './samples.ts';
 
-const { view, page } = useLessonPage();
+const { view, page, focused } = useLessonPage();
 
 const narrow = { width: 400, height: 700 };
 const wide = { width: 1200, height: 700 };
 const contents = () => page.getByRole('button', { name: 'Contents' });
 const outline = () => page.getByRole('navigation', { name: 'Contents' });
-const focused = () => page.evaluate('document.activeElement.textContent');
 const entry = (name: string | RegExp) => outline().getByRole('button', { name });
 
 describe('the outline', () => {
@@ -39,7 +38,7 @@ describe('the outline', () => {
     expect(await outline().isVisible()).toBe(true);
   });
 
-  it('is a drawer on a narrow page, which takes the focus and returns it', async () => {
+  it('is a drawer on a narrow page, which takes the focus, returns it, and closes by Escape, a choice and a click outside', async () => {
     await page.setViewportSize(narrow);
     await view.start({ lesson: threeSteps() });
     expect(await outline().isVisible()).toBe(false);
@@ -52,11 +51,6 @@ describe('the outline', () => {
     expect(await focused()).toBe('Contents');
     // A dialog fires its close event in a separate task.
     await expect.poll(() => contents().getAttribute('aria-expanded')).toBe('false');
-  });
-
-  it('the drawer closes when a step is selected, and by a click outside', async () => {
-    await page.setViewportSize(narrow);
-    await view.start({ lesson: threeSteps() });
     await contents().click();
     await entry('Neptune').click();
     expect(await outline().isVisible()).toBe(false);
@@ -64,11 +58,7 @@ describe('the outline', () => {
     await contents().click();
     await page.mouse.click(395, 300);
     expect(await outline().isVisible()).toBe(false);
-  });
-
-  it("switches between sidebar and drawer with the player's width", async () => {
-    await page.setViewportSize(narrow);
-    await view.start({ lesson: threeSteps() });
+    // With more space it becomes a sidebar.
     await contents().click();
     await page.setViewportSize(wide);
     // The drawer shows it as well until the page gets the resize event.

@@ -2,11 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { useLessonPage } from './player-lab.ts';
 import { lessonOf, question, text, threeSteps } from './samples.ts';
 
-const { view, page } = useLessonPage({ viewport: { width: 700, height: 500 } });
-
-const heading = () => page.locator('h1').textContent();
-const focused = () => page.evaluate('document.activeElement.textContent');
-const click = (name: string) => page.getByRole('button', { name, exact: true }).click();
+const { view, page, heading, focused, click } = useLessonPage({ viewport: { width: 700, height: 500 } });
 
 /** Presses Tab until a control with this name has the focus. */
 async function tabTo(name: RegExp): Promise<void> {
@@ -259,15 +255,6 @@ describe('the end of a lesson', () => {
     await click('Finish');
     expect(await page.locator('.lectern-result, .lectern-end ul').count()).toBe(0);
     expect(await heading()).toBe('Lesson complete');
-  });
-
-  it('is where a finished lesson opens again', async () => {
-    await answerAndFinish();
-    const state = await page.evaluate('handle.state()');
-    await view.start({ lesson: threeSteps(), state });
-    expect(await heading()).toBe('Lesson complete');
-    await click('Back to the lesson');
-    expect(await heading()).toBe('Neptune');
   });
 });
 

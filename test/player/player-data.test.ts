@@ -128,27 +128,6 @@ describe('the body', () => {
     expect(await membersFor('&include_metadata=false&validate_playability=false')).toEqual([]);
     expect(await membersFor('&include_metadata=true&validate_playability=false')).toEqual(['metadata']);
   });
-
-  test("has metadata with counts, and a duration in minutes: the lesson's own, or else 2 for each step", async () => {
-    const metadata = { title: 'A lesson', status: 'published', totalSections: 2, totalSteps: 3 };
-    for (const [estimatedDuration, minutes] of [[25, 25] as const, [null, 6] as const]) {
-      const version = await publish({ lesson: { estimatedDuration, status: 'draft' } });
-      const answer = await load(version, buildLearnerToken(version), '&include_metadata=true');
-      expect(jsonOf(answer)).toMatchObject({ metadata: { ...metadata, estimatedDuration: minutes } });
-      expect(Object.keys((jsonOf(answer) as { metadata: object }).metadata)).toHaveLength(5);
-    }
-  });
-
-  test('is equal byte for byte at every load, also from another process, with Cache-Control: no-store', async () => {
-    const token = buildLearnerToken(version);
-    const first = await load(version, token);
-    expect((await load(version, token)).body).toEqual(first.body);
-    const other = await api.startApi();
-    const url = `${other}/api/public/lessons/${version.lessonId}/player-data?token=${token}`;
-    expect((await ask(url)).body).toEqual(first.body);
-    expect(first.headers.get('cache-control')).toBe('no-store');
-    expect(first.headers.get('vary')).toBe('Accept-Encoding');
-  });
 });
 
 describe('the loaded version', () => {

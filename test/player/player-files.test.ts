@@ -7,7 +7,7 @@ import { policyOf } from '../embed/embed-pages.ts';
 import { useApi, useStarted } from '../support/use.ts';
 
 const api = useApi();
-const release = useStarted(playerRelease, () => Promise.resolve());
+const release = useStarted(playerRelease);
 
 const plain = { 'accept-encoding': 'identity' };
 const fileOf = (name: string, headers: Record<string, string> = plain, url = api.url) =>

@@ -1,43 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { basename, extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { contentType } from 'mime-types';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { beforeEach, expect } from 'vitest';
 import { closeContexts, sharedBrowser } from '../support/browser.ts';
+import { listen } from '../support/serve.ts';
 import { useStarted } from '../support/use.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const dist = join(root, 'player', 'dist');
 const demo = join(root, 'demo', 'lesson');
 
-const contentTypes: Record<string, string> = {
-  '.html': 'text/html',
-  '.js': 'text/javascript',
-  '.css': 'text/css',
-  '.json': 'application/json',
-  '.svg': 'image/svg+xml',
-};
-
-/** A browser, and a server on loopback with the built player and widgets, the demo lesson, and files of the test. */
-export interface PlayerLab {
-  origin: string;
-  /** Files by path, as in `/archive/lesson.json`; null for one that never responds. */
-  files: Map<string, string | null>;
-  /** Opens a page of an integrator that mounts lessons. */
-  openLesson(options?: BrowserContextOptions): Promise<LessonPage>;
-  /** Opens a page that mounts widgets by themselves. */
-  openWidgets(options?: BrowserContextOptions): Promise<WidgetPage>;
-  close(): Promise<void>;
-}
-
-interface TestPage {
-  page: Page;
-  /** URLs that the page has requested, as paths where they are the server's. */
-  requests: string[];
-  close(): Promise<void>;
-}
+export type WidgetPage = Awaited<ReturnType<typeof openWidgets>>;
 
 /** The options of `mountLesson` that can be sent to the browser. */
 interface StartOptions {
@@ -64,16 +40,6 @@ interface StartExtras {
 /** A callback's name and its argument. */
 type Call = [name: string, event: Record<string, unknown>];
 
-export interface LessonPage extends TestPage {
-  /** Mounts a lesson in place of the previous one, and waits until it is ready. */
-  start(this: void, options: StartOptions, extras?: StartExtras): Promise<void>;
-  /** Returns all calls, or the arguments of one callback. */
-  calls(): Promise<Call[]>;
-  calls(name: string): Promise<Record<string, unknown>[]>;
-  /** Uncaught errors of the page. */
-  errors: string[];
-}
-
 /** A block in the tests' notation, which may be invalid on purpose. */
 export interface SampleBlock {
   type?: string;
@@ -95,16 +61,8 @@ interface ShowOptions {
   tries?: Record<string, number>;
 }
 
-export interface WidgetPage extends TestPage {
-  /** Mounts blocks in place of the previous ones. */
-  show(blocks: SampleBlock[], options?: ShowOptions): Promise<void>;
-  reports(): Promise<Report[]>;
-  /** Exceptions from widgets and uncaught errors of the page. */
-  failures(): Promise<string[]>;
-}
-
-/** Starts a lab for the file. */
-export function usePlayerLab(): PlayerLab {
+/** Starts a browser and a server on loopback with the built player and widgets, the demo lesson, and files of the test. */
+export function usePlayerLab() {
   return useStarted(startLab, (lab) => lab.close());
 }
 
@@ -118,7 +76,15 @@ export function useLessonPage(options?: BrowserContextOptions) {
   beforeEach(({ onTestFinished }) => {
     onTestFinished(() => expect(view.errors.splice(0)).toEqual([]));
   });
-  return { lab, view, page: usePage(view) };
+  const page = useStarted(() => Promise.resolve(view.page));
+  const button = (name: string) => page.getByRole('button', { name, exact: true });
+  return {
+    ...{ lab, view, page, button },
+    click: (name: string) => button(name).click(),
+    heading: () => page.getByRole('heading', { level: 1 }).textContent(),
+    /** The text of the element that has the focus. */
+    focused: () => page.evaluate('document.activeElement.textContent'),
+  };
 }
 
 /** Starts a lab with a page for widgets, which all tests use. A widget that throws fails the test. */
@@ -131,17 +97,11 @@ export function useWidgetPage() {
   beforeEach(({ onTestFinished }) => {
     onTestFinished(async () => expect(await view.failures()).toEqual([]));
   });
-  return { lab, view, page: usePage(view) };
+  return { lab, view, page: useStarted(() => Promise.resolve(view.page)) };
 }
 
-function usePage(view: TestPage): Page {
-  return useStarted(
-    () => Promise.resolve(view.page),
-    () => Promise.resolve(),
-  );
-}
-
-async function startLab(): Promise<PlayerLab> {
+async function startLab() {
+  /** Files by path, as in `/archive/lesson.json`; null for one that never responds. */
   const files = new Map<string, string | null>();
   const media = await demoMedia();
 
@@ -164,30 +124,48 @@ async function startLab(): Promise<PlayerLab> {
       // As on the real server, files for widgets allow the sandboxed frame with its opaque origin.
       response.setHeader('Access-Control-Allow-Origin', '*');
       response.statusCode = file ? 200 : 404;
-      response.setHeader('Content-Type', file?.type ?? contentTypes[extname(pathname)] ?? 'text/plain');
+      response.setHeader('Content-Type', file?.type ?? (contentType(extname(pathname)) || 'text/plain'));
       response.end(file?.body);
     });
   });
   const browser = await sharedBrowser();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { origin, close } = await listen(server);
   return {
     origin,
     files,
-    openLesson: (options) => openLesson(browser, origin, options),
-    openWidgets: (options) => openWidgets(browser, origin, options),
-    async close() {
+    /** Opens a page of an integrator that mounts lessons. */
+    openLesson: (options?: BrowserContextOptions) => openLesson(browser, origin, options),
+    /** Opens a page that mounts widgets by themselves. */
+    openWidgets: (options?: BrowserContextOptions) => openWidgets(browser, origin, options),
+    close: async () => {
       await closeContexts(browser);
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await close();
     },
   };
+}
+
+/** Opens a page with widgets in a sandboxed frame of a page, as in the player; returns the frame. */
+export async function openInFrame(page: Page, style: string) {
+  await page.evaluate(`new Promise((done) => {
+    const frame = document.createElement('iframe');
+    frame.sandbox = 'allow-scripts';
+    frame.style.cssText = '${style}';
+    frame.onload = done;
+    frame.src = '/widgets.html';
+    document.body.append(frame);
+  })`);
+  const frame = page.frames().find((candidate) => candidate.parentFrame());
+  if (!frame) throw new Error('the frame did not load');
+  await frame.waitForFunction('window.ready');
+  return frame;
 }
 
 async function openPage(browser: Browser, origin: string, path: string, options?: BrowserContextOptions) {
   const context = await browser.newContext(options);
   const page = await context.newPage();
+  /** Uncaught errors of the page. */
   const errors: string[] = [];
+  /** URLs that the page has requested, as paths where they are the server's. */
   const requests: string[] = [];
   page.on('pageerror', (error) => errors.push(error.message));
   page.on('request', (request) => requests.push(request.url().replace(origin, '')));
@@ -196,14 +174,11 @@ async function openPage(browser: Browser, origin: string, path: string, options?
   return { page, errors, requests, close: () => context.close() };
 }
 
-async function openLesson(
-  browser: Browser,
-  origin: string,
-  options?: BrowserContextOptions,
-): Promise<LessonPage> {
+async function openLesson(browser: Browser, origin: string, options?: BrowserContextOptions) {
   const opened = await openPage(browser, origin, '/lesson.html', options);
   const { page } = opened;
 
+  /** Returns all calls, or the arguments of one callback. */
   async function calls(): Promise<Call[]>;
   async function calls(name: string): Promise<Record<string, unknown>[]>;
   async function calls(name?: string): Promise<unknown[]> {
@@ -214,26 +189,25 @@ async function openLesson(
   return {
     ...opened,
     calls,
-    async start(given, { widgets = {}, throwing = [], callbacks = [] } = {}) {
-      await page.evaluate(
-        `start(${[given, widgets, throwing, callbacks].map((value) => JSON.stringify(value)).join()})`,
-      );
+    /** Mounts a lesson in place of the previous one, and waits until it is ready. */
+    start: async (given: StartOptions, { widgets = {}, throwing = [], callbacks = [] }: StartExtras = {}) => {
+      const sent = [given, widgets, throwing, callbacks].map((value) => JSON.stringify(value));
+      await page.evaluate(`start(${sent.join()})`);
       await page.waitForFunction('window.events.length > 0');
     },
   };
 }
 
-async function openWidgets(
-  browser: Browser,
-  origin: string,
-  options?: BrowserContextOptions,
-): Promise<WidgetPage> {
+async function openWidgets(browser: Browser, origin: string, options?: BrowserContextOptions) {
   const opened = await openPage(browser, origin, '/widgets.html', options);
   const { page, errors } = opened;
   return {
     ...opened,
-    show: (blocks, shown = {}) => page.evaluate(`show(${JSON.stringify(blocks)}, ${JSON.stringify(shown)})`),
-    reports: () => page.evaluate('window.reports'),
+    /** Mounts blocks in place of the previous ones. */
+    show: (blocks: SampleBlock[], shown: ShowOptions = {}): Promise<void> =>
+      page.evaluate(`show(${JSON.stringify(blocks)}, ${JSON.stringify(shown)})`),
+    reports: () => page.evaluate<Report[]>('window.reports'),
+    /** Exceptions from widgets and uncaught errors of the page. */
     failures: async () => [...(await page.evaluate<string[]>('window.failures')), ...errors],
   };
 }

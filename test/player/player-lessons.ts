@@ -57,10 +57,7 @@ export async function publishLesson(
 
 /** Publishes a lesson that the tests of a file share. */
 export function useLesson(api: Api, content: Parameters<typeof publishLesson>[2] = {}): LessonVersion {
-  return useStarted(
-    () => publishLesson(api, api.organization, content),
-    () => Promise.resolve(),
-  );
+  return useStarted(() => publishLesson(api, api.organization, content));
 }
 
 export type Session = Record<string, unknown> & { revision: number; status: string };

@@ -18,10 +18,7 @@ import {
 import type { Session } from './player-lessons.ts';
 
 const api = useApi();
-const otherApi = useStarted(
-  async () => ({ url: await api.startApi() }),
-  () => Promise.resolve(),
-);
+const otherApi = useStarted(async () => ({ url: await api.startApi() }));
 const version = useLesson(api);
 
 /** Two tabs of a new learner, at two API processes. */

@@ -98,13 +98,6 @@ test('a lesson with inconsistent or extra parts is prepared again', async () => 
   expect(await partsOf(_id, 'lesson')).toHaveLength(1);
 });
 
-test('a lesson larger than the lesson cache still loads', async () => {
-  const { _id } = await largeLesson(megabyte / 2);
-  const lessons = lessonsOf(megabyte / 4);
-  const texts = [await load(lessons, _id), ...(await Promise.all([load(lessons, _id), load(lessons, _id)]))];
-  expect(texts.map((text) => text?.includes('"id":"text"'))).toEqual([true, true, true]);
-});
-
 test('a lesson loads although others evict it from memory while it is read', async () => {
   const slow = await largeLesson(megabyte);
   const quick = [await largeLesson(megabyte / 6, 2), await largeLesson(megabyte / 6, 3)];

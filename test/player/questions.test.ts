@@ -58,13 +58,6 @@ describe('MultipleChoice', () => {
     expect(await page.getByRole('checkbox').count()).toBe(3);
   });
 
-  it('checking without an answer reports nothing and shows what is missing', async () => {
-    await view.show([question]);
-    await answer();
-    expect(await view.reports()).toEqual([]);
-    expect(await statusText()).toBe('Choose an answer first.');
-  });
-
   it('a question without a right choice reports no score, and the learner can change the answer', async () => {
     await view.show([{ ...told, props: { ...told.props, correct: [] } }]);
     await answer('The Moon');
@@ -98,14 +91,17 @@ describe('MultipleChoice', () => {
     expect(await view.reports()).toEqual([]);
   });
 
-  it.each([['text'], [{ mars: true }], [['gone']], [[null]], [7]])(
-    'starts over from an invalid state of %j',
-    async (state) => {
-      await view.show([limited], { states: { q1: state }, tries: { q1: 2 } });
-      expect(await page.getByRole('button').textContent()).toBe('Check answer');
-      expect(await page.getByText('2 tries left').isVisible()).toBe(true);
-    },
-  );
+  it('starts over from an invalid saved answer', async () => {
+    const states = { a: 'text', b: { mars: true }, c: ['gone'], d: [null], e: 7 };
+    const ids = Object.keys(states);
+    const tries = Object.fromEntries(ids.map((id) => [id, 2]));
+    await view.show(
+      ids.map((id) => withProps({ id, attempts: 2 })),
+      { states, tries },
+    );
+    expect(await page.getByRole('button').allTextContents()).toEqual(Array(5).fill('Check answer'));
+    expect(await page.getByText('2 tries left').count()).toBe(5);
+  });
 
   it('hints appear on request, each choice has feedback for learners who did not select it, and shuffled choices stay', async () => {
     const hinted = choices.map((choice) => ({
@@ -225,13 +221,6 @@ describe('a limit of attempts', () => {
     expect(await page.getByText('1 try left').isVisible()).toBe(true);
     await answer('The Sun');
     expect(await page.getByRole('button').count()).toBe(0);
-  });
-
-  it.each([0, -1, 1.5, '2', null, true, {}])('%j is not a limit', async (attempts) => {
-    await view.show([withProps({ attempts })]);
-    expect(await page.getByText(/tr(y|ies) left/).count()).toBe(0);
-    await answer('The Sun');
-    expect(await button('Try again').count()).toBe(1);
   });
 
   it("attempt numbers use the language's format", async () => {

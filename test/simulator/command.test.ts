@@ -1,10 +1,8 @@
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { freePort } from '../../shared/embedded/server-process.ts';
 import { createPlatform, listPlatforms } from '../../shared/models/lti-platform.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { lectern, lecternHere, startCommand } from '../cli/command-line.ts';
@@ -81,12 +79,3 @@ test('a release contains no simulator, and its command says how to run it', asyn
       'lectern: `lti simulate` is a development tool that releases do not contain. Run it from a checkout of Lectern: npm run -s lectern -- lti simulate\n',
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}

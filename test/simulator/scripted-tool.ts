@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { JWTPayload } from 'jose';
@@ -13,6 +11,7 @@ import type { LinkOptions, Simulator } from '../../simulator/simulator.ts';
 import { startSimulator } from '../../simulator/start.ts';
 import type { SimulatorOptions } from '../../simulator/start.ts';
 import { mediaType, scope } from '../../simulator/vocabulary.ts';
+import { listen } from '../support/serve.ts';
 import { useStarted } from '../support/use.ts';
 
 /** A small LTI tool that tests script. It shares no code with Lectern's tool. */
@@ -50,7 +49,7 @@ export function useSimulatorLab(options?: SimulatorOptions): {
       return { simulator, ...(await startScriptedTool(simulator)) };
     },
     async ({ simulator, close }) => {
-      close();
+      await close();
       await simulator.close();
     },
   );
@@ -64,13 +63,11 @@ export function useSimulatorLab(options?: SimulatorOptions): {
 
 async function startScriptedTool(
   simulator: Simulator,
-): Promise<{ scripted: ScriptedTool; close: () => void }> {
+): Promise<{ scripted: ScriptedTool; close: () => Promise<void> }> {
   const { publicKey, privateKey } = await generateKeyPair('RS256');
   const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid, alg: 'RS256', use: 'sig' }] });
   const server = createServer((request, response) => void respond(request, response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { origin: url, close } = await listen(server);
   const register = (details: Partial<Tool> = {}) =>
     simulator.addTool({
       loginUrl: `${url}/login`,
@@ -132,13 +129,7 @@ async function startScriptedTool(
       response.setHeader('content-type', 'text/html').end(scripted.pages.get(pathname) ?? '');
     }
   }
-  return {
-    scripted,
-    close: () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
+  return { scripted, close };
 }
 
 function authorizationUrl(

@@ -1,10 +1,8 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../../shared/embedded/server-process.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { Player, useLesson } from '../player/player-lessons.ts';
 import { ask } from '../support/answers.ts';
@@ -18,15 +16,6 @@ import { temporaryFolder } from '../support/folders.ts';
 
 const api = useApi({}, { worker: true });
 const version = useLesson(api);
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 test.each([
   ['js', 'receiver.mjs', process.execPath],

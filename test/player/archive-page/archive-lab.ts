@@ -1,17 +1,16 @@
-import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { dirname, join, normalize } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { contentType } from 'mime-types';
-import type { BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext } from 'playwright-core';
 import { afterAll, afterEach, inject } from 'vitest';
 import type { LessonVersion } from '../../../shared/models/lesson-version.ts';
 import { takeApart } from '../../exports/exports.ts';
 import type { Export } from '../../exports/exports.ts';
 import { exportPath } from '../../support/factories.ts';
 import { closeContexts } from '../../support/browser.ts';
+import { listen } from '../../support/serve.ts';
 import { useApi, useBrowser } from '../../support/use.ts';
 
 /** Ways in which an integrator may serve an archive. */
@@ -29,15 +28,6 @@ export interface Unpacked extends Export {
 export interface CallbackEvent {
   name: string;
   event: Record<string, unknown>;
-}
-
-/** A page that shows the lesson. */
-export interface OpenLesson {
-  page: Page;
-  /** Returns the callbacks' arguments in order. */
-  events: () => Promise<CallbackEvent[]>;
-  /** Page errors, failed requests, and requests outside the archive. */
-  problems: string[];
 }
 
 /** Fills in callbacks.js as an integrator does. */
@@ -66,13 +56,9 @@ export function useArchiveLab() {
         () => response.writeHead(404).end(),
       );
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    closing.push(() => {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(resolve));
-    });
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { origin, close } = await listen(server);
+    closing.push(close);
+    return origin;
   }
 
   return {
@@ -99,8 +85,9 @@ export function useArchiveLab() {
       return { ...archive, path, urls };
     },
     /** Opens a URL in a new context, or in an existing one. */
-    async open(url: string, context?: BrowserContext): Promise<OpenLesson> {
+    async open(url: string, context?: BrowserContext) {
       const page = await (context ?? (await browser.newContext())).newPage();
+      /** Page errors, failed requests, and requests outside the archive. */
       const problems: string[] = [];
       const home = new URL('.', url).href;
       page.on('pageerror', (error) => problems.push(error.message));
@@ -118,7 +105,9 @@ export function useArchiveLab() {
         if (!isLeft || request.resourceType() !== 'media') problems.push(`could not load ${request.url()}`);
       });
       await page.goto(url);
-      return { page, problems, events: () => page.evaluate<CallbackEvent[]>('window.events') };
+      /** Returns the callbacks' arguments in order. */
+      const events = () => page.evaluate<CallbackEvent[]>('window.events');
+      return { page, problems, events };
     },
   };
 }

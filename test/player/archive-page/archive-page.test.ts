@@ -48,7 +48,7 @@ test('the demo lesson plays from first step to last in the unpacked folder, and 
       at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as unknown,
     },
   ]);
-  expect(problems).toEqual([]);
+  expect([await named('onError'), problems]).toEqual([[], []]);
 });
 
 describe('an archive with a custom widget, captions and credits', () => {

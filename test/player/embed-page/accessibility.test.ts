@@ -26,7 +26,7 @@ describe.each([
   const publish = () =>
     publishLesson(lab.api, lab.api.organization, {
       lesson: { language },
-      sections: [section('one', step('s1', question('q1')), { ...step('s2', heading()), order_index: 1 })],
+      sections: [section('one', step('s1', question('q1')), step('s2', heading()))],
     });
 
   test('has no axe-core violation during play, offline, and after another tab took over', async () => {

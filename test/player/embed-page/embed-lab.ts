@@ -1,6 +1,5 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { BrowserContext, Frame, FrameLocator, Page } from 'playwright-core';
+import type { BrowserContext, Frame, Page } from 'playwright-core';
 import { afterEach, expect } from 'vitest';
 import type { LessonVersion } from '../../../shared/models/lesson-version.ts';
 import { bytesOf } from '../../../shared/storage/digest.ts';
@@ -8,6 +7,7 @@ import { releaseWidget } from '../../../shared/widgets/releases.ts';
 import { ask, jsonOf } from '../../support/answers.ts';
 import { buildLearnerToken } from '../../support/factories.ts';
 import { closeContexts } from '../../support/browser.ts';
+import { listen } from '../../support/serve.ts';
 import { useApi, useBrowser, useStarted } from '../../support/use.ts';
 import type { Api } from '../../support/use.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -29,29 +29,14 @@ export interface OpenOptions {
   more?: string;
 }
 
-/** An integrator's page with a lesson in it. */
-export interface HostPage {
-  page: Page;
-  /** Lectern's page in the frame. */
-  outer: FrameLocator;
-  /** The player in the inner frame. */
-  lesson: FrameLocator;
-  /** Mounts a lesson on the page. @param options JavaScript source of the properties of the options object */
-  mount(this: void, options: string): Promise<void>;
-  /** Returns the events that the page has received so far. */
-  events(this: void): Promise<HostEvent[]>;
-  /** Returns the codes of the errors among them. */
-  errorCodes(this: void): Promise<unknown[]>;
-  /** Waits until the page has received such an event, and returns the last one. */
-  event(this: void, type: string): Promise<HostEvent>;
-}
+export type HostPage = ReturnType<typeof hostPage>;
 
 type Lesson = Pick<LessonVersion, 'lessonId'>;
 
-/** A Lectern, a browser, and an integrator's site on another origin, which is cross-site to Lectern. */
-export type EmbedLab = ReturnType<typeof useEmbedLab>;
-
-/** Starts the lab for a file, and closes what a test has opened in the browser after it. Call it at the top of the file. */
+/**
+ * Starts a Lectern, a browser, and an integrator's site that is cross-site to Lectern. Closes what a test has opened in
+ * the browser after it.
+ */
 export function useEmbedLab() {
   // A browser, a server and two frames are slow on a busy machine.
   const api = useApi();
@@ -111,7 +96,7 @@ export function useEmbedLab() {
 }
 
 /** Serves a page with a container for the lesson, and with Lectern's script, at every URL. */
-async function startSite(lecternUrl: () => string) {
+function startSite(lecternUrl: () => string) {
   const server = createServer((_request, response) => {
     response.setHeader('Content-Type', 'text/html');
     response.end(`<!doctype html>
@@ -121,32 +106,29 @@ async function startSite(lecternUrl: () => string) {
       <script>const events = []; let embed;</script>
       <script src="${lecternUrl()}/embed.js"></script>`);
   });
-  await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
-  return {
-    origin: `http://localhost:${(server.address() as AddressInfo).port}`,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return listen(server, 'localhost');
 }
 
-export function hostPage(page: Page): HostPage {
+/** An integrator's page with a lesson in it. */
+export function hostPage(page: Page) {
   const outer = page.frameLocator('#course iframe');
   const events = () => page.evaluate<HostEvent[]>('events');
   return {
     page,
+    /** Lectern's page in the frame. */
     outer,
+    /** The player in the inner frame. */
     lesson: outer.frameLocator('iframe'),
-    async mount(options) {
-      const onEvent = 'onEvent: (event) => events.push(event)';
-      await page.evaluate(
-        `embed = LecternEmbed.mount(document.getElementById('course'), { ${onEvent}, ${options} })`,
-      );
-    },
+    /** Mounts a lesson on the page. @param options JavaScript source of the properties of the options object */
+    mount: (options: string): Promise<void> =>
+      page.evaluate(`embed = LecternEmbed.mount(document.getElementById('course'), {
+        onEvent: (event) => events.push(event), ${options} })`),
+    /** Returns the events that the page has received so far. */
     events,
+    /** Returns the codes of the errors among them. */
     errorCodes: async () => (await events()).filter(({ type }) => type === 'error').map(({ code }) => code),
-    async event(type) {
+    /** Waits until the page has received such an event, and returns the last one. */
+    event: async (type: string) => {
       await page.waitForFunction(`events.some(({ type }) => type === '${type}')`);
       const found = (await events()).findLast((event) => event.type === type);
       if (found === undefined) throw new Error(`no event ${type}`);
@@ -161,8 +143,8 @@ export function publishQuiz(
   { lessonId, organization = api.organization }: Partial<Lesson & Pick<Api, 'organization'>> = {},
 ): Promise<LessonVersion> {
   const sections = [
-    section('one', step('s1', heading()), { ...step('s2', question('q2', 2)), order_index: 1 }),
-    { ...section('two', step('s3', question('q3'))), order_index: 1 },
+    section('one', step('s1', heading()), step('s2', question('q2', 2))),
+    section('two', step('s3', question('q3'))),
   ];
   return publishLesson(api, organization, { sections, ...(lessonId && { lessonId }) });
 }

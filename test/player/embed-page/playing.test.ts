@@ -129,8 +129,7 @@ test('a learner who closes the tab in mid-lesson resumes with the same step, ans
   const { type, props } = question('q2');
   const variable = { type, props: { ...props, variable: 'tide' } };
   const text = { type: 'Text', props: { id: 'text', html: '<p>The tide is {{tide}}.</p>' } };
-  const steps = [step('s1', heading()), step('s2', variable), step('s3', text)];
-  const sections = [section('one', ...steps.map((one, order_index) => ({ ...one, order_index })))];
+  const sections = [section('one', step('s1', heading()), step('s2', variable), step('s3', text))];
   const published = await publishLesson(lab.api, lab.api.organization, { sections });
   const { version, context, learner: first } = await lab.start({ version: published });
   await press(first, 'Next');
@@ -236,7 +235,7 @@ test('a restart clears the answers and keeps the achieved completion; dialogs fo
 
 test('a preview of a draft plays to its end under a notice, and sends and stores nothing', async () => {
   const { api } = lab;
-  const sections = [section('one', step('s1', question('q1')), { ...step('s2', heading()), order_index: 1 })];
+  const sections = [section('one', step('s1', question('q1')), step('s2', heading()))];
   const { _id: draftId } = await publishLesson(api, api.organization, { publish: false, sections });
   const draft = await preparePreview(api.db, api.store, draftId);
   const page = await lab.browser.newPage();

@@ -27,8 +27,8 @@ function publishEssay(): Promise<LessonVersion> {
   const { type, props } = question('q1');
   const essay = { type: 'OpenResponse', props: { id: 'essay', prompt: 'Why do tides exist?' } };
   const first = step('s1', { type, props: { ...props, attempts: 2 } }, essay);
-  const steps = [first, { ...step('s2', question('q2')), order_index: 1 }];
-  return publishLesson(lab.api, lab.api.organization, { sections: [section('one', ...steps)] });
+  const sections = [section('one', first, step('s2', question('q2')))];
+  return publishLesson(lab.api, lab.api.organization, { sections });
 }
 
 const write = ({ lesson }: HostPage, text: string) => lesson.getByRole('textbox').fill(text);
@@ -284,7 +284,7 @@ test('answers that wait while a version is published are saved to their own vers
     step('s2', { type, props: { ...props, correct: ['a'] } }),
     step('s3', question('q3')),
   ];
-  const sections = [section('one', ...steps.map((one, order_index) => ({ ...one, order_index })))];
+  const sections = [section('one', ...steps)];
   const { lessonId } = version;
   const next = await publishLesson(lab.api, lab.api.organization, { lessonId, sections });
   await context.setOffline(false);

@@ -12,8 +12,8 @@ const phone = { width: 400, height: 500 };
 /** Publishes two steps that are much higher than the screen. */
 function publishLong() {
   const lines = { type: 'Text', props: { id: 'lines', html: '<p>Line</p>'.repeat(80) } };
-  const steps = [step('s1', lines), { ...step('s2', lines), order_index: 1 }];
-  return publishLesson(lab.api, lab.api.organization, { sections: [section('one', ...steps)] });
+  const sections = [section('one', step('s1', lines), step('s2', lines))];
+  return publishLesson(lab.api, lab.api.organization, { sections });
 }
 
 /** Opens a long lesson below a header that covers the top of the host's window. */

@@ -26,22 +26,6 @@ test('a lesson has texts in its language, also in widgets that load later', asyn
 });
 
 describe('the outer page trusts no widget:', () => {
-  test('a forged score for a core widget changes nothing', async () => {
-    const context = await lab.browser.newContext();
-    await context.addInitScript(`{
-      const { postMessage } = MessagePort.prototype;
-      MessagePort.prototype.postMessage = function (message, ...rest) {
-        if (message.item) Object.assign(message.item, { score: 1000, maxScore: 1000 });
-        return postMessage.call(this, message, ...rest);
-      };
-    }`);
-    const { version, learner } = await lab.start({ context });
-    await press(learner, 'Next');
-    await choose(learner, 'a');
-    await lab.seeSaved(version, { q2: ['a'] });
-    expect(await lab.progressOf(version)).toMatchObject({ score: 0, maxScore: 3 });
-  });
-
   test('custom widgets play with their stylesheets, and keep their answers and scores', async () => {
     const Plain = `export default { mount(host) { host.append('Plain'); return { destroy() {} } } }`;
     const Dial = `export default { type: 'Dial', mount(element, { state, context }) {
