@@ -133,7 +133,7 @@ function report(title: string, results: Map<number, LoadResult[]>): void {
   for (const records of sizes) {
     const ratios = (['p50', 'p99'] as const).map((field) => {
       const value = of(records, field);
-      return `${field} ${value.toFixed(1).padStart(6)} ms ${(value / of(smallest, field)).toFixed(2)}`;
+      return `${field} ${value.toFixed(2).padStart(6)} ms ${(value / of(smallest, field)).toFixed(2)}`;
     });
     console.log(`  ${`${records} records`.padEnd(20)} ${ratios.join('   ')}`);
   }
