@@ -35,7 +35,7 @@ describe('valid credentials identify their organization', () => {
     expect(await enter(key)).toMatchObject({ organization: { _id: organization._id, plan: 'solo' } });
   });
 
-  test('and their secret is nowhere in the database', async () => {
+  test('their secret is nowhere in the database', async () => {
     const { key } = await buildKey();
     expect(JSON.stringify(await stored(key))).not.toContain(key.secretKey.slice(4));
   });

@@ -67,7 +67,7 @@ describe('a secret', () => {
     expect(secretKeyMatches(given, hash === null ? null : { secretHash: hash }, used)).toBe(matches);
   });
 
-  test('of an unknown key is hashed like that of a known one', () => {
+  test('the secret of an unknown key is hashed like that of a known one', () => {
     const measure = (hash: string | null) => {
       const started = performance.now();
       for (let round = 0; round < 2_000; round += 1)

@@ -38,7 +38,7 @@ test('an operator creates, changes, tests, rotates and deletes a webhook', async
   expect(await errorOf('webhook', 'delete', id, ...org)).toContain('Webhook not found');
 });
 
-test('wrong options get errors that name what is allowed', async () => {
+test('wrong options get errors that name the allowed values', async () => {
   const create = ['webhook', 'create', ...(await newOwner()), '--url'];
   const unknown = await run(...create, 'https://a.example', '--event', 'nothing');
   expect(unknown.code).toBe(2);

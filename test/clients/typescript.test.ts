@@ -259,7 +259,7 @@ test('a package is uploaded over a connection that breaks, and followed to its i
   expect(lost).toBe(1);
 });
 
-test('an upload goes on while each connection brings some bytes, however often it breaks', async () => {
+test('an upload continues while each connection brings some bytes, however often it breaks', async () => {
   const built = await buildPackage({
     media: [{ bytes: Buffer.concat([picture(1).bytes, randomBytes(8_000)]) }],
   });

@@ -69,7 +69,7 @@ describe('an export that cannot go on', () => {
     await setImmediate();
   });
 
-  test('breaks the download off, and the API goes on', async () => {
+  test('breaks off the download, and the API continues', async () => {
     const learner = await plantLearner(api, version, { source: 'embed' });
     const url = api.url + pathOf(learner, {}, '/export');
     const { prototype } = mongoose.mongo.Collection;

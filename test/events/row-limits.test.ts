@@ -120,7 +120,7 @@ test('malformed documents stop no other event: they are logged once, and read ag
   await embedProgress.deleteMany({ _id: { $in: records.map(({ _id }) => _id) } });
 });
 
-test('of too many rows that have ended, the oldest are deleted; no waiting one is', async () => {
+test('the oldest of too many ended rows are deleted, but no waiting ones', async () => {
   const organizationId = api.organization._id;
   const rows = Array.from({ length: 6 }, (_, number): NewDelivery => ({
     ...{ _id: `evt_${randomUUID()}`, kind: 'webhook', organizationId, targetId: 'webhook', type: 'ping' },

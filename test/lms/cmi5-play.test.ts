@@ -187,7 +187,7 @@ test('a state that the store cannot return now stays as it is', async () => {
   expect(await stateOn(await launch())).toEqual(left);
 });
 
-test('the platform accepts a session of another implementation, and rejects what it repeats', async () => {
+test('the platform accepts a session of another implementation, and rejects its repeated requests', async () => {
   const script = createRequire(import.meta.url).resolve('@rusticisoftware/cmi5');
   const page = `<!doctype html><h1>Start</h1><script src="cmi5.js"></script><script>
     const au = new Cmi5(location.href);

@@ -122,7 +122,7 @@ describe('a package of SCORM', () => {
     expect((await get(quiz, query)).body.equals(first.body)).toBe(true);
   });
 
-  test('the browser saves it under a name of its own; the options give another archive and status', async () => {
+  test('the browser saves it under its own name; the options give another archive and status', async () => {
     const [plain, strict] = [await get(quiz, query), await get(quiz, `${query}&passMark=80&preset=moodle`)];
     expect(plain.headers.get('content-disposition')).toBe(`attachment; filename="a-lesson-v1-scorm2004.zip"`);
     expect(plain.headers.get('etag')).not.toBe(strict.headers.get('etag'));

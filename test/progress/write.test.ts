@@ -21,7 +21,7 @@ const itemWith = (members: string) => bodyWith({ items: `[{"widgetId": "q", ${me
 const nested = (levels: number) => '{"a":'.repeat(levels - 1) + '{}' + '}'.repeat(levels - 1);
 
 describe('the body of a write', () => {
-  test('may be as short as this, and then keeps what is stored', () => {
+  test('may have only these fields, and then keeps the stored values', () => {
     expect(parseProgressWrite(bodyWith())).toEqual({
       versionId: versionId.toLowerCase(),
       revision: 3,

@@ -130,7 +130,7 @@ describe('a preview token', () => {
   });
 });
 
-test('no other token opens a draft, even if it names it, nor does a content URL of the published version', async () => {
+test('neither other tokens that name a draft nor content URLs of the published version open it', async () => {
   const { draft, published, mediaId } = await buildLesson();
   const token = buildLearnerToken(draft, { versionId: draft._id });
   expectFailurePage(await ask(api.url + embedPath(draft, token)), 404, 'not_available');

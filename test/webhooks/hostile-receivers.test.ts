@@ -105,7 +105,7 @@ test('http is rejected, also to this machine', async () => {
   }
 });
 
-test('work that hangs leaves its slot to others, but only so much of it at once', async () => {
+test('hanging work leaves its slot to others, up to a limit', async () => {
   const slots = new FairSlots(2, { max: 2, afterMs: 1 });
   const ends: (() => void)[] = [];
   const hang = (owner: string) => slots.run(owner, () => new Promise<void>((end) => ends.push(end)));

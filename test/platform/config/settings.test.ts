@@ -149,7 +149,7 @@ describe('texts', () => {
     expect(download.allowedPrivateHosts).toStrictEqual(['media.local:80', '[::1]:8080']);
   });
 
-  test('the store is in the data directory unless it has a place of its own', () => {
+  test('the store is in the data directory unless it has its own location', () => {
     expect(parseConfig({ LECTERN_DATA_DIR: '/data' }).storeDir).toBe('/data/store');
     expect(parseConfig({ LECTERN_DATA_DIR: '/data', LECTERN_STORE_DIR: '/big' }).storeDir).toBe('/big');
   });
