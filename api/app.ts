@@ -113,7 +113,7 @@ export interface AppDependencies {
   compression: CompressionBudget;
   metrics: ApiMetrics;
   readiness: ReadinessProbe;
-  /** Aborted at shutdown; its reason is the error that waiting clients get. */
+  /** Aborted at shutdown. Its reason is the error for waiting clients. */
   stopping: AbortSignal;
   log: Logger;
 }
@@ -194,7 +194,7 @@ export function createApp(deps: AppDependencies, inspect?: InspectReply): Koa<Re
     maxIpsCount: deps.config.trustProxy,
   });
   app.keys = [deps.secrets.cookie];
-  // A client that disconnects ends a stream early; the request log has it as 499.
+  // A client that disconnects ends a stream early; the request log records status 499.
   app.on('error', (error: Error) => deps.log.debug({ err: error }, 'response failed'));
 
   app.use(requestId);

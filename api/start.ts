@@ -111,7 +111,7 @@ export async function startApi(
   };
   registerQueueMetrics(metrics.registry, queue);
   registerWorkerCount(metrics.registry, queue);
-  // Also here, so that operators see unsent grades and events when no worker runs.
+  // The API reports these too, so that operators see unsent grades and events when no worker runs.
   registerScoreMetrics(metrics.registry, db);
   registerDeliveryMetrics(metrics.registry, db);
   const audit = new AuditLog({ db, pepper: secrets.keyPepper, log });

@@ -198,7 +198,7 @@ export { default } from ${JSON.stringify(widgetFile(type, 'ts'))};`,
   return `document.currentScript.widget={define(require,module){${code}},css:${JSON.stringify(css)}};\n`;
 }
 
-/** Leaves imports of the player's modules to the function `require`, under their paths. */
+/** Replaces imports of the player's modules with calls of `require` with their paths. */
 const playerModules: Plugin = {
   name: 'player-modules',
   setup: (bundle) =>
@@ -267,7 +267,7 @@ export const catalogs = Object.fromEntries(${JSON.stringify(texts)}.map(
   };
 }
 
-/** Imports, re-exports and line comments. */
+/** Matches imports, re-exports and line comments. */
 const notTypes = /^(import|export) type \{[^}]*\}( from '[^']*')?;\n+|^\/\/ .*\n+/gm;
 
 async function playerTypes(): Promise<string> {

@@ -62,7 +62,8 @@ export function loadMedium(
   if (captions.some(({ url }) => isCrossOrigin(url))) medium.crossOrigin = 'anonymous';
   medium.append(...tracks);
   medium.addEventListener('error', () => {
-    // A server without CORS lets other origins play its files, but not read them: play without captions.
+    // A server without CORS lets other origins play its files, but not read them. The player then plays without
+    // captions.
     if (medium.crossOrigin === null) return on.mediumFailed();
     medium.crossOrigin = null;
     medium.load();

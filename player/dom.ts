@@ -25,7 +25,7 @@ export function uniqueId(): string {
 
 const svgNamespace = 'http://www.w3.org/2000/svg';
 
-/** Lines in a square of 24 units. */
+/** SVG paths in a square of 24 units. */
 const iconPaths = {
   right: 'M5 12.5l4.5 4.5L19 7.5',
   wrong: 'M6.5 6.5l11 11m0-11l-11 11',

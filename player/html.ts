@@ -125,7 +125,10 @@ export function richText(source: unknown, context: WidgetContext): HTMLElement |
 
 let hasRules = false;
 
-/** Passed with each call, the rules would cost more than most texts: the library copies its lists each time. */
+/**
+ * Sanitizes HTML. Sets the rules only once, because the library copies their lists at each call that passes them, which
+ * costs more than sanitizing most texts.
+ */
 function sanitized(html: string): DocumentFragment {
   if (!hasRules) {
     DOMPurify.setConfig({
@@ -183,7 +186,7 @@ function removeUnsafePaint(node: Element): void {
   }
 }
 
-/** Removes what makes drawings take time without bounds, such as masks that use masks twice each, 25 levels deep. */
+/** Removes the parts of drawings that take unbounded time, such as masks that each use two masks, 25 levels deep. */
 function limitDrawings(fragment: DocumentFragment): void {
   for (const node of fragment.querySelectorAll(`${reusedParts}, ${reusedParts} *`)) {
     for (const name of nestedPaint) node.removeAttribute(name);
@@ -196,7 +199,7 @@ function limitDrawings(fragment: DocumentFragment): void {
   for (const gradient of gradients.slice(maxGradients)) gradient.remove();
 }
 
-/** Removes the spans of a table that has far more cells with them than without. */
+/** Removes the spans of a table if they multiply its cells excessively. */
 function limitSpans(table: HTMLTableElement): void {
   const cells = [...table.querySelectorAll<HTMLTableCellElement>('td, th')];
   const rows = table.rows.length;

@@ -40,7 +40,7 @@ import { startSweeping } from './maintenance/sweep.ts';
 import { PreparedLessons } from '../shared/player/prepared-lessons.ts';
 import { createExportWorker, drainMs } from './exports/export-worker.ts';
 
-/** Memory for the outlines of versions whose learners are counted. */
+/** The size of the cache of outlines, for counting learners. */
 const outlineCacheBytes = 16 * 1024 ** 2;
 
 /**

@@ -27,7 +27,7 @@ import type { OpenSession, SessionDependencies } from './user-sessions.ts';
 
 const organization = requestValue<Organization>('organization');
 const user = requestValue<User>('user');
-/** Not set for users: a session has no scopes. */
+/** Set for API credentials only: a user's session has no scopes. */
 const apiKey = requestValue<ApiCaller>('API key');
 
 function setOrganization(ctx: Context, caller: Organization, actor: AuditActor): void {

@@ -6,7 +6,7 @@ import { LecternError } from '../../shared/platform/errors.ts';
 
 const windowSeconds = 15 * 60;
 
-/** A whole school may share an IP address. */
+/** High, because a whole school may share an IP address. */
 const accountsPerIp = 10;
 
 /**
@@ -62,7 +62,10 @@ export class LogInThrottle {
     if (account !== null) await this.#byAccount.delete(accountKey(email, ip));
   }
 
-  /** Resets the count of the account after a login. The IP address gets back this attempt only: others may share it. */
+  /**
+   * Resets the count of the account after a login. Refunds only this attempt to the IP address, because other users may
+   * share it.
+   */
   async forgive(email: string, ip: string): Promise<void> {
     await Promise.all([this.#byAccount.delete(accountKey(email, ip)), this.#byIp.reward(ip, 1)]);
   }

@@ -165,7 +165,7 @@ export const logOut = defineEndpoint(
   },
 );
 
-/** The actor of a rejected login: whoever sent it is not known to be the user. */
+/** The actor of a rejected login, whose sender is unknown. */
 const unauthenticated: AuditActor = { type: 'system', id: 'login' };
 
 /** Names a user in the audit log as the target of a login or logout, and by default as its actor. */
@@ -178,7 +178,7 @@ function setAudited(
   auditedChange.set(ctx, { target: { type: 'user', id } });
 }
 
-/** Returns whether a password opens an account. Without an account, it takes the same time. */
+/** Returns whether a password is right for an account. Without an account, it takes the same time. */
 async function isLogIn(
   db: Database,
   account: Account | null,

@@ -84,7 +84,7 @@ export class UserSessions {
   }
 
   #writeCookie({ cookies }: SessionContext, id: string | null, expires: Date): void {
-    // PUBLIC_URL decides, not the request: TRUST_PROXY may not count the proxy that ends HTTPS.
+    // PUBLIC_URL decides instead of the request, because TRUST_PROXY may omit the proxy that terminates HTTPS.
     cookies.secure = this.#secure;
     const options = { signed: true, httpOnly: true, sameSite: 'lax', secure: this.#secure } as const;
     cookies.set(this.#cookieName, id, { ...options, path: '/', expires, overwrite: true });

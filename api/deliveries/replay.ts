@@ -6,7 +6,7 @@ import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import { count, json } from '../http/responses.ts';
 import { objectFault, strictBody } from '../http/strict-body.ts';
 
-/* Replay: what was sent to a target in a period is sent again. */
+/* Replay: sends the deliveries of a period to a target again. */
 
 const statusFault = `status must be one of ${deliveryStatuses.join(', ')}`;
 export const deliveryStatus = z.enum(deliveryStatuses, statusFault);

@@ -7,7 +7,10 @@ import { printJson } from '../../shared/platform/raw-json.ts';
 import { isHttpUrl } from '../../shared/platform/parse-url.ts';
 import { learnerName } from '../player/session.ts';
 
-/** Codes for support: why a page shows no lesson. Each has the messages `embed.<code>.title` and `embed.<code>.text`. */
+/**
+ * Codes that tell support why a page shows no lesson. Each has the messages `embed.<code>.title` and
+ * `embed.<code>.text`.
+ */
 export const failureCodes = [
   'bad_address',
   'token_expired',
@@ -112,7 +115,7 @@ export function lessonBoot(
   return [Buffer.from(opening), skeleton, Buffer.from('}')];
 }
 
-/** Returns why Lectern records nothing for a token's bearer; null if it records. */
+/** Returns the reason for recording nothing for a token's bearer; null if Lectern records. */
 export function untrackedBecause(token: PlayerToken): Untracked | null {
   if (token.kind === 'preview') return 'authorPreview';
   return token.kind === 'launch' ? (token.untracked ?? null) : null;
@@ -129,8 +132,8 @@ export function courseUrl({ returnUrl }: Pick<LaunchToken, 'returnUrl'>): string
 }
 
 /**
- * Returns a key for a learner in a lesson: the same for each of their tokens, and without revealing who they are. Each
- * page that records nothing gets its own key.
+ * Returns a key for a learner in a lesson. It is the same for each of the learner's tokens, and does not reveal their
+ * identity. Each page that records nothing gets its own key.
  */
 export function learnerKey(token: PlayerToken): string {
   if (token.kind === 'preview' || untrackedBecause(token) !== null) return randomUUID();

@@ -264,7 +264,7 @@ function requestedScheme({ query }: Context): Scheme | undefined {
   return readScheme(query.scheme);
 }
 
-/** Returns the key of the learner of the request's token, which is valid but for an erasure. */
+/** Returns the learner key of the request's token, which is valid except for an erasure. */
 function keyOfLearner({ secrets }: Pick<EmbedDependencies, 'secrets'>, { query }: Context): string {
   return learnerKey(verifyPlayerToken(secrets.signing, query.token as string));
 }

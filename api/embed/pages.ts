@@ -58,7 +58,10 @@ interface PageParts<Text = Buffer> {
   main: Html;
   urls: PageUrls;
   boot: readonly Text[];
-  /** The steps of the chunk in the page. They are not in `boot`, because the page's script passes them on as text; undefined for a notice. */
+  /**
+   * The steps of the chunk in the page. They are not in `boot`, because the page's script forwards them as text.
+   * Undefined for a notice.
+   */
   steps?: Text;
   /** Undefined if the page follows the device. */
   scheme: Scheme | undefined;

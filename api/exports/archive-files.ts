@@ -5,7 +5,7 @@ import type { ExportManifest } from '../../shared/packages/manifest.ts';
 import type { EvictableFile } from '../../shared/storage/file-usage.ts';
 import type { Store, StoredArchive } from '../../shared/storage/store.ts';
 
-/** How many files are looked up in the store at once; each lookup is a request to a bucket or a disk access. */
+/** The number of concurrent lookups of files. Each lookup is a request to a bucket or a disk access. */
 const lookupConcurrency = 32;
 
 /** The files of an open archive, as its record describes them. */

@@ -28,12 +28,12 @@ const pollIntervalMs = 1_500;
 const redisTimeoutMs = 30_000;
 
 /**
- * The backoff of a request whose archive a worker has reported as built, but whose store does not show it: the request
- * reruns the job after it. NFS clients cache absences for a minute.
+ * The backoff before a request reruns a job whose archive a worker has built, but which the store does not show yet.
+ * NFS clients cache absences for a minute.
  */
 const unseenBackoff = { firstMs: 2_000, maxMs: 30_000 };
 
-/** After this many reruns of the job a request only waits. */
+/** The maximum number of reruns by a request, which then only waits. */
 const maxReruns = 5;
 
 export interface ArchiveRequestDependencies {
@@ -52,8 +52,9 @@ export interface ArchiveRequestDependencies {
  * wait for one job. The store decides what is ready, and the queue what is waiting or failed; no other record could
  * contradict them.
  *
- * @throws {LecternError} INVALID_CONTENT from the build; TOO_MANY_REQUESTS from {@link WaitLimiter}; INTERNAL_ERROR when
- * the build failed, when Redis or the store do not answer, or when the archive is not ready in time (its job goes on).
+ * @throws {LecternError} INVALID_CONTENT from the build; TOO_MANY_REQUESTS from {@link WaitLimiter}; INTERNAL_ERROR
+ * when the build failed, when Redis or the store does not respond, or when the archive is not ready in time (its job
+ * continues).
  */
 export async function requestArchive(
   deps: ArchiveRequestDependencies,
@@ -136,9 +137,9 @@ async function waitForArchive(
 class ArchiveRequest {
   /** The request's id while it waits; null for one that returns later. */
   readonly waiter: string | null;
-  /** When it first asked for a build, by the clock of Redis. */
+  /** When it first requested a build, by the clock of Redis. */
   since: number | null = null;
-  /** How often it has rerun an ended job. */
+  /** The number of times it has rerun an ended job. */
   reruns = 0;
 
   constructor(waiter: string | null) {
@@ -147,8 +148,8 @@ class ArchiveRequest {
 }
 
 /**
- * Opens the archive that requests for a job get now: the complete one, or one that lacks files and is not yet due for
- * another build. While Redis is down nothing can be built, so an incomplete archive of any age is returned.
+ * Opens the current archive of a job: the complete one, or an incomplete one that is not yet due for another build.
+ * While Redis is down nothing can be built, so an incomplete archive of any age is returned.
  */
 export async function openArchive(
   { archives, incomplete, config }: Pick<ArchiveRequestDependencies, 'archives' | 'incomplete' | 'config'>,
@@ -181,8 +182,8 @@ async function ensureQueued(
 /**
  * Reruns a job that has ended; returns the archive where the job has just ended.
  *
- * Operators can see a finished job, which is kept under its id and swallows an add. It is therefore moved back to
- * waiting, which succeeds for one of several concurrent requests and does nothing for the others.
+ * A finished job is kept under its id for operators, so BullMQ ignores another job with this id. The job is therefore
+ * moved back to waiting, which succeeds for exactly one of several concurrent requests.
  */
 async function rerunIfEnded(
   deps: ArchiveRequestDependencies,

@@ -18,10 +18,10 @@ import { accepted, archiveOrAccepted, buildRefusals, preference } from './respon
 /** The maximum number of requests for an archive without a record: another build may be replacing it, or it is lost. */
 const maxAttempts = 3;
 
-/** Manifests in progress at once: one of 66,000 files takes a second, and some hundred megabytes. */
+/** The number of concurrent manifests. A manifest of 66,000 files takes a second and some hundred megabytes. */
 const concurrency = 2;
 
-/** Requests that may wait for their manifest: for some seconds, even if all are that large. */
+/** The maximum number of waiting requests. They wait for some seconds, even if all manifests are that large. */
 const maxWaiting = 20;
 
 const unlistedFault = 'A cartridge has no file list; request export-zip';

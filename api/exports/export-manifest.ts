@@ -12,7 +12,7 @@ import type { AuthorizedExport, ExportDependencies } from './authorize.ts';
 /** How long signed URLs are valid (docs/export.md). */
 const urlSeconds = 4 * 3600;
 
-/** How much longer files stay: restoring evicted ones takes less. */
+/** How long files stay beyond the expiry of their URLs. Restoring evicted files takes less time. */
 const marginSeconds = 3600;
 
 type ManifestDependencies = Pick<ExportDependencies, 'db' | 'store' | 'secrets' | 'coordination'>;
@@ -21,7 +21,7 @@ type ManifestDependencies = Pick<ExportDependencies, 'db' | 'store' | 'secrets' 
  * Returns the manifest of an archive with a signed URL for each file, as the JSON of a `SignedManifest` in pieces; null
  * when the archive has no record. Ensures that all files are in the store, and stay there until the URLs expire.
  *
- * @param archive is not read any more once this resolves, and stays open.
+ * @param archive stays open, and is not read after this resolves.
  * @param request.base the beginning of URLs on this service.
  * @throws when a file cannot be restored to the store.
  */
@@ -37,7 +37,7 @@ export async function createExportManifest(
   const record = await recordSignedUrls(deps.db, signed, keptUntil);
   if (record === null) return null;
   const files = new ArchiveFiles(archive, record, profileOf(job).rootFolder(job));
-  // Before the lookup: from here on, no file within the organization's share is evicted.
+  // Comes before the lookup: from here on, no file within the organization's share is evicted.
   await deps.coordination.usage.addOwner(organizationId, files.evictable());
   await deps.coordination.usage.pinUntil(files.evictable(), keptUntil);
   await files.restore(deps.store, signal);
@@ -45,7 +45,7 @@ export async function createExportManifest(
   const expiresAt = new Date(Math.min(keptUntil.getTime(), inSeconds(urlSeconds).getTime()));
   const signUrl = (localPath: string, mimeType: string) =>
     signedUrl(deps, files.find(localPath), { mimeType, base, expiresAt });
-  // As bytes, which take the least memory until a slow client has received them.
+  // Bytes take the least memory until a slow client has received them.
   const json: Buffer[] = [];
   for await (const piece of signedManifestJson(manifest, { signUrl, expiresAt })) {
     signal.throwIfAborted();
@@ -68,7 +68,7 @@ async function signedUrl(
   return signAssetUrl(secrets.asset, asset, { base, until: expiresAt }).url;
 }
 
-/** Returns that time in whole seconds, as in signed URLs. */
+/** Returns the time in `seconds` from now, rounded to whole seconds as in signed URLs. */
 function inSeconds(seconds: number): Date {
   return new Date((Math.floor(Date.now() / 1000) + seconds) * 1000);
 }

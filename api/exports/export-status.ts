@@ -45,7 +45,7 @@ export type StatusDependencies = Pick<
 export async function readExportStatus(deps: StatusDependencies, job: ExportJob): Promise<ExportStatus> {
   const ready = await readyStatus(deps, job);
   if (ready !== null) return ready;
-  // In this order: a job that was read before it failed lacks the reason.
+  // The order matters: a job that is read before it fails lacks the reason.
   const state = await deps.queue.getJobState(job.key);
   const queued = await deps.queue.getJob(job.key);
   if (state === 'active') return { status: 'building', progress: progressOf(queued) };

@@ -27,7 +27,7 @@ export class JobSubscriptions {
     }
   }
 
-  /** Subscribes to the end of a job. Subscribe before you read the job, and you miss no end. */
+  /** Subscribes to the end of a job. Subscribe before you read the job, so that you miss no event. */
   toEnd(jobId: string): JobSubscription {
     return add(this.#toEnds, jobId);
   }
@@ -73,7 +73,7 @@ function notify(subscriptions: Map<string, Set<JobSubscription>>, { jobId }: Job
 
 export class JobSubscription {
   readonly close: () => void;
-  /** An event has come that no call of `next` has returned yet. */
+  /** Whether an event has arrived that no call of `next` has returned yet. */
   #notified = false;
   #wake: () => void = () => undefined;
 
@@ -87,8 +87,8 @@ export class JobSubscription {
   }
 
   /**
-   * Resolves at the next event, at once if one has come since the last call. Redis may lose events, so it also resolves
-   * after `timeoutMs`, and callers read the job again.
+   * Resolves at the next event, or at once if one has arrived since the last call. Redis may lose events, so it also
+   * resolves after `timeoutMs`, and callers read the job again.
    *
    * @throws the signal's reason when it is aborted.
    */

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ExportManifest } from '../../shared/packages/manifest.ts';
 
-/** How many files are presented between two turns of the event loop, so that other requests go on. */
+/** The number of files that are presented between two turns of the event loop, so that other requests proceed. */
 const batchSize = 500;
 
 interface Signed {

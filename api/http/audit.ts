@@ -13,7 +13,7 @@ export interface AuditDependencies {
   secrets: Pick<Secrets, 'keyPepper'>;
 }
 
-/** The organization in whose log a request is recorded, and who sent it. Authentication sets it. */
+/** The organization whose log records a request, and the request's actor. Authentication sets both. */
 export const auditedCaller = requestValue<{
   organizationId: string;
   actor: AuditActor;
@@ -25,12 +25,12 @@ export const auditedChange = requestValue<{
   details?: AuditDetails;
 }>('audited change');
 
-/** What an entry is derived from, where no handler has set it. */
+/** The source of an entry whose target and details no handler has set. */
 interface AuditedRequest {
-  /** Path and query as the endpoint parsed them: not `ctx.query`, which may have anything. */
+  /** Path and query as the endpoint parsed them, unlike `ctx.query`, which is unchecked. */
   params?: unknown;
   query?: unknown;
-  /** What the handler returned. */
+  /** The handler's reply. */
   reply?: object;
 }
 
@@ -91,8 +91,8 @@ function idsOf(parsed: unknown): Ids {
 }
 
 /**
- * Returns the learner that a request names, in the terms of an integrator or of an LTI platform. A path that names one
- * comes before the query. In a query, `platformId` makes `learnerId` the id of a user of that platform.
+ * Returns the learner that a request names: an integrator's, or a user of an LTI platform. The path takes precedence
+ * over the query. In a query, `platformId` makes `learnerId` the id of a user of that platform.
  */
 function learnerOf(organizationId: string, path: Ids, { platformId, ...ids }: Ids): LearnerSubject | null {
   if (path.learnerId !== undefined) return learnerSubject(organizationId, path.learnerId, null);
@@ -101,13 +101,13 @@ function learnerOf(organizationId: string, path: Ids, { platformId, ...ids }: Id
   return learnerSubject(organizationId, id, platformId);
 }
 
-/** Returns what the end of a path names, or what the request created. */
+/** Returns the object that the end of a path names, or that the request created. */
 function resourceOf(path: Ids, reply: object): AuditTarget | null {
   const [name, id = idOf(reply)] = Object.entries(path).at(-1) ?? [];
   return id === undefined ? null : { type: name?.replace(/Id$/, '') ?? 'created', id };
 }
 
-/** Returns the id of what a request created. */
+/** Returns the id of the object that a request created. */
 function idOf(reply: object): string | undefined {
   const { id } = ('body' in reply ? reply.body : {}) as { id?: unknown };
   return typeof id === 'string' ? id : undefined;

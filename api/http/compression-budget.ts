@@ -5,7 +5,7 @@ import { requestValue } from './context.ts';
 /** The approximate CPU time for compressing 1 MiB at the levels that responses use. */
 const msPerMiB = 25;
 
-/** Clients with more owners at once lose the counts of the oldest. */
+/** The maximum number of owners. With more, the counts of the oldest are dropped. */
 const maxOwners = 10_000;
 
 /** The organization that a response is for, by its id. Set by access with credentials, sessions and tokens. */
@@ -57,7 +57,7 @@ export class CompressionBudget {
     return true;
   }
 
-  /** An owner's use is forgotten at a quarter of the rate, so an owner below that has used little. */
+  /** An owner's use decays at a quarter of the rate, so an owner below that rate has used little. */
   #usedMs(owner: string, now: number): number {
     const used = this.#used.get(owner);
     return used === undefined ? 0 : Math.max(0, used.ms - this.#earnedMs(used.at, now) / 4);

@@ -47,7 +47,7 @@ export function pathParam(ctx: Context, name: string): string | undefined {
 /**
  * Returns the language of a page's messages (i18n): the platform's, else the browser's, else English.
  *
- * @param wanted the language that the platform requests, as it writes it
+ * @param wanted the language that the platform requests, in the platform's spelling
  */
 export function pageLanguage(ctx: Context, wanted = ''): string {
   return supportedLanguage(wanted) ?? (ctx.acceptsLanguages(supportedLanguages()) || 'en');

@@ -26,7 +26,7 @@ export class EncodedFile {
 
   /** Sends the file, or 304 if the client has it. @param type such as "text/javascript". */
   async send(ctx: Context, type: string): Promise<void> {
-    // The order is Lectern's: Brotli is smallest, but browsers list gzip first.
+    // Ignores the browsers' order, which lists gzip first, because Brotli is smaller.
     const accepted = encodings.find((one) => ctx.acceptsEncodings(one) !== false) ?? 'identity';
     const encoding = this.#bytes.length < minCompressedBytes ? 'identity' : accepted;
     const { bytes, etag } = await this.#encode(encoding);

@@ -59,7 +59,7 @@ export interface KeyAccess<Deps, Caller> extends AnyAccess<Deps, Caller, unknown
   requireScope: (ctx: EndpointContext, scope: KeyScope) => void;
 }
 
-/** Makes the compiler require `scope` of an endpoint with API credentials, and reject it elsewhere. */
+/** Makes the compiler require `scope` for endpoints with API credentials, and reject it for others. */
 type ScopeDeclaration =
   | { access: { requireScope?: undefined }; scope?: undefined }
   | { access: Pick<KeyAccess<never, unknown>, 'requireScope'>; scope: KeyScope };
@@ -130,7 +130,7 @@ export interface EndpointDefinition<
   Documented extends Responses,
 > {
   method: Method;
-  /** As @koa/router takes it: "/api/lessons/:lessonId". */
+  /** The path in the syntax of @koa/router: "/api/lessons/:lessonId". */
   path: string;
   /** The path in the OpenAPI document, where `path` has a wildcard. */
   documentedPath?: string;
@@ -138,7 +138,7 @@ export interface EndpointDefinition<
   /** The scope that API credentials need. */
   scope?: KeyScope | undefined;
   errors: ErrorFormat<ErrorDeps>;
-  /** For the OpenAPI document, if the handler itself checks credentials. */
+  /** The security requirement in the OpenAPI document, if the handler itself checks credentials. */
   security?: Security;
   /** The error code of an invalid path or query: BAD_REQUEST is 400, INVALID_CONTENT 422. */
   invalid?: 'BAD_REQUEST' | 'INVALID_CONTENT';

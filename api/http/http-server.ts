@@ -44,7 +44,7 @@ export function serverLimits(config: Pick<Config, 'requestSeconds' | 'export'>):
 }
 
 /**
- * Creates the HTTP server of the API. It disconnects clients that drip their request or stop reading. Requests that are
+ * Creates the HTTP server of the API. It disconnects clients that send too slowly or stop reading. Requests that are
  * malformed, too large or too slow get an API error, and their connection is closed. A client that sends
  * `Expect: 100-continue` gets 100 when `readBytes` begins to read the body.
  */
@@ -165,7 +165,8 @@ export function prepareGracefulClose(server: Server): () => Promise<void> {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const socket of unused) socket.destroy();
     server.closeIdleConnections();
-    // Otherwise a busy connection would stay alive after its response, for a request that gets none.
+    // Otherwise a busy connection would stay alive after its response, and a further request on it would get no
+    // response.
     const timer = setInterval(() => server.closeIdleConnections(), closeCheckMs);
     await closed.finally(() => clearInterval(timer));
   };

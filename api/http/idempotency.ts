@@ -94,7 +94,7 @@ interface StoredResponse {
 /** @throws {LecternError} BAD_REQUEST. @returns null if the request has no key. */
 function readKey(header: string): string | null {
   if (header === '') return null;
-  // The draft has quotes around the key; most clients send none.
+  // The draft requires quotes around the key, but most clients send none.
   const key = /^"(.*)"$/.exec(header)?.[1] ?? header;
   if (key.length > maxKeyLength || !/^[\x21-\x7e]+$/.test(key))
     throw new LecternError('BAD_REQUEST', texts.malformed);
@@ -143,7 +143,7 @@ export async function runOnce<Body>(
       .update(JSON.stringify(['idempotency', ...parts]))
       .digest('hex');
   const sender = `${actor.type}:${actor.id}`;
-  // Keys are separate for each actor, so none can guess and block a key of another.
+  // Keys are separate for each actor, so that no actor can guess and block another's key.
   const _id = hmac(organizationId, sender, key);
   // Covers the parsed request, so white space and the order of fields do not matter.
   const fingerprint = hmac(operationId, params, query, sent, given);

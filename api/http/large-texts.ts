@@ -7,10 +7,10 @@ import { MemoryShares } from './memory-shares.ts';
 export interface LargeTextLimits {
   /** Texts up to this size are not limited. */
   smallBytes: number;
-  /** How many texts are processed at once. The last slot is for an organization that has none. */
+  /** The number of concurrently processed texts. The last slot is reserved for an organization that has none. */
   concurrency: number;
   concurrencyPerOrganization: number;
-  /** How many texts of an organization may wait. */
+  /** The maximum number of an organization's waiting texts. */
   waitingPerOrganization: number;
   maxWaitMs: number;
   /** Received bytes of the bodies of open requests. */
@@ -20,7 +20,7 @@ export interface LargeTextLimits {
   /** Bytes of the texts that are being processed or sent. */
   textBytes: number;
   textBytesPerOrganization: number;
-  /** The rate of an organization in the long run, and how much it may process ahead of that rate. */
+  /** The long-term rate of an organization, and its allowance beyond that rate. */
   bytesPerSecond: number;
   burstBytes: number;
 }
@@ -71,7 +71,8 @@ interface Waiting {
 
 /**
  * Fair scheduling of large JSON texts within one process. Learners' bodies and records take milliseconds to parse, and
- * memory until they are sent. Organizations take turns and have a rate limit each, so none can occupy the process.
+ * occupy memory until they are sent. Organizations take turns and have a rate limit each, so none can occupy the
+ * process.
  */
 export class LargeTexts {
   readonly #limits: LargeTextLimits;
@@ -134,7 +135,7 @@ export class LargeTexts {
       });
       return { body, release };
     } catch (error) {
-      // Before the delay, so that other bodies have room.
+      // Releases the memory before the delay, so that other bodies have room.
       release();
       throw isTooMany(error) ? await this.#rejections.delayed(error) : error;
     }

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
-/* How requests name learners: integrators by their learnerId, LTI platforms by the id of the user and of the platform. */
+/* The ids of learners in requests: a learnerId for integrators' learners, and user id and platform id for LTI users. */
 
 /**
  * An id that another system assigns: any text that a record can contain.
  *
- * @param missing the text of the fault if it is missing or empty.
+ * @param missing the error text for a missing or empty id.
  */
 export const identifier = (name: string, missing = `${name} is required`) =>
   z

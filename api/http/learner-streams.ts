@@ -9,8 +9,8 @@ const MiB = 1024 ** 2;
 const streamBytes = 16 * MiB;
 
 /**
- * Limits the streams of learners in this process: two for each organization, and four in all. An organization without a
- * stream always gets one. A client that reads slowly keeps its stream until the idle timeout.
+ * Limits the streams of learners in this process: two for each organization, and four in total. An organization without
+ * a stream always gets one. A client that reads slowly keeps its stream until the idle timeout.
  */
 export class LearnerStreams {
   readonly #memory = new MemoryShares(4 * streamBytes, 2 * streamBytes);

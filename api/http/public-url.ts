@@ -5,7 +5,7 @@ import { parseUrl } from '../../shared/platform/parse-url.ts';
 
 type RequestUrl = Pick<Context, 'protocol' | 'host'>;
 
-/** A host name or IP address with an optional port. Headers may contain much else: users, paths, spaces. */
+/** A host name or IP address with an optional port. Headers may contain anything: users, paths, spaces. */
 const plainHost = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
 /** Returns the public URL of this service without a slash at its end: PUBLIC_URL, else the origin of the request. */

@@ -16,7 +16,7 @@ export const jsonObject = z.record(z.string(), z.unknown());
 /** The security requirement of an OpenAPI operation. */
 export type Security = NonNullable<ZodOpenApiOperationObject['security']>;
 
-/** Documents an error status: when it is returned, and with which texts. */
+/** Documents an error status: its cause, and its texts. */
 export interface Failure {
   kind: 'failure';
   when: string;

@@ -9,20 +9,20 @@ const eventStream = 'text/event-stream';
 /** The poll interval between events: positions in a queue change without one. */
 const pollIntervalMs = 1_500;
 
-/** Often enough that no proxy takes an idle stream for a dead one. */
+/** Often enough that no proxy closes an idle stream as dead. */
 const defaultHeartbeatMs = 15_000;
 
 /** How long an EventSource waits before it reconnects. */
 const reconnectMs = 2_000;
 
-/** The status of a job, and how to follow it. */
+/** The status of a job, and its changes. */
 export interface StatusSource<Status extends { status: string }> {
   first: Status;
   read: () => Promise<Status>;
   /** Resolves when the status may have changed, at the latest after `timeoutMs`. @throws when the signal is aborted. */
   changed: (timeoutMs: number, signal: AbortSignal) => Promise<void>;
   isFinal: (status: Status) => boolean;
-  /** How long a stream lasts at most. */
+  /** The maximum duration of a stream. */
   waitSeconds: number;
   signal: AbortSignal;
   heartbeatMs?: number;
@@ -48,7 +48,7 @@ export async function* statusEvents<Status extends { status: string }>({
     yield `retry: ${reconnectMs}\n${sent}`;
     for (let status = first; !isFinal(status) && Date.now() < end;) {
       await changed(pollIntervalMs, signal);
-      // While a server is down, the status stays as it was.
+      // While a server is down, the stream keeps the last status.
       status = await read().catch(() => status);
       const event = toEvent(status);
       const isNew = event !== sent;

@@ -66,12 +66,12 @@ export async function createImport(
   creation: Pick<NewImport, 'size' | 'metadata' | 'fileName' | 'options'>,
   importId: string,
 ): Promise<LessonImport> {
-  // The import first: a sweep finds an upload by its import.
+  // Inserts the import first, because a sweep finds an upload by its import.
   const created =
     (await findImport(db, importId, organizationId)) ??
     (await insertImport(db, { _id: importId, organizationId, ...creation }));
   try {
-    // With the new import, so that concurrent requests cannot exceed the limits together.
+    // The sum includes the new import, so that concurrent requests cannot together exceed the limits.
     const own = await sumOpenImports(db, organizationId);
     const { perOrganization } = config.import;
     if (own.count > perOrganization) {
@@ -100,8 +100,8 @@ export async function createImport(
 }
 
 /**
- * Each package needs its size twice: as an upload, and as imported files. An organization may take only half of the room
- * that others leave, because it could begin uploads and send nothing.
+ * Each package needs its size twice: as an upload, and as imported files. An organization may take only half of the
+ * remaining space, because it could begin uploads and send nothing.
  */
 async function assertRoom(db: Database, uploads: Uploads, ownBytes: number): Promise<void> {
   const free = await uploads.freeBytes();

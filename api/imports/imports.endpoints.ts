@@ -20,7 +20,7 @@ import { importBody, importList, isUploadGone, presentImport } from './present-i
 import type { ImportBody } from './present-import.ts';
 import { tusVersion, UploadRequests } from './upload-requests.ts';
 
-/** Imports in the list. */
+/** The number of imports in the list. */
 const listed = 100;
 
 const endedText = 'The import has ended';

@@ -14,12 +14,12 @@ const leaseMs = 10_000;
 const waitMs = 15_000;
 const pollIntervalMs = 200;
 
-/** How long a request for the lock counts without being repeated. */
+/** How long a request for the lock stays valid unless it is repeated. */
 const wantedMs = 2_000;
 
 /**
- * Gives one request at a time the right to write an upload, across all API processes. A request that wants the lock makes
- * its holder end: the holder's client has usually lost its connection without the server noticing.
+ * Gives one request at a time the right to write an upload, across all API processes. A request that needs the lock
+ * ends its holder, whose client has usually lost its connection without the server noticing.
  */
 export class UploadLocker implements Locker {
   readonly #redis: Redis;

@@ -202,7 +202,7 @@ export const writeUpload = defineEndpoint(
   },
 );
 
-/** Queues an import whose upload is complete. A process that dies before leaves this to a sweep. */
+/** Queues an import whose upload is complete. If the process dies before, a sweep queues it. */
 async function finishUpload({ db, uploads }: ImportDependencies, importId: string): Promise<void> {
   await uploads.sync(importId);
   await queueImport(db, importId);

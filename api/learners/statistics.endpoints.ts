@@ -31,10 +31,10 @@ interface StatisticsDependencies {
   lessons: Pick<PreparedLessons, 'facts'>;
 }
 
-/** Counts of this age are used without counting again. */
+/** Counts up to this age are used without counting again. */
 const freshMs = 60_000;
 
-/** Counting a lesson takes at most one part in this many of a worker's time. */
+/** Counting a lesson takes at most the reciprocal of this number of a worker's time. */
 const maxShare = 20;
 
 const maxWaitMs = 5_000;

@@ -14,7 +14,7 @@ type Settings = Pick<Config, 'publicUrl'>;
  * come with it. Otherwise an attacker could send a learner's browser a launch of the attacker's account.
  */
 
-/** Shows that the browser keeps cookies. It holds no data. */
+/** Tests whether the browser keeps cookies. It holds no data. */
 const testCookie = 'lectern_lti_check';
 
 /** Sets the cookie by which the redirected login shows that the browser keeps cookies. */
@@ -32,7 +32,7 @@ export function keepsCookies(ctx: Pick<Context, 'get'>): boolean {
 
 /**
  * Gives a browser the secret of its login. The cookie is partitioned, because most launches happen in a frame, where
- * browsers keep no other. Each login has its own cookie, because a page may hold several lessons.
+ * browsers reject other cookies. Each login has its own cookie, because a page may hold several lessons.
  */
 export function setBrowserCookie(
   ctx: Context,
@@ -51,7 +51,7 @@ export function clearBrowserCookie(ctx: Context, config: Settings, state: string
  * Whether a launch comes from the browser of its login, as its cookie or the platform's storage shows. False if
  * Lectern's page has yet to read that storage.
  *
- * @param storageValue the value that Lectern's own page found in the platform's storage, empty for none; undefined
+ * @param storageValue the value that Lectern's own page read from the platform's storage, empty for none; undefined
  *   before it looked. From any other page it proves nothing: an attacker who began the login knows the secret, and
  *   could make another browser send it.
  * @throws {LaunchFault} state_mismatch, browser_not_recognized.

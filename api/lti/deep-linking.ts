@@ -32,7 +32,7 @@ export async function startDeepLinking(
     deploymentId: claims[claim.deploymentId],
     returnUrl: settings.deep_link_return_url,
     acceptsMultiple: settings.accept_multiple === true,
-    // A platform that does not say may ignore line items.
+    // Platforms that omit the setting may ignore line items, which does no harm.
     acceptsLineItem: settings.accept_lineitem !== false,
     data: settings.data,
     locale: presentationOf(claims).locale,

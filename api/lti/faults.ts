@@ -26,8 +26,8 @@ const distrusted: Fault = { error: 'FORBIDDEN', notice: 'setUp' };
 const outdated: Fault = { error: 'FORBIDDEN', notice: 'again' };
 
 /**
- * Why a launch is rejected, by the code that the page shows, in the order of the checks. docs/lti/troubleshooting.md
- * says what to do about each.
+ * The reasons for rejecting a launch, by the code that the page shows, in the order of the checks.
+ * docs/lti/troubleshooting.md has the remedy for each.
  */
 export const faults = {
   malformed_request: malformed,

@@ -15,7 +15,7 @@ export interface LaunchedLesson {
   versionId: string | null;
 }
 
-/** The length to which a link's chain of copies is followed. */
+/** The maximum length of a followed chain of copied links. */
 const maxCopies = 50;
 
 const uuid = z.guid().toLowerCase();
@@ -68,8 +68,8 @@ async function rememberedLesson(
   const ids = [own, ...history(parameter(claims, 'resourceLinkHistory'))];
   const contexts = [claims[claim.context]?.id, ...history(parameter(claims, 'contextHistory'))];
   const found = await findResourceLinks(db, platform, ids);
-  // Link ids are unique within a deployment only. So the link itself must have this deployment. Of copied links with
-  // equal ids, the one in this deployment counts, else the one in the course that was copied most recently.
+  // Link ids are unique within a deployment only. The link itself must therefore have this deployment. Among copied
+  // links with equal ids, the one in this deployment takes precedence, then the one in the most recently copied course.
   const isOfDeployment = (link: LtiResourceLink) => link.deploymentId === claims[claim.deploymentId];
   const distance = (link: LtiResourceLink) => {
     const index = contexts.indexOf(link.contextId ?? undefined);

@@ -42,8 +42,8 @@ export interface StartedLogin {
 }
 
 /**
- * Seals each login's data into its state, so a login stores nothing, however many arrive. Nonce and browser secret are
- * derived from the state with Lectern's own secret. Redis stores the used states until they expire.
+ * Seals each login's data into its state, so that logins store nothing. Nonce and browser secret are derived from the
+ * state with Lectern's own secret. Redis stores the used states until they expire.
  */
 export class LaunchStates {
   readonly #redis: Redis;
@@ -52,7 +52,7 @@ export class LaunchStates {
   readonly #secret: string;
   readonly #now: () => number;
 
-  /** @param now a test's clock, in milliseconds. */
+  /** @param now the clock, in milliseconds; tests replace it. */
   constructor(
     { redis, db, config, secrets }: Pick<LtiDependencies, 'redis' | 'db' | 'config' | 'secrets'>,
     now: () => number = Date.now,

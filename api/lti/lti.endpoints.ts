@@ -188,8 +188,8 @@ export const launch = defineEndpoint(
 );
 
 /**
- * Reads the form of a launch. Any client can send one, so all launches together share the memory for large bodies that
- * one organization may use, and each IP address that of one learner.
+ * Reads the form of a launch. Any client can send one. All launches together may therefore use the memory of one
+ * organization for large bodies, and each IP address that of one learner.
  *
  * @throws {LecternError} as `readForm`; TOO_MANY_REQUESTS.
  */

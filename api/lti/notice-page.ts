@@ -12,8 +12,8 @@ const launchPageStyle = `${pageStyle}
 `;
 
 /**
- * The directives of all pages. Any site may frame them, because platforms are anywhere and the pages offer nothing to
- * clickjackers. There is no form-action: browsers apply it to redirects too, and a platform may redirect its users to
+ * The directives of all pages. Any site may frame them, because platforms may be on any site and clickjacking would
+ * gain nothing. There is no form-action: browsers apply it to redirects too, and a platform may redirect its users to
  * any login service.
  */
 const policy = ["default-src 'none'", "script-src 'self'", "img-src 'self' data:", "base-uri 'none'"];
@@ -24,7 +24,7 @@ export interface NoticePage {
   title: string;
   main: Html;
   script?: PageScript | undefined;
-  /** For a page with a form, which needs more than the narrow column of a notice. */
+  /** Whether the page needs more than the narrow column of a notice, as for a form. */
   wide?: boolean;
   /** CSS in addition to that of all pages. */
   style?: string;

@@ -34,7 +34,10 @@ interface StorageRequest {
   next?: string;
 }
 
-/** Sends a page that puts the browser's secret into the platform's storage and continues there, or shows why not. */
+/**
+ * Sends a page that stores the browser's secret in the platform's storage and continues, or shows the reason why it
+ * cannot.
+ */
 export function sendStoreSecretPage(
   deps: PageDependencies,
   ctx: RequestContext,

@@ -22,12 +22,12 @@ const maxPlatforms = 1_000;
 const maxKeys = 100;
 const minBits = 2048;
 
-/** The platform's keys cannot be fetched. */
+/** Reports that the platform's keys cannot be fetched. */
 export class KeysUnavailable extends Error {
   override readonly name = 'KeysUnavailable';
 }
 
-/** The platform has no RS256 key with this id. */
+/** Reports that the platform has no RS256 key with this id. */
 export class UnknownKey extends Error {
   override readonly name = 'UnknownKey';
 }
@@ -57,7 +57,7 @@ interface Entry {
   pending: Promise<void> | null;
 }
 
-/** @param now a test's clock, in milliseconds. */
+/** @param now the clock, in milliseconds; tests replace it. */
 export function createPlatformKeys(client: PlatformClient, now: () => number = Date.now): PlatformKeys {
   const entries = new LRUCache<string, Entry>({ max: maxPlatforms });
 

@@ -11,7 +11,7 @@ const invitation = 'Ask the operator of Lectern for a new one: lectern platform 
 const again = 'Nothing was changed: you can start the registration again with the same URL.';
 const byHand = 'Ask the operator of Lectern to connect the platform by hand: lectern platform add.';
 
-/** Why a registration fails, by the code that the page shows. The texts are for administrators. */
+/** The reasons for a failed registration, by the code that the page shows. The texts are for administrators. */
 export const registrationFaults = {
   registration_incomplete: {
     error: 'BAD_REQUEST',

@@ -14,10 +14,10 @@ import type { Selection } from './selections.ts';
 import type { ChoosableLesson, ChoosablePage } from './choosable-lessons.ts';
 import { sendNoticePage } from './notice-page.ts';
 
-/** Why a selection is invalid. */
+/** The reasons for rejecting a selection. */
 export type SelectionFault = 'nothingChosen' | 'tooMany' | 'gone';
 
-/** Returns how many lessons one response to the platform may hold. */
+/** Returns the maximum number of lessons in a response to the platform. */
 export function maxLessons({ acceptsMultiple }: Pick<Selection, 'acceptsMultiple'>): number {
   return acceptsMultiple ? 30 : 1;
 }
@@ -80,7 +80,7 @@ interface ItemContext {
   form: SelectionForm;
   language: string;
   pictures: ReadonlyMap<string, string>;
-  /** Of the page. */
+  /** The URL of the page. */
   url: string;
 }
 

@@ -3,7 +3,7 @@ import type { CryptoKey, JWTPayload } from 'jose';
 import { KeysUnavailable, UnknownKey } from './platform-keys.ts';
 import { LaunchFault } from './faults.ts';
 
-/** How far clocks may differ. */
+/** The tolerated clock skew. */
 const toleranceSeconds = 60;
 
 /** As long as a login waits for its launch. */

@@ -10,7 +10,7 @@ import { minCompressedBytes } from '../http/send-texts.ts';
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
 
-/** Larger files are sent as they are: they would take memory and time of all. */
+/** Larger files are sent uncompressed, because compressing them would take memory and time from all clients. */
 const maxBytes = 2 * 1024 ** 2;
 const maxCachedBytes = 32 * 1024 ** 2;
 
@@ -38,8 +38,8 @@ export class CompressedAssets {
   }
 
   /**
-   * Sends a whole file compressed, or 304, and closes it. Returns false, and changes nothing, if the file is to be sent as it is: parts
-   * of files, small and large ones, clients without Brotli and gzip, and what is over the budget.
+   * Sends a whole file compressed, or 304, and closes it. Returns false, and changes nothing, if the file must be sent
+   * uncompressed: for ranges, for small and large files, for clients without Brotli and gzip, and over the budget.
    */
   async send(ctx: Context, file: OpenFile, sha256: string): Promise<boolean> {
     const encoding = encodingOf(ctx, file.size);

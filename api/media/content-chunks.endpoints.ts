@@ -17,8 +17,8 @@ import { findSigned, signedAccess, signedParams, signedPath } from './content.en
 import { nothingToPlayText } from '../player/authorize.ts';
 
 /**
- * How long a shared cache keeps a chunk. It ends the chunk soon after the version was unpublished; a browser keeps it as
- * long as its URL is valid, because its learner has received it already.
+ * How long a shared cache keeps a chunk. The chunk thus disappears soon after the version is unpublished. A browser
+ * keeps it until its URL expires, because its learner has received it already.
  */
 const sharedCacheSeconds = 3600;
 

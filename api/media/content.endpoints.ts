@@ -122,7 +122,7 @@ function expiryOf({ expires }: Record<string, string | undefined>): Date {
 /**
  * Returns the version of a signed URL, and whether the URL is of a preview.
  *
- * @param kind what the URL must open.
+ * @param kind the content that the URL must open.
  * @throws {LecternError} FORBIDDEN for an invalid or expired URL; NOT_FOUND for an unavailable version.
  */
 export async function findSigned(

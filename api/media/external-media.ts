@@ -78,7 +78,7 @@ export class ExternalMedia {
     ttl: outcomeTtlMs,
   });
 
-  /** @param times the longest time of one download, and how long one continues without clients, in milliseconds. */
+  /** @param times the timeout of a download, and how long it continues without clients, in milliseconds. */
   constructor(
     deps: ExternalMediaDependencies,
     { downloadMs = downloadTimeoutMs, abandonedMs = graceMs } = {},
@@ -98,7 +98,7 @@ export class ExternalMedia {
     const download = this.#shared.get(keyOf(medium)) ?? this.#start(medium);
     this.#join(download);
     const late = () => {
-      // The client is still there and will request a file that takes longer again.
+      // The client is still connected, and will request the file again after this wait.
       download.isKept = true;
       return null;
     };
@@ -124,7 +124,7 @@ export class ExternalMedia {
       this.#running.delete(started);
       this.#unshare(started);
     });
-    // There may be no client left when it fails.
+    // When it fails, all clients may have disconnected.
     file.catch(() => undefined);
     const started: SharedDownload = { key, file, stop, waiting: 0, isKept: false, abandoning: undefined };
     this.#running.add(started);

@@ -15,7 +15,7 @@ import { nothingToPlayText } from '../player/authorize.ts';
 import { mediaTexts, widgetTexts } from './player-assets.ts';
 import type { PlayerAssets } from './player-assets.ts';
 
-/** How long caches may keep a redirect, but never in the last half hour of the URL that it leads to. */
+/** How long caches may keep a redirect. They never keep it during the last half hour of the target URL. */
 const redirectSeconds = 1800;
 const reservedSeconds = 1800;
 

@@ -12,7 +12,7 @@ export interface BoardQueues {
   scores: DeliveryQueue;
 }
 
-/** Bull Board over the queues, with its page at `basePath`; it throws what goes wrong. */
+/** Returns Bull Board for the queues, with its page at `basePath`. It throws all errors. */
 export function createQueueBoard(queues: BoardQueues, basePath: string): Middleware {
   const exports = new BullMQAdapter(queues.exports, {
     displayName: 'Exports',

@@ -21,9 +21,10 @@ export function scriptSourceOf(page: string): string {
 }
 
 /**
- * Returns the Content-Security-Policy of the frame. The frame's origin is opaque, even when it is opened by itself. It
- * can load lesson files, and pictures and media of any host, but cannot reach the API or its cookies. `frame-ancestors`
- * is not restricted: it would have to allow all ancestors, including integrators' pages, and the document is empty.
+ * Returns the Content-Security-Policy of the frame. The frame's origin is opaque, even when it is opened directly. The
+ * frame can load lesson files, and pictures and media of any host, but cannot reach the API or its cookies.
+ * `frame-ancestors` is not restricted: it would have to allow all ancestors, including integrators' pages, and the
+ * document is empty.
  *
  * @param publicUrl the public URL of this service, which serves the files.
  * @param scriptSource the source expression of the inline script.

@@ -4,11 +4,11 @@ import { DelayedRejections, tooMany } from '../http/retry-after.ts';
 
 /** Limits per learner in a process. */
 export interface LearnerLimits {
-  /** Concurrent requests that are processed. */
+  /** The number of requests that are processed concurrently. */
   concurrency: number;
-  /** Requests that wait. */
+  /** The maximum number of waiting requests. */
   waiting: number;
-  /** The long-term rate of requests, and how many may come at once. */
+  /** The long-term rate of requests, and the maximum burst. */
   perSecond: number;
   burst: number;
 }
@@ -19,7 +19,7 @@ export interface LearnerLimits {
  */
 const defaultLimits: LearnerLimits = { concurrency: 2, waiting: 16, perSecond: 20, burst: 40 };
 
-/** The most requests of a learner that a process holds at once. */
+/** The maximum number of a learner's requests that a process holds. */
 export const maxLearnerRequests = defaultLimits.concurrency + defaultLimits.waiting;
 
 /** The Retry-After of learners over the limit. */
@@ -58,7 +58,7 @@ export class LearnerQueues {
   }
 
   /**
-   * Gives a request a slot, which must be left in any case.
+   * Gives a request a slot. The caller must always leave it.
    *
    * @param learner identifies the record.
    * @throws {LecternError} TOO_MANY_REQUESTS if the queue is full.

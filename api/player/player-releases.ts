@@ -5,10 +5,10 @@ import type { PlayerRelease } from '../../shared/models/player-release.ts';
 import { scriptSourceOf } from './frame-policy.ts';
 import { EncodedFile } from '../http/encoded-file.ts';
 
-/** Other releases in memory: an upgrade has one, and open pages may be of earlier ones. */
+/** The maximum number of other releases in memory: one during an upgrade, and earlier ones of open pages. */
 const maxOtherReleases = 3;
 
-/** How long the process remembers that a release does not exist. It may be started at any moment. */
+/** How long the process remembers that a release does not exist. Its first process may start at any moment. */
 const absenceMs = 2_000;
 
 const releaseName = /^[\w.+-]{1,100}$/;

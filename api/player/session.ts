@@ -147,7 +147,7 @@ async function writeInTurn(
     const outcome = await texts.run(workOf(write, found), async () =>
       attempt(deps, token, repository, (await found?.load()) ?? null, write),
     );
-    // Otherwise another write came first: this one is stale now, or a duplicate of it.
+    // If null, another write came first: this one is now stale, or a duplicate of it.
     if (outcome === null) continue;
     if (outcome.saved && token.kind === 'launch' && repository.persists) deps.outboxSignal.send(token);
     return outcome;
@@ -174,13 +174,13 @@ async function findHead(
   return found;
 }
 
-/** Checks whether the writes before this one may still arrive: at most as many as fit into a learner's queue. */
+/** Returns whether the writes before this one may still arrive: at most as many as fit into a learner's queue. */
 function isEarly(write: ProgressWrite, found: ProgressHead | null): boolean {
   const gap = write.revision - (found?.revision ?? 0);
   return !isRepeated(write, found) && gap > 0 && gap < maxLearnerRequests;
 }
 
-/** Checks whether the record contains this write: a player repeats a write if it gets no response. */
+/** Returns whether the record contains this write: a player repeats a write if it gets no response. */
 function isRepeated(
   { writeId }: ProgressWrite,
   record: Pick<ProgressHead, 'recentWriteIds'> | null,
@@ -189,8 +189,8 @@ function isRepeated(
 }
 
 /**
- * Checks whether another device has created the revision that the write before this one should have created. The page
- * that sent both is closed, so it would not learn that the other write was rejected.
+ * Returns whether another device has created the revision that this write's predecessor should have created. The page
+ * that sent both writes is closed, so it would not learn that the predecessor was rejected.
  */
 function isOvertaken({ after }: ProgressWrite, record: Pick<ProgressHead, 'recentWriteIds'> | null): boolean {
   return after !== undefined && record?.recentWriteIds.includes(after) !== true;
@@ -231,7 +231,7 @@ async function attempt(
 
 /**
  * Removes a new record if the learner's data were erased since the request began. An erasure first revokes tokens, and
- * then removes records: so either it removes this record, or the request finds the revocation. Later writes change only
+ * then removes records: either it removes this record, or the request finds the revocation. Later writes change only
  * records that exist.
  *
  * @throws {LecternError} GONE

@@ -19,13 +19,21 @@ export const publishedVersion = z
   })
   .meta({ id: 'PublishedVersion' });
 
-/** @param found the warnings of the version's content. */
+/** @param contentWarnings the warnings of the version's content. */
 export function presentPublished(
   { lessonId, _id: versionId, versionNumber, slug, status, publishedAt }: LessonVersion,
-  found: string[],
+  contentWarnings: string[],
 ): z.input<typeof publishedVersion> {
   const published = publishedAt?.toISOString() ?? null;
-  return { lessonId, versionId, versionNumber, slug, status, publishedAt: published, warnings: found };
+  return {
+    lessonId,
+    versionId,
+    versionNumber,
+    slug,
+    status,
+    publishedAt: published,
+    warnings: contentWarnings,
+  };
 }
 
 export const versionCheck = z

@@ -14,7 +14,7 @@ import { count } from '../terminal/output.ts';
 import { outputTarget, writeOutput } from '../terminal/output-file.ts';
 import type { CartridgeLink } from '../../worker/exports/profiles/cartridge-xml.ts';
 
-/** More links make a course that no platform shows. */
+/** No platform shows a course with more links. */
 const maxLinks = 5_000;
 const pageSize = 100;
 

@@ -12,7 +12,7 @@ import { findLessonVersions, findVersionNumbered, presentLesson } from '../lesso
 import { count } from '../terminal/output.ts';
 import { parseCount } from '../terminal/option-parsers.ts';
 
-/** The most external media that are printed; `--json` has all. */
+/** The maximum number of printed external media; `--json` has all. */
 const maxPrintedMedia = 20;
 
 /** `lectern lesson check`: reports what an author should correct before publishing. */

@@ -44,7 +44,7 @@ export function addLessonExportCommand(group: Command): void {
     });
     const job = exportJobOf(version, profile, await findLessonTheme(context.db, version));
     const name = profileOf(job).fileName(version);
-    // First, so that an invalid path fails before a long export.
+    // Checked first, so that an invalid path fails before a long export.
     const target = await outputTarget(options.out, name);
     const { buildWithProgress } = await import('../lessons/build-export.ts');
     const archive = await buildWithProgress(context, { job, name });

@@ -12,10 +12,10 @@ import type { CommandContext } from '../installation/context.ts';
 import { count, note, table } from '../terminal/output.ts';
 import { pageSizeParser, parseSlug, collectUuids, parseUuid } from '../terminal/option-parsers.ts';
 
-/** Scores in one list; `--before` continues it (pagination). */
+/** The maximum number of listed scores; `--before` continues the list (pagination). */
 const maxListed = 1000;
 
-/** Scores that one database operation changes. */
+/** The number of scores that one database operation changes. */
 const batchSize = 1000;
 
 interface Options {
@@ -74,7 +74,7 @@ async function list(
   return { json: shown.map(present), text: scoreTable(shown), scores: shown };
 }
 
-/** Records in the log of each organization how many of its scores a command has read or changed. */
+/** Records in each organization's audit log the number of its scores that a command has read or changed. */
 async function auditScores(
   audit: CommandContext['audit'],
   action: AuditAction,
@@ -88,10 +88,10 @@ async function auditScores(
 
 /** A change to scores with given ids, or to all failed ones. */
 interface Change {
-  /** The beginning of its result. */
+  /** The beginning of the printed result. */
   done: string;
   action: AuditAction;
-  /** Returns why a score cannot be changed; null if it can. */
+  /** Returns the error for a score that cannot be changed; null if it can. */
   reject: (score: LtiScore) => LecternError | null;
   change: (db: Database, ids: readonly string[]) => Promise<unknown>;
 }

@@ -24,12 +24,12 @@ export interface CommandContext {
   config: Config;
   db: Database;
   store: Store;
-  /** Exports of commands coordinate their downloads with the workers' exports. */
+  /** Commands that export coordinate their downloads with the workers through it. */
   redisUrl: string;
   secrets: () => Promise<Secrets>;
   /** Aborted by Ctrl-C: a command that writes cleans up after itself. */
   signal: AbortSignal;
-  /** Records in an organization's audit log what the operator did. */
+  /** Records the operator's action in an organization's audit log. */
   audit: (organizationId: string, action: AuditAction, about: AuditedChange) => Promise<void>;
   /** Returns the audit log, for work that records its own entries. */
   auditLog: () => Promise<AuditLog>;

@@ -28,7 +28,7 @@ export interface InstallationOptions {
   report: (message: string) => void;
   /** Prints a warning about generated secrets, with the remedy. */
   warn: (message: string) => void;
-  /** For the environment of the API and the workers. */
+  /** Settings for the environment of the API and the workers. */
   settings?: Record<string, string>;
 }
 
@@ -61,7 +61,7 @@ export async function withInstallation(
         const interrupted = aborted(graceful).then(() => false);
         return await Promise.race([interrupted, failed, used]);
       } finally {
-        // In this order: the user of the processes, the processes, the servers that they use.
+        // Stops in this order: the user of the processes, the processes, the servers that they use.
         over.abort();
         await Promise.allSettled([using]);
         await stop();

@@ -8,7 +8,7 @@ export interface InlineFiles {
   widgets: Record<string, { cssPath: string | null; module: string }>;
   /** Texts by their paths in the lesson. */
   captions: Record<string, string>;
-  /** Of the organization. */
+  /** The organization's logo. */
   logo?: { src: string; alt: string };
 }
 

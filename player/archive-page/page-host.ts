@@ -23,7 +23,7 @@ const callbackNames = {
   error: 'onError',
 } as const;
 
-/** The integrator's side of the page. */
+/** Connects the lesson with the integrator's code on the page. */
 export interface PageHost {
   state: unknown;
   /**

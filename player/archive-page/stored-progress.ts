@@ -7,11 +7,11 @@ export interface StoredProgress {
   /** Returns the stored progress; undefined if there is none, or if it is unreadable. */
   read(): unknown;
   save(state: LessonState): void;
-  /** Begins another attempt: answers of the last one do not return from other tabs. */
+  /** Begins another attempt, so that answers of the last one do not return from other tabs. */
   restart(state: LessonState): void;
 }
 
-/** Stores nothing, because the integrator's site does. */
+/** Stores nothing, because the integrator's site stores the progress. */
 export const noProgress: StoredProgress = {
   read: () => undefined,
   save: () => undefined,

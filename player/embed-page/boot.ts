@@ -42,10 +42,10 @@ export interface LessonBoot {
   contentUrl: string;
   /** Origins that may frame the lesson; null for any. */
   allowedOrigins: string[] | null;
-  /** In the page's language. */
+  /** The messages in the page's language. */
   messages: NoticeTexts;
   lessonMessages: PlayerMessages;
-  /** Why Lectern records nothing; null if it records. */
+  /** The reason for recording nothing; null if Lectern records. */
   untracked: 'anonymous' | 'preview' | 'authorPreview' | null;
   /** Null without an LTI launch. */
   launch: Launch | null;

@@ -26,14 +26,14 @@ export interface Situation {
   hasLost: boolean;
 }
 
-/** Returns the notices to show; none while all is well, or may be in a moment. */
+/** Returns the notices to show; none while there is no problem, or only a brief one. */
 export function chooseNotices({ queue, isStored, isOnline, isStuck, hasLost }: Situation): NoticeName[] {
   const { hold, failures, writes } = queue;
   if (isStuck) return ['stuck'];
   if (hold === 'expired' && writes.length > 0 && isStored) return ['expired', 'kept'];
   if (hold === 'erased') return [];
   if (hold !== null) return [hold];
-  // The same notice with and without answers to save, so that it is announced once.
+  // Shows the same notice with and without unsaved answers, so that screen readers announce it once.
   if (!isOnline) return ['offline', isStored ? 'kept' : 'keepOpen'];
   // A single failed request is no reason to worry the learner.
   if (writes.length > 0 && failures >= 2) return ['offline', isStored ? 'kept' : 'keepOpen'];

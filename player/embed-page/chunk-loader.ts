@@ -3,7 +3,7 @@ import type { LessonBoot } from './boot.ts';
 
 const timeoutMs = 20_000;
 
-/** Why a chunk was not loaded: `gone` if the lesson is no longer available, so that a retry is pointless. */
+/** The reason why a chunk was not loaded. `gone`: the lesson is no longer available, so a retry is pointless. */
 export type ChunkFault = 'failed' | 'gone';
 
 /**
@@ -59,7 +59,7 @@ export function chunkLoader({
   };
 }
 
-/** Returns whether a body is an error of Lectern, and not of a network in between. */
+/** Returns whether a body is an error from Lectern and not from an intermediary. */
 function isError(body: unknown): boolean {
   return typeof (body as { error?: unknown } | null)?.error === 'string';
 }

@@ -13,7 +13,7 @@ function start(): void {
   const boot = readBoot(document);
   const query = new URLSearchParams(location.search);
   const token = query.get('token');
-  // URLs are copied, stored in histories and shown on screens.
+  // Removes the token from the URL, because URLs are copied, stored in histories and shown on screens.
   if (token !== null) history.replaceState(history.state, '', location.pathname + location.hash);
   if (boot?.page === 'lesson') playPage(boot, token ?? '');
   else if (boot !== undefined) waitForToken(boot, query);
@@ -64,7 +64,7 @@ function open(token: string): void {
   const query = new URLSearchParams({ token, again: '' });
   const scheme = currentScheme();
   if (scheme) query.set('scheme', scheme);
-  // The page loads without this entry's state, which marks the end: the URL's step would open instead.
+  // The page loads without the history state that marks the end, so the URL's step would open instead.
   const hash = linkedStep(stepFragments) === undefined ? '' : location.hash;
   location.replace(`${location.pathname}?${query.toString()}${hash}`);
 }

@@ -20,7 +20,7 @@ export interface FrameStart {
   first: { chunk: number; steps: string };
   versionId: string;
   language: string;
-  /** In the lesson's language only: those of all languages would add 19 kB to the frame's script. */
+  /** The messages in the lesson's language only. Those of all languages would add 19 kB to the frame's script. */
   messages: PlayerMessages;
   /** Absolute URL of the folder with media and widgets. */
   content: string;
@@ -35,13 +35,13 @@ export interface FrameStart {
   visible: VisibleLesson | null;
   /** Whether the server stores what the learner does. */
   isRecorded: boolean;
-  /** What the player may say about the course; null without one. */
+  /** The facts about the course that the player shows; null without a course. */
   course: { hasReturn: boolean; sendsGrade: boolean } | null;
   /** Id of the step to start at, instead of the one in the state. */
   startAt?: string | undefined;
 }
 
-/** What learners see of a frame that is as high as the lesson, in CSS pixels. */
+/** The visible part of a frame that is as high as the lesson, in CSS pixels. */
 export interface VisibleLesson {
   /** The height of the window. */
   height: number;
@@ -74,7 +74,8 @@ export interface FrameLink {
   /** Sends a message. Returns false if it cannot: before the frame has started, or a step while no lesson is mounted. */
   post(this: void, message: Exclude<OuterMessage, { type: 'hello' | 'init' | 'unmount' }>): boolean;
   /**
-   * Unmounts the lesson, and waits until its widgets have reported their unsubmitted answers, but not for a busy frame.
+   * Unmounts the lesson, and waits until its widgets have reported their unsubmitted answers, but no longer than
+   * {@link unmountTimeoutMs}.
    *
    * @param onLate called when a busy frame has reported them after all
    */

@@ -16,7 +16,7 @@ export type FrameMessage =
   | { type: 'time'; stepId: string; activeMs: number }
   /** The lesson is unmounted. Its widgets' unsubmitted answers came before. */
   | { type: 'unmounted' }
-  /** The heading of what is shown: a step, the cover or the end. */
+  /** The current heading: of a step, the cover or the end. */
   | { type: 'heading'; heading: string }
   | { type: 'error'; code: string; message: string }
   /** The learner wants to return to the course. */

@@ -47,7 +47,10 @@ export function openHost(
   return { send };
 }
 
-/** Sends the lesson's height to a learning platform. The message may go to any origin, because it holds nothing else. */
+/**
+ * Sends the lesson's height to a learning platform. The message may go to any origin, because it contains only the
+ * height.
+ */
 export function sendHeightToPlatform(height: number): void {
   if (parent !== window) parent.postMessage({ subject: 'lti.frameResize', height }, '*');
 }

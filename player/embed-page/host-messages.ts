@@ -18,7 +18,7 @@ export type HostRequest =
   | { type: 'colorScheme'; scheme: Scheme | undefined }
   | { type: 'goTo'; stepId: string };
 
-/** What learners see of the host page, in CSS pixels. */
+/** The visible part of the host page, in CSS pixels. */
 export interface Viewport {
   type: 'viewport';
   /** The height of the window, or of its part below a fixed header. */

@@ -3,7 +3,7 @@ import type { LessonBoot } from './boot.ts';
 
 /** Lines above a lesson that a platform has opened, or that is a preview. */
 export interface LaunchLines {
-  /** That Lectern records nothing. Empty if it records. */
+  /** The line that says that Lectern records nothing; empty if it records. */
   above: readonly HTMLElement[];
 }
 

@@ -4,7 +4,7 @@ import type { NoticeName, Situation } from './choose-notices.ts';
 import { noticeBar } from './notices.ts';
 import type { NoticeAction } from './notices.ts';
 
-/** Shows the learner what happens to their answers, while that needs attention. */
+/** Tells the learner about problems with saving answers. */
 export interface LearnerNotices {
   root: HTMLElement;
   /** Shows the notices for the current situation. */
@@ -30,7 +30,7 @@ export function learnerNotices(
   const bar = noticeBar(texts, returnUrl);
   let hasLost = false;
   let lostAt = 0;
-  /** What ends with good news. */
+  /** The kind of the last warning, after which a notice reports that all is well again. */
   let warned: 'offline' | 'other' | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -45,7 +45,7 @@ export function learnerNotices(
       if (first === 'offline') warned = 'offline';
       else warned = first === 'lost' || first === 'stuck' ? undefined : 'other';
     } else if (warned === 'offline') {
-      // Announced at once; that the answers are saved follows quietly.
+      // Announces the connection at once. The notice that the answers are saved follows without an announcement.
       warned = situation.queue.writes.length > 0 ? 'other' : undefined;
       showBriefly('online');
     } else if (warned === 'other' && situation.queue.writes.length === 0) {

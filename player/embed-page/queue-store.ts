@@ -7,7 +7,7 @@ export interface QueueStore {
   save(this: void, saves: AbandonedSaves): boolean;
   /** Returns the unsaved writes of other tabs, by the tabs' ids. */
   others(this: void): Map<string, AbandonedSaves>;
-  /** Removes another tab's writes, after this one has stored them. */
+  /** Removes another tab's writes, which this tab has stored. */
   forget(this: void, tab: string): void;
 }
 

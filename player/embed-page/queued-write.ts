@@ -173,10 +173,10 @@ export function split(write: QueuedWrite, newId: () => string): QueuedWrite[] | 
 }
 
 /**
- * Returns the writes without superseded answers: those of widgets to which another device gave a later answer, or whose
- * later answer from here has arrived already.
+ * Returns the writes without superseded answers: another device answered the widget later, or this device's later
+ * answer has already arrived.
  *
- * @param known answers of the record that the writes build on, which are not another device's
+ * @param known answers of the record that the writes build on; they do not count as another device's
  * @param ours writes that the record may contain: these, and the one just saved
  */
 export function rebased(
@@ -237,7 +237,7 @@ export function inAttemptOf(writes: readonly QueuedWrite[], record: SessionRecor
     .map((write) => ({ ...withoutRestart(write), attempt: write.attempt && record.attempt }));
 }
 
-/** A restart clears what the learner saw at that time, not later changes from elsewhere. */
+/** A restart clears the record that the learner saw at that time, but no later changes of other devices. */
 export function withoutRestart(write: QueuedWrite): QueuedWrite {
   return { ...write, restart: false };
 }

@@ -8,12 +8,12 @@ const minuteMs = 60_000;
 /** How long before its expiry the URL of media and widgets is renewed: a paused video must still resume with the old one. */
 const contentNoticeMs = 45 * minuteMs;
 
-/** Why a token was rejected. */
+/** The reason for rejecting a token. */
 export type TokenFault = 'token_invalid' | 'wrong_lesson' | 'not_available' | 'token_mismatch';
 
 /**
  * Returns a function that checks a new token: it must be for the same learner and the version in play. It checks one
- * token at a time, and of those that wait only the last, so that a host that sends thousands causes few requests.
+ * token at a time, and only the last of the waiting ones, so that a host that sends thousands causes few requests.
  */
 export function tokenRenewal(
   boot: Pick<LessonBoot, 'session' | 'versionId'>,

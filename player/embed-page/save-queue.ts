@@ -15,7 +15,7 @@ export interface SaveQueue {
   /** The write that awaits its response, and the revision it builds on. */
   inFlight: { writeId: string; revision: number } | null;
   hold: Hold | null;
-  /** Failed requests in a row. */
+  /** The number of consecutive failed requests. */
   failures: number;
   /** Unix time in milliseconds of the next request, but not before `notBefore`, the end of the backoff. */
   dueAt: number;
@@ -26,7 +26,7 @@ export interface SaveQueue {
   savedIds: readonly string[];
 }
 
-/** Why the queue sends nothing. It still accepts changes. */
+/** The reason why the queue sends nothing. It still accepts changes. */
 export type Hold =
   /** Another device wrote first. The learner decides where to continue. */
   | 'conflict'

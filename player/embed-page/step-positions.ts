@@ -55,7 +55,10 @@ export function stepPositions(
   };
 }
 
-/** Returns the ids of all blocks in a step, including nested ones and those in zones: of every object that has props with an id. */
+/**
+ * Returns the ids of all blocks in a step, including nested ones and those in zones. Any object that has props with an
+ * id counts as a block.
+ */
 function blockIds(content: unknown): ReadonlySet<string> {
   const found = new Set<string>();
   const open: unknown[] = [content];

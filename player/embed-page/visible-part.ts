@@ -2,7 +2,7 @@ import type { VisibleLesson } from './frame-link.ts';
 import type { Viewport } from './host-messages.ts';
 import { windowHeight } from '../visible-area.ts';
 
-/** Which part of the lesson is on the screen. */
+/** The part of the lesson that is on the screen. */
 export interface VisiblePart {
   of(this: void, frame: Element): VisibleLesson;
   /** Sets the part that the host page reports. */
@@ -72,7 +72,7 @@ function watchEdges(onChange: (seen: { top: number; bottom: number }) => void): 
     probe.style.insetBlockStart = `${edge - reach}px`;
     return probe;
   });
-  // The page itself says where the visible part is, however far it has moved.
+  // Observing the page itself shows the visible part, however far it has moved.
   const page = document.documentElement;
   let look: IntersectionObserver | undefined;
   let known = { top: NaN, bottom: NaN };

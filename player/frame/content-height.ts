@@ -20,7 +20,7 @@ export interface FrameHeight {
   held: { slope: number; growth: number } | undefined;
 }
 
-/** By how many pixels a probe makes the frame higher, to see whether the lesson follows. */
+/** The number of pixels by which a probe makes the frame higher, to see whether the lesson grows too. */
 const probe = 8;
 /** Heights are rounded. */
 const tolerance = 1;

@@ -6,7 +6,7 @@ import { pressGuard } from './press-guard.ts';
 
 /** How long a doubtful height must stay unchanged before it is probed, because a picture may still load. */
 const quietTimeMs = 100;
-/** What a learner does that may make the lesson grow. */
+/** The events of learners' actions that may make the lesson grow. */
 const actions = ['pointerdown', 'pointerup', 'click', 'keydown'];
 
 /**

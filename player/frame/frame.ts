@@ -126,7 +126,7 @@ function play(start: FrameStart, port: MessagePort): void {
         steps.fail(data.chunk, data.isGone);
         return;
       case 'goTo':
-        // Of many at once only the last counts: showing thousands of steps would freeze the lesson.
+        // Only the last of many requests counts, because showing thousands of steps would freeze the lesson.
         clearTimeout(goToTimer);
         goToTimer = setTimeout(() => handle.goTo(data.stepId));
         return;
@@ -167,7 +167,7 @@ function stateOf({ stepId, progressData, variableState }: LessonEvent): {
 }
 
 function mediaUrl(content: string, src: string): string {
-  // A fragment is for the browser, such as the second at which a video starts.
+  // The browser needs the fragment, such as the second at which a video starts.
   const [, id, fragment = ''] = /^media:([^#]+)(#.*)?$/i.exec(src) ?? [];
   return id === undefined ? src : `${content}media/${encodeURIComponent(id.toLowerCase())}${fragment}`;
 }

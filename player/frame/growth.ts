@@ -7,7 +7,7 @@ export interface Growth {
   height: number;
   /** The difference from the height before. */
   step: number;
-  /** How many times in a row it soon grew by the same step again. */
+  /** The number of consecutive times that it soon grew by the same step again. */
   echoes: number;
   /** Unix time in milliseconds. */
   at: number;
@@ -20,7 +20,7 @@ const firstPauseMs = 200;
 const maxEchoes = 8;
 /** The time, besides a pause, within which growth counts as an echo. */
 const echoTimeMs = 1000;
-/** Steps up to this height may be a probe between two others; the next step is then smaller by it. */
+/** Steps up to this height may be a probe between two other steps. The next step is then smaller by the probe. */
 const smallStep = 10;
 
 /** Records another requested height. */

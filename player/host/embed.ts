@@ -54,7 +54,10 @@ export interface EmbedOptions {
   title?: string;
   /** Minimum height of the frame in CSS pixels; 320 by default. */
   minHeight?: number;
-  /** Height of what covers the top of the window, such as a fixed header, in CSS pixels; 0 by default. */
+  /**
+   * Height of the part of the window that is covered from the top, such as by a fixed header, in CSS pixels; 0 by
+   * default.
+   */
   topOffset?: number | ((this: void) => number);
   /**
    * The color scheme of the lesson. `page` is the CSS `color-scheme` of the element that the frame is in. By default, the
@@ -171,7 +174,7 @@ export function mount(element: HTMLElement, options: EmbedOptions): Embed {
     return typeof topOffset === 'number' ? topOffset : topOffset();
   }
 
-  /** Reports what learners see of the frame. It cannot measure that, because it is as high as the lesson. */
+  /** Reports the visible part of the frame, which cannot measure it, because it is as high as the lesson. */
   function sendView(): void {
     if (!isListening || isViewSent) return;
     isViewSent = true;
@@ -276,7 +279,7 @@ function embedUrl({ src, base = script, lessonId, token, getToken, startAt }: Em
   if (!/^https?:$/.test(url.protocol))
     throw new TypeError(`LecternEmbed needs an http or https URL, not ${url.href}`);
   if (token) url.searchParams.set('token', token);
-  // The tab may hold the token of another learner, so the page must ask for one.
+  // The tab may hold another learner's token, so the page must request one.
   else if (getToken && !url.searchParams.has('token')) url.searchParams.set('ask', '');
   if (startAt) url.hash = new URLSearchParams({ step: startAt }).toString();
   return url;

@@ -69,7 +69,7 @@ async function readJson(url: URL, signal: AbortSignal): Promise<unknown> {
   return response.json();
 }
 
-/** Loads a stylesheet. Resolves even if it fails to load: a widget without style is better than none. */
+/** Loads a stylesheet. Resolves even if it fails to load: an unstyled widget is better than none. */
 export async function addStylesheet(href: string | undefined): Promise<void> {
   if (href === undefined) return;
   if ([...document.styleSheets].some((sheet) => sheet.href === href)) return;

@@ -7,7 +7,10 @@ const nonTextProps = new Set(['captions', 'correct', 'id', 'poster', 'src', 'typ
 
 const placeholder = /\{\{([^{}]+)\}\}/g;
 
-/** The characters that variables may add to one text: a long value in many places would freeze the page. */
+/**
+ * The maximum number of characters that variables add to one text, because a long value in many places would freeze the
+ * page.
+ */
 const maxFilledChars = 500_000;
 
 const htmlEscapes: Record<string, string> = {

@@ -108,7 +108,7 @@ function showBlock(parent: HTMLElement, block: Block, blockHost: BlockHost): Blo
     followersHost.replaceChildren();
   }
 
-  /** Tries again what failed without a connection: a picture, a recording, the file of a widget. */
+  /** Retries loads that failed offline: a picture, a recording, the file of a widget. */
   function retry(): void {
     const notices = [...host.querySelectorAll('.lectern-missing')];
     const isOwn = notices.some((missing) => missing.closest('.lectern-slot') === host);

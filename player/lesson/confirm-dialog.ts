@@ -5,18 +5,18 @@ interface Question {
   note: string;
   confirm: string;
   cancel: string;
-  /** Between the note and the buttons. */
+  /** Shown between the note and the buttons. */
   details?: HTMLElement;
 }
 
 interface ConfirmDialog {
-  /** To be put on the page. */
+  /** The caller puts it on the page. */
   dialog: HTMLDialogElement;
   /** Opens it with the focus on the button that changes nothing. */
   open(this: void): void;
 }
 
-/** Makes a confirmation dialog for an action that loses something. The button that changes nothing stands out. */
+/** Makes a confirmation dialog for an action that loses data. The button that changes nothing stands out. */
 export function confirmDialog(
   { title, note, confirm, cancel, details }: Question,
   onConfirm: () => void,

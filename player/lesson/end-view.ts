@@ -23,7 +23,7 @@ export interface EndActions {
 
 const icons = { right: 'right', partly: 'partly', wrong: 'wrong', answered: 'right', open: 'open' } as const;
 
-/** Makes the page after the last step, below its heading: the result, each question, and what to do next. */
+/** Makes the page after the last step, below its heading: the result, each question, and the next actions. */
 export function endView(
   lesson: PlayedLesson,
   progress: LessonProgress,

@@ -7,7 +7,7 @@ import type { StepResults } from './question-results.ts';
 import type { PlayedLesson } from './read-lesson.ts';
 import type { Variables } from './visibility.ts';
 
-/** What the learner should know before the lesson is finished. */
+/** The facts that the dialog shows before the lesson is finished. */
 export interface BeforeFinish {
   /** The unanswered questions. */
   open: readonly StepResults[];
@@ -17,7 +17,10 @@ export interface BeforeFinish {
   grade: number | null;
 }
 
-/** Asks before the lesson is finished: lists what is unanswered, with links, and says what the course gets. */
+/**
+ * Asks before the lesson is finished. The dialog links to unanswered questions and shows the grade that the course will
+ * get.
+ */
 export function askFinish(
   parent: HTMLElement,
   lesson: PlayedLesson,

@@ -28,7 +28,7 @@ export type LessonAction =
   | { kind: 'set'; name: string; value: unknown }
   | { kind: 'restart' };
 
-/** The server rejects answers with more points. */
+/** The maximum points of an answer that the server accepts. */
 const maxPoints = 1000;
 
 /** Returns the current step; at the end, the last one. */

@@ -27,7 +27,7 @@ export interface LessonActions extends EndActions {
   loaded(this: void): void;
 }
 
-/** What the player shows besides the lesson. */
+/** The parts of the player around the lesson. */
 type Surroundings = LessonActions & Pick<LessonOptions, 'logo' | 'status'>;
 
 /** The player on the page. */
@@ -45,7 +45,7 @@ export interface LessonView {
   mark(progress: LessonProgress, hasTask: boolean): void;
   /** Asks before the lesson is finished. */
   askFinish(before: BeforeFinish, finish: () => void): void;
-  /** Returns the heading of what is shown. */
+  /** Returns the current heading: of a step, the cover or the end. */
   heading(this: void): string;
   /** Removes the step; its widgets may report a last time. */
   leave(): void;
@@ -165,7 +165,7 @@ export function lessonView(
       stage.append(cover);
     },
     show(progress, isChange, next) {
-      // Not on the cover, whose heading is the name of the whole player.
+      // The cover needs no label, because its heading is the name of the whole player.
       stage.setAttribute('aria-labelledby', heading.id);
       const { atEnd, index } = progress;
       const current = currentStep(lesson, progress);

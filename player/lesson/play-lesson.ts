@@ -19,7 +19,7 @@ import { hasTask, mistakeAfter, openQuestions, resultsOf } from './question-resu
 import type { StepHost } from './step-view.ts';
 import type { WidgetLoader } from './widget-loader.ts';
 
-/** How many steps ahead of the learner are loaded. */
+/** The number of steps that are loaded ahead of the learner. */
 const stepsAhead = 2;
 
 /** The lesson to play and its surroundings, beside the integrator's options. */
@@ -42,7 +42,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
   /** While a step is removed, its widgets may still report, but the learner cannot navigate. */
   let isLeaving = false;
   let isDestroyed = false;
-  /** Widgets of the current step with an answer that is not submitted. It counts when the learner goes on. */
+  /** Widgets of the current step with an answer that is not submitted. It becomes an answer when the learner leaves the step. */
   const drafts = new Set<string>();
   /** Whether the learner sees the cover. */
   let isCovered = options.cover !== false && options.startAt === undefined && !progress.atEnd;

@@ -3,7 +3,7 @@ import type { LessonProgress } from './lesson-progress.ts';
 import type { PlayedLesson, PlayedSection } from './read-lesson.ts';
 import { message } from '../../shared/i18n/message.ts';
 
-/** The least space of a step. With less, a section has one bar instead of a tick for each step. CSS pixels. */
+/** The minimum space of a step, in CSS pixels. With less, a section has one bar instead of a tick for each step. */
 const minTickPixels = 16;
 
 /** The seen steps of each section. */

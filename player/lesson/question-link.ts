@@ -11,7 +11,7 @@ import type { PlayedLesson, PlayedStep } from './read-lesson.ts';
 import { stepTitle } from './step-list.ts';
 import type { Variables } from './visibility.ts';
 
-/** The lesson of a question, and what its texts are filled with. */
+/** The lesson of a question, and the variables in its texts. */
 export interface QuestionContext {
   lesson: PlayedLesson;
   variables: Variables;

@@ -8,7 +8,7 @@ import type { AnswerItem } from './state.ts';
 /** How a question was answered; `answered` if it is not scored, `open` if it has no answer. */
 export type Result = 'right' | 'partly' | 'wrong' | 'answered' | 'open';
 
-/** What the learner has done in a step. */
+/** The learner's results in a step. */
 export type StepMark = 'unseen' | 'seen' | 'answered' | 'right';
 
 export interface QuestionResult {

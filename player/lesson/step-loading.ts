@@ -39,7 +39,7 @@ export function showLoading(
   let isLoading = false;
   let isAlive = true;
 
-  /** Leaves an equal text as it is: otherwise screen readers would announce it at every retry. */
+  /** Does not set an equal text again, because screen readers would announce it at every retry. */
   function say(key: 'lesson.loading' | 'lesson.stepGone' | 'lesson.stepNotLoaded'): void {
     const text = message(language, key);
     if (status.textContent !== text) status.textContent = text;

@@ -2,7 +2,7 @@ import { recordOf } from '../../shared/lessons/json-values.ts';
 
 /* The launch of a cmi5 assignable unit: cmi5 (Quartz), sections 8, 10 and 11. */
 
-/** What the platform's URL says. */
+/** The parameters in the platform's launch URL. */
 export interface LaunchParameters {
   /** The URL of the learning record store, with a slash at the end. */
   endpoint: string;
@@ -14,7 +14,7 @@ export interface LaunchParameters {
   activityId: string;
 }
 
-/** What the platform keeps for the session, in the state document LMS.LaunchData. */
+/** The platform's data for the session, from the state document LMS.LaunchData. */
 export interface LaunchData {
   contextTemplate: Record<string, unknown>;
   launchMode: 'Normal' | 'Browse' | 'Review';
@@ -104,7 +104,7 @@ export class Lrs {
     return this.request('activities/state', { ...options, query });
   }
 
-  /** Reads what the platform keeps for the session. @throws when it cannot be read */
+  /** Reads the platform's data for the session. @throws when it cannot be read */
   async launchData(): Promise<LaunchData> {
     const response = await this.state('LMS.LaunchData');
     if (!response.ok) throw new Error(`LMS.LaunchData returned status ${response.status}`);

@@ -4,9 +4,9 @@ import type { TrackerEvents } from './tracker.ts';
 const retryMs = 2_000;
 const maxRetries = 5;
 const stateDelayMs = 500;
-/** Browsers finish no longer requests of a page that is closed. */
+/** Browsers drop longer requests when a page is closed. */
 const maxBatchBytes = 20_000;
-/** 401 is for violations too (ADL's CATAPULT), and a token that has expired cannot be renewed. */
+/** Includes 401, which also reports violations (ADL's CATAPULT). An expired token cannot be renewed. */
 const rejections: readonly number[] = [400, 401, 403, 409, 413];
 
 /**
@@ -20,7 +20,7 @@ export class Cmi5Outbox {
   #statements: object[] = [];
   #state: object | null = null;
   #etag: string | null;
-  /** The requests that send what waits; undefined while nothing is sent. */
+  /** The requests in progress; undefined if there are none. */
   #sending: Promise<void> | undefined;
   #hasPosted = false;
   /** The statements of requests without a response. */
@@ -103,7 +103,7 @@ export class Cmi5Outbox {
     return true;
   }
 
-  /** The first statement is alone: some platforms reject others until they have stored it. */
+  /** The first statement is sent alone, because some platforms reject others until they have stored it. */
   #nextBatch(): object[] {
     return this.#hasPosted ? withinLimit(this.#statements) : this.#statements.slice(0, 1);
   }

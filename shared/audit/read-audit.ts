@@ -17,10 +17,10 @@ export const auditRetentionDays = 400;
 
 const dayMs = 24 * 3600_000;
 
-/** Blocks per query: up to 1 MB each. */
+/** The number of blocks per query, each of up to 1 MB. */
 const batchSize = 10;
 
-/** The place of an entry: its block, and its index in it. */
+/** The position of an entry: its block, and its index in the block. */
 export interface AuditPosition {
   sequence: number;
   index: number;

@@ -11,7 +11,7 @@ import { readZipEntries, type ZipEntry } from './zip-entries.ts';
 import { openZipEntry, type FileIdentity } from './zip-entry-bytes.ts';
 import { ZipReader } from './zip-reader.ts';
 
-/** Compression ratio of ZIP bombs, which are made to fill a disk; lessons and media never reach it. */
+/** A higher compression ratio shows a ZIP bomb. Lessons and media never reach it. */
 const maxRatio = 200;
 const minBombBytes = 64 * 1024 ** 2;
 

@@ -44,8 +44,8 @@ export async function withDeadline<T, Late = never>(
  * Runs `action` with a signal that is aborted after a timeout, or with the caller's signal for the same reason.
  *
  * It does not use AbortSignal.any with AbortSignal.timeout. That holds the timeout weakly, and once it is garbage
- * collected, it never fires (https://github.com/nodejs/node/issues/57736). On Node 20, it also leaks memory of signals
- * that live as long as the process.
+ * collected, it never fires (https://github.com/nodejs/node/issues/57736). On Node 20, it also leaks memory if a signal
+ * lives as long as the process.
  *
  * @param limit.late returns the abort reason after the timeout; by default, a TimeoutError.
  * @throws the errors of `action`.

@@ -35,8 +35,8 @@ export async function findVersionWidgets(
 }
 
 /**
- * Returns the releases that a version uses for these types, by type. Looks up types that had no release at
- * publication again: a widget that is registered later completes the version.
+ * Returns the releases that a version uses for these types, by type. Looks up types that had no release at publication
+ * again, because a widget that is registered later completes the version.
  */
 async function findVersionReleases(
   db: Database,
@@ -44,7 +44,7 @@ async function findVersionReleases(
   types: string[],
 ): Promise<Map<string, WidgetRelease>> {
   const pinned = new Map(version.widgets.map((pin) => [pin.type, pin.widgetId]));
-  // A release of the organization comes last: it wins over one of Lectern with the same name and files.
+  // Releases of the organization come last, so that they replace Lectern's releases with the same name and files.
   const releases = await Promise.all(
     [null, version.organizationId].map(async (owner) => {
       const unpinned = types.filter((type) => !pinned.has(type) && isCoreWidget(type) === (owner === null));

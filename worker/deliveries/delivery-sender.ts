@@ -30,7 +30,7 @@ export type Claim = { id: string } | { target: string };
 /** `sent`, the reason of a fault, `given_back` at a shutdown, or a word of the format if nothing was sent. */
 export type Outcome = string;
 
-/** The result of an attempt that did not fail. */
+/** The result of a successful attempt, or of one that sent nothing. */
 export type Delivered<Receipt> =
   | { outcome: 'sent'; receipt: Receipt }
   /** Nothing was sent, because another process is preparing the target. */
@@ -52,8 +52,8 @@ export interface PlannedRetry {
 }
 
 /**
- * What an outbox delivers: how to find and send its rows, and how they record the end of an attempt. Each `record…` is
- * one atomic write; it returns the updated row, or null, without a change, when the lease was lost.
+ * Defines the deliveries of an outbox: how to find and send its rows, and how to record the end of an attempt. Each
+ * `record…` is one atomic write. It returns the updated row; null, without a change, if the lease was lost.
  */
 export interface DeliveryFormat<Row extends Delivery, Claimed extends Row, Receipt> {
   /** For logs: `score`. */
@@ -68,7 +68,7 @@ export interface DeliveryFormat<Row extends Delivery, Claimed extends Row, Recei
   claim(which: Claim): Promise<Claimed | null>;
   /** @throws {DeliveryFault}; the signal's reason. */
   send(row: Claimed, signal: AbortSignal): Promise<Delivered<Receipt>>;
-  /** Describes an error of Lectern itself. */
+  /** Returns the fault for an error of Lectern itself. */
   internalFault(): DeliveryFault;
   timeoutFault(): DeliveryFault;
   recordSent(row: Claimed, receipt: Receipt, attempt: TimedAttempt): Promise<Row | null>;
@@ -85,7 +85,7 @@ export interface DeliveryFormat<Row extends Delivery, Claimed extends Row, Recei
 }
 
 interface SenderDependencies<Row extends Delivery> {
-  /** Receives the end of each attempt, with the row as it is then; null when another worker has it by now. */
+  /** Receives the end of each attempt, with the row after it; null if another worker has leased the row meanwhile. */
   onAttempt: (outcome: Outcome, seconds: number, row: Row | null) => void;
   log: Logger;
 }
@@ -104,9 +104,9 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
   readonly #deps: SenderDependencies<Row>;
   readonly #limiter = new TargetLimiter();
   readonly #slots: FairSlots;
-  /** For failing targets: waiting for their timeouts uses no slot of other targets. */
+  /** The slots for failing targets, whose timeouts use no slot of other targets. */
   readonly #probes = new FairSlots(maxProbes);
-  /** How many loops go through the due rows of a target. */
+  /** The number of loops that deliver the due rows of a target. */
   readonly #loops = new Map<string, number>();
   /** Targets that had no slot for a row. */
   readonly #skipped = new Set<string>();
@@ -146,7 +146,7 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
   }
 
   /**
-   * Starts nothing more, and resolves when nothing is in progress.
+   * Stops starting deliveries, and resolves when none is in progress.
    *
    * @param timeoutMs after which running attempts are aborted; other workers deliver those rows.
    */

@@ -20,7 +20,7 @@ export interface DeliveryWorker {
   /** Starts taking jobs and sweeping. */
   start(): void;
   /**
-   * Starts nothing more, and resolves when nothing is in progress.
+   * Stops starting deliveries, and resolves when none is in progress.
    *
    * @param timeoutMs after which running attempts are aborted.
    */

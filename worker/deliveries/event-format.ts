@@ -26,7 +26,7 @@ import type { Outbox } from './delivery-worker.ts';
 import { postJson } from './outbound-post.ts';
 import type { OutboundPost, PostResponse } from './outbound-post.ts';
 
-/* What deliveries of events have in common: webhooks and xAPI statements are formats of it. */
+/* The common part of event deliveries. Webhooks and xAPI statements are its formats. */
 
 export interface EventDependencies {
   db: Database;
@@ -66,7 +66,7 @@ export function faultsOf<Own extends Record<string, FaultKind>>(own: Own): Creat
     new DeliveryFault(reason, kinds[reason] ?? commonFaults.internal_error, message, response);
 }
 
-/** What differs between the formats. */
+/** The differences between the formats. */
 interface EventFormatOptions extends Pick<BaseFormat, 'name' | 'maxConcurrent'> {
   kind: EventKind;
   /** The subject of messages: `The LRS`. */
@@ -77,7 +77,7 @@ interface EventFormatOptions extends Pick<BaseFormat, 'name' | 'maxConcurrent'> 
   delayMsOf: (row: ClaimedDelivery, failure: FailedAttempt, retryAfterMs: number) => number | null;
 }
 
-/** A format, with what it records for rows that it claims itself. */
+/** A format, with the functions that record the end of rows that it claims itself. */
 export interface EventFormat extends BaseFormat {
   recordEnd: (
     row: ClaimedDelivery,
@@ -142,7 +142,7 @@ export function eventOutbox(
   return { format, queueName: null, sweepIntervalMs: 1_000, publishDue };
 }
 
-/** Returns whether a status concerns the receiver at this time, and not what was sent. */
+/** Returns whether a status shows a temporary fault of the receiver, not a fault of the request. */
 export function isUnavailable(status: number): boolean {
   return status >= 500 || [408, 425, 429].includes(status);
 }

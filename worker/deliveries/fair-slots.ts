@@ -1,4 +1,4 @@
-/** Slots for work that waits: it costs a connection, and little else. */
+/** Slots for work that only waits, which costs little more than a connection. */
 export interface SlowSlots {
   max: number;
   /** Work that takes longer leaves its slot for one of these, if there is one. */
@@ -25,7 +25,7 @@ export class FairSlots {
     this.#slow = slow;
   }
 
-  /** Runs work of an owner when it gets a slot. @throws what `work` throws. */
+  /** Runs work of an owner when it gets a slot. @throws the errors of `work`. */
   async run<T>(owner: string, work: () => Promise<T>): Promise<T> {
     await new Promise<void>((start) => {
       this.#waiting.set(owner, [...(this.#waiting.get(owner) ?? []), start]);

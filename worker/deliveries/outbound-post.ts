@@ -32,8 +32,8 @@ export interface OutboundPost {
 }
 
 /**
- * Posts JSON to a receiver that a tenant has chosen, through the SSRF guard. Follows no redirect. Bounds the time and
- * memory for receivers that are slow or send too much.
+ * Posts JSON to a receiver that a tenant has chosen, through the SSRF guard. Follows no redirect. Limits the time and
+ * memory that slow or verbose receivers take.
  *
  * @throws {OutboundError} without a response; the signal's reason.
  */
@@ -64,7 +64,7 @@ export async function postJson(
 
 /**
  * Returns the part of a body that arrives within the timeout, up to the size limit. Ignores failures, because the
- * status says enough.
+ * status alone decides.
  */
 async function readBeginning({ body }: OutboundResponse): Promise<string> {
   const chunks: Buffer[] = [];

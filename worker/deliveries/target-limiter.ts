@@ -7,7 +7,7 @@ import { doubledMs } from '../../shared/platform/backoff.ts';
  */
 export const maxPerTarget = 4;
 
-/** How many targets a process remembers as working. */
+/** The maximum number of targets that a process remembers as working. */
 const maxKnown = 10_000;
 
 /** The pause of a target that sends no Retry-After. No jitter is needed: one delivery at a time probes it. */
@@ -32,7 +32,7 @@ export class TargetLimiter {
   readonly #working = new LRUCache<string, true>({ max: maxKnown });
   readonly #now: () => number;
 
-  /** @param now a test's clock, in milliseconds. */
+  /** @param now the clock, in milliseconds; tests replace it. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }

@@ -25,8 +25,8 @@ const maxBatchCharacters = 500_000;
 const pausedMs = 15 * 60_000;
 
 /**
- * An LRS that rejects this many statements in a row, each by itself, rejects Lectern: a wrong path or a strict schema.
- * Lectern pauses the destination before all its statements have failed.
+ * If an LRS rejects this many consecutive statements, the destination is wrong, not the statements: the path, or a
+ * strict schema. Lectern pauses the destination before all its statements have failed.
  */
 const maxRejections = 10;
 
@@ -73,7 +73,7 @@ export function xapiOutbox(deps: EventDependencies): EventOutbox {
 
 type BatchDependencies = EventDependencies & Pick<EventFormat, 'recordEnd'>;
 
-/** Sends a claimed statement with others that are due, and records how the others ended. @throws {DeliveryFault} */
+/** Sends a claimed statement with other due ones, and records the outcomes of the others. @throws {DeliveryFault} */
 async function sendBatch(
   deps: BatchDependencies,
   first: ClaimedDelivery,
@@ -131,7 +131,7 @@ async function claimMore(
     .limit(limit)
     .lean<Pick<EventDelivery, '_id'>[]>()
     .exec();
-  // Other claims then need not skip the rows.
+  // Spares other claims skipping the rows.
   return leaseDeliveries<EventDelivery, ClaimedDelivery>(
     db.eventDeliveries,
     found.map((row) => row._id),
@@ -168,7 +168,7 @@ interface Batch {
  * Sends a batch. An LRS rejects a whole batch because of one bad statement. This function then sends each half by
  * itself, until the bad statement is alone.
  *
- * @throws {DeliveryFault} if the LRS has rejected so many statements in a row that the destination is paused.
+ * @throws {DeliveryFault} if the LRS has rejected so many consecutive statements that Lectern paused the destination.
  */
 async function sendHalving(
   deps: EventDependencies,
@@ -253,7 +253,10 @@ async function pause(
 /** The specification names 400, 409 and 413. Servers that check bodies against a schema return 422. */
 const rejections = [400, 409, 413, 422];
 
-/** Returns what a status concerns: the statements, the destination (such as its credentials or path), or this time. */
+/**
+ * Returns the cause of a status: the statements, the destination (such as its credentials or path), or a temporary
+ * fault.
+ */
 function reasonOf(status: number): 'rejected' | 'unavailable' | 'paused' {
   if (rejections.includes(status)) return 'rejected';
   return isUnavailable(status) ? 'unavailable' : 'paused';

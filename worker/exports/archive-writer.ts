@@ -11,8 +11,8 @@ import type { Digest } from '../../shared/storage/store.ts';
 
 /*
  * Writes ZIPs of stored (not deflated) entries, after PKWARE's APPNOTE.TXT 6.3.10. Sizes and checksums are known before
- * an entry is written, so every local header is complete and no data descriptor follows. Any reader supports that,
- * streaming ones included. ZIP64 records appear only where a number needs them.
+ * an entry is written, so every local header is complete and no data descriptor follows. All readers support this,
+ * including streaming ones. ZIP64 records appear only where a number needs them.
  */
 
 const localHeaderSignature = 0x04034b50;
@@ -37,7 +37,7 @@ const utf8Names = 0x0800;
 const max16 = 0xffff;
 const slash = 0x2f;
 
-/** How many directory headers are joined into one buffer; separate buffers take twice the memory. */
+/** The number of directory headers per buffer. Separate buffers take twice the memory. */
 const headersPerBuffer = 1000;
 
 /** Small writes are gathered up to this size, for one system call and one hash update for many entries. */
@@ -48,7 +48,7 @@ export interface ArchiveSink {
   write(chunks: readonly Uint8Array[]): Promise<void>;
 }
 
-/** The bytes of a file differ from its digest. */
+/** Reports a file whose bytes differ from its digest. */
 export class DamagedEntry extends Error {
   override readonly name = 'DamagedEntry';
 }

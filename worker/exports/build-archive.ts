@@ -30,7 +30,7 @@ import { addRecord, contentDigest, recordArchive } from './record.ts';
 import { resolveFiles } from './resolve-files.ts';
 import type { FileResolution, ReadableFile } from './resolve-files.ts';
 
-/** How many files are opened ahead of their turn, which also reads small files. */
+/** The number of files that are opened ahead of their turn. Opening a small file also reads it. */
 const filesAhead = 6;
 
 export interface ExportDependencies {
@@ -54,8 +54,8 @@ interface BuildOptions {
  * order while others still arrive. Memory does not grow with their sizes.
  *
  * A missing file never fails the export: manifest.json names it, and the archive is stored as incomplete. A complete
- * archive has a record, and later builds equal it byte for byte, unless an external file had to be downloaded again and
- * has changed.
+ * archive has a record, and later builds equal it byte for byte, unless a changed external file had to be downloaded
+ * again.
  *
  * @throws {JobOfOtherRelease} for a job that only workers of another release can build.
  * @throws {LecternError} NOT_FOUND when the version is no longer published; INVALID_CONTENT when its content is missing
@@ -171,7 +171,7 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
     // No build uses the record of an incomplete archive, but export-manifest serves its files.
     else await addRecord(deps, built);
     await coordination.usage.addOwner(organizationId, [`archives:${exportKey}`, ...entries.generated]);
-    // This build replaces an older incomplete archive, whatever is missing now.
+    // A complete archive replaces an older incomplete one.
     await store.archives.delete(incompleteKey(job.key));
     await (complete ? coordination.incomplete.forget(job.key) : coordination.incomplete.record(job.key));
     await draft.publish(exportKey, archive.sha256);

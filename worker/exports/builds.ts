@@ -1,6 +1,6 @@
 import { BuildCancelled } from '../../shared/exports/cancel.ts';
 
-/** The process shuts down, and its builds go back to the queue. */
+/** Stops a build because its process shuts down. Its job goes back to the queue. */
 export class BuildRequeued extends Error {
   override readonly name = 'BuildRequeued';
 
@@ -9,7 +9,7 @@ export class BuildRequeued extends Error {
   }
 }
 
-/** The build frees its slot for an organization that has no running build. */
+/** Stops a build to free its slot for an organization without a running build. */
 export class BuildPreempted extends Error {
   override readonly name = 'BuildPreempted';
 
@@ -18,7 +18,7 @@ export class BuildPreempted extends Error {
   }
 }
 
-/** Another worker may have the job now, so this worker leaves the job as it is. */
+/** Stops a build whose job another worker may have taken. This worker leaves the job unchanged. */
 export class JobLockLost extends Error {
   override readonly name = 'JobLockLost';
 

@@ -43,7 +43,7 @@ export async function describePage(
   return { lesson, versionId: version._id, widgets, captions, attributions };
 }
 
-/** Returns the paths of the files whose texts the page contains, which are read again after they are in the archive. */
+/** Returns the paths of the files whose texts the page contains. They are read again after they are in the archive. */
 export function pathsInPage(plan: ExportPlan): Set<string> {
   const modules = plan.widgets.flatMap(({ js }) => js ?? []);
   return new Set([...plan.media.filter(isCaptions), ...modules].map(({ path }) => path));

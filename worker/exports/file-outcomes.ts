@@ -9,7 +9,7 @@ export interface ResolvedFile extends Digest {
   mimeType?: string | null;
 }
 
-/** Why a file is missing from the archive. */
+/** The reason why a file is missing from the archive. */
 export interface FileFailure {
   reason: FailureReason;
   /** The HTTP status of the source, if it responded. */
@@ -19,7 +19,7 @@ export interface FileFailure {
 /** The outcome of each file that the archive should hold, by its path below the top-level folder. */
 export type Outcomes = Map<string, ResolvedFile | FileFailure>;
 
-/** A file is missing for a reason other than a failed download. */
+/** Reports a file that is missing for a reason other than a failed download. */
 export class FileUnavailable extends Error {
   override readonly name = 'FileUnavailable';
   readonly reason: FailureReason;

@@ -32,15 +32,15 @@ export interface PageTheme {
 export interface PageScripts {
   /** The scripts in player/, in the order of loading. */
   scripts: readonly string[];
-  /** What the last script reads from the page, for packages; it becomes JSON. */
+  /** The settings that the last script of a package reads from the page, as JSON. */
   settings?: object;
   /** Null for Lectern's own look. */
   theme?: PageTheme | null;
 }
 
 /**
- * For pages from a server and from a folder. Scripts come only from the archive; pictures, sound and the servers of
- * integrators' callbacks may be elsewhere.
+ * The policy of pages that open from a server or a folder. Scripts come only from the archive. Pictures, sound and the
+ * callbacks of integrators may use other servers.
  */
 const contentSecurityPolicy = [
   "default-src 'none'",
@@ -54,7 +54,10 @@ const contentSecurityPolicy = [
   "form-action 'none'",
 ].join('; ');
 
-/** The fallback colors are for a page without its player, whose message appears late: no other page shows it. */
+/**
+ * The fallback colors are for a page whose player is missing. It shows a message after a delay, which no other page
+ * does.
+ */
 const style = `
 body { margin: 0; background: var(--lectern-page, Canvas); color: var(--lectern-text, CanvasText) }
 .lectern-page-note { margin: 3rem auto; padding: 0 1rem; max-width: 40rem; font: 1rem/1.5 system-ui, sans-serif }

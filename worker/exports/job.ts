@@ -15,7 +15,7 @@ interface RunOptions {
 const diskFullCodes: unknown[] = ['ENOSPC', 'EDQUOT'];
 
 /**
- * Builds an archive, unless it exists already: a job may run twice, because a worker that lost its lock may go on.
+ * Builds an archive, unless it exists already: a job may run twice, because a worker that lost its lock may continue.
  *
  * @param data the job's payload from Redis.
  * @throws as {@link buildArchive}; the error of a full store, after making room for the retry.
@@ -44,7 +44,7 @@ export async function runExport(
   }
 }
 
-/** Returns null for an archive from before records existed: it is rebuilt to the same bytes, with a record. */
+/** Returns null for an archive that predates records: it is rebuilt to the same bytes, with a record. */
 async function findBuilt(
   { db, store }: ExportDependencies,
   { key }: ExportJob,

@@ -8,7 +8,7 @@ import { isContainer } from '../../shared/lessons/json-values.ts';
 /**
  * Yields the text of `JSON.stringify(value, null, 2)` and a line break.
  *
- * @param map returns what to write instead of each part that comes in one piece.
+ * @param map replaces each part that comes in one piece.
  */
 export function* prettyJson(value: unknown, map: (part: unknown) => unknown = same): Generator<string> {
   yield* pieces(value, { map, indent: '  ', colon: ': ' }, '\n');

@@ -163,7 +163,7 @@ export class WorkerMetrics implements BuildObserver {
   }
 }
 
-/** Returns the label of an error: an error code of Lectern, a full disk, a timeout, or the rest. */
+/** Returns the label of an error: an error code of Lectern, a full disk, a timeout, or an internal error. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (codeOf(cause) === 'ENOSPC' || codeOf(cause) === 'EDQUOT') return 'store_full';

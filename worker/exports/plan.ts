@@ -17,7 +17,7 @@ export interface PlannedMediaFile {
   file: FoundMedium | null;
 }
 
-/** A widget of the archive. All is null when the version has no widget of that type. */
+/** A widget of the archive. All fields are null if the version has no widget of that type. */
 export interface PlannedWidget {
   type: string;
   widget: VersionWidget | null;

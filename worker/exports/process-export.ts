@@ -22,10 +22,10 @@ import { runExport } from './job.ts';
 import { reportFailed, reportReady } from './report-export.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
-/** The shortest time between two reports of progress, which are for people. */
+/** The minimum time between two reports of progress, which are for people. */
 const progressIntervalMs = 500;
 
-/** How often a job may start, because a poison job kills its workers. */
+/** The maximum number of starts of a job, because a poison job kills its workers. */
 const maxStarts = 10;
 
 /** The delay before a worker takes a job of another release again. Jitter varies which worker takes it. */
@@ -110,7 +110,7 @@ export async function processExport(
     if (error instanceof JobLockLost) {
       metrics.built('lost', seconds());
       log.warn('export left to another worker: the lock was lost');
-      // The worker that has the job now decides its state, or BullMQ does when it sees that the lock is gone.
+      // The worker that now has the job decides its state, or BullMQ does when it notices the lost lock.
       throw new WaitingError();
     }
     metrics.built('failed', seconds());

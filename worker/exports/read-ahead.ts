@@ -1,8 +1,8 @@
 /**
- * Starts the next few tasks before their turn and yields their results in order, so that the consumer need not wait for
- * each to begin.
+ * Starts the next few tasks before their turn and yields their results in order, so that the consumer does not wait for
+ * each one to begin.
  *
- * @param ahead how many tasks run beyond the current one, which limits how many files are open.
+ * @param ahead the number of tasks that run beyond the current one, which limits the number of open files.
  * @param release releases the result of a started task when the consumer stops early.
  */
 export async function* readAhead<T>(

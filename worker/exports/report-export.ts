@@ -12,8 +12,8 @@ import { repeat } from '../../shared/platform/repeat.ts';
 import type { Repetition } from '../../shared/platform/repeat.ts';
 
 /*
- * The end of an export becomes an event in the outbox before its job ends, so a crash repeats both. While MongoDB is
- * down, Redis keeps the event instead, and workers publish it later. While Redis is down too, the job waits for it.
+ * Each export adds an event to the outbox before its job ends, so after a crash both steps are repeated. While MongoDB
+ * is down, Redis keeps the event instead, and workers publish it later. While Redis is down too, the job waits for it.
  */
 
 interface ReportDependencies {
@@ -58,7 +58,7 @@ function eventOf({ data: job, timestamp }: Pick<Job<ExportJob>, 'data' | 'timest
   };
 }
 
-/** The export has ended, whether or not its event can be stored. */
+/** Stores an event in MongoDB or Redis. Its failure does not fail the export. */
 async function report({ db, queue, log }: ReportDependencies, event: LecternEvent): Promise<void> {
   try {
     await publishEvent(db, event);
@@ -101,7 +101,7 @@ const publishIntervalMs = 2_000;
 
 /** Publishes the events that Redis keeps, at startup and then at intervals. */
 export function startPublishingKept(deps: ReportDependencies): Repetition {
-  // It fails while Redis or MongoDB is down, which other code reports. The next run follows soon.
+  // Ignores failures while Redis or MongoDB is down: other code reports them, and the next run follows soon.
   return repeat(
     () => publishKept(deps),
     publishIntervalMs,

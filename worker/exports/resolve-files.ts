@@ -15,10 +15,10 @@ import { widgetFiles } from './plan.ts';
 import type { ExportPlan, PlannedMediaFile } from './plan.ts';
 import { SlowHosts } from './slow-hosts.ts';
 
-/** How many external files one query looks up in the media cache. */
+/** The number of external files that one query looks up in the media cache. */
 const prepareBatchSize = 1000;
 
-/** How many files are recorded at once as their organization's. */
+/** The number of files whose owner one command records. */
 const ownershipBatchSize = 500;
 
 /** An open file of the store, or its bytes in memory. */
@@ -80,7 +80,7 @@ interface ExternalFile {
 }
 
 /**
- * Starts to look up and download the files of an archive, in archive order and as many at once as the download limits
+ * Starts to look up and download the files of an archive, in archive order and as concurrently as the download limits
  * allow. It does not wait for the build that reads them.
  *
  * @param input.otherBytes the size of the other files in the archive, which counts toward EXPORT_MAX_BYTES. Over the
@@ -105,7 +105,7 @@ export async function resolveFiles(
   // Pins each file until it is in the archive, so that no evictor removes it.
   const pins = usage.pin();
   const recorded = new Map(record?.entries.map((entry) => [entry.path, entry]));
-  // All at once: lookups would record their use one by one.
+  // Touches all files in one command, because lookups would touch them one by one.
   await usage.touch(cachedFiles(record));
   const outcomes = new PendingOutcomes(ending);
   const owned: EvictableFile[] = [];
@@ -151,7 +151,7 @@ export async function resolveFiles(
       });
       // Not copied with `...`: each copy would get a hidden class of half a kilobyte.
       const { sha256, crc32, size } = downloaded;
-      // The recorded type, so that a rebuilt manifest.json stays the same.
+      // Keeps the recorded type, so that a rebuilt manifest.json stays the same.
       const shown = before?.sha256 === sha256 ? (before.mimeType ?? null) : downloaded.mimeType;
       return { area: 'cache', sha256, crc32, size, mimeType: shown === mimeType ? null : shown };
     });

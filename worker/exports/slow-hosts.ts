@@ -11,8 +11,8 @@ const maxTimeouts = 6;
 const downloadShare = 0.75;
 
 /**
- * Limits the time that slow hosts take of one build: a time limit for all downloads, and a circuit breaker for each
- * host. Files that do not arrive in time are missing with the reason `timeout`, and the build continues.
+ * Limits the time that slow hosts cost a build: a time limit for all downloads, and a circuit breaker for each host.
+ * Files that do not arrive in time are missing with the reason `timeout`, and the build continues.
  */
 export class SlowHosts {
   readonly #stop = new AbortController();

@@ -24,7 +24,7 @@ const leaseMs = 30_000;
 const renewIntervalMs = 1_000;
 const pollIntervalMs = 1_000;
 
-/** Attempts that fail for a reason other than the package. */
+/** The maximum number of attempts that fail for a reason other than the package. */
 const maxFailures = 3;
 
 /** The limit for a package that kills its workers. */
@@ -38,7 +38,7 @@ class ShuttingDown extends Error {}
 
 export interface ImportWorker {
   start(): void;
-  /** Starts nothing more, and resolves when nothing runs. After the timeout, running imports go back to the queue. */
+  /** Starts no more imports, and resolves when none runs. After the timeout, running imports go back to the queue. */
   close(timeoutMs: number): Promise<void>;
 }
 
@@ -59,8 +59,8 @@ export type ImportOutcome =
   | 'lost';
 
 /**
- * Imports uploaded packages: polls MongoDB for queued ones while it has a free slot. Its last free slot stays open to
- * organizations of which it runs no import.
+ * Imports uploaded packages: polls MongoDB for queued ones while it has a free slot. Its last free slot is reserved for
+ * organizations without an import running on it.
  *
  * @param deps.slots concurrent imports of this worker.
  * @param deps.observeRun called with the outcome of each run, and its seconds.
@@ -197,7 +197,7 @@ async function endFailed(
   return 'retried';
 }
 
-/** Renews the lease of an import and stores its progress, until it ends. Stops the import if it must not go on. */
+/** Renews the lease of an import and stores its progress, until it ends. Stops the import if it must not continue. */
 function renewLease(
   { db, log }: { db: RunDependencies['db']; log: Logger },
   lease: ImportLease,

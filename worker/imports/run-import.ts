@@ -23,7 +23,7 @@ export interface RunDependencies {
 
 /**
  * Imports the package of a complete upload, and publishes the version if the client asked for it: as
- * `lectern lesson import` does, with the same checks and messages. A repeated run completes what an earlier one left.
+ * `lectern lesson import` does, with the same checks and messages. A repeated run completes an earlier one.
  *
  * @throws {LecternError} INVALID_CONTENT with every fault of the package; the signal's reason.
  */

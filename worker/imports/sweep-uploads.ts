@@ -29,7 +29,7 @@ interface SweepDependencies {
 }
 
 /**
- * Completes what processes left when they died, every 30 seconds: queues complete uploads, ends those without a byte for
+ * Completes the work of processes that died, every 30 seconds: queues complete uploads, ends those without a byte for
  * IMPORT_UPLOAD_HOURS, and deletes the files of ended imports and the copies that killed workers left on this machine.
  * Workers may sweep at the same time.
  */
@@ -41,7 +41,7 @@ export function startUploadSweep(deps: SweepDependencies): Repetition {
   );
 }
 
-/** @param now in milliseconds; tests set it. */
+/** @param now the time, in milliseconds; tests replace it. */
 export async function sweepUploads(
   { db, uploads, config }: Omit<SweepDependencies, 'log'>,
   now = Date.now(),

@@ -9,8 +9,8 @@ import type { Repetition } from '../../shared/platform/repeat.ts';
 const pollIntervalMs = 1_000;
 
 /**
- * After a crash, another worker counts the lesson when the lease has ended. A million learners take about a third of it
- * (docs/performance.md), and two counts at once are harmless.
+ * After a crash, another worker counts the lesson when the lease has expired. Counting a million learners takes about a
+ * third of the lease (docs/performance.md). Two concurrent counts are harmless.
  */
 const leaseMs = 60 * 60_000;
 

@@ -17,7 +17,7 @@ const sweepIntervalMs = 10 * 60 * 1000;
 /** Files without a write for this long belong to a dead process, because every write has a shorter timeout. */
 const abandonedSeconds = 3600;
 
-/** Imports have no timeout: a large package on a slow disk takes long. */
+/** Imports have no timeout, because a large package on a slow disk takes long. */
 const abandonedImportSeconds = 24 * 3600;
 
 /** Imports store widget files minutes before they refer to them. */
@@ -40,7 +40,7 @@ interface SweepDependencies {
 
 /**
  * Sweeps now and at intervals: removes the remains of crashed processes, and evicts files beyond the store's limits.
- * One worker does so for all.
+ * One worker sweeps for all.
  */
 export function startSweeping(deps: SweepDependencies): Repetition {
   return repeat(

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import type { QueueAccess } from '../../shared/exports/queue-access.ts';
 import type { Logger } from '../../shared/platform/log.ts';
 
-/** The number of polls within the time after which a worker counts as stuck. */
+/** The number of polls within the period after which a worker counts as stuck. */
 const pollsPerPeriod = 6;
 
 const connectTimeoutMs = 5_000;
@@ -10,14 +10,14 @@ const connectTimeoutMs = 5_000;
 export interface Watched {
   redisUrl: string;
   queue: Pick<QueueAccess, 'toKey'>;
-  /** Returns how many jobs this worker could start now. */
+  /** Returns the number of jobs that this worker could start now. */
   freeSlots(): number;
-  /** Returns how many jobs it has started so far. */
+  /** Returns the number of jobs that it has started so far. */
   starts(): number;
 }
 
 export interface Watchdog {
-  /** Returns whether jobs wait that this worker should have started: then it is not ready. */
+  /** Returns whether jobs are waiting that this worker should have started. It is then not ready. */
   stuck(): boolean;
   stop(): void;
 }

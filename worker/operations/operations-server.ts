@@ -12,7 +12,10 @@ import { startWatchdog } from '../maintenance/watchdog.ts';
 import type { Watchdog } from '../maintenance/watchdog.ts';
 import type { ExportWorker } from '../exports/export-worker.ts';
 
-/** Starts the watchdog of a worker, which ends the process if its connection to Redis is stuck; null if it is off. */
+/**
+ * Starts the watchdog of a worker, which ends the process if its connection to Redis is stuck; returns null if it is
+ * disabled.
+ */
 export function watchWorker(
   worker: ExportWorker,
   { config, log, shutdown }: { config: Config; log: Logger; shutdown: Shutdown },

@@ -3,7 +3,7 @@ import type { Context, Middleware } from 'koa';
 import type { CompressionBudget } from '../compression-budget.ts';
 import { minCompressedBytes } from '../send-texts.ts';
 
-/** Between the fastest levels and the default ones, where the size still falls faster than the time rises. */
+/** Levels between the fastest and the default, where the size still falls faster than the time rises. */
 const gzip = { level: 5 };
 
 /**

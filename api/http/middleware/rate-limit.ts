@@ -11,13 +11,15 @@ const windowSeconds = 60;
 /** How often an organization may replay deliveries. A replay may change more than 100,000 rows. */
 const replaysPerMinute = 6;
 
-/** With more keys within a minute, the oldest counts are dropped. A count takes about 0.8 KB. */
+/** The maximum number of keys within a minute. Beyond it, the oldest counts are dropped. A count takes about 0.8 KB. */
 const defaultMaxKeys = 50_000;
 
 const policyHeader = 'RateLimit-Policy';
 const stateHeader = 'RateLimit';
 
-/** A rate limit: how many requests a minute a key may make. The minute begins with the key's first request. */
+/**
+ * A rate limit: the number of requests that a key may make per minute. The minute begins with the key's first request.
+ */
 export interface RateLimit {
   /**
    * Counts a request, and sets headers with the remaining quota (draft-ietf-httpapi-ratelimit-headers).

@@ -11,7 +11,7 @@ export interface BodyPace {
   maxIdleChecks: number;
   /** A body counts as large once more than this has arrived. */
   largeBytes: number;
-  /** How much of a large body must arrive between two checks. */
+  /** The number of bytes of a large body that must arrive between two checks. */
   minBytes: number;
 }
 

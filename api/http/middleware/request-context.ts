@@ -62,7 +62,7 @@ function withoutLearner(path: string): string {
   return path.replace(/((?:lti-)?(?:learners|progress)\/+)[^/]+/gi, '$1…');
 }
 
-/** Made once: each request ends with it, and an error's stack takes long to record. */
+/** Created once, because each request ends with it, and recording an error's stack is slow. */
 const disconnected = new Error('the client disconnected');
 
 /**
@@ -75,7 +75,7 @@ export function clientSignal(stopping: AbortSignal): StatefulMiddleware {
   return async (ctx, next) => {
     const ending = new AbortController();
     ctx.state.signal = ending.signal;
-    // AbortSignal.any would leak on Node 20: a signal of the whole process keeps data of every other.
+    // AbortSignal.any would leak on Node 20: a signal of the whole process keeps data of all dependent signals.
     const stopListening = onAbort(stopping, () => ending.abort(stopping.reason));
     ctx.res.once('close', () => {
       stopListening();

@@ -30,7 +30,10 @@ export const requirePlainHost: Middleware = async (ctx, next) => {
   await next();
 };
 
-/** @throws {LecternError} BAD_REQUEST if proxies appended to the client's header: the client's value would count. */
+/**
+ * @throws {LecternError} BAD_REQUEST if proxies appended to the client's header, because the client's value would
+ * count.
+ */
 function forwarded(ctx: Context, name: string): string[] {
   const values = ctx.get(name).split(',');
   if (values.length > ctx.app.maxIpsCount) {

@@ -5,7 +5,7 @@ import { escapeXml } from './xml.ts';
 
 /*
  * A thin Common Cartridge: links that platforms launch with LTI 1.3, without content. Sources: the 1EdTech schemas of
- * Common Cartridge 1.1 and 1.3, and what importers read (docs/export/cartridge.md).
+ * Common Cartridge 1.1 and 1.3, and the behavior of importers (docs/export/cartridge.md).
  */
 
 /** A link to a published version. */
@@ -18,7 +18,7 @@ export interface CartridgeLink {
   isGraded: boolean;
 }
 
-/** What the versions of Common Cartridge call the same things. */
+/** The names that each version of Common Cartridge uses. */
 const formats = {
   '1.1': {
     namespace: 'http://www.imsglobal.org/xsd/imsccv1p1/imscp_v1p1',

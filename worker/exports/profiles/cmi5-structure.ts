@@ -3,7 +3,7 @@ import type { PackageOptions } from '../../../shared/lms/package-options.ts';
 import type { PackageContents } from './ims-manifest.ts';
 import { escapeXml } from './xml.ts';
 
-/** The schema has no other values. */
+/** The only language tags that the schema allows. */
 const languageTag = /^[a-z]{1,8}(-[a-z\d]{1,8})*$/i;
 
 /**

@@ -8,15 +8,15 @@ import { escapeXml, shortXml } from './xml.ts';
 export interface PackageContents {
   version: Pick<LessonVersion, '_id' | 'lessonId' | 'title' | 'versionNumber'>;
   options: PackageOptions;
-  /** All files of the package but the manifest itself. */
+  /** All files of the package except the manifest itself. */
   paths: readonly string[];
   /** A BCP 47 tag. */
   language: string;
-  /** Of Lectern, without a slash at the end; '' for formats without it. */
+  /** Lectern's public URL, without a slash at the end; '' for formats that omit it. */
   publicUrl: string;
 }
 
-/** The schema of SCORM 1.2 allows no more. */
+/** The maximum of the SCORM 1.2 schema, in characters. */
 const maxTitle = 200;
 
 /**

@@ -26,7 +26,7 @@ import { plainArchive } from './plain.ts';
 import type { ArchiveProfile } from './profile.ts';
 
 interface PackageFormat {
-  /** The standard. */
+  /** The name of the standard. */
   name: string;
   manifestFile: string;
   manifest: (contents: PackageContents) => Generator<string>;
@@ -99,7 +99,7 @@ export async function lmsPackage(
     async manifests(manifest, outcomes) {
       if (known === undefined) throw new Error('The files of the package are not known yet');
       const { version, language, stateSize } = known;
-      // Sorted, because files finish in another order in each build.
+      // Sorted, because files finish in a different order in each build.
       const written = [...outcomes].flatMap(([path, outcome]) => (isFailure(outcome) ? [] : path)).sort();
       const paths = ['index.html', ...written.filter((path) => path !== 'index.html'), 'manifest.json'];
       const contents = { version, options, paths, language, publicUrl };

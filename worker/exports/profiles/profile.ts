@@ -30,7 +30,7 @@ export interface ArchiveProfile {
   folders: readonly `${string}/`[];
   /** The part of the extra files' size that is known before any media file, without lesson.json. */
   knownBytes: number;
-  /** How many files `extraFiles` and `manifests` return together. */
+  /** The number of files that `extraFiles` and `manifests` return together. */
   fileCount: number;
   /** Returns the media and widgets that `extraFiles` reads again; they stay pinned until the end. */
   rereadPaths: (plan: ExportPlan) => ReadonlySet<string>;
@@ -45,7 +45,7 @@ export interface ArchiveProfile {
   manifests: (manifest: ExportManifest, outcomes: Outcomes) => Promise<GeneratedFile[]>;
 }
 
-/** A job that only workers of another release of Lectern can build. */
+/** Reports a job that only workers of another release of Lectern can build. */
 export class JobOfOtherRelease extends Error {
   override readonly name = 'JobOfOtherRelease';
 }

@@ -1,4 +1,4 @@
-/** Returns text for XML, between tags or in an attribute. Characters that XML lacks are left out. */
+/** Returns text for XML, between tags or in an attribute, without the characters that XML forbids. */
 export function escapeXml(text: string): string {
   return [...text]
     .filter((character) => isXmlCharacter(character.codePointAt(0) ?? 0))
@@ -6,7 +6,7 @@ export function escapeXml(text: string): string {
     .replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Returns at most so many characters of a text, for XML. */
+/** Returns the first `maxCharacters` characters of a text, escaped for XML. */
 export function shortXml(text: string, maxCharacters: number): string {
   return escapeXml([...text].slice(0, maxCharacters).join(''));
 }

@@ -20,7 +20,7 @@ export function endOf({ minute }: Cut): number {
 
 /**
  * Returns the cut that removes all files last used before `oldest`, and at least `bytes`, least recently used first.
- * Null if nothing has to go, or nothing exists.
+ * Null if nothing must be removed, or nothing exists.
  *
  * @param goal.oldest a minute.
  */

@@ -14,7 +14,7 @@ const batchSize = 500;
 
 /**
  * The usage in Redis is complete only if Redis lost nothing. A restart changes its run id, and clearing its memory
- * clears this key. In both cases usage is complete only from now on.
+ * clears this key. In both cases, usage is complete only from this time on.
  */
 const beginScript = `
 ${nowInLua}
@@ -203,7 +203,7 @@ export class EvictionClaims {
     await this.#redis.eval(expireClaimsScript, 1, this.#claims);
   }
 
-  /** Repeats a script until it finds less than a batch, because Redis does nothing else during a script. */
+  /** Repeats a script until it finds less than a full batch. Batches are small, because a script blocks Redis. */
   async #repeat(script: string, keys: string[], ...args: number[]): Promise<void> {
     while ((await this.#redis.eval(script, keys.length, ...keys, ...args)) === batchSize);
   }

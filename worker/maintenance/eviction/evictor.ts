@@ -30,7 +30,7 @@ const hourMs = 3_600_000;
 /** Without STORE_MAX_AGE, Redis forgets uses after this time: older files count from the time of their storage. */
 const forgetAfterMs = 365 * 24 * hourMs;
 
-/** The largest difference between hosts' clocks. */
+/** The tolerated clock skew between hosts. */
 const clockSkewMs = 600_000;
 
 /**
@@ -126,7 +126,7 @@ export class Evictor {
   async keepLimitsIfDue(ending?: AbortSignal): Promise<Evicted | null> {
     const { redis, config, limits } = this.#deps;
     const { maxBytes, maxAgeHours } = limits;
-    // Usage is recorded from now on, for a full disk later.
+    // Starts recording usage, in case the disk fills up later.
     await this.#claims.begin();
     if (maxBytes === 0 && maxAgeHours === 0) return null;
     const pause = maxBytes === 0 ? ageIntervalMs : sizeIntervalMs;
@@ -275,8 +275,8 @@ export class Evictor {
 
   /**
    * Pins the files that signed URLs of manifests name, because Redis may have lost their pins. APIs record in MongoDB
-   * what they are about to sign, and then pin it. So everything signed since the last call is pinned before files are
-   * claimed.
+   * the files that they are about to sign, and then pin them. All files signed since the last call are therefore pinned
+   * before any file is claimed.
    */
   async #pinSigned(run: Run): Promise<void> {
     // Repeats after a long run: few URLs were signed in the meantime.
