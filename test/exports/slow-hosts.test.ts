@@ -24,8 +24,8 @@ async function exportWith(settings: Record<string, string>, paths: string[]): Pr
 const failuresOf = ({ manifest }: Export) => manifest.failedMedia.map(({ reason }) => reason);
 
 test('a build stops waiting for slow downloads after its timeout, and delivers the files that arrived', async () => {
-  slow.script('/drip.png', slowly(png(2), 10_000, 100));
-  const settings = { EXPORT_BUILD_SECONDS: '6', DOWNLOAD_MIN_BYTES_PER_SECOND: '0' };
+  slow.script('/drip.png', slowly(png(2), 20_000, 100));
+  const settings = { EXPORT_BUILD_SECONDS: '12', DOWNLOAD_MIN_BYTES_PER_SECOND: '0' };
   expect(failuresOf(await exportWith(settings, ['/drip.png']))).toEqual(['timeout']);
 });
 
