@@ -73,15 +73,40 @@ describe('the same files make the same archive', () => {
   });
 });
 
-test('entries carry the given time, in UTC, rounded to 2 seconds', async () => {
-  const archive = await archiveInMemory(
-    [{ name: 'a', bytes: Buffer.from('a') }],
-    new Date('2026-07-31T23:59:59Z'),
-  );
+test.each([
+  ['in UTC, rounded to 2 seconds', '2026-07-31T23:59:59Z', [2026, 7, 31, 23, 59, 58]],
+  ['from 1980 on', '1969-07-20T20:17:40Z', [1980, 7, 20, 20, 17, 40]],
+  ['up to 2107', '2261-07-08T01:02:04Z', [2107, 7, 8, 1, 2, 4]],
+])('entries carry the given time, %s', async (_range, given, read) => {
+  const archive = await archiveInMemory([{ name: 'a', bytes: Buffer.from('a') }], new Date(given));
   const time = archive.readUInt16LE(10);
   const date = archive.readUInt16LE(12);
-  expect([time >> 11, (time >> 5) & 63, (time & 31) * 2]).toEqual([23, 59, 58]);
-  expect([(date >> 9) + 1980, (date >> 5) & 15, date & 31]).toEqual([2026, 7, 31]);
+  expect([
+    ...[(date >> 9) + 1980, (date >> 5) & 15, date & 31],
+    ...[time >> 11, (time >> 5) & 63, (time & 31) * 2],
+  ]).toEqual(read);
+});
+
+test('files and folders carry their Unix modes, and readers need version 2.0', async () => {
+  const archive = await archiveInMemory([
+    { name: 'a/', bytes: Buffer.alloc(0) },
+    { name: 'a/b.txt', bytes: Buffer.from('b') },
+  ]);
+  const entries: unknown[] = [];
+  for await (const entry of (await fromBufferPromise(archive)).eachEntry()) entries.push(entry);
+  const plain = { versionMadeBy: 0x0314, versionNeededToExtract: 20, extraFieldLength: 0 };
+  expect(entries).toMatchObject([
+    { fileName: 'a/', externalFileAttributes: 0o40755 * 65_536 + 0x10, ...plain },
+    { fileName: 'a/b.txt', externalFileAttributes: 0o100644 * 65_536, ...plain },
+  ]);
+});
+
+test('the end of the directory has its entries, size and place', async () => {
+  const archive = await archiveInMemory([{ name: 'a', bytes: Buffer.from('a') }]);
+  const end = archive.subarray(-22);
+  const [entries, size, start] = [end.readUInt16LE(10), end.readUInt32LE(12), end.readUInt32LE(16)];
+  // A local header of 30 bytes, a name and a file of a byte each, and a directory header of 46 bytes with the name.
+  expect([entries, size, start]).toEqual([1, 47, 32]);
 });
 
 test('entries are stored uncompressed, and a streaming reader knows size and checksum before the bytes', async () => {
