@@ -2,6 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { scoringOf } from '../../shared/lessons/core-widgets.ts';
 import { questionFaults } from '../../shared/lessons/question-faults.ts';
+import { acceptedIn, isAccepted, readBlanks } from '../../shared/lessons/scoring/fill-in-the-blanks.ts';
+import { readMatching } from '../../shared/lessons/scoring/matching.ts';
+import { readTolerance } from '../../shared/lessons/scoring/numeric.ts';
+import { readOrdering } from '../../shared/lessons/scoring/ordering.ts';
 import { rightAnswers } from '../support/right-answers.ts';
 
 const blanks = {
@@ -11,6 +15,7 @@ const blanks = {
     { id: 'b', answers: ['l’été', 12] },
   ],
 };
+const both = { a: 'Ebbe', b: '12' };
 const one = (answer: string, options = {}) => ({
   text: '[[a]]',
   blanks: [{ id: 'a', answers: [answer] }],
@@ -25,6 +30,7 @@ const pairs = {
   distractors: [{ id: 'x', html: 'Storm tide' }],
 };
 const items = { items: ['a', 'b', 'c', 'd'].map((id) => ({ id, html: id.toUpperCase() })) };
+const palindrome = { items: ['Push', 'Wait', 'Wait', 'Push'].map((html, id) => ({ id, html })) };
 const repeated = { items: ['Push', 'Wait', 'Push', 'Wait'].map((html, id) => ({ id, html })) };
 
 const rows: [rule: string, type: string, props: object, answer: unknown, score: number, maxScore: number][] =
@@ -49,6 +55,7 @@ const rows: [rule: string, type: string, props: object, answer: unknown, score: 
       1,
       1,
     ],
+    ['all right, all or nothing', 'FillInTheBlanks', { ...blanks, partialCredit: false }, both, 2, 2],
     ['each pair is a point', 'Matching', pairs, { a: 'a', b: 'b', c: 'a' }, 3, 3],
     ['equal right sides are one option', 'Matching', pairs, { a: 'c', b: 'b', c: 'c' }, 3, 3],
     ['a distractor is wrong', 'Matching', pairs, { a: 'a', b: 'x' }, 1, 3],
@@ -58,10 +65,13 @@ const rows: [rule: string, type: string, props: object, answer: unknown, score: 
     ['the reverse', 'Ordering', items, ['d', 'c', 'b', 'a'], 0, 1],
     ['all in order or nothing', 'Ordering', { ...items, partialCredit: false }, ['b', 'c', 'd', 'a'], 0, 1],
     ['an order without all items', 'Ordering', items, ['a', 'b', 'c'], 0, 1],
+    ['an order with an unknown item', 'Ordering', items, ['a', 'b', 'c', 'x'], 0, 1],
     ['an order with an item twice', 'Ordering', items, ['a', 'b', 'c', 'c'], 0, 1],
     ['equal texts are interchangeable', 'Ordering', repeated, ['2', '3', '0', '1'], 1, 1],
     ['a repeated step counts once', 'Ordering', { ...repeated, points: 3 }, ['1', '0', '3', '2'], 2, 3],
+    ['the first step counts once', 'Ordering', { ...palindrome, points: 3 }, ['0', '1', '3', '2'], 2, 3],
     ['a number', 'Numeric', { correct: 0.3 }, 0.1 + 0.2, 1, 1],
+    ['a large number', 'Numeric', { correct: 3e12 }, 3e12 + 1, 1, 1],
     ['a number within the tolerance', 'Numeric', { correct: 3.4, tolerance: 0.05 }, 3.45, 1, 1],
     ['a number outside the tolerance', 'Numeric', { correct: 3.4, tolerance: 0.05 }, 3.46, 0, 1],
     ['a percentage', 'Numeric', { correct: -200, tolerance: '5%', points: 2 }, -190, 2, 2],
@@ -98,6 +108,12 @@ describe.each(types)('%s', (type) => {
     const score = scoring?.score(props, rightAnswers[type]?.(props));
     expect(score?.score).toBe(score?.maxScore);
     expect(questionFaults[type]?.({ ...props, text: '[[a]] [[b]]' })).toEqual([]);
+  });
+
+  test('is not scored without points', () => {
+    const free = { ...props, points: 0 };
+    expect(scoring?.questionOf(free)).toBeNull();
+    expect(scoring?.score(free, rightAnswers[type]?.(free))).toBeNull();
   });
 
   test('any other value as an answer earns between nothing and all points', () => {
@@ -155,6 +171,102 @@ describe.each(types)('%s', (type) => {
       }),
     );
   });
+});
+
+test.each<[rule: string, accepted: string, given: string, options: object, accepts: boolean]>([
+  ['spaces of any kind and number are one', 'a b', 'a \n b', {}, true],
+  ['a missing space counts', 'a b', 'ab', {}, false],
+  ['quotation marks and dashes of any kind are equal', '“a” – b', '"a" - b', {}, true],
+  ['letters count where accents do not', 'año', 'alo', { ignoreAccents: true }, false],
+  ['nothing is wrong, even for a mark alone', '\u0640', '', { ignoreAccents: true }, false],
+  ['200 characters are read', 'a'.repeat(200), 'a'.repeat(200), {}, true],
+  ['201 characters are too many, spaces included', 'a', `a${' '.repeat(200)}`, {}, false],
+  ['a missing character is a typo', '1234', '123', { allowTypos: true }, true],
+  ['two wrong neighbors are no swap', '1234', '1564', { allowTypos: true }, false],
+  ['the first half of a swap is none', '1234', '1354', { allowTypos: true }, false],
+  ['the second half of a swap is none', '1234', '1524', { allowTypos: true }, false],
+  ['a swap and an extra character are two typos', '1234', '13245', { allowTypos: true }, false],
+  ['9 characters allow one typo', '123456789', '213456798', { allowTypos: true }, false],
+  ['10 characters allow two', '1234567890', '2134567809', { allowTypos: true }, true],
+  ['40 characters may have typos', 'a'.repeat(40), 'a'.repeat(39), { allowTypos: true }, true],
+  ['41 characters may not', 'a'.repeat(41), 'a'.repeat(40), { allowTypos: true }, false],
+])('%s', (_rule, accepted, given, options, accepts) => {
+  const none = { caseSensitive: false, ignoreAccents: false, allowTypos: false };
+  expect(isAccepted({ ...none, ...options }, { answers: [accepted] }, given)).toBe(accepts);
+});
+
+test('of the accepted answers, those count that a learner can write', () => {
+  const long = 'a'.repeat(200);
+  expect(acceptedIn(['tide', ' ', '', null, true, 12, long, `${long}a`])).toEqual(['tide', '12', long]);
+});
+
+test('of blanks with the same id, the first counts', () => {
+  const [first, second] = ['x', 'y'].map((answer) => ({ id: 'gap-1', answers: [answer] }));
+  expect(readBlanks({ text: '[[gap-1]]', blanks: [first, second] }).blanks).toEqual([first]);
+});
+
+test('matching leaves out incomplete and repeated parts, and shares an option among equal right sides', () => {
+  const given = [
+    { id: 1, left: 'L', right: ' R ' },
+    { id: 1, left: 'again', right: 'S' },
+    { id: 'b', left: 'no right side', right: ' ' },
+    { left: 'no id', right: 'T' },
+    { id: 'c', left: 'M', right: 'R' },
+  ];
+  const distractors = [
+    { id: 'x', html: ' D ' },
+    { id: 'x', html: 'the id of another' },
+    { id: 1, html: 'the id of a pair' },
+    { id: 'y', html: 'R' },
+    { id: 'z', html: ' ' },
+    { html: 'no id' },
+  ];
+  expect(readMatching({ pairs: given, distractors })).toEqual({
+    items: [
+      { id: '1', html: 'L', match: '1' },
+      { id: 'c', html: 'M', match: '1' },
+    ],
+    options: [
+      { id: '1', html: 'R', uses: 2 },
+      { id: 'x', html: 'D', uses: 0 },
+    ],
+    points: 2,
+    partialCredit: true,
+  });
+});
+
+test('ordering leaves out incomplete and repeated items', () => {
+  const given = [{ id: 'a', html: ' A ' }, { id: 'b', html: ' ' }, { html: 'C' }, { id: 'a', html: 'D' }];
+  expect(readOrdering({ items: given }).items).toEqual([{ id: 'a', html: 'A' }]);
+});
+
+test('at most 100 pairs, distractors and items count', () => {
+  const many = (prefix: string) =>
+    Array.from({ length: 101 }, (_, index) => ({
+      id: `${prefix}${index}`,
+      html: `${prefix}${index}`,
+      right: `${prefix}${index}`,
+    }));
+  const { items: matched, options } = readMatching({ pairs: many('p'), distractors: many('d') });
+  expect([matched.length, options.length]).toEqual([100, 200]);
+  expect(readOrdering({ items: many('i') }).items).toHaveLength(100);
+});
+
+test.each<[tolerance: unknown, read: number | undefined]>([
+  [0, 0],
+  [0.5, 0.5],
+  [-1, undefined],
+  [Infinity, undefined],
+  ['5%', 10],
+  [' 12.25 % ', 24.5],
+  ['100%', 200],
+  ['about 5%', undefined],
+  ['5% or so', undefined],
+  ['5', undefined],
+  [null, undefined],
+])('a tolerance of %j lets an answer be %j away from 200 or -200', (tolerance, read) => {
+  expect(readTolerance(tolerance, 200)).toBe(read);
+  expect(readTolerance(tolerance, -200)).toBe(read);
 });
 
 test('a text with a thousand accepted answers that nearly match is scored in little time', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { applyWrite, initialProgress } from '../../shared/progress/rules.ts';
+import { applyWrite, attemptOrder, initialProgress } from '../../shared/progress/rules.ts';
 import type { ProgressState } from '../../shared/progress/state.ts';
 import type { ProgressWrite } from '../../shared/progress/write.ts';
 import {
@@ -227,6 +227,22 @@ describe('answers', () => {
     expect(play(limited, { items: [buildItem('q', ['a'])] }, skipped)).toMatchObject({ score: 1 });
   });
 
+  test.each<[answer: unknown]>([[{ a: 'x' }], [['x']], ['"'], [0], [false]])(
+    'that are not empty use a try: %j',
+    (answer) => {
+      const limited = buildOutline([{ one: [buildQuestion('q', { attempts: 1 })] }]);
+      const tried = play(limited, { items: [buildItem('q', answer)] });
+      expect(play(limited, { items: [buildItem('q', ['a'])] }, tried)).toMatchObject({ score: 0 });
+    },
+  );
+
+  test('that are the same as before use no other try', () => {
+    const limited = buildOutline([{ one: [buildQuestion('q', { attempts: 2 })] }]);
+    const write = { items: [buildItem('q', ['b'])] };
+    const repeated = play(limited, write, play(limited, write));
+    expect(play(limited, { items: [buildItem('q', ['a'])] }, repeated)).toMatchObject({ score: 1 });
+  });
+
   test("belong to the widget in the learner's step, or else to the first with that id", () => {
     const twice = buildOutline([
       { one: [buildWidget('Slider', 'same')], two: [buildWidget('Poll', 'same')], three: [] },
@@ -245,6 +261,19 @@ describe('answers', () => {
     expect(second).toMatchObject({ score: 1, maxScore: 2 });
     expect(second.items).toHaveLength(2);
   });
+});
+
+test.each<[title: string, write: Partial<ProgressWrite>, order: string]>([
+  ['no attempt', {}, 'current'],
+  ['no attempt, but a restart', { restart: true }, 'current'],
+  ['the attempt of the record', { attempt: 3 }, 'current'],
+  ['an earlier attempt', { attempt: 2 }, 'earlier'],
+  ['a later attempt', { attempt: 4 }, 'later'],
+  ['the attempt that a restart begins', { attempt: 4, restart: true }, 'current'],
+  ['the attempt after that', { attempt: 5, restart: true }, 'later'],
+  ['an earlier attempt that was to restart', { attempt: 2, restart: true }, 'earlier'],
+])('a write belongs to the earlier, current or later attempt: %s', (_title, write, order) => {
+  expect(attemptOrder({ attempt: 3 }, buildWrite(write))).toBe(order);
 });
 
 describe('a restart', () => {

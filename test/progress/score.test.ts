@@ -21,6 +21,18 @@ describe('the points of a lesson', () => {
   test.each<[title: string, blocks: Block[], items: WrittenItem[], points: [number | null, number | null]]>([
     ['nothing to score', [buildWidget('Text', 't')], [], [null, null]],
     ['an unanswered question counts', [buildQuestion('q', { points: 3 })], [], [null, 3]],
+    [
+      'points beyond rounding',
+      [buildQuestion('q', { points: 1e306 })],
+      [buildItem('q', ['a'])],
+      [1e306, 1e306],
+    ],
+    [
+      'points beyond the range of numbers',
+      ['q', 'r'].map((id) => buildQuestion(id, { points: 1e308 })),
+      [],
+      [null, Number.MAX_VALUE],
+    ],
     ['zero is a score', [buildQuestion('q', { points: 3 })], [buildItem('q', ['b'])], [0, 3]],
     ['a right answer', [buildQuestion('q', { points: 3 })], [buildItem('q', ['a'])], [3, 3]],
     ['a forged score for a question', [buildQuestion('q')], [buildItem('q', ['b'], 1000)], [0, 1]],
