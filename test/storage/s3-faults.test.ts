@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
 import type { S3Limits } from '../../shared/storage/s3/settings.ts';
@@ -35,6 +36,34 @@ describe.skipIf(s3Server === null)(`a faulty ${s3Name}`, () => {
     proxy.script(`GET ${blobName}`, fault, fault);
     expect((await read(file)).equals(large)).toBe(true);
     expect(proxy.requests.filter((one) => one === `GET ${blobName}`).length).toBe(4);
+  });
+
+  test.each([
+    ['ends with its connection', { bodyEndsAfter: 2_000_000 }],
+    ['stalls', { bodyStallsAfter: 2_000_000 }],
+    ['never begins', { bodyEndsAfter: 0 }],
+  ] as const)('a client gets the rest of a body that %s, and every byte once', async (_, fault) => {
+    const { store, proxy } = await start({ idleTimeoutMs: 1000 });
+    await storeArchive(store.archives, key, large);
+    const archive = await store.archives.open(key);
+    proxy.script('GET v1/archive-files/', fault, fault);
+    const chunks: Buffer[] = [];
+    const write = async (chunk: Uint8Array) => {
+      await nextTurn();
+      chunks.push(Buffer.from(chunk));
+    };
+    await archive?.send(write, 3, large.length - 7);
+    expect(Buffer.concat(chunks).equals(large.subarray(3, -7))).toBe(true);
+    expect(proxy.requests.filter((one) => one.startsWith('GET v1/archive-files/')).length).toBe(3);
+  });
+
+  test('a client that disconnects ends the transfer, and causes no other request', async () => {
+    const { store, proxy } = await start();
+    await storeArchive(store.archives, key, large);
+    const archive = await store.archives.open(key);
+    const disconnected = new Error('The client disconnected');
+    await expect(archive?.send(() => Promise.reject(disconnected))).rejects.toBe(disconnected);
+    expect(proxy.requests.filter((one) => one.startsWith('GET v1/archive-files/')).length).toBe(1);
   });
 
   test('a body that repeatedly breaks off without progress fails within the retry budget', async () => {

@@ -7,16 +7,24 @@ import {
   ListObjectsV2Command,
   PutObjectCommand,
 } from '@aws-sdk/client-s3';
+import type { BufferPool } from '../buffer-pool.ts';
 import { sentRange, withIdleTimeout } from './bodies.ts';
 import { S3Calls } from './calls.ts';
 import { TruncatedBody } from './faults.ts';
 import { MultipartUploads } from './multipart-uploads.ts';
+import { sendPlain } from './plain-http.ts';
 import { presign } from './presign.ts';
 import type { PresignOptions } from './presign.ts';
 import type { S3Limits, S3Settings } from './settings.ts';
 
 /** Objects per page of a listing: the most that S3 returns. */
 const listPage = 1000;
+
+/** Smaller parts are not worth a connection of their own. */
+const plainBytes = 256 * 1024;
+
+/** The lifetime of a URL that is requested at once. Clocks may differ. */
+const plainUrlSeconds = 300;
 
 /** An object in a listing. */
 export interface ListedObject {
@@ -112,6 +120,39 @@ export class Bucket {
         await this.#calls.pauseReading(error, { attempts, failingMs: Date.now() - failingSince });
       }
     }
+  }
+
+  /**
+   * Passes the bytes of an object to `write`, chunk by chunk, each after the previous write resolved. Without TLS, the
+   * chunks share the memory of a buffer. Whatever is missing then follows as in {@link Bucket.read}.
+   */
+  async send(
+    name: string,
+    start: number,
+    end: number,
+    { buffers, write }: { buffers: BufferPool; write: (chunk: Uint8Array) => Promise<void> },
+  ): Promise<void> {
+    let position = start;
+    if (this.#calls.settings.endpoint?.startsWith('http:') === true && end - start > plainBytes) {
+      let failedWrite: { error: unknown } | null = null;
+      const count = async (chunk: Uint8Array) => {
+        await write(chunk).catch((error: unknown) => {
+          failedWrite = { error };
+          throw error;
+        });
+        position += chunk.byteLength;
+      };
+      const url = await this.#presign(name, { seconds: plainUrlSeconds, query: {} });
+      const { callTimeoutMs, idleTimeoutMs } = this.#calls.limits;
+      await buffers
+        .withBuffer((buffer) =>
+          sendPlain({ url, start, end }, { buffer, callTimeoutMs, idleTimeoutMs, write: count }),
+        )
+        .catch((error: unknown) => {
+          if (failedWrite !== null) throw error;
+        });
+    }
+    for await (const chunk of this.read(name, position, end)) await write(chunk);
   }
 
   /** Writes or replaces an object, atomically. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { LecternError } from '../../platform/errors.ts';
 import type { ArchiveStore, BlobStore, NameSet, OpenFile, Store } from '../store.ts';
+import { BufferPool } from '../buffer-pool.ts';
 import { ArchivePointers } from './archive-pointers.ts';
 import { Bucket } from './bucket.ts';
 import { ObjectWriter, partBytesOf } from './object-writer.ts';
@@ -179,6 +180,9 @@ function createArchiveStore(
 
 const fileName = (file: string) => `${layoutVersion}/archive-files/${file}`;
 
+/** For sent objects. */
+const buffers = new BufferPool();
+
 /** @param first the first bytes of the object, if known. */
 function openObject(bucket: Bucket, name: string, size: number, first?: Uint8Array): OpenFile {
   let kept = first;
@@ -196,8 +200,10 @@ function openObject(bucket: Bucket, name: string, size: number, first?: Uint8Arr
   return {
     size,
     chunks,
-    async send(write, start, end) {
-      for await (const chunk of chunks(start, end)) await write(chunk);
+    async send(write, start = 0, end = size) {
+      const known = Math.max(0, Math.min(end, kept?.byteLength ?? 0) - start);
+      for (const chunk of take(start, end)) await write(chunk);
+      await bucket.send(name, start + known, end, { buffers, write });
     },
     // The proxy would fetch again what is in memory.
     linkForProxy: async () =>
