@@ -6,7 +6,7 @@ import { createLogger, openLogStream, printable } from '../shared/platform/log.t
 import type { Logger } from '../shared/platform/log.ts';
 import { recordRunningApi } from '../shared/operations/running-api.ts';
 import { findServers } from '../shared/embedded/servers.ts';
-import { Shutdown } from '../shared/platform/shutdown.ts';
+import { Shutdown } from '../shared/platform/graceful-shutdown.ts';
 import { startApi } from './start.ts';
 
 /** How far the heap may grow beyond the live objects, in percent. Pages of large books create much garbage. */

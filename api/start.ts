@@ -24,7 +24,7 @@ import { loadSecrets } from '../shared/platform/secrets.ts';
 import type { Servers } from '../shared/embedded/servers.ts';
 import { createCoordination } from '../shared/coordination/coordination.ts';
 import { trackUsage } from '../shared/storage/tracked-store.ts';
-import type { Shutdown } from '../shared/platform/shutdown.ts';
+import type { Shutdown } from '../shared/platform/graceful-shutdown.ts';
 import { createUploads } from '../shared/imports/create-uploads.ts';
 import { createStore } from '../shared/storage/create-store.ts';
 import { createApp } from './app.ts';

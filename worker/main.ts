@@ -3,7 +3,7 @@ import { messageOf } from '../shared/platform/errors.ts';
 import { limitHeapGrowth } from '../shared/platform/garbage-collector.ts';
 import { createLogger, openLogStream, printable } from '../shared/platform/log.ts';
 import { findServers } from '../shared/embedded/servers.ts';
-import { Shutdown } from '../shared/platform/shutdown.ts';
+import { Shutdown } from '../shared/platform/graceful-shutdown.ts';
 import { startWorker } from './start.ts';
 
 /** How far the heap may grow beyond the live objects, in percent. Builds of many small files create much garbage. */

@@ -13,7 +13,7 @@ import { loadSecrets } from '../shared/platform/secrets.ts';
 import type { Servers } from '../shared/embedded/servers.ts';
 import { createCoordination } from '../shared/coordination/coordination.ts';
 import { trackUsage } from '../shared/storage/tracked-store.ts';
-import type { Shutdown } from '../shared/platform/shutdown.ts';
+import type { Shutdown } from '../shared/platform/graceful-shutdown.ts';
 import { enqueuePrebuild } from '../shared/exports/enqueue.ts';
 import { exportJobOf } from '../shared/exports/jobs.ts';
 import { createExportQueue } from '../shared/exports/queues.ts';

@@ -147,7 +147,8 @@ function rejection(error: Error, log: Logger): string {
 const closeCheckMs = 200;
 
 /**
- * Prepares an HTTP server for graceful shutdown; call it before the server listens.
+ * Prepares an HTTP server for graceful shutdown (shared/platform/graceful-shutdown.ts); call it before the server
+ * listens.
  *
  * @returns a function that accepts no more connections, closes those without a request at once, and resolves when the
  * others are done. Node alone would wait for connections that browsers and load balancers open in advance.

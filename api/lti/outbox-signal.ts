@@ -7,8 +7,9 @@ import type { LtiLearner } from '../../shared/models/lti-progress.ts';
 import { findWaitingScores } from '../../shared/models/lti-score.ts';
 
 /**
- * Publishes the scores of saved records to the outbox after the response, and queues a job that sends them. Learners
- * neither wait for this nor see it fail: a worker's sweep publishes missed scores within half a minute.
+ * Publishes the scores of saved records to the outbox (shared/deliveries/outbox.ts) after the response, and queues a job
+ * that sends them. Learners neither wait for this nor see it fail: a worker's sweep publishes missed scores within half
+ * a minute.
  */
 export class OutboxSignal {
   readonly #deps: { db: Database; queue: DeliveryQueue; log: Logger };

@@ -6,7 +6,7 @@ import { orderingScoring } from './scoring/ordering.ts';
 import { trueFalseScoring } from './scoring/true-false.ts';
 import type { WidgetScoring } from './scoring/scoring.ts';
 
-const unscored: WidgetScoring | null = null;
+const unscored = null;
 
 /**
  * The widgets that ship with Lectern, each with its scoring. Versions that are imported with a core type get Lectern's
@@ -39,6 +39,11 @@ export const coreWidgets = {
 } satisfies Record<string, WidgetScoring | null>;
 
 export type CoreWidgetType = keyof typeof coreWidgets;
+
+/** The core widgets whose answers the server scores. */
+export type ScoredWidgetType = {
+  [Type in CoreWidgetType]: (typeof coreWidgets)[Type] extends null ? never : Type;
+}[CoreWidgetType];
 
 /**
  * The core widgets that player.js does not contain. The player loads each with its texts and styles, from a file

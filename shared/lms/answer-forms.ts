@@ -1,6 +1,6 @@
 import { declaredPoints } from '../lessons/block-props.ts';
 import { isCoreIn } from '../lessons/core-widgets.ts';
-import type { CoreWidgetType, OwnTypes } from '../lessons/core-widgets.ts';
+import type { CoreWidgetType, OwnTypes, ScoredWidgetType } from '../lessons/core-widgets.ts';
 import { listOf } from '../lessons/json-values.ts';
 import {
   answerIn,
@@ -40,24 +40,10 @@ type Props = Record<string, unknown>;
 /** As in the widget; a character takes at most 6 in JSON. */
 const openResponseCharacters = 6 * 20_000 + 2;
 
-const noAnswers = null;
+type FormOf = (props: Props) => AnswerForm;
 
-/** The form of each core widget's answers; null for a widget without answers. */
-const coreForms: Record<CoreWidgetType, ((props: Props) => AnswerForm) | null> = {
-  Heading: noAnswers,
-  Text: noAnswers,
-  Image: noAnswers,
-  Video: noAnswers,
-  Audio: noAnswers,
-  Callout: noAnswers,
-  Columns: noAnswers,
-  Quote: noAnswers,
-  Divider: noAnswers,
-  Math: noAnswers,
-  Code: noAnswers,
-  Accordion: noAnswers,
-  Tabs: noAnswers,
-  Flashcards: noAnswers,
+/** The form of the answers to each question. All other core widgets have no answers. */
+const questionForms: Record<ScoredWidgetType | 'OpenResponse', FormOf> = {
   MultipleChoice: multipleChoice,
   OpenResponse: openResponse,
   TrueFalse: trueFalse,
@@ -66,6 +52,7 @@ const coreForms: Record<CoreWidgetType, ((props: Props) => AnswerForm) | null> =
   Ordering: ordering,
   Numeric: numeric,
 };
+const coreForms: Partial<Record<CoreWidgetType, FormOf>> = questionForms;
 
 /** Returns the form of a widget's answers; null for a core widget without answers. */
 export function answerFormOf(widgetType: string, props: Props, ownTypes: OwnTypes = []): AnswerForm | null {

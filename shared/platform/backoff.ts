@@ -19,7 +19,12 @@ export function backoffMs(
   failures: number,
   { retryAfterMs = 0, random = Math.random() }: { retryAfterMs?: number | undefined; random?: number } = {},
 ): number {
-  return Math.max(doubledMs(backoff, failures) * (0.5 + random / 2), retryAfterMs);
+  return Math.max(withJitter(doubledMs(backoff, failures), [0.5, 1], random), retryAfterMs);
+}
+
+/** Returns a delay with jitter: its product with a random factor from `least` to `most`. @param random from 0 to 1. */
+export function withJitter(delayMs: number, [least, most]: [number, number], random = Math.random()): number {
+  return delayMs * (least + (most - least) * random);
 }
 
 /** Returns the same without jitter: `firstMs`, doubled for each earlier failure, up to `maxMs`. */

@@ -7,7 +7,7 @@ import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import { parseConfig } from '../../shared/platform/config.ts';
 import { createLogger } from '../../shared/platform/log.ts';
-import { Shutdown } from '../../shared/platform/shutdown.ts';
+import { Shutdown } from '../../shared/platform/graceful-shutdown.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
 import { startWorker } from '../../worker/start.ts';
 import { takeApart } from '../exports/exports.ts';

@@ -11,7 +11,7 @@ import { createLogger } from '../../shared/platform/log.ts';
 import { buildIndexes, openDatabase } from '../../shared/models/database.ts';
 import type { Database } from '../../shared/models/database.ts';
 import type { Servers } from '../../shared/embedded/servers.ts';
-import { Shutdown } from '../../shared/platform/shutdown.ts';
+import { Shutdown } from '../../shared/platform/graceful-shutdown.ts';
 import { createStore } from '../../shared/storage/create-store.ts';
 import type { Store } from '../../shared/storage/store.ts';
 import { startWorker } from '../../worker/start.ts';

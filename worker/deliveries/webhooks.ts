@@ -9,6 +9,7 @@ import {
 } from '../../shared/models/webhook.ts';
 import type { Webhook } from '../../shared/models/webhook.ts';
 import { publishDueEvents } from '../../shared/outgoing/publish-events.ts';
+import { withJitter } from '../../shared/platform/backoff.ts';
 import { openWebhookSecrets, signedHeaders } from '../../shared/webhooks/secrets.ts';
 import { eventFormat, eventOutbox, faultsOf, isUnavailable, postEvent } from './event-format.ts';
 import type { EventDependencies, EventOutbox, EventReceipt } from './event-format.ts';
@@ -31,8 +32,8 @@ const retryDelaysMs = [
   ...[2, 5, 10, 14, 20, 24].map((hours) => hours * hourMs),
 ];
 
-/** The share of a delay that is random, so that deliveries that failed together are not retried together. */
-const jitter = 0.2;
+/** The factors of a delay with jitter: deliveries that failed together are not retried together. */
+const jitter: [number, number] = [0.9, 1.1];
 const maxRetryAfterMs = 24 * hourMs;
 
 /** A webhook is disabled after every attempt has failed for this long. */
@@ -53,7 +54,7 @@ export function webhookOutbox(deps: EventDependencies & { publicUrl: string }): 
     delayMsOf({ tries }, _failure, retryAfterMs) {
       const scheduledMs = retryDelaysMs[tries];
       if (scheduledMs === undefined) return null;
-      const jitteredMs = scheduledMs * (1 - jitter / 2 + jitter * Math.random());
+      const jitteredMs = withJitter(scheduledMs, jitter);
       return Math.round(Math.max(jitteredMs, Math.min(retryAfterMs, maxRetryAfterMs)));
     },
   });

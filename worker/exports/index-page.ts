@@ -2,6 +2,7 @@ import { joinSmallTexts } from '../../shared/platform/gzip-pieces.ts';
 import { message, supportedLanguage, textDirection } from '../../shared/i18n/message.ts';
 import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
 import { compactJson } from './json-pieces.ts';
+import { scriptText } from '../../shared/platform/html.ts';
 import { schemeAttribute } from '../../shared/theme/tokens.ts';
 import type { Scheme } from '../../shared/theme/tokens.ts';
 import { isHttpUrl } from '../../shared/platform/parse-url.ts';
@@ -117,7 +118,7 @@ ${theme === null ? '' : `<style>\n${theme.css}\n</style>\n`}</head>
 </main>
 ${credits(page, `<summary ${ownLanguage}>${escapeHtml(message(language, 'archive.credits'))}</summary>`)}`;
   yield '<script type="application/json" id="lectern-lesson-json">';
-  for (const text of joinSmallTexts(compactJson(page.lesson))) yield escapeJson(text);
+  for (const text of joinSmallTexts(compactJson(page.lesson))) yield scriptText(text);
   yield '</script>\n';
   yield '<script type="application/json" id="lectern-archive-json">';
   yield* archiveJson(page, theme?.logo ?? null);
@@ -163,11 +164,7 @@ async function* jsonString(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<st
 
 /** Returns JSON for a script element: no `</script>` can end it, and no `<!--` can hide its end. */
 function safeJson(value: unknown): string {
-  return escapeJson(JSON.stringify(value));
-}
-
-function escapeJson(json: string): string {
-  return json.replaceAll('<', '\\u003c');
+  return scriptText(JSON.stringify(value));
 }
 
 /** Returns the credits that licenses of media require, each once. */
@@ -189,6 +186,7 @@ function link(url: string, text: string): string {
   return `<a href="${escapeHtml(url)}" target="_blank" rel="noopener noreferrer">${escapeHtml(text)}</a>`;
 }
 
+/** Escapes text for HTML as in all earlier archives: a rebuilt archive has equal bytes. Elsewhere, use `markup`. */
 function escapeHtml(text: string): string {
   return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -5,7 +5,7 @@ import { pingMongo } from '../../shared/platform/mongo.ts';
 import { createReadinessProbe } from '../../shared/operations/checks.ts';
 import { startOperationsServer } from '../../shared/operations/server.ts';
 import type { OperationsServer } from '../../shared/operations/server.ts';
-import type { Shutdown } from '../../shared/platform/shutdown.ts';
+import type { Shutdown } from '../../shared/platform/graceful-shutdown.ts';
 import type { Store } from '../../shared/storage/store.ts';
 import type { WorkerMetrics } from '../exports/metrics.ts';
 import { startWatchdog } from '../maintenance/watchdog.ts';

@@ -27,7 +27,7 @@ export const tokens = (http: Http) => ({
 });
 
 export const lessons = (http: Http) => ({
-  /** Lists lessons, the latest change first. */
+  /** Lists lessons, the newest first. */
   list: (query: Query<'GET /api/lessons'> = {}, options?: RequestOptions) =>
     list(http, 'GET /api/lessons', { query }, (page) => page.lessons, options),
   /** Returns all versions of a lesson. */
