@@ -87,8 +87,9 @@ const environmentSchema = z
     IMPORTS_PER_ORGANIZATION: integer(10, 1, 1000),
     IMPORT_UPLOAD_HOURS: integer(24, 1, 24 * 30),
     MEDIA_MAX_BYTES: integer(512 * MiB, 1, Number.MAX_SAFE_INTEGER),
-    DOWNLOAD_CONCURRENCY: integer(16, 1, 256),
+    DOWNLOAD_CONCURRENCY: integer(64, 1, 256),
     DOWNLOAD_CONCURRENCY_PER_HOST: integer(16, 1, 256),
+    DOWNLOAD_STREAMS_PER_HOST: integer(64, 1, 256),
     DOWNLOAD_TIMEOUT_SECONDS: integer(60, 1, 3600),
     DOWNLOAD_MIN_BYTES_PER_SECOND: integer(16 * KiB, 0, Number.MAX_SAFE_INTEGER),
     DOWNLOAD_DEADLINE_SECONDS: number(1, 86_400).optional(),
@@ -231,6 +232,7 @@ function toConfig(env: Environment) {
       maxBytes: env.MEDIA_MAX_BYTES,
       concurrency: env.DOWNLOAD_CONCURRENCY,
       concurrencyPerHost: env.DOWNLOAD_CONCURRENCY_PER_HOST,
+      streamsPerHost: env.DOWNLOAD_STREAMS_PER_HOST,
       timeoutSeconds: env.DOWNLOAD_TIMEOUT_SECONDS,
       /** The minimum average over `timeoutSeconds`; 0 for none. */
       minBytesPerSecond: env.DOWNLOAD_MIN_BYTES_PER_SECOND,

@@ -47,7 +47,11 @@ export async function attempt<T>(
     const current = url;
     // A validator is valid only for the server that issued it.
     const isSameOrigin = current.origin === first.origin;
-    const owner = { host: hostOf(current), organizationId: request.organizationId };
+    const owner = {
+      host: hostOf(current),
+      organizationId: request.organizationId,
+      newConnection: isRetry || current.protocol === 'http:',
+    };
     const outcome = await slots.run(owner, request.signal, async (host) => {
       const started = performance.now();
       const idleTimeout = new IdleTimeout(request.signal, {

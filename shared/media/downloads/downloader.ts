@@ -28,19 +28,25 @@ export interface DownloaderInternals {
 
 /**
  * Creates a downloader. Its downloads share keep-alive connections and fair slots ({@link DownloadSlots}), with at most
- * `concurrencyPerHost` concurrent requests per host. The caller applies `concurrency` and `maxBytes`.
+ * `concurrencyPerHost` concurrent requests per host, or `streamsPerHost` over HTTP/2. The caller applies `concurrency`
+ * and `maxBytes`.
  *
  * @param pool limits of the requests to all hosts together; none by default.
  */
 export function createDownloader(
   settings: Config['download'],
   internals: DownloaderInternals = {},
-  pool: Omit<SlotLimits, 'perHost'> = {},
+  pool: Pick<SlotLimits, 'perOrganization' | 'total'> = {},
 ): Downloader {
-  const connections = new Connections(settings.allowedPrivateHosts, internals.lookup);
+  const { allowedPrivateHosts, concurrencyPerHost: perHost } = settings;
+  const connections = new Connections(allowedPrivateHosts, internals.lookup, perHost);
+  const perSharedConnection = (host: string) => {
+    const accepted = connections.streamsOf(host);
+    return accepted === null ? null : Math.min(accepted, settings.streamsPerHost);
+  };
   const context = {
     connections,
-    slots: new DownloadSlots({ ...pool, perHost: settings.concurrencyPerHost }),
+    slots: new DownloadSlots({ ...pool, perHost, perSharedConnection }),
     idleMs: settings.timeoutSeconds * 1000,
     minBytesPerSecond: settings.minBytesPerSecond,
   };

@@ -3,6 +3,9 @@ import { LRUCache } from 'lru-cache';
 /** Concurrent requests to a host about which nothing is known: as many as browsers send over HTTP/1.1. */
 const firstLimit = 6;
 
+/** The same over a shared connection of HTTP/2, where a request needs no connection. Browsers send 100. */
+const firstSharedLimit = 16;
+
 /** A host is fast enough while it responds within twice its best time, plus a tolerance for network jitter. */
 const toleratedFactor = 2;
 const toleratedMs = 20;
@@ -38,15 +41,20 @@ interface HostLimit {
  */
 export class HostLimits {
   readonly #max: number;
+  readonly #sharedMax: (host: string) => number | null;
   readonly #limits = new LRUCache<string, HostLimit>({ max: maxRemembered, ttl: rememberedMs });
 
-  /** @param max the highest limit. */
-  constructor(max: number) {
+  /**
+   * @param max the highest limit.
+   * @param sharedMax returns the highest limit of a host whose requests share one connection; null for other hosts.
+   */
+  constructor(max: number, sharedMax: (host: string) => number | null = () => null) {
     this.#max = max;
+    this.#sharedMax = sharedMax;
   }
 
   of(owner: SlotOwner): number {
-    return this.#limits.get(keyOf(owner))?.limit ?? this.#first();
+    return this.#limits.get(keyOf(owner))?.limit ?? this.#first(owner.host);
   }
 
   /**
@@ -65,7 +73,7 @@ export class HostLimits {
     if (concurrent < host.limit) return;
     host.inTime += 1;
     if (host.inTime < (host.careful ? host.limit : 1)) return;
-    host.limit = Math.min(host.limit + 1, this.#max);
+    host.limit = Math.min(host.limit + 1, this.#sharedMax(owner.host) ?? this.#max);
     host.inTime = 0;
   }
 
@@ -79,15 +87,16 @@ export class HostLimits {
     host.shrunkAt = performance.now();
   }
 
-  #first(): number {
-    return Math.min(firstLimit, this.#max);
+  #first(host: string): number {
+    const sharedMax = this.#sharedMax(host);
+    return sharedMax === null ? Math.min(firstLimit, this.#max) : Math.min(firstSharedLimit, sharedMax);
   }
 
   #find(owner: SlotOwner): HostLimit {
     const key = keyOf(owner);
     const known = this.#limits.get(key);
     const host = known ?? {
-      limit: this.#first(),
+      limit: this.#first(owner.host),
       bestMs: Infinity,
       inTime: 0,
       careful: false,

@@ -4,20 +4,39 @@ import type { SlotOwner } from './host-limits.ts';
 
 export interface SlotLimits {
   /**
-   * The maximum of concurrent requests to one host. Each organization's own limit adapts below it ({@link HostLimits}).
+   * The maximum of concurrent requests to one host, each over a separate connection. Each organization's own limit
+   * adapts below it ({@link HostLimits}).
    */
   perHost: number;
+  /**
+   * Returns the maximum for a host whose requests share one connection (HTTP/2); null for other hosts. By default, no
+   * requests share a connection.
+   */
+  perSharedConnection?: (host: string) => number | null;
   /** The maximum of an organization's concurrent requests to all hosts. */
   perOrganization?: number;
   /** The maximum of concurrent requests of all organizations. */
   total?: number;
 }
 
-interface Waiting extends SlotOwner {
+/** The request that a slot is for. */
+export interface SlotRequest extends SlotOwner {
+  /** The request opens a new connection even if the host has a shared one, as retries do. */
+  newConnection?: boolean;
+}
+
+interface Waiting extends SlotRequest {
   start: () => void;
 }
 
-/** Counts the used slots of a pool, in total and by organization. */
+/** The taken slots of one host. */
+interface HostSlots {
+  all: SlotCounts;
+  /** Those among them of requests that open a new connection. */
+  newConnections: SlotCounts;
+}
+
+/** Counts the taken slots of a pool, in all and per organization. */
 class SlotCounts {
   all = 0;
   readonly #by = new Map<string, number>();
@@ -44,21 +63,28 @@ export interface HostReport {
 
 /**
  * Fair slots for requests to foreign hosts. A request atomically takes a slot of its host, a slot of its organization
- * and a slot of the total. It holds none while it waits. The last free slot of a host, and of the total, is reserved
- * for an organization that holds none there, unless the limit is one. Among waiting organizations, the one with the
- * fewest slots is next; ties take turns. Hosts and organizations without requests take no memory.
+ * and a slot of the total. It holds none while it waits. A host whose requests share one connection has more slots, but
+ * requests that open a new connection to it get no more than those to other hosts. The last free slot of a host, and of
+ * the total, is reserved for an organization that holds none there, unless the limit is one. Among waiting
+ * organizations, the one with the fewest slots is next; ties take turns. Hosts and organizations without requests take
+ * no memory.
  */
 export class DownloadSlots {
   readonly #limits: Required<SlotLimits>;
   readonly #hostLimits: HostLimits;
   readonly #taken = new SlotCounts();
-  readonly #takenOfHosts = new Map<string, SlotCounts>();
+  readonly #takenOfHosts = new Map<string, HostSlots>();
   /** By organization, then by host, in order of arrival. */
   readonly #waiting = new Map<string, Map<string, Set<Waiting>>>();
 
-  constructor({ perHost, perOrganization = Infinity, total = Infinity }: SlotLimits) {
-    this.#limits = { perHost, perOrganization, total };
-    this.#hostLimits = new HostLimits(perHost);
+  constructor({
+    perHost,
+    perSharedConnection = () => null,
+    perOrganization = Infinity,
+    total = Infinity,
+  }: SlotLimits) {
+    this.#limits = { perHost, perSharedConnection, perOrganization, total };
+    this.#hostLimits = new HostLimits(perHost, perSharedConnection);
   }
 
   /** The number of hosts with running or waiting requests. */
@@ -71,14 +97,20 @@ export class DownloadSlots {
    * Runs a task once it has its slots. An abort ends the wait with the signal's reason; a running task must handle the
    * signal itself.
    */
-  async run<T>(owner: SlotOwner, signal: AbortSignal, task: (report: HostReport) => Promise<T>): Promise<T> {
+  async run<T>(
+    owner: SlotRequest,
+    signal: AbortSignal,
+    task: (report: HostReport) => Promise<T>,
+  ): Promise<T> {
     signal.throwIfAborted();
     await this.#take(owner, signal);
     const began = performance.now();
     const report: HostReport = {
       responded: () => {
-        const concurrent = this.#takenOfHosts.get(owner.host)?.of(owner.organizationId) ?? 0;
+        const concurrent = this.#takenOfHosts.get(owner.host)?.all.of(owner.organizationId) ?? 0;
         this.#hostLimits.succeeded(owner, { responseMs: performance.now() - began, concurrent });
+        // The limit may have grown, and the body of this response may take long.
+        this.#startWaiting();
       },
       overloaded: () => this.#hostLimits.failed(owner, began),
     };
@@ -90,10 +122,13 @@ export class DownloadSlots {
     }
   }
 
-  async #take({ host, organizationId }: SlotOwner, signal: AbortSignal): Promise<void> {
+  async #take(
+    { host, organizationId, newConnection = false }: SlotRequest,
+    signal: AbortSignal,
+  ): Promise<void> {
     let stopListening = (): void => undefined;
     await new Promise<void>((resolve, reject) => {
-      const waiting: Waiting = { host, organizationId, start: resolve };
+      const waiting: Waiting = { host, organizationId, newConnection, start: resolve };
       this.#add(waiting);
       stopListening = onAbort(signal, () => {
         if (this.#remove(waiting)) reject(signal.reason as Error);
@@ -119,7 +154,7 @@ export class DownloadSlots {
       const own = this.#taken.of(organizationId);
       if (own >= fewest || own >= this.#limits.perOrganization) continue;
       if (!isOpen(this.#taken, this.#limits.total, organizationId)) continue;
-      const first = this.#firstOf(organizationId, hosts);
+      const first = this.#firstOf(hosts);
       if (first === null) continue;
       next = first;
       fewest = own;
@@ -127,24 +162,31 @@ export class DownloadSlots {
     return next;
   }
 
-  #firstOf(organizationId: string, hosts: Map<string, Set<Waiting>>): Waiting | null {
+  #firstOf(hosts: Map<string, Set<Waiting>>): Waiting | null {
     for (const [host, waiting] of hosts) {
       const taken = this.#takenOfHosts.get(host);
       const [first] = waiting;
       if (first === undefined) continue;
-      if (taken === undefined) return first;
-      const hasSlot = isOpen(taken, this.#limits.perHost, organizationId);
-      if (hasSlot && taken.of(organizationId) < this.#hostLimits.of(first)) return first;
+      if (taken === undefined || this.#hasSlot(first, taken)) return first;
     }
     return null;
   }
 
-  #count({ host, organizationId }: SlotOwner, count: 1 | -1): void {
+  #hasSlot(request: Waiting, { all, newConnections }: HostSlots): boolean {
+    const { host, organizationId, newConnection } = request;
+    const { perHost, perSharedConnection } = this.#limits;
+    if (!isOpen(all, perSharedConnection(host) ?? perHost, organizationId)) return false;
+    if (newConnection === true && !isOpen(newConnections, perHost, organizationId)) return false;
+    return all.of(organizationId) < this.#hostLimits.of(request);
+  }
+
+  #count({ host, organizationId, newConnection }: SlotRequest, count: 1 | -1): void {
     this.#taken.add(organizationId, count);
-    const ofHost = this.#takenOfHosts.get(host) ?? new SlotCounts();
-    ofHost.add(organizationId, count);
-    if (ofHost.all === 0) this.#takenOfHosts.delete(host);
-    else this.#takenOfHosts.set(host, ofHost);
+    const taken = this.#takenOfHosts.get(host) ?? { all: new SlotCounts(), newConnections: new SlotCounts() };
+    taken.all.add(organizationId, count);
+    if (newConnection === true) taken.newConnections.add(organizationId, count);
+    if (taken.all.all === 0) this.#takenOfHosts.delete(host);
+    else this.#takenOfHosts.set(host, taken);
   }
 
   #add(waiting: Waiting): void {

@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from 'node:dns';
 import type { LookupFunction, Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
-import { Agent, buildConnector, Client, errors, Pool } from 'undici';
+import { buildConnector, Client, errors, Pool } from 'undici';
 import type { Dispatcher } from 'undici';
 import { onAbort } from '../abort-listeners.ts';
 import { OutboundError } from '../errors.ts';
@@ -13,10 +13,33 @@ const idleConnectionMs = 10_000;
 /** Concurrent requests over one HTTP/2 connection. Callers limit the requests to a host themselves. */
 const maxStreams = 256;
 
-/** The maximum number of origins whose protocol is remembered. */
-const maxKnownOrigins = 1_000;
+/**
+ * Flow control of HTTP/2: the bytes that a host may send before they are read. The window of each stream bounds the
+ * memory of a slow reader. Node.js counts bytes of the connection as read when they arrive, so the connection's window
+ * costs no memory: it only has to be large enough for fast and distant hosts.
+ */
+const streamWindowBytes = 512 * 1024;
+const connectionWindowBytes = 16 * 1024 ** 2;
+
+/** The maximum number of hosts whose protocol is remembered. */
+const maxKnownHosts = 1_000;
+
+/** The maximum number of origins whose connections are kept. */
+const maxPools = 200;
 
 type Protocol = 'http/1.1' | 'h2';
+
+interface RequestConnection {
+  dispatcher: Dispatcher;
+  /** Call it when the request has a response, or has failed. */
+  requestEnded: () => void;
+}
+
+interface SharedConnection {
+  socket: Socket;
+  /** Returns the number of streams that the host accepts at once. */
+  acceptedStreams: () => number;
+}
 
 /** Settings of all connections. Callers have timeouts for responses and bodies. */
 const clientOptions = {
@@ -24,6 +47,8 @@ const clientOptions = {
   bodyTimeout: 0,
   keepAliveTimeout: idleConnectionMs,
   keepAliveMaxTimeout: idleConnectionMs,
+  initialWindowSize: streamWindowBytes,
+  connectionWindowSize: connectionWindowBytes,
 };
 
 /**
@@ -36,69 +61,101 @@ export class Connections {
   readonly #toPublic: buildConnector.connector;
   /** Connects to any address. */
   readonly #toAny: buildConnector.connector;
-  readonly #kept: { public: Agent; any: Agent };
+  readonly #maxPerHost: number | null;
+  /**
+   * By origin. undici's Agent would close a pool with its last connection while requests wait in it, and open a second
+   * one for the next requests.
+   */
+  readonly #kept = new LRUCache<string, Pool>({
+    max: maxPools,
+    dispose: (pool) => void pool.close().catch(() => undefined),
+  });
   /** New connections that are in use. */
   readonly #new = new Set<Dispatcher>();
-  /** By origin, for origins with TLS. */
-  readonly #protocols = new LRUCache<string, Protocol>({ max: maxKnownOrigins });
-  /** The first connections to origins whose protocol is unknown; each is resolved when it is open or has failed. */
+  /** By host, for hosts with TLS. */
+  readonly #protocols = new LRUCache<string, Protocol>({ max: maxKnownHosts });
+  /** The HTTP/2 connections, by host, until they are closed. */
+  readonly #shared = new Map<string, SharedConnection>();
+  /** The connections to hosts that are being opened, and may become shared; each is resolved when it is open or has failed. */
   readonly #opening = new Map<string, { opened: Promise<void>; settle: () => void }>();
 
-  /** @param allowedPrivateHosts exempt from the guard: exact `host:port`, as {@link hostOf} returns it. */
-  constructor(allowedPrivateHosts: readonly string[], lookup: LookupFunction = systemLookup) {
+  /**
+   * @param allowedPrivateHosts exempt from the guard: exact `host:port`, as {@link hostOf} returns it.
+   * @param maxPerHost the most kept connections to a host, also when it stops to accept HTTP/2; further requests wait.
+   */
+  constructor(
+    allowedPrivateHosts: readonly string[],
+    lookup: LookupFunction = systemLookup,
+    maxPerHost: number | null = null,
+  ) {
+    this.#maxPerHost = maxPerHost;
     this.#allowed = new Set(allowedPrivateHosts);
     this.#toPublic = guardConnector(buildConnector({ allowH2: true, lookup: publicOnly(lookup) }));
     this.#toAny = buildConnector({ allowH2: true, lookup });
-    this.#kept = { public: this.#createAgent(this.#toPublic), any: this.#createAgent(this.#toAny) };
   }
 
   /**
-   * Returns the kept connections to a URL's host. Requests over HTTP/2 share one connection, so requests to an origin
-   * wait until its first connection shows its protocol.
+   * Returns the kept connections to a URL's host. Requests over HTTP/2 share one connection, so requests to a host wait
+   * until it is open, or another protocol is known.
    *
    * @param signal ends the wait with its reason.
    * @throws {OutboundError} `blocked_address` for another protocol, credentials, or an IP address that is not public. The
    * connection checks host names later.
    */
-  async keptFor(url: URL, signal: AbortSignal): Promise<Dispatcher> {
-    const agent = this.#isExempt(url) ? this.#kept.any : this.#kept.public;
-    const { origin } = url;
-    if (url.protocol === 'http:' || this.#protocols.has(origin)) return agent;
-    const opening = this.#opening.get(origin);
-    if (opening === undefined) {
-      let settle: () => void = () => undefined;
-      const opened = new Promise<void>((resolve) => (settle = resolve));
-      this.#opening.set(origin, { opened, settle });
-    } else {
-      await new Promise<void>((resolve, reject) => {
-        const stopListening = onAbort(signal, () => reject(signal.reason as Error));
-        void opening.opened.then(stopListening).then(resolve);
-      });
-    }
-    return agent;
+  async keptFor(url: URL, signal: AbortSignal): Promise<RequestConnection> {
+    const dispatcher = this.#poolOf(url);
+    const host = hostOf(url);
+    // A socket is destroyed some time before it is closed, and undici would open a connection for each request.
+    const isOpen = this.#shared.get(host)?.socket.destroyed === false;
+    const isReady = isOpen || this.#protocols.get(host) === 'http/1.1';
+    if (url.protocol === 'http:' || isReady) return { dispatcher, requestEnded: () => undefined };
+    const opening = this.#opening.get(host);
+    if (opening === undefined) return { dispatcher, requestEnded: this.#startOpening(host) };
+    await new Promise<void>((resolve, reject) => {
+      const stopListening = onAbort(signal, () => reject(signal.reason as Error));
+      void opening.opened.then(stopListening).then(resolve);
+    });
+    return { dispatcher, requestEnded: () => undefined };
   }
 
-  /** Releases the requests that wait for the first request to an origin, which has a response or has failed. */
-  firstRequestEnded({ origin }: URL): void {
-    this.#opening.get(origin)?.settle();
-    this.#opening.delete(origin);
+  /** Makes other requests to a host wait for its connection. Returns a function that ends their wait. */
+  #startOpening(host: string): () => void {
+    let settle: () => void = () => undefined;
+    const opened = new Promise<void>((resolve) => (settle = resolve));
+    const opening = { opened, settle };
+    this.#opening.set(host, opening);
+    return () => {
+      settle();
+      if (this.#opening.get(host) === opening) this.#opening.delete(host);
+    };
   }
 
   /**
-   * Returns a new connection for one request: the server may be closing a kept one. The caller then calls
-   * {@link closeAfterResponse}.
+   * Returns how many requests a host accepts at once over its HTTP/2 connection, at least 1; Infinity if it has not
+   * said; null if its last connection was HTTP/1.1, or there was none.
+   *
+   * @param host as {@link hostOf} returns it.
+   */
+  streamsOf(host: string): number | null {
+    if (this.#protocols.get(host) !== 'h2') return null;
+    return Math.max(1, this.#shared.get(host)?.acceptedStreams() ?? Infinity);
+  }
+
+  /**
+   * Returns a new connection for one request: the server may be closing a kept one.
    *
    * @throws {OutboundError} as {@link keptFor}.
    */
-  newFor(url: URL): Dispatcher {
+  newFor(url: URL): RequestConnection {
     const connect = this.#isExempt(url) ? this.#toAny : this.#toPublic;
     const client = new Client(url.origin, { ...clientOptions, connect });
     this.#new.add(client);
-    return client;
-  }
-
-  closeAfterResponse(client: Dispatcher): void {
-    void client.close().finally(() => this.#new.delete(client));
+    const requestEnded = () => {
+      const forget = () => this.#new.delete(client);
+      // It closes after the body. A client that `close` has destroyed rejects.
+      client.close().then(forget, forget);
+    };
+    return { dispatcher: client, requestEnded };
   }
 
   #isExempt(url: URL): boolean {
@@ -117,12 +174,15 @@ export class Connections {
     return false;
   }
 
-  #createAgent(connect: buildConnector.connector): Agent {
+  #poolOf(url: URL): Pool {
+    const connect = this.#isExempt(url) ? this.#toAny : this.#toPublic;
+    const kept = this.#kept.get(url.origin);
+    if (kept !== undefined) return kept;
     const createClient = (origin: URL): Client => {
       const client = new Client(origin, {
         ...clientOptions,
         // undici limits HTTP/2 streams by this setting too. Over HTTP/1.1, a slow response would delay the next ones.
-        pipelining: this.#protocols.get(origin.origin) === 'h2' ? maxStreams : 1,
+        pipelining: this.#protocols.get(hostOf(origin)) === 'h2' ? maxStreams : 1,
         connect: (target, callback) => {
           connect(target, (...result) => {
             const [error, socket] = result;
@@ -133,22 +193,44 @@ export class Connections {
       });
       return client;
     };
-    return new Agent({ factory: (origin) => new Pool(origin, { factory: createClient }) });
+    const pool = new Pool(url.origin, { factory: createClient, connections: this.#maxPerHost });
+    this.#kept.set(url.origin, pool);
+    return pool;
   }
 
-  #opened({ origin, protocol }: URL, client: Client, socket: Socket): void {
+  #opened(origin: URL, client: Client, socket: Socket): void {
+    const host = hostOf(origin);
     const isHttp2 = 'alpnProtocol' in socket && socket.alpnProtocol === 'h2';
     client.pipelining = isHttp2 ? maxStreams : 1;
-    if (isHttp2) closeWhenIdle(client, socket);
-    if (protocol === 'https:') this.#protocols.set(origin, isHttp2 ? 'h2' : 'http/1.1');
-    this.#opening.get(origin)?.settle();
-    this.#opening.delete(origin);
+    if (isHttp2) {
+      closeWhenIdle(client, socket);
+      const shared = { socket, acceptedStreams: announcedStreams(client) };
+      this.#shared.set(host, shared);
+      socket.once('close', () => {
+        if (this.#shared.get(host) === shared) this.#shared.delete(host);
+      });
+    }
+    if (origin.protocol === 'https:') this.#protocols.set(host, isHttp2 ? 'h2' : 'http/1.1');
+    this.#opening.get(host)?.settle();
+    this.#opening.delete(host);
   }
 
   /** Closes all connections, including those in use. */
   close(): void {
-    for (const dispatcher of [this.#kept.public, this.#kept.any, ...this.#new]) void dispatcher.destroy();
+    for (const dispatcher of [...this.#kept.values(), ...this.#new]) void dispatcher.destroy();
   }
+}
+
+/**
+ * Returns a function that reads the host's SETTINGS_MAX_CONCURRENT_STREAMS. undici keeps it under a symbol and has no
+ * public property for it. nghttp2 never opens more streams, but requests that wait for one would use up their timeouts.
+ */
+function announcedStreams(client: Client): () => number {
+  const key = Object.getOwnPropertySymbols(client).find(
+    ({ description }) => description === 'max concurrent streams',
+  );
+  const read = client as unknown as Record<symbol, number>;
+  return () => (key === undefined ? undefined : read[key]) ?? Infinity;
 }
 
 /** undici closes unused connections of HTTP/1.1 only. */

@@ -37,7 +37,9 @@ export async function send(
   { connections, useNewConnection, headers, unpack = false, method = 'GET', body, signal }: OutboundRequest,
 ): Promise<OutboundResponse> {
   signal.throwIfAborted();
-  const dispatcher = useNewConnection ? connections.newFor(url) : await connections.keptFor(url, signal);
+  const { dispatcher, requestEnded } = useNewConnection
+    ? connections.newFor(url)
+    : await connections.keptFor(url, signal);
   let response: Dispatcher.ResponseData;
   try {
     const request = dispatcher.request({
@@ -48,13 +50,12 @@ export async function send(
       ...(body !== undefined && { body }),
       signal,
     });
-    if (useNewConnection) connections.closeAfterResponse(dispatcher);
     response = await request;
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     throw explain(hostOf(url), faultCode(error));
   } finally {
-    if (!useNewConnection) connections.firstRequestEnded(url);
+    requestEnded();
   }
   // Readers get the errors of a body; without a reader, they would end the process.
   response.body.on('error', () => undefined);

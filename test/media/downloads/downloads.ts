@@ -45,6 +45,7 @@ export function useDownloads() {
       maxBytes: 1,
       concurrency: 1,
       concurrencyPerHost: 6,
+      streamsPerHost: 6,
       timeoutSeconds: idleSeconds,
       minBytesPerSecond: 0,
       deadlineSeconds: 60,

@@ -19,6 +19,25 @@ test('grows by each response up to the configured maximum', () => {
   expect(limits.of(owner)).toBe(16);
 });
 
+test('over a shared connection it starts higher and grows to another maximum, until the host has none', () => {
+  let streams: number | null = 64;
+  const limits = new HostLimits(16, () => streams);
+  expect(limits.of(owner)).toBe(16);
+  respond(limits, 100);
+  expect(limits.of(owner)).toBe(64);
+  limits.failed(owner, Infinity);
+  expect(limits.of(owner)).toBe(32);
+  streams = null;
+  respond(limits, 32);
+  expect(limits.of(owner)).toBe(16);
+});
+
+test('never exceeds the streams that a host accepts', () => {
+  const limits = new HostLimits(16, () => 3);
+  respond(limits, 100);
+  expect(limits.of(owner)).toBe(3);
+});
+
 test('never exceeds a configured maximum below its start', () => {
   const limits = new HostLimits(2);
   respond(limits, 100);

@@ -49,15 +49,18 @@ test('a running task that is aborted can clean up', async () => {
   expect(events).toEqual(['cleaned up']);
 });
 
-/** Starts requests that run until `release`, named by organization and host, such as "a1". */
+/**
+ * Starts requests that run until `release`, named by organization and host, such as "a1". Those that open a new
+ * connection have a third character: "a1n".
+ */
 function hold(slots: DownloadSlots) {
   const running: { name: string; end: () => void }[] = [];
   return {
     running: () => running.map(({ name }) => name),
     async start(...names: string[]) {
       for (const name of names) {
-        const [organizationId = '', host = ''] = name;
-        void slots.run({ host, organizationId }, signal, () => {
+        const [organizationId = '', host = '', newConnection] = name;
+        void slots.run({ host, organizationId, newConnection: newConnection === 'n' }, signal, () => {
           return new Promise<void>((end) => running.push({ name, end }));
         });
       }
@@ -80,6 +83,18 @@ test.each([
     limits: { perHost: 3 },
     start: ['a1', 'a1', 'a1', 'b1'],
     running: ['a1', 'a1', 'b1'],
+  },
+  {
+    what: 'a host with a shared connection has more slots, and reserves the last free one in the same way',
+    limits: { perHost: 2, perSharedConnection: (host: string) => (host === '1' ? 4 : null) },
+    start: ['a1', 'a1', 'a1', 'a1', 'b1', 'a2', 'a2', 'b2'],
+    running: ['a1', 'a1', 'a1', 'b1', 'a2', 'b2'],
+  },
+  {
+    what: 'requests with new connections get no more slots at such a host than at others, and reserve the last one',
+    limits: { perHost: 2, perSharedConnection: () => 9 },
+    start: ['a1', 'a1', 'a1', 'a1n', 'a1n', 'b1n'],
+    running: ['a1', 'a1', 'a1', 'a1n', 'b1n'],
   },
   {
     what: 'the last free slot of all is reserved for an organization without one',
