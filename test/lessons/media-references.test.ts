@@ -114,10 +114,11 @@ describe('restoring media references', () => {
     [`media:${a.toUpperCase()}`, `media:${a}`],
     [`<img src="./media/${a}.png" alt="">`, `<img src="media:${a}" alt="">`],
     [`./media/${a}.jpg 1x, ./media/${b}.mp4 2x`, `media:${a} 1x, media:${b} 2x`],
+    [`./media/${a.toUpperCase()}.jpgand more`, `media:${a}and more`],
     [`./media/${a}`, `./media/${a}`],
     [`https://example.org/media/${a}.jpg`, `https://example.org/media/${a}.jpg`],
   ])('%s becomes %s', (before, after) => {
-    expect(imported([before])).toEqual([after]);
+    expect(imported(['text', before])).toEqual(['text', after]);
   });
 
   test('can be undone and redone without any difference, and is idempotent, for any JSON', () => {

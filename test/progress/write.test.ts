@@ -38,6 +38,11 @@ describe('the body of a write', () => {
     });
   });
 
+  test('may claim all points', () => {
+    const { items } = parseProgressWrite(itemWith('"answer": 1, "score": 2, "maxScore": 2'));
+    expect(items).toMatchObject([{ score: 2, maxScore: 2 }]);
+  });
+
   test('may have all of this', () => {
     const items =
       '[{"widgetId":"q","answer":["a"]},{"answer":0.5,"maxScore":2,"score":1.5,"widgetId":"s","tries":3}]';
