@@ -74,7 +74,7 @@ export const exportEndpoint = {
 const planFault = 'Export is not available on your plan';
 const notFound = 'Published version not found';
 
-/** The failures of {@link authorizeExport}, and of parsing before it. */
+/** The responses to requests that {@link authorizeExport}, or the validation before it, rejects. */
 export const exportRefusals = {
   400: failure('An id in the path is not a UUID, or a query parameter has an invalid value or combination.'),
   403: failure(

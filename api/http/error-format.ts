@@ -85,7 +85,7 @@ const exportErrorBody = z
   })
   .meta({ id: 'ExportError', description: 'A failure of an export.' });
 
-/** The format of the export endpoints, which adds a title, a code for programs and the time. */
+/** The format of the export endpoints, which adds a title, a machine-readable code and the time. */
 export const exportErrors: ErrorFormat = jsonErrors(
   'An unexpected error occurred while generating the export',
   exportErrorBody,

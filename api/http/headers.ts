@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** Response headers by name. A header that is not always sent has an optional schema. */
 export type Headers = Record<string, z.ZodType<string | number | undefined>>;
 
-/** On every response. */
+/** Headers of every response. */
 export const requestId: Headers = {
   'X-Request-Id': z
     .string()
@@ -57,12 +57,12 @@ const seconds = (description: string) =>
     .regex(/^\d+$/)
     .meta({ description, examples: ['10'] });
 
-/** On a 429. */
+/** Headers of a 429 response. */
 export const retryAfter: Headers = {
   'Retry-After': seconds('Seconds to wait before the next request.').meta({ header: { id: 'RetryAfter' } }),
 };
 
-/** On a 500 that may be temporary. */
+/** Headers of a 500 response. */
 export const retryAfterIfTemporary: Headers = {
   'Retry-After': seconds(
     'Seconds after which a retry may succeed. Sent when the failure may be temporary: a server or a disk fails, or a ' +
@@ -78,7 +78,7 @@ export const noStore: Headers = {
     .meta({ description: 'Clients and proxies must not store the response.', header: { id: 'NoStore' } }),
 };
 
-/** On responses that are compressed if the client accepts it. */
+/** Headers of responses that are compressed if the client accepts it. */
 export const encoded: Headers = {
   Vary: z.string().meta({
     description: 'Responses differ by encoding.',
@@ -112,14 +112,14 @@ export function anyOrigin(methods: string): Headers {
   };
 }
 
-/** On every response of endpoints with a rate limit. */
+/** Headers of every response of endpoints with a rate limit. */
 export const limited: Headers = { ...requestId, ...rateLimit };
 
 const exposed = z
   .literal('Retry-After, RateLimit, RateLimit-Policy')
   .meta({ description: 'Headers that pages may read.', header: { id: 'ExposeHeaders' } });
 
-/** On every response of endpoints that take a learner's token. */
+/** Headers of every response of endpoints that take a learner's token. */
 export function forPlayers(methods: string): Headers {
   return { ...limited, ...anyOrigin(methods), 'Access-Control-Expose-Headers': exposed };
 }
@@ -143,7 +143,7 @@ const allowedOrigins: Headers = {
   }),
 };
 
-/** On every response of endpoints that take a user's session. */
+/** Headers of every response of endpoints that take a user's session. */
 export const forUsers: Headers = {
   ...limited,
   ...noStore,
@@ -151,7 +151,7 @@ export const forUsers: Headers = {
   'Access-Control-Expose-Headers': exposed,
 };
 
-/** On every response of endpoints that take a user's session or API credentials. */
+/** Headers of every response of endpoints that take a user's session or API credentials. */
 export const forCredentialsOrSession: Headers = {
   ...forUsers,
   'Access-Control-Expose-Headers': exposed

@@ -27,11 +27,11 @@ export function createCoordination(
   redis: Redis,
   { redisPrefix, worker }: Pick<Config, 'redisPrefix' | 'worker'>,
 ): Coordination {
-  const willing = new BestEffortRedis(redis, redisPrefix);
+  const bestEffort = new BestEffortRedis(redis, redisPrefix);
   return {
     // A build that another worker takes over should not wait for the dead worker's downloads.
-    downloads: createDownloadLeases(willing, Math.min(defaultLeaseMs, worker.lockSeconds * 1000)),
-    usage: new RedisFileUsage(willing),
-    incomplete: createIncompleteBuilds(willing),
+    downloads: createDownloadLeases(bestEffort, Math.min(defaultLeaseMs, worker.lockSeconds * 1000)),
+    usage: new RedisFileUsage(bestEffort),
+    incomplete: createIncompleteBuilds(bestEffort),
   };
 }

@@ -23,7 +23,6 @@ export interface ApiKey {
   lastUsedAt: Date | null;
 }
 
-/** The part of the database that these operations use. */
 export interface ApiKeyDb {
   apiKeys: Model<ApiKey>;
 }

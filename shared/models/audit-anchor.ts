@@ -14,7 +14,6 @@ export interface AuditAnchor {
   mac: string;
 }
 
-/** The part of the database that these operations use. */
 export interface AuditAnchorDb {
   auditAnchors: Model<AuditAnchor>;
 }

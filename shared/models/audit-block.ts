@@ -23,7 +23,6 @@ export interface AuditBlock {
   hash: string;
 }
 
-/** The part of the database that these operations use. */
 export interface AuditBlockDb {
   auditBlocks: Model<AuditBlock>;
 }

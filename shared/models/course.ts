@@ -11,7 +11,6 @@ export interface Course {
   contextId: string | null;
 }
 
-/** The part of the database that these operations use. */
 export interface CourseDb {
   courses: Model<Course>;
 }

@@ -28,7 +28,6 @@ export interface EmbedProgress extends ProgressRecord, EmbedLearner, ProgressEve
   userAttributes: string | null;
 }
 
-/** The part of the database that these operations use. */
 export interface EmbedProgressDb extends EventBacklogDb {
   embedProgress: Model<EmbedProgress>;
 }

@@ -54,7 +54,6 @@ export interface Erasure extends Leased {
   expiresAt: Date | null;
 }
 
-/** The part of the database that these operations use. */
 export interface ErasureDb {
   erasures: Model<Erasure>;
 }

@@ -27,7 +27,6 @@ export interface BacklogEntry {
   skippedUntil?: Date;
 }
 
-/** The part of the database that these operations use. */
 export interface EventBacklogDb {
   eventBacklog: Model<BacklogEntry>;
 }

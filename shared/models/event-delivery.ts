@@ -55,7 +55,6 @@ export interface EventDelivery extends Delivery {
   expiresAt: Date | null;
 }
 
-/** The part of the database that these operations use. */
 export interface EventDeliveryDb {
   eventDeliveries: Model<EventDelivery>;
 }

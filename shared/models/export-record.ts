@@ -59,7 +59,6 @@ export interface StoredExportRecord {
 /** The size of a record without its entries, but with its indexes. */
 const baseBytes = 4096;
 
-/** The part of the database that these operations use. */
 export interface ExportRecordDb {
   exportRecords: Model<StoredExportRecord>;
 }

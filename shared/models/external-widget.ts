@@ -18,7 +18,6 @@ export interface ExternalWidget {
   cssSourceUrl: string | null;
 }
 
-/** The part of the database that these operations use. */
 export interface ExternalWidgetDb {
   externalWidgets: Model<ExternalWidget>;
 }

@@ -21,7 +21,6 @@ export interface IdempotentRequest extends Leased {
   expiresAt: Date;
 }
 
-/** The part of the database that these operations use. */
 export interface IdempotentRequestDb {
   idempotentRequests: Model<IdempotentRequest>;
 }

@@ -53,7 +53,6 @@ export type ListedLearner = SharedFields & { items?: string | null } & (
     | ({ source: 'lti' } & Pick<LtiProgress, 'ltiUserId' | 'platformId' | 'contextId'>)
   );
 
-/** The part of the database that these operations use. */
 export interface LearnerListDb {
   embedProgress: Model<EmbedProgress>;
   ltiProgress: Model<LtiProgress>;

@@ -29,7 +29,6 @@ export function areNone(counts: RecordCounts): boolean {
   return Object.values(counts).every((count) => count === 0);
 }
 
-/** The part of the database that these operations use. */
 export type LearnerRecordsDb = EmbedProgressDb & LtiProgressDb & LtiScoreDb & EventDeliveryDb;
 
 /** The records of one kind, and the index that finds them: MongoDB may otherwise read all of the organization. */

@@ -13,7 +13,6 @@ export interface ContentPart {
   unfinishedSince: Date | null;
 }
 
-/** The part of the database that these operations use. */
 export interface LessonContentDb {
   lessonContents: Model<ContentPart>;
 }

@@ -64,7 +64,6 @@ export interface LessonImport extends Leased {
   hasUpload: boolean;
 }
 
-/** The part of the database that these operations use. */
 export interface LessonImportDb {
   lessonImports: Model<LessonImport>;
 }

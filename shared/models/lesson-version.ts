@@ -45,7 +45,6 @@ export interface LessonVersion extends PendingEvents<PublicationEvent> {
   importId?: string;
 }
 
-/** The part of the database that these operations use. */
 export interface LessonVersionDb {
   lessonVersions: Model<LessonVersion>;
 }

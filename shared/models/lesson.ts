@@ -14,7 +14,6 @@ export interface Lesson {
   deletedAt: Date | null;
 }
 
-/** The part of the database that these operations use. */
 export interface LessonDb {
   lessons: Model<Lesson>;
 }

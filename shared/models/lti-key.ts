@@ -15,7 +15,6 @@ export interface LtiKey {
   createdAt: Date;
 }
 
-/** The part of the database that these operations use. */
 export interface LtiKeyDb {
   ltiKeys: Model<LtiKey>;
 }

@@ -16,7 +16,6 @@ export interface LtiLineItem extends Leased {
   url: string | null;
 }
 
-/** The part of the database that these operations use. */
 export interface LtiLineItemDb {
   ltiLineItems: Model<LtiLineItem>;
 }

@@ -32,7 +32,6 @@ export interface LtiPlatform {
   createdAt: Date;
 }
 
-/** The part of the database that these operations use. */
 export interface LtiPlatformDb {
   ltiPlatforms: Model<LtiPlatform>;
 }

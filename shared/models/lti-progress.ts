@@ -37,7 +37,6 @@ export interface LtiProgress extends ProgressRecord, LtiLearner, ProgressEventFi
   scoresDue: string | null;
 }
 
-/** The part of the database that these operations use. */
 export interface LtiProgressDb extends EventBacklogDb {
   ltiProgress: Model<LtiProgress>;
 }

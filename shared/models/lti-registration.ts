@@ -26,7 +26,6 @@ export interface LtiRegistration {
   platformId: string | null;
 }
 
-/** The part of the database that these operations use. */
 export interface LtiRegistrationDb {
   ltiRegistrations: Model<LtiRegistration>;
 }

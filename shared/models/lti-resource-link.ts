@@ -32,7 +32,6 @@ export interface LtiResourceLink extends ResourceLinkKey {
   lastLaunchAt: Date;
 }
 
-/** The part of the database that these operations use. */
 export interface LtiResourceLinkDb {
   ltiResourceLinks: Model<LtiResourceLink>;
 }

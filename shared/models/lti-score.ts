@@ -61,7 +61,6 @@ const valueFields = {
   finishedAt: { type: Date, required: true },
 } as const;
 
-/** The part of the database that these operations use. */
 export interface LtiScoreDb {
   ltiScores: Model<LtiScore>;
 }

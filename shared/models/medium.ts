@@ -52,7 +52,6 @@ const attributionSchema = new Schema<Attribution>(
   { _id: false },
 );
 
-/** The part of the database that these operations use. */
 export interface MediumDb {
   media: Model<StoredMedium>;
 }

@@ -19,7 +19,6 @@ export interface Organization {
   createdAt: Date;
 }
 
-/** The part of the database that these operations use. */
 export interface OrganizationDb {
   organizations: Model<Organization>;
 }

@@ -13,7 +13,6 @@ export interface OrphanCandidate {
   leavingUntil: Date | null;
 }
 
-/** The part of the database that these operations use. */
 export interface OrphanCandidateDb {
   assetNotes: Model<OrphanCandidate>;
 }

@@ -22,7 +22,6 @@ export interface StoredPlayerRelease {
   startedAt: Date;
 }
 
-/** The part of the database that these operations use. */
 export interface PlayerReleaseDb {
   playerReleases: Model<StoredPlayerRelease>;
 }

@@ -24,7 +24,6 @@ export interface PreparedPart {
   data: Types.Buffer | Buffer;
 }
 
-/** The part of the database that these operations use. */
 export interface PreparedLessonDb {
   preparedParts: Model<PreparedPart>;
 }

@@ -21,7 +21,6 @@ export interface RemoteFile {
   checkedAt: Date;
 }
 
-/** The part of the database that these operations use. */
 export interface RemoteFileDb {
   connection: Connection;
   remoteFiles: Model<RemoteFile>;

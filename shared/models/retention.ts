@@ -63,7 +63,6 @@ export interface Retention extends Leased, RetentionSettings {
   lastRun: FinishedRun | null;
 }
 
-/** The part of the database that these operations use. */
 export interface RetentionDb {
   retentions: Model<Retention>;
 }

@@ -15,7 +15,6 @@ export interface StoredTheme {
   files: string[];
 }
 
-/** The part of the database that these operations use. */
 export interface ThemeDb {
   themes: Model<StoredTheme>;
 }

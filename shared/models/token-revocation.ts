@@ -22,7 +22,6 @@ export interface TokenRevocation extends RevokedTokens {
   expiresAt: Date | null;
 }
 
-/** The part of the database that these operations use. */
 export interface TokenRevocationDb {
   tokenRevocations: Model<TokenRevocation>;
 }

@@ -33,7 +33,6 @@ export interface Account {
   organization: Organization;
 }
 
-/** The part of the database that these operations use. */
 export interface UserDb {
   users: Model<User>;
 }

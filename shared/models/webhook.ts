@@ -40,7 +40,6 @@ export interface Webhook extends PendingEvents<WebhookDisabledEvent> {
   createdAt: Date;
 }
 
-/** The part of the database that these operations use. */
 export interface WebhookDb {
   webhooks: Model<Webhook>;
 }

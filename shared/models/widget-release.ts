@@ -26,7 +26,6 @@ export interface WidgetRelease {
 /** Releases per sweep. */
 const unusedBatch = 1000;
 
-/** The part of the database that these operations use. */
 export interface WidgetReleaseDb {
   widgetReleases: Model<WidgetRelease>;
 }

@@ -46,7 +46,6 @@ export interface XapiDestination extends PendingEvents<XapiPausedEvent> {
   createdAt: Date;
 }
 
-/** The part of the database that these operations use. */
 export interface XapiDestinationDb {
   xapiDestinations: Model<XapiDestination>;
 }

@@ -23,8 +23,8 @@ const abandonedImportSeconds = 24 * 3600;
 /** Imports store widget files minutes before they refer to them. */
 const unusedSeconds = 24 * 3600;
 
-/** The minimum time between two sweeps of the shared data. Less than the interval of sweeps. */
-const turnMs = 9 * 60 * 1000;
+/** The minimum time between two sweeps of the shared data. Shorter than the interval of each worker's sweeps. */
+const minIntervalMs = 9 * 60 * 1000;
 
 interface SweepDependencies {
   db: Database;
@@ -40,7 +40,7 @@ interface SweepDependencies {
 
 /**
  * Sweeps now and at intervals: removes the remains of crashed processes, and evicts files beyond the store's limits.
- * One worker sweeps for all.
+ * In each interval, one worker removes the remains for all.
  */
 export function startSweeping(deps: SweepDependencies): Repetition {
   return repeat(
@@ -65,7 +65,7 @@ async function removeUnfinished(
   { db, store, redis, config, pepper, log }: SweepDependencies,
   signal: AbortSignal,
 ): Promise<void> {
-  const isTurn = await redis.set(`${config.redisPrefix}:sweep:turn`, '1', 'PX', turnMs, 'NX');
+  const isTurn = await redis.set(`${config.redisPrefix}:sweep:turn`, '1', 'PX', minIntervalMs, 'NX');
   if (isTurn === null) return;
   const files = await store.sweepTemporaries(Math.max(abandonedSeconds, config.export.buildSeconds), signal);
   signal.throwIfAborted();

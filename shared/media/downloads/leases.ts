@@ -102,10 +102,10 @@ export function createDownloadLeases(redis: BestEffortRedis, leaseMs = defaultLe
       const token = randomUUID();
       const details = [token, leaseMs, Math.floor(since)];
       for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 1.5, maxPollMs)) {
-        const answer = await redis.try((r) => r.eval(acquireScript, 1, key, ...details) as Promise<string>);
-        if (answer === undefined) return download();
-        if (answer === token) return downloadWithLease(redis, { key, token, leaseMs }, download);
-        if (answer !== '') return fromOutcome({ url, mimeType }, answer);
+        const reply = await redis.try((r) => r.eval(acquireScript, 1, key, ...details) as Promise<string>);
+        if (reply === undefined) return download();
+        if (reply === token) return downloadWithLease(redis, { key, token, leaseMs }, download);
+        if (reply !== '') return fromOutcome({ url, mimeType }, reply);
         await delay(pollMs, undefined, { signal }).catch(() => signal.throwIfAborted());
       }
     },
