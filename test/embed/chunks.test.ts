@@ -112,7 +112,7 @@ describe('the URL of a chunk', () => {
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([status, 'no-store']);
   });
 
-  test('of the media opens no chunk', async () => {
+  test('is not valid if it was signed for media', async () => {
     const { content } = boot as unknown as { content: { base: string } };
     const { pathname } = new URL(content.base, api.url);
     const answer = await ask(`${api.url}${pathname}chunks/${boot.lesson.chunks[0]?.id}`);
@@ -132,7 +132,7 @@ describe('the URL of a chunk', () => {
     }
   });
 
-  test('of a preview opens a draft, is not cached, and expires with the preview', async () => {
+  test('in a preview opens a draft, is not cached, and expires with the preview', async () => {
     const draft = await publish(false);
     const token = buildPreviewToken(draft);
     const [url = ''] = urlsOf(await openPage(draft, token));

@@ -101,7 +101,7 @@ function fieldsIn(name: string, text: string): string[] {
 const explainedPaths = ({ fields }: Explained) => fields.flatMap(([paths]) => paths.split(', '));
 
 describe('the fields of an export', () => {
-  test('are those that README.txt explains', async () => {
+  test('are exactly those that README.txt explains', async () => {
     const found = new Map<string, Set<string>>();
     for (const source of sources) {
       const learner = await plantFullLearner(source);
@@ -178,7 +178,7 @@ describe('the fields of an export', () => {
     return Object.fromEntries(kept.map(([, name, inner]) => [name, inner]));
   }
 
-  test.each(sources)('of %s are all that MongoDB has, but for those of a fixed list', async (source) => {
+  test.each(sources)('for %s are all that MongoDB has, except for a fixed list', async (source) => {
     const learner = await plantFullLearner(source);
     const files = await filesOf(await exportOf(learner));
     const [id] = learner.markers;
@@ -255,8 +255,8 @@ print(json.dumps(tables))
   });
 });
 
-describe.each(sources)('of %s', (source) => {
-  test('an export has every record that an erasure removes, and none of others with the same id', async () => {
+describe.each(sources)('for %s', (source) => {
+  test('an export has every record that an erasure removes, and none of other learners with the same id', async () => {
     const learner = await plantLearner(api, version, { source });
     const id = learner.markers[0] as string;
     // More than one page of them.

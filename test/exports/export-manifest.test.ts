@@ -96,7 +96,7 @@ describe('the export manifest', () => {
     await lab.downloadBoth(version);
   });
 
-  test('of an incomplete archive has its files, and names the missing ones as failed', async () => {
+  test('has the files of an incomplete archive, and names the missing ones as failed', async () => {
     lab.origin.script('/gone.png', answer(404));
     const media = [{ bytes: Buffer.from('there') }, { sourceUrl: lab.origin.url('/gone.png') }];
     const { listed } = await lab.downloadBoth(await lab.publish({ media }));

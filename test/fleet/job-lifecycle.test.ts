@@ -46,7 +46,7 @@ describe('a cancellation', () => {
     expect(await requestCancellation(own, job.key)).toBe('removed');
   });
 
-  test('of a running job is cleared by a request for its archive', async () => {
+  test('that would stop a running job is cleared by a request for its archive', async () => {
     const scheduler = openTestQueue(lab.harness);
     const running = [jobNamed('a1').key, jobNamed('b1').key];
     await enqueue(scheduler, 'a1', 'b1');

@@ -157,7 +157,7 @@ describe('a body', () => {
     ['POST /api/public/sign-token', 'bearer'],
     ['POST /api/session', 'anyone'],
     ['POST /api/public/lessons/:lessonId/session', 'embed'],
-  ] as const)('of %s that is malformed, too deep or too large is rejected', async (name, caller) => {
+  ] as const)('for %s that is malformed, too deep or too large is rejected', async (name, caller) => {
     const request = lab.requestFor(name, caller);
     const requests = invalidBodies.map((body) => ({ ...request, body: Buffer.from(body) }));
     const types = ['text/xml', 'multipart/form-data; boundary=x', 'application/json; charset=utf-7', ';;;,'];
@@ -188,41 +188,47 @@ describe('a body', () => {
     expect(new Set(await expectAllSane(lab.url, reads))).toEqual(new Set([200]));
   });
 
-  test.each(Object.keys(formsOf({ issuer: '' })))('of the form %s that is none is rejected', async (name) => {
-    const [method = '', path = ''] = name.split(' ');
-    const form = new URLSearchParams(formsOf(lab.tenant)[name]);
-    const raw = [
-      '%00',
-      '%0d%0aX-Injected:%201',
-      '%ff%fe',
-      '%',
-      '\xff\xfe',
-      '__proto__',
-      'a'.repeat(30_000),
-      'http://[',
-    ];
-    const changed = [...form.keys()].flatMap((field) => {
-      const others = new URLSearchParams([...form].filter(([key]) => key !== field)).toString();
-      return ['', ...raw.map((value) => `${field}=${value}`), `${field}[$ne]=1`, `${field}=1&${field}=1`].map(
-        (one) => `${others}&${one}`,
+  test.each(Object.keys(formsOf({ issuer: '' })))(
+    'that is no valid form for %s is rejected',
+    async (name) => {
+      const [method = '', path = ''] = name.split(' ');
+      const form = new URLSearchParams(formsOf(lab.tenant)[name]);
+      const raw = [
+        '%00',
+        '%0d%0aX-Injected:%201',
+        '%ff%fe',
+        '%',
+        '\xff\xfe',
+        '__proto__',
+        'a'.repeat(30_000),
+        'http://[',
+      ];
+      const changed = [...form.keys()].flatMap((field) => {
+        const others = new URLSearchParams([...form].filter(([key]) => key !== field)).toString();
+        return [
+          '',
+          ...raw.map((value) => `${field}=${value}`),
+          `${field}[$ne]=1`,
+          `${field}=1&${field}=1`,
+        ].map((one) => `${others}&${one}`);
+      });
+      await expectAllSane(
+        lab.url,
+        changed.map((body) => formRequest(method, path, body)),
       );
-    });
-    await expectAllSane(
-      lab.url,
-      changed.map((body) => formRequest(method, path, body)),
-    );
-    const wholes = ['', '&', '=', '%', '\0', '&'.repeat(30_000), 'a=b&a=b', '{"iss":"a"}'];
-    const statuses = await expectAllSane(
-      lab.url,
-      wholes.map((body) => formRequest(method, path, body)),
-    );
-    expect(statuses.filter((status) => status < 400)).toEqual([]);
-    const types = ['application/json', 'multipart/form-data; boundary=x', ';;;,'].map((type) => ({
-      ...formRequest(method, path, form.toString()),
-      headers: [`content-type: ${type}`],
-    }));
-    expect(new Set(await expectAllSane(lab.url, types))).toEqual(new Set([422]));
-  });
+      const wholes = ['', '&', '=', '%', '\0', '&'.repeat(30_000), 'a=b&a=b', '{"iss":"a"}'];
+      const statuses = await expectAllSane(
+        lab.url,
+        wholes.map((body) => formRequest(method, path, body)),
+      );
+      expect(statuses.filter((status) => status < 400)).toEqual([]);
+      const types = ['application/json', 'multipart/form-data; boundary=x', ';;;,'].map((type) => ({
+        ...formRequest(method, path, form.toString()),
+        headers: [`content-type: ${type}`],
+      }));
+      expect(new Set(await expectAllSane(lab.url, types))).toEqual(new Set([422]));
+    },
+  );
 
   const readingKinds = kinds.filter(([name]) => name.startsWith('GET '));
   test.each(readingKinds)('is ignored by %s, as %s', async (name, caller) => {

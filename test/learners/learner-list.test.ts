@@ -77,7 +77,7 @@ test.each([
 });
 
 describe.each(['oldest', 'newest'])('pages with the %s first', (order) => {
-  test.each([1, 4])('of %i learners contain each learner once, by last activity', async (limit) => {
+  test.each([1, 4])('and %i learners each list every learner once, by last activity', async (limit) => {
     const seen: Listed[] = [];
     let cursor: string | null = '';
     while (cursor !== null) {
@@ -129,7 +129,7 @@ test.each([
   expectError(await get(`learners?${query}`), 422, text);
 });
 
-test('a lesson of no one gets 404 in every format', async () => {
+test('an unknown lesson gets 404 in every format', async () => {
   for (const path of ['learners', 'learners.csv', 'learners.ndjson', 'answers.csv'])
     expectError(await get(path, {}, randomUUID()), 404, 'Lesson not found');
 });

@@ -93,15 +93,15 @@ test('statistics count learners, scores, steps and answers of embed and LTI lear
   ]);
 });
 
-describe('fewer than five learners', () => {
-  test('have statistics only for keys that may read learners', async () => {
+describe('for fewer than five learners', () => {
+  test('have statistics, but only for keys that may read learners', async () => {
     const small = await publishLesson(api, api.organization);
     await storeLearners(api.db, small, [finished(['b']), finished(['b']), {}, {}]);
     expect((await statisticsOf(small))?.learners).toMatchObject({ total: 4 });
     expect(await statisticsOf(small, reader)).toBeNull();
   });
 
-  test('who finished have an item analysis only for such keys', async () => {
+  test('who finished the lesson, keys without that scope get no item analysis', async () => {
     const small = await publishLesson(api, api.organization);
     await storeLearners(api.db, small, [...Array.from({ length: 4 }, () => finished(['b'])), {}]);
     expect((await statisticsOf(small))?.items?.learners).toBe(4);

@@ -231,7 +231,7 @@ describe('the versions of a lesson', () => {
     expect((await askVersions(lessonId.toUpperCase(), await logIn())).body).toEqual(answer.body);
   });
 
-  test('of an unknown, deleted or foreign lesson get the same 404', async () => {
+  test('get the same 404 if the lesson is unknown, deleted or foreign', async () => {
     const deleted = await addLesson(api, organization, ['published']);
     await markLessonDeleted(api.db, deleted.lessonId);
     const { organization: other } = await buildOrganization(api);

@@ -93,7 +93,7 @@ describe('a launch is rejected', () => {
     await expectRejected('wrong_nonce', 403, { ...launch, fields });
   });
 
-  test('of a platform that was removed in between', async () => {
+  test('whose platform was removed after the login', async () => {
     const { tool, platform } = await lab.register(lab.address);
     const launch = await lab.drive({ link: lab.addLink({ tool }) });
     await removePlatform(lab.harness.db, platform._id);

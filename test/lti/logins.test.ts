@@ -59,7 +59,7 @@ describe('a login is rejected', () => {
     await removePlatform(lab.harness.db, platform._id);
   });
 
-  test('of a platform that was not approved yet', async () => {
+  test('whose platform is not approved yet', async () => {
     const { tool, platform } = await lab.register(lab.address, { status: 'pending' });
     const link = lab.addLink({ tool });
     const answer = await lab.sendLogin({ link, target: 'window' });

@@ -78,7 +78,7 @@ describe("a platform's keys", () => {
     await find('first');
   });
 
-  test('of one platform do not verify tokens of another', async () => {
+  test('do not verify tokens of another platform', async () => {
     origin.script('/jwks', set(first));
     origin.script('/other', set(second));
     await find('first');

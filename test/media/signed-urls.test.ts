@@ -138,7 +138,7 @@ describe('URLs of a version', () => {
     expect(isContentUrl(`${secret}!`, 'files', valid, noon)).toBe(false);
   });
 
-  test("of files, of steps and of previews do not open each other's", () => {
+  test('for files, steps and previews do not open one another', () => {
     const urls = {
       files: signContentUrl(secret, scope, { now: noon }),
       chunks: signChunksUrl(secret, scope, { now: noon }),
@@ -152,7 +152,7 @@ describe('URLs of a version', () => {
     }
   });
 
-  test('of steps stay equal for 30 days, and are valid for 30 to 60', () => {
+  test('for steps stay equal for 30 days, and are valid for 30 to 60', () => {
     const dayMs = 24 * hourMs;
     const { url, expiresAt } = signChunksUrl(secret, scope, { now: noon });
     const left = (expiresAt.getTime() - noon) / dayMs;

@@ -107,7 +107,7 @@ describe('a widget', () => {
     expect(await page.evaluate('handle.state()')).toMatchObject({ items: [], variableState: { v: 1 } });
   });
 
-  it('of a block without an id is shown, and its answer is not stored', async () => {
+  it('in a block without an id is shown, and its answer is not stored', async () => {
     const Odd = 'export default { mount(e, { context }) { context.answer(1); return { destroy() {} }; } };';
     await view.start(
       { lesson: around({ type: 'Odd', props: {} } as unknown as Block) },

@@ -250,7 +250,7 @@ describe('the end of a lesson', () => {
     expect(await heading()).toBe('Lesson complete');
   });
 
-  it('of a lesson without questions shows only that it is complete', async () => {
+  it('shows only that the lesson is complete, if it has no questions', async () => {
     await view.start({ lesson: lessonOf({ Near: { Mercury: [text('t1', 'x')] } }) });
     await click('Finish');
     expect(await page.locator('.lectern-result, .lectern-end ul').count()).toBe(0);

@@ -109,7 +109,7 @@ describe('revoked tokens get 401', () => {
     return revokeTokens(api.db, testPepper, { organizationId, lessonId, learnerId }, until);
   };
 
-  test('of a lesson, and of no other lesson', async () => {
+  test('for a lesson, but for no other lesson', async () => {
     const [mine, other] = [await publish(), await publish()];
     await revoke({ lessonId: mine.lessonId });
     expect(await statusOf(mine, buildLearnerToken(mine))).toBe(401);
@@ -117,7 +117,7 @@ describe('revoked tokens get 401', () => {
     expect(await statusOf(other, buildLearnerToken(other))).toBe(200);
   });
 
-  test('of a learner in every lesson or in one, and of no other learner', async () => {
+  test('for a learner in every lesson or in one, but for no other learner', async () => {
     const other = await publish();
     await revoke({ learnerId: 'gone' });
     for (const played of [version, other]) {
@@ -132,7 +132,7 @@ describe('revoked tokens get 401', () => {
     expect(await statusOf(other, buildLearnerToken(other, { learnerId: 'here' }))).toBe(200);
   });
 
-  test('of an organization and no other, up to the time of the latest revocation', async () => {
+  test('for an organization and no other, up to the time of the latest revocation', async () => {
     const { organization } = await buildOrganization(api);
     const mine = await publishLesson(api, organization);
     const organizationId = organization._id;

@@ -68,7 +68,7 @@ describe('files of the player', () => {
     expect(Number(head.headers.get('content-length'))).toBe(release.files.get('player.js')?.length);
   });
 
-  test('of another release and other files get 404; OPTIONS lists the methods', async () => {
+  test('get 404 under another release or name; OPTIONS lists the methods', async () => {
     expectError(await ask(`${api.url}/player/0.0.0-00000000/player.js`), 404, 'File not found');
     for (const name of ['other.js', '..%2Fpackage.json', 'constructor', '__proto__', 'player.d.ts']) {
       expectError(await fileOf(name), 404, 'File not found');
@@ -120,7 +120,7 @@ describe('the frame document', () => {
     );
   });
 
-  test('of another release may run that release’s script', async () => {
+  test('served for another release may run that release’s script', async () => {
     const page = Buffer.from('<script type="module">other()</script>');
     await savePlayerRelease(api.db, { name: '0.2.0-12345678', files: new Map([['frame.html', page]]) });
     const answer = await ask(`${api.url}/player/0.2.0-12345678/frame.html`);

@@ -150,7 +150,7 @@ describe('the attempt of a write', () => {
     expect(await one.write({ revision: 4, attempt: 4, restart: true })).toMatchObject({ attempt: 4 });
   });
 
-  test('of a record from an earlier release is the first', async () => {
+  test('to a record from an earlier release is the first', async () => {
     const [one] = newTabs();
     const { learnerId } = await one.write(answer('q2', ['b']));
     await api.db.embedProgress.collection.updateOne({ learnerId }, { $unset: { attempt: '' } });

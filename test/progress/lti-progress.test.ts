@@ -29,7 +29,7 @@ const progressOf = (ltiUserId: string, query: Record<string, string> = { platfor
 const answerOf = (widgetId: string, answer: unknown) => ({ items: [{ widgetId, answer }] });
 
 describe('the record', () => {
-  test('of a user without writes has exactly the documented fields, with null for unset values', async () => {
+  test('before the first write has exactly the documented fields, with null for unset values', async () => {
     await playerOf({ ltiUserId: 'looked' }).write();
     const answer = await progressOf('looked');
     expect(jsonOf(answer)).toStrictEqual({
@@ -59,7 +59,7 @@ describe('the record', () => {
   });
 });
 
-describe('of several contexts', () => {
+describe('in several contexts', () => {
   test('each has a separate record, found by its contextId', async () => {
     const contexts = ['a', 'b/ä', '{"$ne":1}'];
     for (const [index, contextId] of contexts.entries()) {

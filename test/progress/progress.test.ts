@@ -20,7 +20,7 @@ const playerOf = (learnerId: string, userAttributes = '{}', played = version) =>
   new Player(api.url, played, buildLearnerToken(played, { learnerId, userAttributes }));
 
 describe('the record', () => {
-  test('of a learner without writes has every documented field, and null for unset values', async () => {
+  test('before the first write has every documented field, with null for unset values', async () => {
     await playerOf('looked').write();
     const answer = await progressOf('looked');
     expect(answer.status).toBe(200);
@@ -44,7 +44,7 @@ describe('the record', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  test('of a learner who finished has the same fields, and their values', async () => {
+  test('after the learner has finished has the same fields, with values', async () => {
     const player = playerOf('finished', '{"group":"B"}');
     await player.write({ currentStepIndex: 1, items: [{ widgetId: 'q2', answer: ['b'] }] });
     await player.write({
@@ -97,7 +97,7 @@ describe('the record', () => {
     }
   });
 
-  test("has the attributes of the last writer's token, and so has the session, for every reader", async () => {
+  test("and the session have the attributes of the last writer's token, for every reader", async () => {
     await playerOf('attributes', '{"group":"A"}').write();
     await playerOf('attributes', '{"group":"B"}').write({ revision: 1 });
     const stored = { userAttributes: { group: 'B' } };
@@ -109,7 +109,7 @@ describe('the record', () => {
     expect(jsonOf(await progressOf('attributes'))).toMatchObject(stored);
   });
 
-  test('is found by a lesson id in upper case, and has it in lower case', async () => {
+  test('is found by a lesson id in upper case, and returns the id in lower case', async () => {
     await playerOf('upper').write();
     const answer = await ask(api.url + pathOf('upper', version.lessonId.toUpperCase()), {
       headers: api.headers,

@@ -52,7 +52,7 @@ describe('a score', () => {
     expect(lab.simulator.scoresOf(item)).toEqual([]);
   });
 
-  test('of a teacher, of a user outside the course, or with a token for another scope is rejected', async () => {
+  test('for a teacher, for a user outside the course, or with a token for another scope is rejected', async () => {
     const { simulator } = lab;
     const { sample } = simulator;
     const outside = simulator.addUser({ courseIds: [sample.course.id] });
@@ -63,7 +63,7 @@ describe('a score', () => {
     expect(await sendScore(addItem(), { userId: sample.users.learner.id }, other)).toBe(403);
   });
 
-  test('must be of a later second than the last one of its user and line item', async () => {
+  test('must have a time at least a second after the last one of its user and line item', async () => {
     const [item, { id: userId }] = [addItem(), lab.simulator.addUser()];
     const statuses = [];
     for (const time of [
@@ -128,7 +128,7 @@ describe('line items', () => {
     expect((await call(id)).status).toBe(404);
   });
 
-  test('of another tool are hidden', async () => {
+  test('are hidden from other tools', async () => {
     const { simulator, scripted } = lab;
     const lineItem = { label: 'Other', scoreMaximum: 1 };
     const [other] = simulator.lineItemsOf(scripted.link({ tool: scripted.register(), lineItem }));

@@ -74,7 +74,7 @@ describe.each(storeKinds)('blobs on $name', ({ start, skip }) => {
     }
   });
 
-  test('of a failing source leave nothing, and its error is thrown', async () => {
+  test('whose source fails leave nothing, and the error is thrown', async () => {
     const { store, files } = await start();
     const failure = new Error('the origin is gone');
     async function* failing() {
@@ -86,7 +86,7 @@ describe.each(storeKinds)('blobs on $name', ({ start, skip }) => {
     expect(await store.assets.open(digest)).toBeNull();
   });
 
-  test('of concurrent writers are stored once', async () => {
+  test('that are written concurrently are stored once', async () => {
     const { store, files } = await start();
     const writers = Array.from({ length: 8 }, () => store.assets.put(pieces()));
     for (const written of await Promise.all(writers)) expect(written).toMatchObject(digest);
@@ -146,7 +146,7 @@ describe.each(storeKinds)('blobs on $name', ({ start, skip }) => {
     expect((await readAndClose(await store.assets.open(digest))).equals(bytes)).toBe(true);
   });
 
-  test('of uploads and downloads are separate', async () => {
+  test('that were uploaded are separate from downloaded ones', async () => {
     const { store, files } = await start();
     await store.assets.put(pieces());
     expect(await store.cache.open(digest)).toBeNull();
@@ -282,7 +282,7 @@ describe.each(storeKinds)('archives on $name', ({ start, skip }) => {
     await archives.delete(key);
   });
 
-  test('of many small chunks keep their order', async () => {
+  test('that are written in many small chunks keep their order', async () => {
     const archives = await startArchives();
     const chunks = Array.from({ length: 5000 }, (_, index) => Buffer.from(`${index},`));
     const draft = await archives.create();

@@ -242,7 +242,7 @@ describe('progress', () => {
     expect(answers).toEqual({ 'Question-1': ['b'], 'Question-3': ['a'], Essay: 'Not submitted yet' });
   });
 
-  test('of two lessons opened from folders is kept apart', async () => {
+  test('in two lessons opened from folders is kept apart', async () => {
     const context = await lab.browser.newContext();
     const { page } = await lab.open(archive.urls[inFolder], context);
     await goNext(page);

@@ -72,7 +72,7 @@ describe('the outer page trusts no widget:', () => {
     expect(await lab.progressOf(version)).toMatchObject({ score: 2, maxScore: 5 });
   });
 
-  test('widgets that throw, are none, or never load affect nothing else', async () => {
+  test('modules that throw, export no widget, or never load affect nothing else', async () => {
     const version = await publishWidgets(lab, {
       ThrowsOnLoad: `throw new Error('broken');`,
       ThrowsOnMount: `export default { type: 'X', mount() { throw new Error('broken'); } };`,
@@ -104,7 +104,7 @@ describe('the outer page trusts no widget:', () => {
     expect(await learner.errorCodes()).toEqual([]);
   });
 
-  test('a widget reaches no cookies, storage, page, API or other site, nor learns who the learner is', async () => {
+  test('a widget reaches no cookies, storage, page, API or other site, and gets no identity of the learner', async () => {
     /** A widget that tries forbidden operations and shows the results. */
     const thief = `
       const tries = {
@@ -234,7 +234,7 @@ describe('the frame is as high as the lesson', () => {
     expect(Math.abs((await settledHeight(learner)) - before - 300)).toBeLessThanOrEqual(2);
   });
 
-  test("nor with a widget that copies the window's height with a delay; all of it can be reached", async () => {
+  test("but does not grow without end with a widget that copies the window's height late, and hides nothing", async () => {
     const code = copyHeight(
       `setTimeout(() => { element.firstChild.style.height = innerHeight + 1 + 'px'; }, 20)`,
     );
@@ -292,7 +292,7 @@ describe('the frame is as high as the lesson', () => {
     expect(await settledHeight(learner)).toBeLessThan(3 * viewport.height);
   });
 
-  test('and elements sized by the visible height use that of the surrounding page', async () => {
+  test('and elements sized by the visible height follow that of the surrounding page', async () => {
     const bytes = await readFile(join(demoFolder, 'media', '319d284d-1f31-40a5-b1b7-f71e82a8f82d.webm'));
     const id = '5c6d7a3e-6f0f-4a7c-9d0f-0c9b0f6b5a11';
     const high = { type: 'Text', props: { id: 'high', html: '<p>Much to read.</p>'.repeat(40) } };
