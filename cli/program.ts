@@ -13,8 +13,8 @@ Example:
   lectern lesson import ./my-lesson --org acme --publish
 
 Settings come from the environment or a .env file. Without MONGODB_URI and
-REDIS_URL, Lectern runs its own servers on the data directory
-(LECTERN_DATA_DIR, .lectern) while a command needs them.
+REDIS_URL, Lectern runs its own servers in the data directory
+(LECTERN_DATA_DIR, by default .lectern) while a command needs them.
 
 Results go to stdout, messages to stderr.
 Exit codes: 0 success, 1 failure, 2 usage error.`;

@@ -53,7 +53,7 @@ export function addAuditCommands(audit: Command): void {
       .command('verify')
       .description('check that no entry was changed or removed')
       .option('--org <slug>', orgHelp)
-      .option('--head <head>', 'a head that an earlier check printed: it must still be there', parseHead),
+      .option('--head <head>', 'a head that an earlier check printed, and that must still exist', parseHead),
     verify,
   );
 }

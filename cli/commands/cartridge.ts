@@ -32,11 +32,11 @@ export function addCartridgeCommand(command: Command): void {
       .requiredOption('--org <slug>', 'the organization')
       .requiredOption('--out <file>', 'the .imscc to write, or a folder')
       .option(
-        '--preset <what>',
-        'the platform; for moodle, Common Cartridge 1.1, the last version that it imports',
+        '--preset <platform>',
+        'the target platform; moodle gets Common Cartridge 1.1, the latest version it imports',
         oneOf(presets),
       )
-      .option('--newest', 'links play the newest version, not the one published now'),
+      .option('--newest', 'links always play the newest version, instead of the one published now'),
     async (context, { org, out, preset, newest }: CartridgeOptions) => {
       const { db, config, signal } = context;
       const publicUrl = requirePublicUrl(config);

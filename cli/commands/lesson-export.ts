@@ -30,10 +30,10 @@ export function addLessonExportCommand(group: Command): void {
     .requiredOption('--out <file>', "the ZIP to write, or a folder, in which it gets the archive's own name")
     .option('--version <number>', 'by default the latest published version', parseCount);
   for (const { name, values, help } of profileParameters)
-    command.addOption(new Option(`--${name} <what>`, help).choices(values));
+    command.addOption(new Option(`--${name} <value>`, help).choices(values));
   for (const { name, values, help } of packageParameters) {
     const flag = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    const option = new Option(`--${flag} <${values === undefined ? 'percent' : 'what'}>`, help);
+    const option = new Option(`--${flag} <${values === undefined ? 'percent' : 'value'}>`, help);
     command.addOption(values === undefined ? option : option.choices(values));
   }
   contextCommand(command, async (context, lessonId: string, options: ExportOptions) => {

@@ -32,7 +32,7 @@ export function addLessonImportCommand(group: Command): void {
       .argument('<path>', 'the package')
       .requiredOption('--org <slug>', 'the organization that will own it')
       .option('--publish', 'publish the version')
-      .option('--force', 'with --publish: even if it cannot be played yet')
+      .option('--force', 'with --publish: publish it even if it cannot be played yet')
       .option('--as-new', 'give lesson, version and media new ids')
       .option(
         '--media-base-url <url>',

@@ -88,7 +88,7 @@ function addPublishCommand(group: Command): void {
       .description('publish a version, so that it can be played and exported')
       .argument('<lesson-id>', 'the lesson; see lesson list', parseUuid)
       .option('--version <number>', 'by default the newest', parseCount)
-      .option('--force', 'even if it cannot be played yet'),
+      .option('--force', 'publish it even if it cannot be played yet'),
     async (
       context,
       lessonId: string,
@@ -118,7 +118,7 @@ function addUnpublishCommand(group: Command): void {
       .command('unpublish')
       .description('unpublish a version, or all')
       .argument('<lesson-id>', 'the lesson; see lesson list', parseUuid)
-      .option('--version <number>', 'by default all', parseCount),
+      .option('--version <number>', 'by default all versions', parseCount),
     async ({ db, audit }, lessonId: string, { version: number }: { version?: number }) => {
       const found = await findLessonVersions(db, lessonId);
       const version = number === undefined ? undefined : findVersionNumbered(found, number);
@@ -141,7 +141,7 @@ function addSetThemeCommand(group: Command): void {
       group
         .command('set-theme')
         .description(
-          "set a lesson's own look, instead of parts of the organization's; without an option, show it",
+          "override parts of the organization's look for a lesson; without an option, show the overrides",
         )
         .argument('<lesson-id>', 'the lesson; see lesson list', parseUuid),
     ),

@@ -37,7 +37,7 @@ export function addScoreCommands(lti: Command): void {
       .description('list scores for learning platforms: sent, waiting and failed, the newest learners first')
       .option('--org <slug>', 'of one organization', parseSlug)
       .option('--platform <id>', 'of one platform', parseUuid)
-      .option('--failed', 'only those that Lectern does not retry')
+      .option('--failed', 'only failed scores, which Lectern does not retry')
       .option('--limit <number>', `how many, at most ${maxListed}`, pageSizeParser(maxListed), maxListed)
       .option('--before <id>', 'continue after this score, the last of a list', parseUuid),
     async ({ db, audit }, options: ListOptions) => {

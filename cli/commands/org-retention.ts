@@ -21,9 +21,9 @@ const off = 'off';
 const helpOf: Record<RecordKind, string> = {
   progress: 'remove progress after this many days without activity; off keeps it',
   ltiProgress: 'the same for users of LTI platforms',
-  grades: 'remove grades of this age in days whose progress is gone; off keeps them',
-  deliveries: 'remove events and statements of this age in days, sent or waiting; off: as usual',
-  pendingEvents: 'remove events of this age in days without room in the outbox; off: as usual',
+  grades: 'remove grades older than this many days, if their progress is gone; off keeps them',
+  deliveries: 'remove events and statements older than this many days, sent or waiting; off: the default',
+  pendingEvents: 'remove events older than this many days that the outbox has no room for; off: the default',
 };
 
 type RetentionOptions = Partial<Record<RecordKind, number | typeof off>> & {
@@ -35,13 +35,13 @@ type RetentionOptions = Partial<Record<RecordKind, number | typeof off>> & {
 export function addSetRetentionCommand(org: Command): void {
   const command = org
     .command('set-retention')
-    .description("set after how many days learners' records are removed; without options, show the settings")
+    .description("set how many days Lectern keeps learners' records; without options, show the settings")
     .argument('<slug>', 'the organization');
   for (const kind of recordKinds) command.option(`--${flagOf(kind)} <days>`, helpOf[kind], parseDays);
   command
     .option(
       '--max-per-run <number>',
-      'the largest number of records of each kind that a daily run removes',
+      'the maximum number of records of each kind that a daily run removes',
       parseCount,
     )
     .option('--dry-run', 'only count what a run would remove');

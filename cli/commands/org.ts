@@ -77,7 +77,7 @@ export function addOrganizationCommands(org: Command): void {
   withJsonOutput(
     org
       .command('set-origins')
-      .description('set the origins whose pages may embed the lessons; without an origin, all may')
+      .description('set the origins whose pages may embed the lessons; without an origin, every page may')
       .argument('<slug>', 'the organization')
       .argument('[origin...]', 'such as https://lms.example', collectOrigins),
     (slug: string, origins: string[] = []) => {

@@ -50,7 +50,7 @@ function addAdd(platform: Command): void {
         parseHttpUrl,
       )
       .requiredOption('--client-id <id>', "Lectern's client id on the platform", parseLtiId)
-      .option('--deployment-id <id>', 'a deployment in it; may be repeated', collectLtiIds)
+      .option('--deployment-id <id>', 'repeatable: a deployment of Lectern on the platform', collectLtiIds)
       .requiredOption('--auth-url <url>', 'its OIDC authorization endpoint')
       .requiredOption('--token-url <url>', 'its token endpoint')
       .requiredOption('--jwks-url <url>', 'its key set (JWKS)')
@@ -132,7 +132,7 @@ function addApprove(platform: Command): void {
         'allow a platform that registered itself to launch lessons, or add deployments to a platform',
       )
       .argument('<id>', 'the platform', parseUuid)
-      .option('--deployment-id <id>', 'a deployment in it; may be repeated', collectLtiIds),
+      .option('--deployment-id <id>', 'repeatable: a deployment of Lectern on the platform', collectLtiIds),
     async ({ db, audit }, id: string, { deploymentId: deploymentIds = [] }: { deploymentId?: string[] }) => {
       const approved = await approvePlatform(db, id, deploymentIds);
       if (approved === null) throw unknownPlatform(id);

@@ -32,7 +32,7 @@ export function addTokenCommands(token: Command): void {
   contextCommand(
     token
       .command('sign')
-      .description('sign a token as the API does for an integrator')
+      .description('sign an embed token, as the API does for an integrator')
       .requiredOption('--lesson <id>', 'the lesson', parseUuid)
       .requiredOption('--learner <id>', 'an anonymous identifier of the learner', parseLearnerId)
       .option('--version <number>', 'pin a published version', parseCount)

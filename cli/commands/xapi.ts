@@ -33,12 +33,16 @@ export function addXapiCommands(xapi: Command): void {
       .command('create')
       .description('send statements to a learning record store; reads its password from stdin')
       .requiredOption('--org <slug>', 'the organization')
-      .requiredOption('--endpoint <url>', 'the URL of its xAPI, before "statements"')
+      .requiredOption('--endpoint <url>', 'its xAPI URL, without "statements"')
       .requiredOption('--username <name>', 'for HTTP Basic authentication')
       .option('--xapi-version <version>', xapiVersions.join(' or '), oneOf(xapiVersions), '1.0.3')
       .option('--verb <verb>', `repeatable: ${xapiVerbs.join(', ')}; by default all`, collectVerbs)
-      .option('--pseudonyms', 'name learners by salted hashes')
-      .option('--passing-score <share>', 'from 0 to 1: send passed and failed', parseShare),
+      .option('--pseudonyms', 'identify learners by salted hashes')
+      .option(
+        '--passing-score <share>',
+        'from 0 to 1: also send whether learners passed or failed',
+        parseShare,
+      ),
     async ({ db, secrets, config, audit }, options: CreateOptions) => {
       const { _id } = await requireOrganization(db, options.org);
       const { endpoint, username, xapiVersion: version, verb: verbs = [...xapiVerbs] } = options;

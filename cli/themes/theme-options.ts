@@ -36,18 +36,18 @@ export function addThemeOptions(command: Command): Command {
   return command
     .option('--color <#rrggbb>', `color of buttons and links, or ${unset}`, parseColor)
     .addOption(
-      new Option('--scheme <scheme>', 'light or dark pages, or as the device').choices([
+      new Option('--scheme <scheme>', 'light pages, dark ones, or as the device prefers').choices([
         ...schemes,
         'auto',
         unset,
       ]),
     )
-    .addOption(new Option('--font <font>', 'a font that devices have').choices([...fontNames, unset]))
+    .addOption(new Option('--font <font>', 'a font that devices come with').choices([...fontNames, unset]))
     .addOption(new Option('--font-file <file>', 'a WOFF2, WOFF, TTF or OTF of your own').conflicts('font'))
     .option('--radius <pixels>', `radius of corners, 0 to ${maxRadius}, or ${unset}`, parseRadius)
     .option('--logo <file>', `a PNG, JPEG or WebP, or ${unset}`)
     .option('--logo-alt <text>', 'what the logo says, for screen readers', parseAlt)
-    .option('--reset', 'first remove all parts that are set');
+    .option('--reset', 'remove everything that is set, before applying other options');
 }
 
 function parseColor(text: string): string {
