@@ -18,6 +18,8 @@ export interface RemoteRequest {
   mimeType: string;
   maxBytes: number;
   signal: AbortSignal;
+  /** Called before each request is sent, after any wait for a slot. An error that it throws ends the download. */
+  beforeRequest?: () => void;
 }
 
 /** A file of the cache with its type: the declared one, or another of its family that the bytes show. */

@@ -142,8 +142,8 @@ export async function resolveFiles(
         return before;
       }
       const maxBytes = Math.min(config.download.maxBytes, widgetFile ? maxWidgetBytes : Infinity);
-      const downloaded = await hosts.get(url, async (signal) => {
-        const file = await cache.get({ url, organizationId, mimeType, maxBytes, signal });
+      const downloaded = await hosts.get(url, async ({ signal, beforeRequest }) => {
+        const file = await cache.get({ url, organizationId, mimeType, maxBytes, signal, beforeRequest });
         if (widgetFile !== undefined) {
           await checkWidgetFile(store, file, widgetFile, { organizationId, signal });
         }

@@ -36,14 +36,20 @@ export class SlowHosts {
    *
    * @throws {FileUnavailable} `timeout` in these cases; the error of the download; the reason why the build ended.
    */
-  async get<T>(url: string, download: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async get<T>(
+    url: string,
+    download: (limits: { signal: AbortSignal; beforeRequest: () => void }) => Promise<T>,
+  ): Promise<T> {
     this.#stop.signal.throwIfAborted();
     const parsed = parseUrl(url);
     const host = parsed === null ? '' : hostOf(parsed);
-    const timeouts = this.#timeouts.get(host) ?? 0;
-    if (timeouts >= maxTimeouts) throw this.#late;
+    // Also called for downloads that have waited while others timed out.
+    const beforeRequest = () => {
+      if ((this.#timeouts.get(host) ?? 0) >= maxTimeouts) throw this.#late;
+    };
+    beforeRequest();
     try {
-      const downloaded = await download(this.#stop.signal);
+      const downloaded = await download({ signal: this.#stop.signal, beforeRequest });
       this.#timeouts.delete(host);
       return downloaded;
     } catch (error) {

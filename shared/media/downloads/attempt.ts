@@ -53,6 +53,7 @@ export async function attempt<T>(
       newConnection: isRetry || current.protocol === 'http:',
     };
     const outcome = await slots.run(owner, request.signal, async (host) => {
+      request.beforeRequest?.();
       const started = performance.now();
       const idleTimeout = new IdleTimeout(request.signal, {
         ...limits,

@@ -8,6 +8,8 @@ export interface DownloadRequest {
   /** From an earlier download of this URL, so that the server can return "not modified". */
   validators?: { etag?: string; lastModified?: string };
   signal: AbortSignal;
+  /** Called before each request is sent, after any wait for a slot. An error that it throws ends the download. */
+  beforeRequest?: () => void;
   /** Called with the number of received bytes, including those of failed attempts. */
   onBytes?: (count: number) => void;
 }
