@@ -14,8 +14,8 @@ type Messages = Record<string, string>;
 const typesFile = fileURLToPath(new URL('../shared/i18n/message-values.ts', import.meta.url));
 
 /**
- * Returns the faults of all languages' messages, one line each: missing and superfluous keys, placeholders other than in
- * English, plurals without a form of the language, and texts that are not ICU MessageFormat.
+ * Returns the faults of all languages' messages, one line each: missing and superfluous keys, placeholders that differ
+ * from the English ones, plurals that lack a form of the language, and texts that are not ICU MessageFormat.
  */
 export function findFaults(locales: Record<string, Messages>): string[] {
   const { en = {} } = locales;
