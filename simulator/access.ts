@@ -7,7 +7,7 @@ import { Rejection } from './http.ts';
 /**
  * Returns the tool that a request's access token belongs to.
  *
- * @param scopes one of which the token must have
+ * @param scopes the token must have at least one of them
  * @throws {Rejection} 401 without a valid token, 403 with one for other scopes
  */
 export function requireAccess(ctx: Context, platform: Platform, ...scopes: string[]): Tool {

@@ -18,7 +18,7 @@ export const learnerId = identifier('learnerId').meta({
 });
 
 export const ltiUserId = identifier('ltiUserId').meta({
-  description: "The platform's id of the user, from the launch, percent-encoded where necessary.",
+  description: "The platform's id for the user, from the launch, percent-encoded where necessary.",
 });
 
 const isUuid = (text: string) => z.guid().safeParse(text).success;

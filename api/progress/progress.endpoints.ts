@@ -27,7 +27,7 @@ const ltiProgressQuery = z.object({
   platformId,
   contextId: identifier('contextId', 'contextId must be given once, and must not be empty').optional().meta({
     description:
-      "The platform's id of the course. Without it, the record with the latest activity is returned.",
+      "The platform's id for the course. Without it, the record with the latest activity is returned.",
   }),
 });
 

@@ -34,7 +34,7 @@ export function addTokenCommands(token: Command): void {
       .command('sign')
       .description('sign an embed token, as the API does for an integrator')
       .requiredOption('--lesson <id>', 'the lesson', parseUuid)
-      .requiredOption('--learner <id>', 'an anonymous identifier of the learner', parseLearnerId)
+      .requiredOption('--learner <id>', 'your anonymous id for the learner', parseLearnerId)
       .option('--version <number>', 'pin a published version', parseCount)
       .option('--timeout <seconds>', 'how long it is valid, in seconds; by default 7200', parseCount)
       .option('--attributes <json>', 'userAttributes: a JSON object', checkJson),

@@ -64,7 +64,7 @@ function storageOf(page: Window, target: string): Window | undefined {
   if (platform === null) return undefined;
   if (target === '_parent') return platform;
   try {
-    // Frames of a page of another origin are accessible by name, but the name may be something else's.
+    // Frames of a page of another origin are accessible by name, but the name may also be that of a property of a window.
     const named = (platform.frames as unknown as Record<string, Window | undefined>)[target];
     return typeof named?.postMessage === 'function' ? named : platform;
   } catch {

@@ -17,9 +17,9 @@ import type { Tracker, TrackerEvents } from './tracker.ts';
 
 /** Lectern's state document of a registration. */
 interface Cmi5State {
-  /** As of `encodeState`. */
+  /** A result of `encodeState`. */
   state: string;
-  /** What the platform has got in this registration, which it takes once. */
+  /** The verbs that the platform accepts once in a registration, and has got. */
   sent: { completed: boolean; passed: boolean };
 }
 

@@ -29,7 +29,7 @@ const movesOn: readonly Cmi5Verb[] = ['completed', 'passed', 'failed'];
 /** cmi5 allows one of each in a registration. */
 const oncePerRegistration: readonly Cmi5Verb[] = ['completed', 'passed'];
 
-/** Returns a statement that cmi5 defines. One that a registration has once always has the same id. */
+/** Returns a statement that cmi5 defines. The id of a verb that is sent once in a registration is always the same. */
 export function cmi5Statement(
   context: StatementContext,
   verb: Cmi5Verb,

@@ -100,7 +100,7 @@ export async function playPackage(connect: Connect): Promise<void> {
     if (isExit) bar.end();
   }
 
-  // After those of the player, which report unsubmitted text. A page that is unloaded later gets no other event.
+  // These listeners run after the player's, which report unsubmitted text. A hidden page may get no further event.
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'hidden') tracker?.flush();
   });
@@ -118,7 +118,7 @@ function mute({ target }: Event): void {
   target.muted = true;
 }
 
-/** Keeps progress in this browser, silently without it: the page says already that nothing is recorded. */
+/** Keeps progress in this browser. Ignores failures, because the page already says that nothing is recorded. */
 function localProgress(lessonId: string, versionId: string) {
   return browserProgress(progressKey(lessonId, versionId), {
     failed: () => undefined,

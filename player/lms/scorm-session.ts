@@ -51,7 +51,7 @@ export function beginScorm(api: ScormApi, setup: ScormSetup, events: TrackerEven
     completed: stored?.reported.completed === true || earlier.some((status) => status === 'completed'),
     passed: stored?.reported.passed === true || earlier.includes('passed'),
   };
-  // In SCORM 1.2 `passed` includes that the lesson is complete.
+  // In SCORM 1.2, `passed` also means that the lesson is completed.
   if (version === '1.2' && reported.passed) reported.completed = true;
   const passMark = passMarkOf(version, api.get(names.passMark)) ?? passShare(options);
   const canRecord = {
@@ -182,7 +182,7 @@ function stateAt({ steps }: LessonMap, location: string): unknown {
   return step && { sectionIndex: step.sectionIndex, stepIndex: step.stepIndex, stepId: step.id };
 }
 
-/** Commits at once and then at most once in a second. Retries failed commits, and reports when they keep failing. */
+/** Commits at once and then at most once a second. Retries failed commits, and reports when they keep failing. */
 function commitQueue(api: ScormApi, { onRecording }: TrackerEvents) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let lastAt = 0;

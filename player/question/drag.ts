@@ -11,8 +11,8 @@ export interface DragHandlers {
 }
 
 /**
- * Makes an element draggable by mouse, pen and finger. Clicks without movement stay clicks: each drag needs another way
- * by click and keyboard.
+ * Makes an element draggable by mouse, pen and finger. Clicks without movement stay clicks: whatever a
+ * drag does must also work by click and by keyboard.
  */
 export function makeDraggable(handle: HTMLElement, handlers: DragHandlers): void {
   handle.addEventListener('pointerdown', (down) => {

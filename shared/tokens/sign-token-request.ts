@@ -24,7 +24,7 @@ export const signTokenSchema = z.object({
     .regex(learnerIdPattern, 'learnerId must be 1 to 255 characters without control characters')
     .meta({
       description:
-        'Your anonymous identifier of the learner: 1 to 255 characters, no control characters, no personally ' +
+        'Your anonymous identifier for the learner: 1 to 255 characters, no control characters, no personally ' +
         'identifying data. Progress is kept under it. Avoid `.` and `..`: most clients resolve them in paths.',
     }),
   userAttributes: z

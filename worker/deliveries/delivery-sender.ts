@@ -269,8 +269,9 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
           );
     const { name } = this.#format;
     const details = { [name]: row._id, reason, status, tries: row.tries + 1 };
-    if (ended?.state === 'failed') this.#deps.log.warn(details, `a ${name} has failed and is not retried`);
-    else this.#deps.log.info(details, `a ${name} is retried later`);
+    if (ended?.state === 'failed')
+      this.#deps.log.warn(details, `a ${name} has failed and will not be retried`);
+    else this.#deps.log.info(details, `a ${name} will be retried later`);
     return ended;
   }
 }

@@ -248,7 +248,7 @@ class EntryWriter {
     for (const path of this.paths) {
       const resolved = this.#outcomes.get(path);
       if (resolved === undefined || isFailure(resolved))
-        throw new Error(`${path} was written, and not found`);
+        throw new Error(`${path} was written but cannot be found`);
       const { area, sha256, crc32, size, mimeType } = resolved;
       yield { path, area, sha256, crc32, size, ...(typeof mimeType === 'string' && { mimeType }) };
     }

@@ -77,7 +77,7 @@ export function createExportWorker(
   const cancellation = startCancellation(queue, builds);
   const preemption = startPreemption(queue, builds, config.worker.concurrency);
   const publishing = startPublishingKept({ db: deps.db, queue, log });
-  worker.on('error', (error) => log.warn({ err: error }, 'the queue does not answer'));
+  worker.on('error', (error) => log.warn({ err: error }, 'the queue does not respond'));
   worker.on('stalled', (id) => {
     metrics.takenOver();
     log.warn({ job: id }, 'taking over an export whose worker stopped');

@@ -131,7 +131,7 @@ export async function processExport(
 function poisonJobError(): LecternError {
   return new LecternError(
     'INTERNAL_ERROR',
-    `Given up after ${maxStarts} starts: each time the worker ended, or lost its job, before the archive was built`,
+    `Given up after ${maxStarts} starts: each time, the worker ended or lost the job before the archive was built`,
   );
 }
 

@@ -105,7 +105,7 @@ export function createImportWorker(
     start() {
       if (slots === 0) return;
       polling = repeat(take, pollIntervalMs, (error) =>
-        log.warn({ err: error }, 'imports cannot be read; the next poll retries'),
+        log.warn({ err: error }, 'reading queued imports failed; the next poll retries'),
       );
     },
     async close(timeoutMs) {

@@ -37,7 +37,7 @@ export function startUploadSweep(deps: SweepDependencies): Repetition {
   return repeat(
     () => sweepUploads(deps),
     sweepIntervalMs,
-    (error) => deps.log.warn({ err: error }, 'uploads cannot be swept; the next sweep retries'),
+    (error) => deps.log.warn({ err: error }, 'sweeping uploads failed; the next sweep retries'),
   );
 }
 

@@ -51,7 +51,7 @@ export function startStatistics(deps: CountDependencies & { log: Logger }): Pick
     }
   };
   const polling = repeat(take, pollIntervalMs, (error, isFirst) => {
-    if (isFirst) log.warn({ err: error }, 'due statistics cannot be read; the next poll retries');
+    if (isFirst) log.warn({ err: error }, 'reading due statistics failed; the next poll retries');
   });
   return {
     async stop() {

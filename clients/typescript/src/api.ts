@@ -852,7 +852,7 @@ export interface Routes {
       lessonId: string;
       /** The published version to pin. Without it, the newest published one is played at each load. */
       versionId?: string;
-      /** Your anonymous identifier of the learner: 1 to 255 characters, no control characters, no personally identifying data. Progress is kept under it. Avoid `.` and `..`: most clients resolve them in paths. */
+      /** Your anonymous identifier for the learner: 1 to 255 characters, no control characters, no personally identifying data. Progress is kept under it. Avoid `.` and `..`: most clients resolve them in paths. */
       learnerId: string;
       /** Any JSON object of at most 8192 bytes, without personally identifying data. */
       userAttributes?: Record<string, unknown>;
@@ -878,13 +878,13 @@ export interface Routes {
     params: {
       /** Id of the lesson. */
       lessonId: string;
-      /** The platform's id of the user, from the launch, percent-encoded where necessary. */
+      /** The platform's id for the user, from the launch, percent-encoded where necessary. */
       ltiUserId: string;
     };
     query: {
       /** Lectern's id of the platform. Case is ignored. */
       platformId: string;
-      /** The platform's id of the course. Without it, the record with the latest activity is returned. */
+      /** The platform's id for the course. Without it, the record with the latest activity is returned. */
       contextId?: string;
     };
     body: undefined;
@@ -1564,7 +1564,7 @@ export interface Routes {
   /** Erase a user of an LTI platform */
   'DELETE /api/lti-learners/{ltiUserId}': {
     params: {
-      /** The platform's id of the user, from the launch, percent-encoded where necessary. */
+      /** The platform's id for the user, from the launch, percent-encoded where necessary. */
       ltiUserId: string;
     };
     query: {
@@ -1601,7 +1601,7 @@ export interface Routes {
   /** Export the data of a user of an LTI platform */
   'GET /api/lti-learners/{ltiUserId}/export': {
     params: {
-      /** The platform's id of the user, from the launch, percent-encoded where necessary. */
+      /** The platform's id for the user, from the launch, percent-encoded where necessary. */
       ltiUserId: string;
     };
     query: {

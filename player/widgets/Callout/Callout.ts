@@ -20,7 +20,7 @@ export default defineWidget(
       note.setAttribute('aria-labelledby', id);
       const line = element('p', { class: 'lectern-note-title', id });
       if (kind !== undefined) line.append(icon(kind));
-      // The icon and the color say the kind to those who see them.
+      // Sighted readers recognize the kind by its icon and color.
       if (name && title !== name) line.append(element('span', { class: 'lectern-hidden-text' }, `${name}: `));
       line.append(title);
       note.append(line);

@@ -7,11 +7,11 @@ interface Separators {
 }
 
 /**
- * Reads a number as people of a language write it: `3,4` and `1.000` in German, Arabic digits, `1.1e-6` and
+ * Reads a number as speakers of a language write it: `3,4` and `1.000` in German, Arabic digits, `1.1e-6` and
  * `1.1 × 10^-6`, fractions such as `3/4`, and the unit after it.
  *
  * @param unit may follow the number
- * @returns undefined for a text that is no finite number
+ * @returns undefined for a text that is not a finite number
  */
 export function parseNumber(text: string, language: string, unit: string): number | undefined {
   let plain = westernDigits(text.normalize('NFKC'))
@@ -26,7 +26,7 @@ export function parseNumber(text: string, language: string, unit: string): numbe
   return top === undefined || bottom === undefined || bottom === 0 ? undefined : top / bottom;
 }
 
-/** Writes a number as people of a language do. */
+/** Writes a number as speakers of a language do. */
 export function writeNumber(value: number, language: string): string {
   try {
     return value.toLocaleString(intlLocale(language), {

@@ -11,7 +11,7 @@ export interface OrderRow {
   id: string;
   element: HTMLElement;
   body: HTMLElement;
-  /** Tells the row its index, so that its buttons fit. */
+  /** Sets the row's index, on which its buttons depend. */
   place(index: number, count: number): void;
   /** @param isRight undefined for a question that is not scored */
   lock(isRight: boolean | undefined): void;

@@ -24,10 +24,10 @@ interface HostLimit {
   limit: number;
   /** The shortest time to a response. */
   bestMs: number;
-  /** Responses in time since the limit last changed. */
-  inTime: number;
+  /** Responses without delay since the limit last changed. */
+  fastResponses: number;
   /** Whether the host has failed before: the limit then grows slowly. */
-  careful: boolean;
+  hasFailed: boolean;
   /** When the limit last shrank, by performance.now(). */
   shrunkAt: number;
 }
@@ -67,14 +67,14 @@ export class HostLimits {
     const host = this.#find(owner);
     host.bestMs = Math.min(host.bestMs, responseMs);
     if (responseMs > host.bestMs * toleratedFactor + toleratedMs) {
-      host.inTime = 0;
+      host.fastResponses = 0;
       return;
     }
     if (concurrent < host.limit) return;
-    host.inTime += 1;
-    if (host.inTime < (host.careful ? host.limit : 1)) return;
+    host.fastResponses += 1;
+    if (host.fastResponses < (host.hasFailed ? host.limit : 1)) return;
     host.limit = Math.min(host.limit + 1, this.#sharedMax(owner.host) ?? this.#max);
-    host.inTime = 0;
+    host.fastResponses = 0;
   }
 
   /** Counts a rejected or failed request, which began at a time by performance.now(). */
@@ -82,8 +82,8 @@ export class HostLimits {
     const host = this.#find(owner);
     if (beganAt < host.shrunkAt) return;
     host.limit = Math.max(1, Math.floor(host.limit / 2));
-    host.inTime = 0;
-    host.careful = true;
+    host.fastResponses = 0;
+    host.hasFailed = true;
     host.shrunkAt = performance.now();
   }
 
@@ -98,8 +98,8 @@ export class HostLimits {
     const host = known ?? {
       limit: this.#first(owner.host),
       bestMs: Infinity,
-      inTime: 0,
-      careful: false,
+      fastResponses: 0,
+      hasFailed: false,
       shrunkAt: -Infinity,
     };
     // Also extends the time for which it is remembered.

@@ -47,9 +47,9 @@ class SlotCounts {
 
   add(organizationId: string, count: 1 | -1): void {
     this.all += count;
-    const own = this.of(organizationId) + count;
-    if (own === 0) this.#by.delete(organizationId);
-    else this.#by.set(organizationId, own);
+    const held = this.of(organizationId) + count;
+    if (held === 0) this.#by.delete(organizationId);
+    else this.#by.set(organizationId, held);
   }
 }
 
@@ -151,13 +151,13 @@ export class DownloadSlots {
     let next: Waiting | null = null;
     let fewest = Infinity;
     for (const [organizationId, hosts] of this.#waiting) {
-      const own = this.#taken.of(organizationId);
-      if (own >= fewest || own >= this.#limits.perOrganization) continue;
+      const held = this.#taken.of(organizationId);
+      if (held >= fewest || held >= this.#limits.perOrganization) continue;
       if (!isOpen(this.#taken, this.#limits.total, organizationId)) continue;
       const first = this.#firstOf(hosts);
       if (first === null) continue;
       next = first;
-      fewest = own;
+      fewest = held;
     }
     return next;
   }
