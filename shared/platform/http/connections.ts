@@ -36,6 +36,7 @@ interface RequestConnection {
 }
 
 interface SharedConnection {
+  pool: Pool;
   socket: Socket;
   /** Returns the number of streams that the host accepts at once. */
   acceptedStreams: () => number;
@@ -105,8 +106,10 @@ export class Connections {
   async keptFor(url: URL, signal: AbortSignal): Promise<RequestConnection> {
     const dispatcher = this.#poolOf(url);
     const host = hostOf(url);
-    // A socket is destroyed some time before it is closed, and undici would open a connection for each request.
-    const isOpen = this.#shared.get(host)?.socket.destroyed === false;
+    const shared = this.#shared.get(host);
+    // A socket is destroyed some time before it is closed, and undici would open a connection for each request. It would
+    // do so too if the connection belonged to an earlier pool.
+    const isOpen = shared?.pool === dispatcher && !shared.socket.destroyed;
     const isReady = isOpen || this.#protocols.get(host) === 'http/1.1';
     if (url.protocol === 'http:' || isReady) return { dispatcher, requestEnded: () => undefined };
     const opening = this.#opening.get(host);
@@ -115,7 +118,8 @@ export class Connections {
       const stopListening = onAbort(signal, () => reject(signal.reason as Error));
       void opening.opened.then(stopListening).then(resolve);
     });
-    return { dispatcher, requestEnded: () => undefined };
+    // Other hosts may have displaced the pool during the wait, and a closed pool rejects requests.
+    return { dispatcher: this.#poolOf(url), requestEnded: () => undefined };
   }
 
   /** Makes other requests to a host wait for its connection. Returns a function that ends their wait. */
@@ -182,11 +186,12 @@ export class Connections {
       const client = new Client(origin, {
         ...clientOptions,
         // undici limits HTTP/2 streams by this setting too. Over HTTP/1.1, a slow response would delay the next ones.
-        pipelining: this.#protocols.get(hostOf(origin)) === 'h2' ? maxStreams : 1,
+        pipelining:
+          origin.protocol === 'https:' && this.#protocols.get(hostOf(origin)) === 'h2' ? maxStreams : 1,
         connect: (target, callback) => {
           connect(target, (...result) => {
             const [error, socket] = result;
-            if (error === null) this.#opened(origin, client, socket);
+            if (error === null) this.#opened(origin, { pool, client, socket });
             callback(...result);
           });
         },
@@ -198,19 +203,21 @@ export class Connections {
     return pool;
   }
 
-  #opened(origin: URL, client: Client, socket: Socket): void {
+  #opened(origin: URL, { pool, client, socket }: { pool: Pool; client: Client; socket: Socket }): void {
     const host = hostOf(origin);
     const isHttp2 = 'alpnProtocol' in socket && socket.alpnProtocol === 'h2';
     client.pipelining = isHttp2 ? maxStreams : 1;
     if (isHttp2) {
       closeWhenIdle(client, socket);
-      const shared = { socket, acceptedStreams: announcedStreams(client) };
+      const shared = { pool, socket, acceptedStreams: announcedStreams(client) };
       this.#shared.set(host, shared);
       socket.once('close', () => {
         if (this.#shared.get(host) === shared) this.#shared.delete(host);
       });
     }
-    if (origin.protocol === 'https:') this.#protocols.set(host, isHttp2 ? 'h2' : 'http/1.1');
+    // A connection without TLS says nothing about one with TLS, which may have the same host and port.
+    if (origin.protocol === 'http:') return;
+    this.#protocols.set(host, isHttp2 ? 'h2' : 'http/1.1');
     this.#opening.get(host)?.settle();
     this.#opening.delete(host);
   }

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { createSecureServer } from 'node:http2';
 import type {
@@ -287,6 +287,56 @@ describe.skipIf(certificate === null)(title, () => {
     await settle();
     await Promise.all(manyPaths.map(download));
     expect(sockets.length).toBe(2);
+  });
+
+  describe('requests to more hosts than connections are kept for', () => {
+    let connections: Connections;
+    const { signal } = new AbortController();
+    setMaxListeners(0, signal);
+
+    beforeEach(() => (connections = new Connections([`127.0.0.1:${portOf(server)}`])));
+    afterEach(() => connections.close());
+
+    const get = async (path: string) => {
+      const url = new URL(`https://127.0.0.1:${portOf(server)}${path}`);
+      const { status, body } = await send(url, { connections, useNewConnection: false, headers: {}, signal });
+      await body.resume().toArray();
+      return status;
+    };
+    const requestOthers = async () => {
+      const others = Array.from({ length: 300 }, (_, index) => new URL(`http://host-${index}.example/`));
+      for (const url of others) await connections.keptFor(url, signal);
+    };
+
+    test('fail no request that waits for its connection', async () => {
+      const statuses = Promise.all(['/a', '/b', '/c'].map(get));
+      await requestOthers();
+      expect(await statuses).toEqual([200, 200, 200]);
+    });
+
+    test('let requests to a host share its next connection', async () => {
+      const { held, release } = holdResponses();
+      const first = get('/first');
+      await vi.waitFor(() => expect(held.length).toBe(1));
+      await requestOthers();
+      const statuses = Promise.all(manyPaths.map(get));
+      await vi.waitFor(() => expect(held.length).toBe(1 + manyPaths.length));
+      expect(sockets.length).toBe(2);
+      release();
+      expect(new Set([await first, ...(await statuses)])).toEqual(new Set([200]));
+    });
+  });
+
+  test('requests without TLS to the same port leave the others with their one connection', async () => {
+    const plain = { organizationId: 'b', mimeType: 'text/vtt', maxBytes: 10_000 };
+    const url = `http://127.0.0.1:${portOf(server)}/`;
+    const rejected = failureOf(
+      downloader.download({ ...plain, url, signal: new AbortController().signal }, collect),
+    );
+    await Promise.all(manyPaths.map(download));
+    // Three attempts without TLS.
+    await rejected;
+    expect(sockets.length).toBe(1 + 3);
   });
 
   test('is not required of servers with TLS', async () => {
