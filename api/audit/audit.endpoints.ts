@@ -77,7 +77,7 @@ const query = z.strictObject(
       .refine((limit) => limit >= 1 && limit <= 1000, limitRule)
       .default(100)
       .meta({
-        description: 'The largest number of entries on a page.',
+        description: 'The maximum number of entries on a page.',
         override: { type: 'integer', pattern: undefined, minimum: 1, maximum: 1000, default: 100 },
       }),
     cursor: z
@@ -135,8 +135,8 @@ export const listAudit = defineEndpoint(
     tag: 'Audit',
     summary: 'Read the audit log',
     description:
-      'Who did what to which target, when and from where, the oldest first: every change by API and command line, and ' +
-      'every reading of learners’ data. Learners appear by pseudonyms; ask for one with `learnerId`. Entries are kept ' +
+      'Every change by API and command line, and every reading of learners’ data, the oldest entry first. An entry has ' +
+      'actor, action, target, time and IP address. Learners appear by pseudonyms; `learnerId` finds one. Entries are kept ' +
       `for 400 days. With \`Accept: ${ndjson}\`, all entries come as lines, without pages.`,
     responses: {
       200: {

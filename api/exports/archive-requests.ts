@@ -135,7 +135,7 @@ async function waitForArchive(
 
 /** The state of one request for an archive. */
 class ArchiveRequest {
-  /** The request's id while it waits; null for one that returns later. */
+  /** The request's id while it waits; null for a request that does not wait. */
   readonly waiter: string | null;
   /** When it first requested a build, by the clock of Redis. */
   since: number | null = null;
@@ -168,7 +168,7 @@ export async function openArchive(
   return null;
 }
 
-/** Ensures that the job waits or runs; returns the archive where the job has just ended. */
+/** Ensures that the job waits or runs; returns the archive if the job has just ended. */
 async function ensureQueued(
   deps: ArchiveRequestDependencies,
   job: ExportJob,
@@ -180,7 +180,7 @@ async function ensureQueued(
 }
 
 /**
- * Reruns a job that has ended; returns the archive where the job has just ended.
+ * Reruns a job that has ended; returns the archive if the job has just ended.
  *
  * A finished job is kept under its id for operators, so BullMQ ignores another job with this id. The job is therefore
  * moved back to waiting, which succeeds for exactly one of several concurrent requests.
@@ -197,8 +197,8 @@ async function rerunIfEnded(
   if (ended === undefined) return null;
   const { now, endedAt } = await readLastEnd(queue, job.key);
   if (state === 'completed') {
-    // It may have ended after the store lookup. Workers of earlier releases record no end: then a build that this
-    // request began counts as its own.
+    // It may have ended after the store lookup. Workers of earlier releases record no end: then a build that
+    // this request has started counts as built for it.
     const forThis = endedAt === null ? request.reruns > 0 : endedAt >= since;
     const built = await openBuilt(deps, job, { forThis });
     if (built.archive !== null) return built.archive;

@@ -93,7 +93,7 @@ export const cancelExport = defineEndpoint(
         { building: { summary: 'Still running', value: example.building } },
         noStore,
       ),
-      204: empty('No build of it waits or runs.', noStore),
+      204: empty('No build of the archive is waiting or running.', noStore),
       ...exportRefusals,
       409: failure('A request waits for the archive.', wanted),
     },

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import ipaddr from 'ipaddr.js';
 
-/** Makes a /64: providers give each customer at least that many IPv6 addresses. */
+/** The groups of 16 bits in a /64 network: providers give each customer at least that many IPv6 addresses. */
 const networkGroups = 4;
 
 /**

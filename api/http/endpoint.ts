@@ -54,7 +54,7 @@ export interface Access<Deps, Caller, Params = unknown, Query = unknown> extends
   requireScope?: undefined;
 }
 
-/** Access with API credentials, perhaps among others. */
+/** Access with API credentials, or alternatively with others. */
 export interface KeyAccess<Deps, Caller> extends AnyAccess<Deps, Caller, unknown, unknown> {
   requireScope: (ctx: EndpointContext, scope: KeyScope) => void;
 }
@@ -66,7 +66,7 @@ type ScopeDeclaration =
 
 /**
  * Makes the compiler require `audit` for endpoints that change something, or read learners' data or the audit log, so
- * that none is forgotten. Null keeps its requests out of the log; a comment says why.
+ * that none is forgotten. Null keeps the endpoint's requests out of the log; a comment says why.
  */
 type AuditDeclaration =
   | { method: 'get' | 'head'; scope?: Exclude<KeyScope, 'learners' | 'audit'> | undefined }

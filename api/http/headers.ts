@@ -62,14 +62,14 @@ export const retryAfter: Headers = {
   'Retry-After': seconds('Seconds to wait before the next request.').meta({ header: { id: 'RetryAfter' } }),
 };
 
-/** Headers of a 500 response. */
+/** Headers of a 500 response whose cause may be temporary. */
 export const retryAfterIfTemporary: Headers = {
   'Retry-After': seconds(
     'Seconds after which a retry may succeed. Sent when the failure may be temporary: a server or a disk fails, or a ' +
       'build is still running.',
   )
     .optional()
-    .meta({ header: { id: 'RetryAfterWhatMayPass' } }),
+    .meta({ header: { id: 'RetryAfterIfTemporary' } }),
 };
 
 export const noStore: Headers = {

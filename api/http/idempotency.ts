@@ -52,7 +52,7 @@ export const idempotencyKey = z
     examples: ['8e03978e-40d5-43e8-bc93-6894a57f9324'],
   });
 
-/** On successful responses of endpoints that accept an idempotency key. */
+/** Headers of successful responses of endpoints that accept an idempotency key. */
 export const replayed: Headers = {
   'Idempotent-Replayed': z
     .literal('true')

@@ -19,7 +19,7 @@ const cached = {
   'Cache-Control': z.string().meta({ examples: [cacheControl] }),
   Vary: z.string().meta({ examples: ['Accept-Encoding'] }),
 };
-const notModified = empty('You have it: the ETag is one of `If-None-Match`.', cached);
+const notModified = empty('Your copy is current: its ETag is in `If-None-Match`.', cached);
 const common = {
   method: 'get',
   access: openAccess,

@@ -27,7 +27,7 @@ const emptyStep: LoadedStep = { content: { content: [], root: {} }, widgets: () 
 export interface StepSource {
   /** Returns a step; undefined while its chunk is not in memory. */
   find(step: Pick<PlayedStep, 'id' | 'index'>): LoadedStep | undefined;
-  /** Loads the chunk of a step, unless it is in memory. Rejects if that fails, with {@link StepGone} for good. */
+  /** Loads the chunk of a step, unless it is in memory. Rejects if that fails: with {@link StepGone} if no retry can succeed. */
   load(index: number): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export function chunkedSteps(
   { lesson, chunks, ownTypes }: Pick<LessonSkeleton, 'lesson' | 'chunks' | 'ownTypes'>,
   request: (chunk: number) => void,
 ): ChunkedSteps {
-  /** The chunks in memory, the one used longest ago first. */
+  /** The chunks in memory, the least recently used one first. */
   const loaded = new Map<number, ReadonlyMap<string, LoadedStep>>();
   const waiting = new Map<number, Waiting>();
 

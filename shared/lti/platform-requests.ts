@@ -49,7 +49,7 @@ export class PlatformRequestError extends Error {
   }
 }
 
-/** @param options the timeout of tests. */
+/** @param options `timeoutMs` is for tests. */
 export function createPlatformClient(
   { allowedPrivateHosts }: Pick<Config['download'], 'allowedPrivateHosts'>,
   { timeoutMs = defaultTimeoutMs }: { timeoutMs?: number } = {},

@@ -8,8 +8,8 @@ import type { LtiLearner, LtiProgressDb } from './lti-progress.ts';
 import type { LtiScoreDb } from './lti-score.ts';
 
 /*
- * Every record of a learner. A collection with learners' data belongs here: the tests of erasures scan the bytes of
- * MongoDB for what this file misses.
+ * Names every record of a learner. Add each collection with learners' data: the tests of erasures scan all bytes of
+ * MongoDB for data that this file misses.
  */
 
 /** The kinds of records of a learner: an erasure removes them, an export contains them, and retention limits them. */
@@ -31,7 +31,7 @@ export function areNone(counts: RecordCounts): boolean {
 
 export type LearnerRecordsDb = EmbedProgressDb & LtiProgressDb & LtiScoreDb & EventDeliveryDb;
 
-/** The records of one kind, and the index that finds them: MongoDB may otherwise read all of the organization. */
+/** The records of one kind, and the index that finds them: MongoDB may otherwise read all records of the organization. */
 interface Selection {
   filter: object;
   /** Ends with `_id`, so that it orders the records. */
@@ -39,9 +39,9 @@ interface Selection {
 }
 
 /**
- * Returns how to find a learner's records, by kind; a kind that is missing has records of other learners only.
+ * Returns the selections that find a learner's records, by kind, without the kinds that such a learner cannot have.
  *
- * @param until null for all records, otherwise only those from up to this time.
+ * @param until selects the records from up to this time; null selects all.
  */
 function selectionsOf(learner: LearnerSubject, until: Date | null): Partial<Record<RecordKind, Selection>> {
   const { organizationId } = learner;

@@ -101,7 +101,7 @@ export function createRateLimit(name: string, points: number, maxKeys = defaultM
 
 const unlimited: RateLimit = { count: () => Promise.resolve(), uncount: () => Promise.resolve() };
 
-/** Returns the state of a key without points, with which the library rejects. */
+/** Returns the state of a key over its limit, which is the reason of the library's rejection. */
 function stateOf(reason: unknown): RateLimiterRes {
   if (reason instanceof RateLimiterRes) return reason;
   throw reason;

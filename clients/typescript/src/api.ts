@@ -1655,7 +1655,7 @@ export interface Routes {
       learnerId?: string;
       /** The platform of the user that `learnerId` names. Case is ignored. */
       platformId?: string;
-      /** The largest number of entries on a page. */
+      /** The maximum number of entries on a page. */
       limit?: number;
       /** The `nextCursor` of the previous page (pagination). */
       cursor?: string;
