@@ -43,7 +43,7 @@ const apiPath = 'Lectern, API + queue + worker';
 /** The latency of a distant origin. */
 const latencyMs = 40;
 
-/** curl as a baseline: what it is, and its options. */
+/** curl as a baseline: its name in the figures, and its options. */
 interface Curl {
   name: string;
   options: string[];

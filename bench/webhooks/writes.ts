@@ -43,7 +43,7 @@ export async function measureWrites(
   ];
   const rates = new Map<string, number[]>(contenders.map(({ name }) => [name, []]));
   for (let round = 0; round <= rounds; round += 1) {
-    // Another one begins each round: what follows an API's own writes is slower than what follows another's.
+    // Contenders take turns beginning a round, because writes that follow an API's own are slower than others.
     const first = round % contenders.length;
     for (const { name, url, tenant } of [...contenders.slice(first), ...contenders.slice(0, first)]) {
       const rate = await writeAll(url, tenant, secrets.signing);

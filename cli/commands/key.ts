@@ -36,7 +36,7 @@ export function addKeyCommands(key: Command): void {
       .command('create')
       .description('issue credentials; the secret is shown only once')
       .requiredOption('--org <slug>', 'the organization')
-      .option('--label <label>', 'what the credentials are for')
+      .option('--label <label>', 'the purpose of the credentials')
       .option('--expires <time>', 'expiry, such as 2027-01-31T12:00:00Z', parseFutureTime)
       .option(
         '--scopes <scopes>',

@@ -20,7 +20,7 @@ const off = 'off';
 
 const helpOf: Record<RecordKind, string> = {
   progress: 'remove progress after this many days without activity; off keeps it',
-  ltiProgress: 'the same for users of LTI platforms',
+  ltiProgress: 'the same for progress of users of LTI platforms',
   grades: 'remove grades older than this many days, if their progress is gone; off keeps them',
   deliveries: 'remove events and statements older than this many days, sent or waiting; off: the default',
   pendingEvents: 'remove events older than this many days that the outbox has no room for; off: the default',

@@ -40,7 +40,7 @@ export function addXapiCommands(xapi: Command): void {
       .option('--pseudonyms', 'identify learners by salted hashes')
       .option(
         '--passing-score <share>',
-        'from 0 to 1: also send whether learners passed or failed',
+        'share of the points that passes, 0 to 1; also sends passed or failed',
         parseShare,
       ),
     async ({ db, secrets, config, audit }, options: CreateOptions) => {

@@ -46,7 +46,7 @@ export function addThemeOptions(command: Command): Command {
     .addOption(new Option('--font-file <file>', 'a WOFF2, WOFF, TTF or OTF of your own').conflicts('font'))
     .option('--radius <pixels>', `radius of corners, 0 to ${maxRadius}, or ${unset}`, parseRadius)
     .option('--logo <file>', `a PNG, JPEG or WebP, or ${unset}`)
-    .option('--logo-alt <text>', 'what the logo says, for screen readers', parseAlt)
+    .option('--logo-alt <text>', 'the text of the logo, for screen readers', parseAlt)
     .option('--reset', 'remove everything that is set, before applying other options');
 }
 

@@ -8,7 +8,7 @@ export const keyScopes = {
   tokens: 'sign tokens for learners',
   learners: "read learners' progress and answers; with read, statistics of any number of learners",
   erase: 'erase single learners and their records',
-  retention: 'set after how many days the records of all learners are removed',
+  retention: 'set how many days Lectern keeps the records of all learners',
   deliveries: 'manage webhooks and xAPI destinations, read and resend deliveries',
   audit: 'read the audit log',
 } as const;

@@ -19,7 +19,7 @@ export type AuditAction = `${string}.${string}`;
 /** Values that identify no learner and are no secret. */
 export type AuditDetails = Record<string, string | number | boolean | null>;
 
-/** One action: who did what to which target, when and from where. */
+/** One action: its actor, target, time and origin. */
 export interface AuditEntry {
   /** ISO 8601. */
   at: string;

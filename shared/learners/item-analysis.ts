@@ -4,7 +4,7 @@ export type Histogram = Record<string, number>;
 /** The marks of one question, in units, with the marks of the same learners in all other questions. */
 export interface MarkTally {
   marks: Histogram;
-  /** By what the other questions earned. */
+  /** By the points in the other questions. */
   rests: Histogram;
   /** The sum of each learner's mark times the rest. */
   products: number;

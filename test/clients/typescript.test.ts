@@ -105,7 +105,7 @@ test('errors have a class, a code, the message and the id of the request', async
   expect(aborted.code).toBe('ABORTED');
 });
 
-test('what may pass is repeated, anything else is not', async () => {
+test('temporary failures are retried, and no others', async () => {
   const sent: Response[] = [];
   const scripted = (...statuses: number[]) => {
     sent.length = 0;
@@ -131,7 +131,7 @@ test('what may pass is repeated, anything else is not', async () => {
   }
 });
 
-test('without a response, what would be sent a second time is not repeated', async () => {
+test('requests that send something are not repeated when they get no response', async () => {
   const requests: string[] = [];
   const [busy, lost] = [429, 0].map((status) =>
     connect((url) => {

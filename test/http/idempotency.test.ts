@@ -174,7 +174,7 @@ test('a rotation that is repeated after a crash keeps the secret before it', asy
   expect(await api.db.webhooks.findById(webhookId).orFail()).toMatchObject({ previousSecret: secret });
 });
 
-test('of two concurrent rotations, one is rejected: each returned secret signs', async () => {
+test('one of two concurrent rotations is rejected, and each returned secret signs', async () => {
   const key = { id: webhookId, ...ofOrganization() };
   const before = await findWebhook(api.db, webhookId);
   const { webhook } = await rotateWebhookSecret(api.db, testPepper, key, 60);

@@ -195,12 +195,12 @@ test.each<[rule: string, accepted: string, given: string, options: object, accep
   expect(isAccepted({ ...none, ...options }, { answers: [accepted] }, given)).toBe(accepts);
 });
 
-test('of the accepted answers, those count that a learner can write', () => {
+test('accepted answers count only if a learner can write them', () => {
   const long = 'a'.repeat(200);
   expect(acceptedIn(['tide', ' ', '', null, true, 12, long, `${long}a`])).toEqual(['tide', '12', long]);
 });
 
-test('of blanks with the same id, the first counts', () => {
+test('the first of several blanks with the same id counts', () => {
   const [first, second] = ['x', 'y'].map((answer) => ({ id: 'gap-1', answers: [answer] }));
   expect(readBlanks({ text: '[[gap-1]]', blanks: [first, second] }).blanks).toEqual([first]);
 });

@@ -51,7 +51,7 @@ describe('a launch finds its lesson', () => {
     expect(await open(lessonId)).toEqual({ lessonId, versionId: null });
   });
 
-  test('by what the link opened before', async () => {
+  test('by the lesson that the link opened before', async () => {
     const version = await publish();
     const link = lab.addLink({ custom: { lesson_id: version.lessonId, version_id: version._id } });
     const first = lessonOf(await lab.launch({ link }));

@@ -241,7 +241,7 @@ describe('a host', () => {
     ['https://example.org:8443', 'example.org:8443'],
     ['http://[0:0::1]:8080', '[::1]:8080'],
     ['http://127.1', '127.0.0.1:80'],
-  ])('of %s is %s', (url, expected) => {
+  ])('in the URL %s is %s', (url, expected) => {
     expect(hostOf(new URL(url))).toBe(expected);
   });
 

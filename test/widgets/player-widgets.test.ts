@@ -48,8 +48,8 @@ test('script and styles of a core widget redirect to the files of its release', 
   }
 });
 
-describe('of a widget of the organization', () => {
-  test('a version returns the release that its publication pinned, whatever was released since', async () => {
+describe("an organization's own widget", () => {
+  test('is the release that publishing the version pinned, whatever was released since', async () => {
     await register('Pinned', 'first', '.first {}');
     const version = await build(['Pinned']);
     await register('Pinned', 'second', '.second {}');
@@ -58,7 +58,7 @@ describe('of a widget of the organization', () => {
     expect(await textOf(await build(['Pinned']), 'Pinned.js')).toBe('second');
   });
 
-  test('a version published without the widget returns the newest release, once there is one', async () => {
+  test('is the newest release, once there is one, in a version published without the widget', async () => {
     const version = await build(['Later']);
     expectError(await ask(api.url + widgetPath(version, 'Later.js')), 404, 'Widget not found');
     await register('Later', 'first');
@@ -66,7 +66,7 @@ describe('of a widget of the organization', () => {
     expect(await textOf(version, 'Later.js')).toBe('second');
   });
 
-  test('each api.organization gets its own', async () => {
+  test('is each organization’s own', async () => {
     const theirs = (await buildOrganization(api)).organization;
     await register('Shared', 'ours');
     await register('Shared', 'theirs', null, theirs);
@@ -74,7 +74,7 @@ describe('of a widget of the organization', () => {
     expect(await textOf(await build(['Shared'], theirs), 'Shared.js')).toBe('theirs');
   });
 
-  test('its type may have any characters', async () => {
+  test('may have a type of any characters', async () => {
     const types = ['My widget/β?', 'with.js', 'a%2Fb', '..', 'Ünïcode'];
     for (const type of types) await register(type, `script of ${type}`);
     const version = await build(types);

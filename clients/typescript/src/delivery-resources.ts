@@ -80,7 +80,7 @@ export const deliveries = (http: Http) => ({
 });
 
 export const audit = (http: Http) => ({
-  /** Lists who did what to which target, the newest first. */
+  /** Lists the entries of the audit log, the oldest first. */
   list: (query: Query<'GET /api/audit'> = {}, options?: RequestOptions) =>
     list(http, 'GET /api/audit', { query }, (page) => page.entries, options),
 });

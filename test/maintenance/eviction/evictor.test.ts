@@ -155,7 +155,7 @@ describe('organizations', () => {
     expect(await existing([...unknown, known])).toEqual([false, true, true]);
   });
 
-  test('that hold most lose files on a full disk', async () => {
+  test('that hold the most lose files on a full disk', async () => {
     const [small, large] = [await archive(20 * KB, 500), await download(60 * KB, 10)];
     await own('small', small);
     await own('large', large);

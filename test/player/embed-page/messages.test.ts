@@ -70,7 +70,7 @@ test.each([
   expect(readFrameMessage(message)).toMatchObject({ item: { answer: ['b'], score: null, maxScore: null } });
 });
 
-describe('of a host page, the parser', () => {
+describe("the parser of a host page's messages", () => {
   const envelope = { source: 'lectern', v: 1 };
 
   test.each([
