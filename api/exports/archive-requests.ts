@@ -259,7 +259,7 @@ function buildFailure(reason: string): LecternError {
 
 function queueFailure(error: unknown): LecternError {
   if (error instanceof LecternError) return error;
-  return new LecternError('INTERNAL_ERROR', `The export queue does not answer: ${messageOf(error)}`, {
+  return new LecternError('INTERNAL_ERROR', `The export queue does not respond: ${messageOf(error)}`, {
     cause: error,
     retryAfterSeconds,
   });

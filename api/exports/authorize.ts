@@ -89,7 +89,7 @@ export const exportRefusals = {
     'The content cannot be played; the message names the problem.',
     'The lesson cannot be exported: Section 2 ("Tides") has no steps',
   ),
-  500: failure('A server does not answer.'),
+  500: failure('A server does not respond.'),
 } as const;
 
 export interface ExportRequest {

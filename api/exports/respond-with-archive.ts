@@ -51,7 +51,7 @@ export const buildRefusals = {
     'The archive would be larger than the limit of 8589934592 bytes.',
   ),
   500: failure(
-    'The build failed, is not ready in time, or a server does not answer.',
+    'The build failed, is not ready in time, or a server does not respond.',
     'The archive is not ready in time: no worker is running. The export stays in the queue.',
   ),
 };

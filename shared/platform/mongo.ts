@@ -40,7 +40,7 @@ function describeConnectError(uri: string, error: unknown): string {
       : 'its options contain a secret, so the reason is not shown';
     return `The MongoDB driver rejects MONGODB_URI (${fault}). Correct it: its options follow the "?".`;
   }
-  return `MongoDB at ${withoutCredentials(uri)} does not answer (${messageOf(error)}). Start it, or correct MONGODB_URI.`;
+  return `MongoDB at ${withoutCredentials(uri)} does not respond (${messageOf(error)}). Start it, or correct MONGODB_URI.`;
 }
 
 /** Returns whether the driver rejected the connection string or its options before it contacted a server. */

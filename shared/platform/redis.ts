@@ -20,7 +20,7 @@ export async function connectRedis(url: string): Promise<Redis> {
     redis.disconnect();
     throw new LecternError(
       'INTERNAL_ERROR',
-      `Redis at ${withoutCredentials(url)} does not answer (${messageOf(error)}). Start it, or correct REDIS_URL.`,
+      `Redis at ${withoutCredentials(url)} does not respond (${messageOf(error)}). Start it, or correct REDIS_URL.`,
       { cause: error },
     );
   }

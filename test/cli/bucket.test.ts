@@ -51,7 +51,7 @@ describe.skipIf(s3Server === null)(`files in ${s3Name}`, () => {
   test('start soon reports an unresponsive bucket, and all of its settings together', async () => {
     const away = await lecternHere(await environment({ S3_ENDPOINT: 'http://127.0.0.1:1' }), 'start');
     expect(errorIn(away)).toContain(
-      'does not answer (ECONNREFUSED): check that it runs, and that S3_ENDPOINT is correct.',
+      'does not respond (ECONNREFUSED): check that it runs, and that S3_ENDPOINT is correct.',
     );
     expect(away.stderr).not.toContain(server.settings.secretAccessKey);
 

@@ -45,7 +45,7 @@ test('a .env file is read, and the environment wins over it', async () => {
 test('an unreachable MongoDB is reported without its password, and stdout stays empty', async () => {
   const environment = { MONGODB_URI: noMongo, REDIS_URL: inject('redisUrl') };
   expect(await errorOf(environment, 'org', 'list', '--json')).toMatch(
-    /^lectern: MongoDB at mongodb:\/\/127\.0\.0\.1:1\/lectern does not answer .*MONGODB_URI\.\n$/,
+    /^lectern: MongoDB at mongodb:\/\/127\.0\.0\.1:1\/lectern does not respond .*MONGODB_URI\.\n$/,
   );
 });
 
@@ -67,8 +67,8 @@ test('start reports everything that is missing at once, and each item once', asy
   expect(stderr.trimEnd().split('\n')).toStrictEqual([
     expect.stringMatching(/^Generated secrets for settings that are not set, .*LECTERN_KEY_PEPPER/),
     expect.stringMatching(/^lectern: The store in .* cannot be written to/),
-    expect.stringMatching(/^MongoDB at .* does not answer/),
-    expect.stringMatching(/^Redis at redis:\/\/127\.0\.0\.1:1 does not answer .*REDIS_URL/),
+    expect.stringMatching(/^MongoDB at .* does not respond/),
+    expect.stringMatching(/^Redis at redis:\/\/127\.0\.0\.1:1 does not respond .*REDIS_URL/),
   ]);
   expect(stderr).not.toContain('hunter2');
 });

@@ -147,7 +147,7 @@ describe('EXPORT_PREBUILD', () => {
     const { code, stderr } = await lecternHere(environment, 'lesson', 'publish', lessonId);
     expect(code).toBe(0);
     expect(stderr).toContain(
-      'warning: the archive is not prebuilt: Redis at redis://127.0.0.1:1 does not answer',
+      'warning: the archive is not prebuilt: Redis at redis://127.0.0.1:1 does not respond',
     );
   });
 });

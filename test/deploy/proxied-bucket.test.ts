@@ -205,7 +205,7 @@ describe.skipIf(settings === null || program === null)(`nginx sends files of ${s
     await expectFailure();
   });
 
-  test('a bucket that does not answer is a clean 502', async () => {
+  test('a bucket that does not respond is a clean 502', async () => {
     front.respond = (response) => void response.destroy();
     await expectFailure();
   });

@@ -25,7 +25,7 @@ async function watch({ redisUrl = harness.servers.redisUrl, free = 1 } = {}) {
 }
 
 test.each([
-  { what: 'Redis does not answer', options: { redisUrl: 'redis://127.0.0.1:1' } },
+  { what: 'Redis does not respond', options: { redisUrl: 'redis://127.0.0.1:1' } },
   { what: 'all its slots are taken', options: { free: 0 } },
 ])('the watchdog keeps a worker running when jobs wait and $what', async ({ options }) => {
   const { watchdog, onStuck, polls } = await watch(options);

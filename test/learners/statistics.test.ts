@@ -94,7 +94,7 @@ test('statistics count learners, scores, steps and answers of embed and LTI lear
 });
 
 describe('for fewer than five learners', () => {
-  test('have statistics, but only for keys that may read learners', async () => {
+  test('only keys that may read learners get statistics', async () => {
     const small = await publishLesson(api, api.organization);
     await storeLearners(api.db, small, [finished(['b']), finished(['b']), {}, {}]);
     expect((await statisticsOf(small))?.learners).toMatchObject({ total: 4 });

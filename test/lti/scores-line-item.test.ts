@@ -142,7 +142,7 @@ test('a line item removed from the platform is created again', async () => {
   expect(scoresOf(made, graded)).toMatchObject([{ scoreGiven: 20 }]);
 });
 
-test('a 404 about the user, from a platform that names what it does not find, fails the score', async () => {
+test('a 404 that names the user as unknown fails the score', async () => {
   const graded = await withoutItem();
   await lab.tell(graded, completed(10));
   await lab.send(graded);

@@ -7,7 +7,7 @@ test('the log redacts credentials, also those in the error of a failed Redis log
   let printed = '';
   const log = createLogger({ logLevel: 'info' }, 'test', { write: (line) => void (printed += line) });
   const command = { name: 'auth', args: ['planted-secret'] };
-  log.warn({ err: Object.assign(new Error('WRONGPASS'), { command }) }, 'the queue does not answer');
+  log.warn({ err: Object.assign(new Error('WRONGPASS'), { command }) }, 'the queue does not respond');
   const names = [
     ...['authorization', 'cookie', 'set-cookie', 'token', 'signature', 'secret', 'secretKey', 'password'],
     ...['keyPepper', 'signingSecrets', 'assetSecret', 'cookieSecret'],

@@ -29,7 +29,7 @@ const progressOf = (ltiUserId: string, query: Record<string, string> = { platfor
 const answerOf = (widgetId: string, answer: unknown) => ({ items: [{ widgetId, answer }] });
 
 describe('the record', () => {
-  test('before the first write has exactly the documented fields, with null for unset values', async () => {
+  test('has exactly the documented fields before the first write, with null for unset values', async () => {
     await playerOf({ ltiUserId: 'looked' }).write();
     const answer = await progressOf('looked');
     expect(jsonOf(answer)).toStrictEqual({

@@ -20,7 +20,7 @@ const playerOf = (learnerId: string, userAttributes = '{}', played = version) =>
   new Player(api.url, played, buildLearnerToken(played, { learnerId, userAttributes }));
 
 describe('the record', () => {
-  test('before the first write has every documented field, with null for unset values', async () => {
+  test('has every documented field before the first write, with null for unset values', async () => {
     await playerOf('looked').write();
     const answer = await progressOf('looked');
     expect(answer.status).toBe(200);
@@ -44,7 +44,7 @@ describe('the record', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  test('after the learner has finished has the same fields, with values', async () => {
+  test('has the same fields, with values, once the learner has finished', async () => {
     const player = playerOf('finished', '{"group":"B"}');
     await player.write({ currentStepIndex: 1, items: [{ widgetId: 'q2', answer: ['b'] }] });
     await player.write({

@@ -120,12 +120,12 @@ describe.skipIf(s3Server === null)(`a faulty ${s3Name}`, () => {
     proxy.gone();
     await expect(draft.publish(key, digest.sha256)).rejects.toMatchObject({
       code: 'INTERNAL_ERROR',
-      message: expect.stringMatching(/does not answer \(ECONN\w+\): check that it runs/) as string,
+      message: expect.stringMatching(/does not respond \(ECONN\w+\): check that it runs/) as string,
       retryAfterSeconds: 10,
     });
     await draft.discard();
-    await expect(store.assets.put(bytesOf(large))).rejects.toThrow('does not answer');
-    await expect(store.check()).rejects.toThrow('does not answer');
+    await expect(store.assets.put(bytesOf(large))).rejects.toThrow('does not respond');
+    await expect(store.check()).rejects.toThrow('does not respond');
     proxy.back();
     expect(await files()).toEqual([]);
     expect(await store.archives.open(key)).toBeNull();
@@ -134,7 +134,7 @@ describe.skipIf(s3Server === null)(`a faulty ${s3Name}`, () => {
   test('a service that never responds causes a timeout', async () => {
     const { store, proxy } = await start({ retryBudgetMs: 300, callTimeoutMs: 200 });
     proxy.script('GET v1/archives/', 'silence', 'silence', 'silence', 'silence');
-    await expect(store.archives.open(key)).rejects.toThrow('does not answer (no response for 0.2 s)');
+    await expect(store.archives.open(key)).rejects.toThrow('does not respond (no response for 0.2 s)');
   });
 
   test('calls to a throttling service are retried', async () => {

@@ -190,7 +190,7 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
         /does not know the access key unknown: correct S3_ACCESS_KEY_ID/,
       ],
       ['a key without permissions', { accessKeyId, secretAccessKey }, /denies access: its key has to list/],
-      ['no service', down, /does not answer \(ECONNREFUSED\): check that it runs, and/],
+      ['no service', down, /does not respond \(ECONNREFUSED\): check that it runs, and/],
     ] satisfies [string, Partial<S3Settings>, RegExp][])('reports %s with advice', async (_, bad, fix) => {
       const limits = { ...defaultLimits, retryBudgetMs: 0 };
       const options = { spoolFolder: '/nowhere', partBytes: minPartBytes, limits };

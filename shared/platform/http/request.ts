@@ -102,6 +102,6 @@ const timeoutCodes = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 
 function explain(host: string, code: string): OutboundError {
   if (code === notPublicCode) return new OutboundError('blocked_address', `${host} is not a public address`);
-  if (timeoutCodes.has(code)) return new OutboundError('timeout', `${host} did not answer`);
+  if (timeoutCodes.has(code)) return new OutboundError('timeout', `${host} did not respond`);
   return new OutboundError('network', `The request to ${host} failed (${code})`);
 }

@@ -104,7 +104,7 @@ function explain(error: unknown, { bucket, region, accessKeyId }: S3Settings): s
   if (status === undefined && isTransient(error)) {
     const code = codeOf(error);
     const reason = typeof code === 'string' ? code : messageOf(error);
-    return `does not answer (${reason}): check that it runs, and that S3_ENDPOINT is correct.`;
+    return `does not respond (${reason}): check that it runs, and that S3_ENDPOINT is correct.`;
   }
   const answer = status === undefined ? '' : ` with ${status}`;
   return `failed${answer}: ${name}${messageOf(error) === name ? '' : `, ${messageOf(error)}`}`;
