@@ -22,7 +22,7 @@ const layers = {
     ['accounts'],
     ['http'],
   ],
-  worker: [['operations'], ['exports'], ['imports'], ['deliveries', 'maintenance', 'erasure']],
+  worker: [['operations'], ['exports'], ['imports'], ['deliveries', 'maintenance']],
   shared: [
     ['operations', 'erasure'],
     ['exports', 'imports', 'lti', 'publishing', 'coordination', 'outgoing', 'learners'],

@@ -22,6 +22,14 @@ export interface SessionDependencies {
 type SessionContext = Pick<Context, 'cookies'>;
 
 /**
+ * Returns the name of the session cookie. Browsers accept the prefix `__Host-` only over HTTPS, for the whole host, and
+ * from that host.
+ */
+export function sessionCookieName(secure: boolean): string {
+  return secure ? '__Host-lectern' : 'lectern';
+}
+
+/**
  * The sessions of users. A signed cookie contains the id, Redis stores the session, and it expires a fixed time after
  * the login. Requests without a validly signed cookie cause no lookup.
  */
@@ -74,9 +82,8 @@ export class UserSessions {
     this.#writeCookie(ctx, null, new Date(0));
   }
 
-  /** Browsers accept the prefix `__Host-` only over HTTPS, for the whole host, and from that host. */
   get #cookieName(): string {
-    return this.#secure ? '__Host-lectern' : 'lectern';
+    return sessionCookieName(this.#secure);
   }
 
   #readCookie(ctx: SessionContext): string | undefined {

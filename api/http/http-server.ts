@@ -11,6 +11,13 @@ import type { Socket } from 'node:net';
 /** The limit of request line and headers together: a token in the URL may have 16 KiB, and browsers send cookies. */
 const maxHeaderBytes = 32 * 1024;
 
+/** The errors of requests that no endpoint sees. */
+export const rejectionTexts = {
+  malformed: 'The request is not valid HTTP',
+  tooSlow: 'The request took too long to arrive',
+  largeHeaders: `The URL and headers of a request must be at most ${maxHeaderBytes} bytes`,
+};
+
 const headersTimeoutMs = 20_000;
 
 /** How often Node checks connections for requests that take too long. */
@@ -116,14 +123,11 @@ function arrivalTimeout(): Error {
 }
 
 const statuses: Record<string, { status: number; message: string }> = {
-  HPE_HEADER_OVERFLOW: {
-    status: 431,
-    message: `The URL and headers of a request must be at most ${maxHeaderBytes} bytes`,
-  },
+  HPE_HEADER_OVERFLOW: { status: 431, message: rejectionTexts.largeHeaders },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, message: 'The chunk extensions of the body are too large' },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'The request took too long to arrive' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: rejectionTexts.tooSlow },
 };
-const malformed = { status: 400, message: 'The request is not valid HTTP' };
+const malformed = { status: 400, message: rejectionTexts.malformed };
 
 /** Returns the response to an invalid request. Logs only the error's code: the error contains the client's bytes. */
 function rejection(error: Error, log: Logger): string {

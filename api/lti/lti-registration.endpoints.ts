@@ -6,6 +6,7 @@ import { auditedCaller, auditedChange } from '../http/audit.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import { errorExamples } from '../http/error-format.ts';
 import { retryAfter } from '../http/headers.ts';
+import { rejectionTexts } from '../http/http-server.ts';
 import { publicUrlOf } from '../http/public-url.ts';
 import type { LtiDependencies } from './dependencies.ts';
 import { browserAccess, faultPage, pageErrors, pageOf } from './page-responses.ts';
@@ -62,7 +63,7 @@ export const register = defineEndpoint(
       431: {
         kind: 'written',
         description: 'The URL is too long.',
-        content: errorExamples('The URL and headers of a request must be at most 32768 bytes'),
+        content: errorExamples(rejectionTexts.largeHeaders),
       },
       500: faultPage(ofError('INTERNAL_ERROR')),
       502: faultPage(ofError('BAD_GATEWAY')),

@@ -5,7 +5,9 @@ import type { CreateDocumentOptions, ZodOpenApiSecuritySchemeObject } from 'zod-
 import { keyScopes } from '../../shared/accounts/key-scopes.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
+import { sessionCookieName } from '../accounts/user-sessions.ts';
 import type { Endpoint } from '../http/endpoint.ts';
+import { rejectionTexts } from '../http/http-server.ts';
 import { documentedEvents } from '../webhooks/document-events.ts';
 import { pathsOf } from './operations.ts';
 
@@ -56,9 +58,9 @@ are for people. Programs decide by the status, and for exports by \`code\`.
 resource is 404, as if it did not exist.
 - A known path returns 405 for another method, with the header \`Allow\` and a text such as "PUT is not allowed here".
 Credentials are checked first. An unknown path is 404 "Not found".
-- A request that is malformed for every endpoint is 400 ("The request is not valid HTTP", "The URL of the request
-is not valid", "The Host header must be a host name or an IP address, with or without a port"), 408 ("The request took
-too long to arrive") or 431 ("The URL and headers of a request must be at most 32768 bytes").
+- A request that is malformed for every endpoint is 400 ("${rejectionTexts.malformed}", "The URL of the request
+is not valid", "The Host header must be a host name or an IP address, with or without a port"), 408
+("${rejectionTexts.tooSlow}") or 431 ("${rejectionTexts.largeHeaders}").
 - 500 with \`Retry-After\` may be temporary: retry after that many seconds. Otherwise, report the \`X-Request-Id\` to the
 operator.
 
@@ -148,16 +150,12 @@ function securitySchemes(secure: boolean): Record<string, ZodOpenApiSecuritySche
     session: {
       type: 'apiKey',
       in: 'cookie',
-      name: sessionCookie(secure),
+      name: sessionCookieName(secure),
       description:
         'A user session, from `POST /api/session`. The cookie is HttpOnly and SameSite=Lax. A second cookie, ' +
-        `\`${sessionCookie(secure)}.sig\`, has its signature: send both.`,
+        `\`${sessionCookieName(secure)}.sig\`, has its signature: send both.`,
     },
   };
-}
-
-function sessionCookie(secure: boolean): string {
-  return secure ? '__Host-lectern' : 'lectern';
 }
 
 /** Removes parts of zod's schemas that readers and request generators cannot use. */
