@@ -38,7 +38,7 @@ const settings = z.strictObject(
       .min(1, capRule)
       .max(1_000_000, capRule)
       .default(defaultMaxPerRun)
-      .meta({ description: 'The largest number of records of each kind that one run removes.' }),
+      .meta({ description: 'The maximum number of records of each kind that one run removes.' }),
   },
   'Request body must be an object with days and maxPerRun',
 );

@@ -15,7 +15,7 @@ export class ApiMetrics {
 
   readonly #requests = new Histogram({
     name: 'lectern_http_request_seconds',
-    help: 'From a request to the end of its response, by method, route and class of status; 499 for clients gone.',
+    help: 'From a request to the end of its response, by method, route and class of status; 499 for clients that disconnected.',
     labelNames: ['method', 'route', 'status'],
     buckets: requestBuckets,
     registers: this.#registers,

@@ -13,7 +13,7 @@ export function pageLimit(entries: string) {
     .refine((limit) => limit >= 1 && limit <= 100, limitRule)
     .default(50)
     .meta({
-      description: `The largest number of ${entries} on a page.`,
+      description: `The maximum number of ${entries} on a page.`,
       override: { type: 'integer', pattern: undefined, minimum: 1, maximum: 100, default: 50 },
     });
 }

@@ -4,7 +4,7 @@ import * as example from '../http/examples.ts';
 import { uuid } from '../http/responses.ts';
 
 const percent = z.number().min(0).max(100).nullable().meta({
-  description: 'The share of `maxScore`, out of 100; null until something scored was answered.',
+  description: 'The share of `maxScore`, out of 100; null until the learner answers a scored question.',
 });
 const versionId = uuid.meta({ description: "The version of the learner's last write." });
 

@@ -53,7 +53,7 @@ export const learnerQuery = z.strictObject(
       .refine((limit) => limit >= 1 && limit <= maxLimit, limitRule)
       .optional()
       .meta({
-        description: 'The largest number of learners. By default 100 in JSON, and all in CSV and NDJSON.',
+        description: 'The maximum number of learners. By default 100 in JSON, and all in CSV and NDJSON.',
         override: { type: 'integer', pattern: undefined, minimum: 1, maximum: maxLimit },
       }),
     cursor: pageCursor

@@ -227,7 +227,7 @@ export const writePlayerSession = defineEndpoint(
         noStore,
       ),
       413: failure(
-        'The body is over 1 MiB, or all that would be stored is too much.',
+        'The body is over 1 MiB, or the record would be too large.',
         tooLargeText(maxSessionBytes),
         'Answers and state together may be at most 2097152 bytes, and would be 2101337',
       ),

@@ -104,7 +104,7 @@ const fields = {
     .transform((verbs) => [...new Set(verbs)])
     .meta({ description: 'The verbs of the statements to send.' }),
   pseudonyms: z.boolean('pseudonyms must be true or false').meta({
-    description: 'Names learners by salted hashes instead of their ids.',
+    description: 'Identifies learners by salted hashes instead of their ids.',
   }),
   passingScore: z.number(scoreFault).min(0, scoreFault).max(1, scoreFault).nullable().meta({
     description:

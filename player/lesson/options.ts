@@ -70,9 +70,9 @@ export interface LessonEvent extends LessonState {
   /** Null if unknown. */
   versionId: string | null;
   totalSteps: number;
-  /** Points gained; null until a scored answer. */
+  /** Points earned; null until a scored answer. */
   score: number | null;
-  /** Points that can be gained; null if nothing is scored. */
+  /** Points that can be earned; null if nothing is scored. */
   maxScore: number | null;
   /** ISO 8601. */
   at: string;

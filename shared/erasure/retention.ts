@@ -26,7 +26,7 @@ import type { ClaimedRetention, Retention, RetentionRun, RetentionSettings } fro
 const dayMs = 24 * 3600_000;
 const retryMs = 10 * 60_000;
 
-/** The largest number of records that one operation removes, so that others do not wait long. */
+/** The maximum number of records that one operation removes, so that others do not wait long. */
 const batchSize = 500;
 
 /** One query looks up the progress of a batch of grades, with a condition for each grade. */

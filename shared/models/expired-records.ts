@@ -26,7 +26,7 @@ interface Selection {
   organizationId: string;
   /** Records up to this time have expired. */
   until: Date;
-  /** The largest number of records in a batch. */
+  /** The maximum number of records in a batch. */
   batch: number;
   /** Ends a search early, with its reason as the error. */
   signal?: AbortSignal | undefined;

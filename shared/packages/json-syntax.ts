@@ -39,7 +39,7 @@ export function findJsonFault(text: string): JsonFault | undefined {
  * the last, and numbers that a double cannot represent.
  *
  * @param text a text without faults
- * @param max the largest number of results
+ * @param max the maximum number of results
  */
 export function findJsonLosses(text: string, max: number): JsonFault[] {
   const losses: JsonFault[] = [];

@@ -59,13 +59,13 @@ export function rescoreAnswer(
   return widgetType === widget.widgetType ? scoreAnswer(widget, answer, { score, maxScore }) : unscored;
 }
 
-/** Scales points to 0 to 100, for LTI records; both are null if no points can be gained. */
+/** Scales points to 0 to 100, for LTI records; both are null if no points can be earned. */
 export function scaledTo100(score: number | null, maxScore: number | null): Points {
   if (maxScore === null || maxScore === 0) return unscored;
   return { score: score === null ? null : rounded((score / maxScore) * fullMarks), maxScore: fullMarks };
 }
 
-/** Returns the grade of a finished lesson, out of 100: 0 without answers, 100 if no points can be gained. */
+/** Returns the grade of a finished lesson, out of 100: 0 without answers, 100 if no points can be earned. */
 export function shareOf({ score, maxScore }: Points): number {
   const scaled = scaledTo100(score, maxScore);
   return scaled.maxScore === null ? fullMarks : (scaled.score ?? 0);

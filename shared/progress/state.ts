@@ -41,9 +41,9 @@ export interface ProgressState {
   /** 1 for the first attempt; each restart adds 1. */
   attempt: number;
   status: ProgressStatus;
-  /** Points gained; null until a scored answer. */
+  /** Points earned; null until a scored answer. */
   score: number | null;
-  /** Points that can be gained; null if nothing is scored. */
+  /** Points that can be earned; null if nothing is scored. */
   maxScore: number | null;
   sectionIndex: number;
   stepIndex: number;

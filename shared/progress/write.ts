@@ -35,10 +35,10 @@ const itemSchema = z
         .meta({ description: 'Any JSON value. It replaces the previous answer.' }),
       score: points.optional().meta({
         description:
-          'With maxScore: the share gained of the points that the lesson declares for a custom widget. Core widgets ' +
+          'With maxScore: the share earned of the points that the lesson declares for a custom widget. Core widgets ' +
           'are scored by the server.',
       }),
-      maxScore: points.optional().meta({ description: 'Points that could be gained. Requires score.' }),
+      maxScore: points.optional().meta({ description: 'Points that could be earned. Requires score.' }),
       tries: z
         .int(triesFault)
         .min(1, triesFault)

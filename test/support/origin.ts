@@ -20,7 +20,7 @@ export interface Origin {
   readonly host: string;
   /** Every request, in order of arrival. */
   readonly log: readonly LoggedRequest[];
-  /** The largest number of concurrent requests. */
+  /** The maximum number of concurrent requests. */
   readonly peak: number;
   /** Connections that are open now, and all connections ever. */
   readonly connections: { open: number; total: number };

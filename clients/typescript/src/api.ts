@@ -91,9 +91,9 @@ export type EmbedProgress = {
   learnerId: string;
   /** The status never goes back. */
   status: 'not_started' | 'in_progress' | 'completed';
-  /** Points gained; null until something scored was answered. */
+  /** Points earned; null until the learner answers a scored question. */
   score: number | null;
-  /** Points that could be gained; null when nothing is scored. */
+  /** Points that could be earned; null when nothing is scored. */
   maxScore: number | null;
   /** Zero-based. */
   currentSectionIndex: number;
@@ -506,11 +506,11 @@ export type ListedLearner =
       learnerId: string;
       /** The status never goes back. */
       status: 'not_started' | 'in_progress' | 'completed';
-      /** Points gained; null until something scored was answered. */
+      /** Points earned; null until the learner answers a scored question. */
       score: number | null;
-      /** Points that could be gained; null when nothing is scored. */
+      /** Points that could be earned; null when nothing is scored. */
       maxScore: number | null;
-      /** The share of `maxScore`, out of 100; null until something scored was answered. */
+      /** The share of `maxScore`, out of 100; null until the learner answers a scored question. */
       percent: number | null;
       /** The first activity; null while not started. */
       startedAt: string | null;
@@ -529,11 +529,11 @@ export type ListedLearner =
       contextId: string | null;
       /** The status never goes back. */
       status: 'not_started' | 'in_progress' | 'completed';
-      /** Out of 100; null until something scored was answered. */
+      /** Out of 100; null until the learner answers a scored question. */
       score: number | null;
       /** 100; null when nothing is scored. */
       maxScore: number | null;
-      /** The share of `maxScore`, out of 100; null until something scored was answered. */
+      /** The share of `maxScore`, out of 100; null until the learner answers a scored question. */
       percent: number | null;
       /** The first activity; null while not started. */
       startedAt: string | null;
@@ -568,7 +568,7 @@ export type LtiProgress = {
   courseId: string;
   /** The status never goes back. */
   status: 'not_started' | 'in_progress' | 'completed';
-  /** Out of 100; null until something scored was answered. */
+  /** Out of 100; null until the learner answers a scored question. */
   score: number | null;
   /** 100; null when nothing is scored. */
   maxScore: number | null;
@@ -646,9 +646,9 @@ export type ProgressItem = {
   stepId: string;
   /** Any JSON value, as the player sent it. */
   answer: unknown;
-  /** Points gained; null for an answer that is not scored. */
+  /** Points earned; null for an answer that is not scored. */
   score: number | null;
-  /** Points that could be gained; null for an answer that is not scored. */
+  /** Points that could be earned; null for an answer that is not scored. */
   maxScore: number | null;
   answeredAt: string;
   /** The number of tries in this attempt; missing for 1, and 0 while all answers were empty. */
@@ -896,7 +896,7 @@ export interface Routes {
     query: {
       /** Only lessons with this status. */
       status?: 'draft' | 'published' | 'unpublished';
-      /** The largest number of lessons on a page. */
+      /** The maximum number of lessons on a page. */
       limit?: number;
       /** The `nextCursor` of the previous page (pagination). */
       cursor?: string;
@@ -933,7 +933,7 @@ export interface Routes {
       platform?: string;
       /** The order of the last activity. With `oldest` first, no learner is missed who is active while you read; such a learner may be listed twice. */
       order?: 'oldest' | 'newest';
-      /** The largest number of learners. By default 100 in JSON, and all in CSV and NDJSON. */
+      /** The maximum number of learners. By default 100 in JSON, and all in CSV and NDJSON. */
       limit?: number;
       /** The `nextCursor` of the previous page (pagination). */
       cursor?: string;
@@ -960,7 +960,7 @@ export interface Routes {
       platform?: string;
       /** The order of the last activity. With `oldest` first, no learner is missed who is active while you read; such a learner may be listed twice. */
       order?: 'oldest' | 'newest';
-      /** The largest number of learners. By default 100 in JSON, and all in CSV and NDJSON. */
+      /** The maximum number of learners. By default 100 in JSON, and all in CSV and NDJSON. */
       limit?: number;
       /** The `nextCursor` of the previous page (pagination). */
       cursor?: string;
@@ -987,7 +987,7 @@ export interface Routes {
       platform?: string;
       /** The order of the last activity. With `oldest` first, no learner is missed who is active while you read; such a learner may be listed twice. */
       order?: 'oldest' | 'newest';
-      /** The largest number of learners. By default 100 in JSON, and all in CSV and NDJSON. */
+      /** The maximum number of learners. By default 100 in JSON, and all in CSV and NDJSON. */
       limit?: number;
       /** The `nextCursor` of the previous page (pagination). */
       cursor?: string;
@@ -1014,7 +1014,7 @@ export interface Routes {
       platform?: string;
       /** The order of the last activity. With `oldest` first, no learner is missed who is active while you read; such a learner may be listed twice. */
       order?: 'oldest' | 'newest';
-      /** The largest number of learners. By default 100 in JSON, and all in CSV and NDJSON. */
+      /** The maximum number of learners. By default 100 in JSON, and all in CSV and NDJSON. */
       limit?: number;
       /** The `nextCursor` of the previous page (pagination). */
       cursor?: string;
@@ -1303,7 +1303,7 @@ export interface Routes {
     query: {
       /** Only deliveries with this status. */
       status?: 'pending' | 'delivered' | 'failed' | 'dismissed';
-      /** The largest number of deliveries on a page. */
+      /** The maximum number of deliveries on a page. */
       limit?: number;
       /** The `nextCursor` of the previous page (pagination). */
       cursor?: string;
@@ -1450,7 +1450,7 @@ export interface Routes {
         | 'failed'
         | 'terminated'
       )[];
-      /** Names learners by salted hashes instead of their ids. */
+      /** Identifies learners by salted hashes instead of their ids. */
       pseudonyms?: boolean;
       /** The share of points from which a finished lesson is `passed`; null sends neither passed nor failed. */
       passingScore?: number | null;
@@ -1492,7 +1492,7 @@ export interface Routes {
         | 'failed'
         | 'terminated'
       )[];
-      /** Names learners by salted hashes instead of their ids. */
+      /** Identifies learners by salted hashes instead of their ids. */
       pseudonyms?: boolean;
       /** The share of points from which a finished lesson is `passed`; null sends neither passed nor failed. */
       passingScore?: number | null;
@@ -1538,7 +1538,7 @@ export interface Routes {
       lessonId?: string;
       /** Only deliveries about this `learnerId` or `ltiUserId`. */
       learnerId?: string;
-      /** The largest number of deliveries on a page. */
+      /** The maximum number of deliveries on a page. */
       limit?: number;
       /** The `nextCursor` of the previous page (pagination). */
       cursor?: string;
@@ -1634,7 +1634,7 @@ export interface Routes {
         deliveries?: number | null;
         pendingEvents?: number | null;
       };
-      /** The largest number of records of each kind that one run removes. */
+      /** The maximum number of records of each kind that one run removes. */
       maxPerRun?: number;
     };
     result: Retention | RetentionPreview;
