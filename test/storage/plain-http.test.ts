@@ -129,6 +129,14 @@ test('no response at all fails after the timeout of a call', async () => {
   expect(String(error)).toContain('no response for 0.5 s');
 });
 
+test('a head that never ends fails after the same timeout, although bytes arrive', async () => {
+  const { error } = await request((socket) => {
+    const timer = setInterval(() => socket.write('H'), 50);
+    socket.once('close', () => clearInterval(timer));
+  });
+  expect(String(error)).toContain('no response for 0.5 s');
+});
+
 test('more bytes than requested fail', async () => {
   const { error } = await request((socket) =>
     socket.write(Buffer.concat([Buffer.from(head()), wanted, wanted])),

@@ -18,7 +18,7 @@ export interface PlainOptions {
   buffer: Buffer;
   /** The timeout of the connection and of the response's head. */
   callTimeoutMs: number;
-  /** The timeout of each further byte; the writer's own time does not count. */
+  /** The timeout of each byte after the head; the writer's own time does not count. */
   idleTimeoutMs: number;
   /** Gets each chunk after the previous write resolved; its memory is then reused. */
   write: (chunk: Uint8Array) => Promise<void>;
@@ -36,10 +36,15 @@ export function sendPlain(request: PlainRequest, options: PlainOptions): Promise
   return new Promise((resolve, reject) => {
     const body = new PlainBody(request, options);
     let taking: Promise<unknown> = Promise.resolve();
+    const { callTimeoutMs, idleTimeoutMs } = options;
+    const headEndsAt = performance.now() + callTimeoutMs;
     let timer: NodeJS.Timeout | undefined;
     let ended = false;
-    const wait = (timeoutMs: number) => {
-      timer = setTimeout(() => fail(new CallTimeout(timeoutMs)), timeoutMs);
+    const wait = () => {
+      const [timeoutMs, leftMs] = body.hasBegun
+        ? [idleTimeoutMs, idleTimeoutMs]
+        : [callTimeoutMs, headEndsAt - performance.now()];
+      timer = setTimeout(() => fail(new CallTimeout(timeoutMs)), leftMs);
     };
     const end = () => {
       ended = true;
@@ -59,7 +64,7 @@ export function sendPlain(request: PlainRequest, options: PlainOptions): Promise
         end();
         resolve();
       } else {
-        wait(options.idleTimeoutMs);
+        wait();
         socket.resume();
       }
     };
@@ -77,7 +82,7 @@ export function sendPlain(request: PlainRequest, options: PlainOptions): Promise
         },
       },
     });
-    wait(options.callTimeoutMs);
+    wait();
     socket.on('error', fail);
     socket.on('end', () => fail(new TruncatedBody('the connection ended early')));
     socket.on('close', () => fail(new TruncatedBody('the connection closed early')));
@@ -103,6 +108,11 @@ class PlainBody {
     this.#request = request;
     this.#write = write;
     this.#left = request.end - request.start;
+  }
+
+  /** Whether the head is complete. */
+  get hasBegun(): boolean {
+    return this.#head === null;
   }
 
   /** Takes the next bytes of the connection; returns whether the body is complete. */
