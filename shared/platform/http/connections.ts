@@ -21,6 +21,12 @@ const maxStreams = 256;
 const streamWindowBytes = 512 * 1024;
 const connectionWindowBytes = 16 * 1024 ** 2;
 
+/**
+ * The requests over one HTTP/2 connection, before the next ones get another. nginx closes it at a thousand, and undici
+ * then fails all requests in progress.
+ */
+const maxSharedRequests = 700;
+
 /** The maximum number of hosts whose protocol is remembered. */
 const maxKnownHosts = 1_000;
 
@@ -38,6 +44,8 @@ interface RequestConnection {
 interface SharedConnection {
   pool: Pool;
   socket: Socket;
+  /** The number of requests so far. */
+  requests: number;
   /** Returns the number of streams that the host accepts at once. */
   acceptedStreams: () => number;
 }
@@ -69,10 +77,10 @@ export class Connections {
    */
   readonly #kept = new LRUCache<string, Pool>({
     max: maxPools,
-    dispose: (pool) => void pool.close().catch(() => undefined),
+    dispose: (pool) => this.#closeAfterUse(pool),
   });
-  /** New connections that are in use. */
-  readonly #new = new Set<Dispatcher>();
+  /** Connections that get no further requests, until those in progress have ended. */
+  readonly #closing = new Set<Dispatcher>();
   /** By host, for hosts with TLS. */
   readonly #protocols = new LRUCache<string, Protocol>({ max: maxKnownHosts });
   /** The HTTP/2 connections, by host, until they are closed. */
@@ -104,9 +112,13 @@ export class Connections {
    * connection checks host names later.
    */
   async keptFor(url: URL, signal: AbortSignal): Promise<RequestConnection> {
-    const dispatcher = this.#poolOf(url);
     const host = hostOf(url);
     const shared = this.#shared.get(host);
+    if (url.protocol === 'https:' && shared !== undefined && ++shared.requests > maxSharedRequests) {
+      this.#kept.delete(url.origin);
+      this.#shared.delete(host);
+    }
+    const dispatcher = this.#poolOf(url);
     // A socket is destroyed some time before it is closed, and undici would open a connection for each request. It would
     // do so too if the connection belonged to an earlier pool.
     const isOpen = shared?.pool === dispatcher && !shared.socket.destroyed;
@@ -153,13 +165,9 @@ export class Connections {
   newFor(url: URL): RequestConnection {
     const connect = this.#isExempt(url) ? this.#toAny : this.#toPublic;
     const client = new Client(url.origin, { ...clientOptions, connect });
-    this.#new.add(client);
-    const requestEnded = () => {
-      const forget = () => this.#new.delete(client);
-      // It closes after the body. A client that `close` has destroyed rejects.
-      client.close().then(forget, forget);
-    };
-    return { dispatcher: client, requestEnded };
+    this.#closing.add(client);
+    // It closes after the body.
+    return { dispatcher: client, requestEnded: () => this.#closeAfterUse(client) };
   }
 
   #isExempt(url: URL): boolean {
@@ -209,7 +217,10 @@ export class Connections {
     client.pipelining = isHttp2 ? maxStreams : 1;
     if (isHttp2) {
       closeWhenIdle(client, socket);
-      const shared = { pool, socket, acceptedStreams: announcedStreams(client) };
+      const shared: SharedConnection = {
+        ...{ pool, socket, requests: 0 },
+        acceptedStreams: announcedStreams(client),
+      };
       this.#shared.set(host, shared);
       socket.once('close', () => {
         if (this.#shared.get(host) === shared) this.#shared.delete(host);
@@ -222,9 +233,16 @@ export class Connections {
     this.#opening.delete(host);
   }
 
+  #closeAfterUse(dispatcher: Dispatcher): void {
+    this.#closing.add(dispatcher);
+    const forget = () => this.#closing.delete(dispatcher);
+    // One that `close` has destroyed rejects.
+    dispatcher.close().then(forget, forget);
+  }
+
   /** Closes all connections, including those in use. */
   close(): void {
-    for (const dispatcher of [...this.#kept.values(), ...this.#new]) void dispatcher.destroy();
+    for (const dispatcher of [...this.#kept.values(), ...this.#closing]) void dispatcher.destroy();
   }
 }
 

@@ -327,6 +327,18 @@ describe.skipIf(certificate === null)(title, () => {
     });
   });
 
+  test('a connection is replaced before the thousand requests after which nginx would close it', async () => {
+    downloader = create({ timeoutSeconds: 60 });
+    const perSession = new Map<unknown, number>();
+    respond = (stream) => {
+      perSession.set(stream.session, (perSession.get(stream.session) ?? 0) + 1);
+      sendText(stream);
+    };
+    const paths = Array.from({ length: 2_000 }, (_, index) => `/${index}`);
+    expect(await Promise.all(paths.map(download))).toHaveLength(paths.length);
+    expect([...perSession.values()].map((requests) => requests < 1_000)).toEqual([true, true, true]);
+  });
+
   test('requests without TLS to the same port leave the others with their one connection', async () => {
     const plain = { organizationId: 'b', mimeType: 'text/vtt', maxBytes: 10_000 };
     const url = `http://127.0.0.1:${portOf(server)}/`;
