@@ -59,7 +59,7 @@ export function addDeliveriesCommands(deliveries: Command): void {
     { name: 'resend', description: 'send deliveries again', done: 'Queued', change: resendAny },
     {
       name: 'dismiss',
-      description: 'dismiss waiting or failed deliveries: they are not sent',
+      description: 'dismiss waiting or failed deliveries, so that Lectern does not send them',
       done: 'Dismissed',
       change: dismissAny,
     },

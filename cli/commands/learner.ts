@@ -38,7 +38,7 @@ export function addLearnerCommands(learner: Command): void {
   contextCommand(
     learnerCommand(learner, 'export', "write a learner's data to a ZIP").requiredOption(
       '--out <file>',
-      'the file to write, or a folder; /dev/stdout prints',
+      'the file to write, or a folder; /dev/stdout prints it',
     ),
     exportLearner,
   );

@@ -34,7 +34,7 @@ export function addLessonLearnersCommand(group: Command): void {
     .command('learners')
     .description("write a lesson's learners, or their answers, to a file")
     .argument('<lesson-id>', 'the lesson; see lesson list', parseUuid)
-    .requiredOption('--out <file>', 'the file to write, or a folder; /dev/stdout prints')
+    .requiredOption('--out <file>', 'the file to write, or a folder; /dev/stdout prints it')
     .addOption(
       new Option('--format <format>', 'rows, lines of JSON, or a column for each question')
         .choices(formats)

@@ -95,7 +95,7 @@ function addInvite(platform: Command): void {
   contextCommand(
     platform
       .command('invite')
-      .description(`print a URL with which one platform can register itself within ${invitationHours} hours`)
+      .description(`print a URL that lets one platform register itself within ${invitationHours} hours`)
       .requiredOption('--org <slug>', 'the organization whose lessons it will open'),
     async ({ config, db, audit }, { org }: { org: string }) => {
       const { _id: organizationId } = await requireOrganization(db, org);

@@ -30,8 +30,8 @@ export function addReplay(
 ): void {
   contextCommand(
     command
-      .requiredOption('--since <time>', 'such as 2026-11-21T09:00:00Z', parseTime)
-      .option('--until <time>', 'by default now', parseTime)
+      .requiredOption('--since <time>', 'from this time on, such as 2026-11-21T09:00:00Z', parseTime)
+      .option('--until <time>', 'before this time; by default now', parseTime)
       .option('--status <status>', deliveryStatuses.join(', '), oneOf(deliveryStatuses)),
     async ({ db, audit }, id: string, { org, since, until = new Date(), status }: ReplayOptions) => {
       const { _id: organizationId } = await requireOrganization(db, org);

@@ -15,7 +15,7 @@ export function addUserCommands(user: Command): void {
   withJsonOutput(
     user
       .command('create')
-      .description('create a user; the password is read from stdin')
+      .description('create a user; reads the password from stdin')
       .requiredOption('--org <slug>', 'the organization')
       .requiredOption('--email <address>', 'the email address for logins', parseEmail)
       .addOption(new Option('--role <role>', "the user's role").choices(roles).makeOptionMandatory()),

@@ -93,7 +93,7 @@ function addChangeCommands(group: Command): void {
       .option('--event <type>', 'repeatable: replaces all event types', collectEvents)
       .option('--description <text>', 'its purpose')
       .option('--enable', 'start it again, even if Lectern disabled it')
-      .option('--disable', 'stop it; later events are not kept for it'),
+      .option('--disable', 'stop it; Lectern keeps no later events for it'),
     async ({ db, config, audit }, id: string, options: ChangeOptions) => {
       const { url, event: types, description, enable, disable } = options;
       if (enable && disable) throw new LecternError('INVALID_CONTENT', 'Use either --enable or --disable.');

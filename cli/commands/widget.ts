@@ -11,7 +11,7 @@ export function addWidgetCommands(widget: Command): void {
     widget
       .command('register')
       .description(
-        'fetch and store a release of a widget; versions that are published for the first time afterward use it',
+        'fetch and store a release of a widget; versions that are first published after that use it',
       )
       .requiredOption('--org <slug>', 'the organization')
       .requiredOption('--type <type>', "the widget's type, as blocks name it", parseWidgetType)

@@ -172,7 +172,7 @@ test('a store that hides ETags keeps the state of every session', async () => {
   }
 });
 
-test('a state that the store cannot return now stays as it is', async () => {
+test('a state that the store cannot return is not overwritten', async () => {
   const { platform, launch, close } = await start();
   const first = await launch();
   await goOn(first);
