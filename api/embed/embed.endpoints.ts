@@ -54,8 +54,8 @@ import { setPageHeaders } from './policies.ts';
 import { lookOf } from './theme-boot.ts';
 
 type EmbedDependencies = SessionLimits & {
-  config: Config;
-  secrets: Secrets;
+  config: Pick<Config, 'publicUrl'>;
+  secrets: Pick<Secrets, 'signing' | 'asset' | 'keyPepper'>;
   db: Database;
   lessons: PreparedLessons;
   compression: CompressionBudget;

@@ -13,8 +13,8 @@ import type { Registry } from 'prom-client';
 import type { FaultCode } from './faults.ts';
 
 export interface LtiDependencies {
-  config: Config;
-  secrets: Secrets;
+  config: Pick<Config, 'publicUrl' | 'redisPrefix' | 'download'>;
+  secrets: Pick<Secrets, 'signing' | 'cookie' | 'asset'>;
   db: Database;
   redis: Redis;
   player: Pick<PlayerReleases, 'name'>;

@@ -42,7 +42,7 @@ interface Account {
 }
 
 interface BoardDependencies {
-  config: Config;
+  config: Pick<Config, 'publicUrl' | 'redisPrefix' | 'session'>;
   redis: Redis;
   rateLimits: RateLimits;
   scoreQueue: DeliveryQueue;

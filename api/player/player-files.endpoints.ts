@@ -37,7 +37,7 @@ const common = {
 const notModified = empty('You have it: the ETag is one of `If-None-Match`.', fileHeaders);
 
 interface Dependencies {
-  config: Config;
+  config: Pick<Config, 'publicUrl'>;
   player: PlayerReleases;
 }
 

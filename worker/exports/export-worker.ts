@@ -51,7 +51,12 @@ export interface ExportWorker {
 /** Returns a worker for the export queue that has not started yet. */
 export function createExportWorker(
   redisUrl: string,
-  deps: ExportDependencies & { builds: Builds; metrics: WorkerMetrics; config: Config; log: Logger },
+  deps: ExportDependencies & {
+    builds: Builds;
+    metrics: WorkerMetrics;
+    config: Pick<Config, 'redisPrefix' | 'shutdownSeconds' | 'worker'>;
+    log: Logger;
+  },
 ): ExportWorker {
   const { builds, metrics, config, log } = deps;
   const connection = createWaitingRedis(redisUrl);

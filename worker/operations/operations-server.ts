@@ -18,7 +18,7 @@ import type { ExportWorker } from '../exports/export-worker.ts';
  */
 export function watchWorker(
   worker: ExportWorker,
-  { config, log, shutdown }: { config: Config; log: Logger; shutdown: Shutdown },
+  { config, log, shutdown }: { config: Pick<Config, 'worker'>; log: Logger; shutdown: Shutdown },
 ): Watchdog | null {
   const seconds = config.worker.watchdogSeconds;
   if (seconds === 0) return null;

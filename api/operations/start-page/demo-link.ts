@@ -13,9 +13,9 @@ const learnerId = 'start-page';
 const tokenSeconds = 7200;
 
 export interface DemoLinkDependencies {
-  config: Config;
+  config: Pick<Config, 'production' | 'publicUrl' | 'trustProxy'>;
   db: Database;
-  secrets: Secrets;
+  secrets: Pick<Secrets, 'signing'>;
 }
 
 /**
