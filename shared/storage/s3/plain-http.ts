@@ -25,7 +25,7 @@ export interface PlainOptions {
 }
 
 /**
- * Requests a range of an object over a connection of its own, and passes the bytes to `write` in reused memory. Node's
+ * Requests a range of an object over a new connection, and passes the bytes to `write` in reused memory. Node's
  * HTTP client allocates 64 KiB for each read, and passes them through two streams: that takes four times the CPU time.
  *
  * @throws for every response but the requested range, and when the connection or `write` fails. Some bytes may have been
