@@ -2,20 +2,18 @@ import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { Redis } from 'ioredis';
 import { beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
-import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { storeAsset } from '../media/store-asset.ts';
 import { s3Name, useS3Server } from '../storage/kinds.ts';
 import { ask } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
 import { findDebianProgram } from '../support/debian-programs.ts';
-import { buildPackage, buildVersion, exportPath } from '../support/factories.ts';
 import { exampleConfig, startNginx } from '../support/nginx.ts';
 import type { Nginx } from '../support/nginx.ts';
 import { environmentOf } from '../support/s3-server.ts';
 import { useApi, useStarted } from '../support/use.ts';
 import { startBucketFront } from './bucket-front.ts';
 import type { BucketFront } from './bucket-front.ts';
-import { comparable, requestsFor } from './proxied-requests.ts';
+import { comparable, exportArchive, requestsFor } from './proxied-requests.ts';
 
 const s3Server = useS3Server();
 const program = await findDebianProgram('nginx', inject('cacheDir'));
@@ -92,12 +90,7 @@ describe.skipIf(settings === null || program === null)(`nginx sends files of ${s
   let etag: string;
 
   beforeAll(async () => {
-    const media = [{ bytes: randomBytes(300_000) }];
-    const version = await buildVersion(api, api.organization, (await buildPackage({ media })).path);
-    archive = exportPath(version);
-    key = exportJobOf(version).key;
-    whole = await get(api.url + archive);
-    etag = whole.headers.get('etag') ?? '';
+    ({ archive, key, whole, etag } = await exportArchive(api));
   });
   beforeEach(() => front.reset());
 

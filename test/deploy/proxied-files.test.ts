@@ -5,17 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { freePort } from '../../shared/embedded/server-process.ts';
-import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { storeAsset } from '../media/store-asset.ts';
 import { ask } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
 import { findDebianProgram } from '../support/debian-programs.ts';
-import { buildPackage, buildVersion, exportPath } from '../support/factories.ts';
 import { exampleConfig, startNginx } from '../support/nginx.ts';
 import type { Nginx } from '../support/nginx.ts';
 import { useApi, useStarted } from '../support/use.ts';
-import { comparable, requestsFor } from './proxied-requests.ts';
+import { comparable, exportArchive, requestsFor } from './proxied-requests.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const api = useApi({ TRUST_PROXY: '1', SENDFILE_HEADER: 'X-Accel-Redirect' }, { worker: true });
@@ -31,14 +29,9 @@ let whole: Answer;
 let etag: string;
 
 beforeAll(async () => {
-  const media = [{ bytes: randomBytes(300_000) }];
-  const version = await buildVersion(api, api.organization, (await buildPackage({ media })).path);
-  archive = exportPath(version);
-  key = exportJobOf(version).key;
+  ({ archive, key, whole, etag } = await exportArchive(api));
   asset = (await storeAsset(api, randomBytes(5_000), { mimeType: 'application/pdf', fileName: 'a.pdf' }))
     .path;
-  whole = await get(api.url + archive);
-  etag = whole.headers.get('etag') ?? '';
 });
 
 const get = (url: string, headers: Record<string, string> = {}, method = 'GET') =>

@@ -36,7 +36,7 @@ interface HostSlots {
   newConnections: SlotCounts;
 }
 
-/** Counts the taken slots of a pool, in all and per organization. */
+/** Counts the taken slots of a pool, in total and by organization. */
 class SlotCounts {
   all = 0;
   readonly #by = new Map<string, number>();

@@ -90,7 +90,7 @@ export class Connections {
 
   /**
    * @param allowedPrivateHosts exempt from the guard: exact `host:port`, as {@link hostOf} returns it.
-   * @param maxPerHost the most kept connections to a host, also when it stops to accept HTTP/2; further requests wait.
+   * @param maxPerHost the maximum of kept connections to a host, even after it stops accepting HTTP/2; further requests wait.
    */
   constructor(
     allowedPrivateHosts: readonly string[],
@@ -218,7 +218,9 @@ export class Connections {
     if (isHttp2) {
       closeWhenIdle(client, socket);
       const shared: SharedConnection = {
-        ...{ pool, socket, requests: 0 },
+        pool,
+        socket,
+        requests: 0,
         acceptedStreams: announcedStreams(client),
       };
       this.#shared.set(host, shared);
