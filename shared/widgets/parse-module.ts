@@ -75,16 +75,15 @@ export async function moduleFault(source: Uint8Array, signal?: AbortSignal): Pro
     // The child may exit before it has read everything.
     child.stdin.on('error', () => undefined);
     child.stdin.end(source);
-    const output = text(child.stdout);
     const closed = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
-    const [code, endedBy] = await withDeadline(closed, {
+    const [[code, endedBy], output] = await withDeadline(Promise.all([closed, text(child.stdout)]), {
       timeoutMs: timeoutMs,
       signal,
       late: tookTooLong,
     });
     if (endedBy !== null) return 'takes too much time or memory to parse';
     if (code !== 0) throw new Error(`The parser of widgets ended with exit code ${code}`);
-    return faultOf(JSON.parse(await output) as ParsedModule);
+    return faultOf(JSON.parse(output) as ParsedModule);
   } finally {
     kill();
     process.removeListener('exit', kill);

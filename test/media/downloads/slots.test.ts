@@ -23,13 +23,15 @@ test('a failed task, and one aborted while it waits, free their slots', async ()
   const controller = new AbortController();
   let finish = () => {};
   const running = slots.run(owner, signal, () => new Promise<void>((resolve) => (finish = resolve)));
-  const failing = slots.run(owner, signal, () => Promise.reject(new Error('failed')));
+  const failed = expect(slots.run(owner, signal, () => Promise.reject(new Error('failed')))).rejects.toThrow(
+    'failed',
+  );
   const waiting = slots.run(owner, controller.signal, () => expect.unreachable('it was aborted'));
   controller.abort(new Error('aborted'));
   await expect(waiting).rejects.toThrow('aborted');
   finish();
   await running;
-  await expect(failing).rejects.toThrow('failed');
+  await failed;
   await slots.run(owner, signal, () => Promise.resolve());
   expect(slots.size).toBe(0);
 });
