@@ -19,6 +19,7 @@ import { registerWorkerCount } from '../shared/operations/workers.ts';
 import { playerRelease } from '../shared/player/player-release.ts';
 import { PreparedLessons } from '../shared/player/prepared-lessons.ts';
 import { createExportEvents, createExportQueue } from '../shared/exports/queues.ts';
+import { joinInstallation } from '../shared/models/installation.ts';
 import { connectRedis } from '../shared/platform/redis.ts';
 import { loadSecrets } from '../shared/platform/secrets.ts';
 import type { Servers } from '../shared/embedded/servers.ts';
@@ -78,6 +79,7 @@ export async function startApi(
   await plainStore.check();
   const db = await openDatabase(servers.mongodbUri);
   await buildIndexes(db);
+  await joinInstallation({ db, store: plainStore, secrets }, (message) => log.warn(message));
   const player = new PlayerReleases(db, ownPlayer);
   await player.announce();
   const redis = await connectRedis(servers.redisUrl);

@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { messageOf } from '../shared/platform/errors.ts';
-import { packageRoot } from '../shared/platform/paths.ts';
+import { release } from '../shared/platform/paths.ts';
 import { addDemoCommand, addDoctorCommand, addStartCommand } from './commands/start.ts';
 import { note } from './terminal/output.ts';
 
@@ -121,12 +119,9 @@ export async function run(args: readonly string[]): Promise<void> {
  * @param isNeeded returns whether a group gets its commands, or only appears in the help.
  */
 export async function createProgram(isNeeded: (group: string) => boolean = () => true): Promise<Command> {
-  const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
-    version: string;
-  };
   const program = new Command('lectern')
     .description('Lesson delivery: publish lessons, let learners play them, and export them as ZIP archives.')
-    .version(version, '-V, --version', 'print the version')
+    .version(release, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .addHelpText('after', help)
     // After a command, --version is that command's option: the version of a lesson.

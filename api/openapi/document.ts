@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { createDocument } from 'zod-openapi';
 import type { CreateDocumentOptions, ZodOpenApiSecuritySchemeObject } from 'zod-openapi';
 import { keyScopes } from '../../shared/accounts/key-scopes.ts';
 import type { Config } from '../../shared/platform/config.ts';
-import { packageRoot } from '../../shared/platform/paths.ts';
+import { release } from '../../shared/platform/paths.ts';
 import { sessionCookieName } from '../accounts/user-sessions.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { rejectionTexts } from '../http/http-server.ts';
@@ -97,15 +95,12 @@ export function apiDocument(
   { publicUrl }: Pick<Config, 'publicUrl'>,
   endpoints: readonly Endpoint<never>[],
 ): ReturnType<typeof createDocument> {
-  const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
-    version: string;
-  };
   return createDocument(
     {
       openapi: '3.1.1',
       info: {
         title: 'Lectern',
-        version,
+        version: release,
         description: description.trim(),
         license: { name: 'MIT', identifier: 'MIT' },
       },

@@ -8,25 +8,31 @@ import type { Redis } from 'ioredis';
 import { missingIndexes } from '../../shared/models/database.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { pingMongo } from '../../shared/platform/mongo.ts';
-import { pingRedis } from '../../shared/platform/redis.ts';
+import { release } from '../../shared/platform/paths.ts';
+import { assertRoom, pingRedis } from '../../shared/platform/redis.ts';
 import type { Store } from '../../shared/storage/store.ts';
 
 const check = z.enum(['ok', 'failed']);
 
 const alive = z.strictObject({ status: z.literal('ok') });
 const readiness = z.strictObject({
-  status: z.enum(['ok', 'unavailable']),
+  release: z.string().meta({ description: 'The release of Lectern.' }),
+  status: z.enum(['ok', 'degraded', 'unavailable']).meta({
+    description: '`degraded`: the process serves all requests that do not need the failed dependencies.',
+  }),
   checks: z.strictObject({
     mongodb: check.optional(),
     indexes: check.optional(),
     redis: check.optional(),
+    redisMemory: check.optional().meta({ description: 'Fails if Redis is full and refuses writes.' }),
     store: check.optional(),
     shutdown: z.literal('failed').optional().meta({ description: 'Alone, while the process ends.' }),
   }),
 });
 
 const common = { method: 'get', access: openAccess, errors: apiErrors(), tag: 'Service' } as const;
-const ready = { mongodb: 'ok', indexes: 'ok', redis: 'ok', store: 'ok' };
+const ready = { mongodb: 'ok', indexes: 'ok', redis: 'ok', redisMemory: 'ok', store: 'ok' };
+const redisFails = { ...ready, redis: 'failed', redisMemory: 'failed' };
 
 /** GET /health/live: the liveness probe. */
 export const isAlive = defineEndpoint(
@@ -49,18 +55,19 @@ export const isReady = defineEndpoint(
     summary: 'Check that the process is ready',
     description: 'Results are cached for up to 3 seconds, so any number of clients may poll.',
     responses: {
-      200: json('The process is ready.', readiness, { ready: { value: { status: 'ok', checks: ready } } }),
-      503: json('A dependency fails, or the process is shutting down.', readiness, {
-        redisIsAway: { value: { status: 'unavailable', checks: { ...ready, redis: 'failed' } } },
+      200: json('The process is ready. Without Redis or the store, it is also degraded.', readiness, {
+        ready: { value: { release, status: 'ok', checks: ready } },
+        redisIsAway: { value: { release, status: 'degraded', checks: redisFails } },
+      }),
+      503: json('MongoDB does not respond, or the process is shutting down.', readiness, {
+        shuttingDown: { value: { release, status: 'unavailable', checks: { shutdown: 'failed' } } },
       }),
     },
   },
   ({ readiness: probe }: { readiness: ReadinessProbe }) =>
     async () => {
-      const { ready: isGood, checks } = await probe.read();
-      return isGood
-        ? { status: 200, body: { status: 'ok', checks } }
-        : { status: 503, body: { status: 'unavailable', checks } };
+      const state = await probe.read();
+      return { status: state.status === 'unavailable' ? 503 : 200, body: { release, ...state } };
     },
 );
 
@@ -70,7 +77,7 @@ const indexesGoodForMs = 10 * 60_000;
 /** Returns the readiness checks of the API. */
 export function readinessChecks({ db, redis, store }: { db: Database; redis: Redis; store: Store }): Checks {
   return {
-    mongodb: { run: () => pingMongo(db.connection) },
+    mongodb: { required: true, run: () => pingMongo(db.connection) },
     indexes: {
       goodForMs: indexesGoodForMs,
       run: async () => {
@@ -79,6 +86,7 @@ export function readinessChecks({ db, redis, store }: { db: Database; redis: Red
       },
     },
     redis: { run: () => pingRedis(redis) },
+    redisMemory: { run: async () => assertRoom(await pingRedis(redis)) },
     store: { run: () => store.ping() },
   };
 }

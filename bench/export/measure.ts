@@ -96,7 +96,7 @@ const installation = await prepareInstallation({
 });
 const { folder, settings, config, servers, db, authorization, publish } = installation;
 const downloader = createDownloader(config.download);
-const redis = await connectOptionalRedis(servers.redisUrl);
+const redis = await connectOptionalRedis(servers.redisUrl, console.error);
 const coordination = createCoordination(redis, config);
 // As in workers, and in `lectern lesson export`.
 const store = trackUsage(installation.store, coordination.usage);

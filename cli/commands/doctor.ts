@@ -1,16 +1,23 @@
+import { randomUUID } from 'node:crypto';
 import { access, constants, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AuditLog } from '../../shared/audit/audit-log.ts';
 import { loadConfig, settingWarnings } from '../../shared/platform/config.ts';
 import type { Config } from '../../shared/platform/config.ts';
-import { messageOf } from '../../shared/platform/errors.ts';
+import { LecternError, messageOf } from '../../shared/platform/errors.ts';
 import { coreWidgetTypes } from '../../shared/lessons/core-widgets.ts';
 import { reapplyErasures } from '../../shared/erasure/reapply.ts';
 import { buildIndexes, missingIndexes, openDatabase } from '../../shared/models/database.ts';
+import type { Database } from '../../shared/models/database.ts';
+import {
+  differencesFromInstallation,
+  forgetInstallation,
+  joinInstallation,
+} from '../../shared/models/installation.ts';
 import { countWebhookStates } from '../../shared/models/webhook.ts';
 import { countDestinations } from '../../shared/models/xapi-destination.ts';
 import { pingMongo } from '../../shared/platform/mongo.ts';
-import { findKeyPepper } from '../../shared/platform/secrets.ts';
+import { findKeyPepper, loadSecrets } from '../../shared/platform/secrets.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { playerRelease } from '../../shared/player/player-release.ts';
 import { findRunningApi } from '../../shared/operations/running-api.ts';
@@ -32,13 +39,17 @@ interface Check {
   message: string;
 }
 
-/** Checks Lectern's dependencies. */
-export async function diagnose(): Promise<CommandResult> {
+/**
+ * Checks Lectern's dependencies.
+ *
+ * @param options.accept makes the present secrets and store those of the installation
+ */
+export async function diagnose({ accept = false }: { accept?: boolean } = {}): Promise<CommandResult> {
   const config = loadConfig();
   const checks = [
     await check('Node.js', checkNode),
     await check('settings', () => checkSettings(config)),
-    ...(await checkServers(config)),
+    ...(await checkServers(config, accept)),
     await check('API', () => checkApi(config)),
     await check('store', () => checkStore(config)),
     await check('core widgets', checkCoreWidgets),
@@ -92,7 +103,7 @@ function describeSecrets({ keyPepper, signingSecrets, assetSecret, cookieSecret 
   return `${configured.length === 0 ? 'all' : 'partly'} kept in the data directory${tokens}`;
 }
 
-async function checkServers(config: Config): Promise<Check[]> {
+async function checkServers(config: Config, accept: boolean): Promise<Check[]> {
   const origin = (configured: string | undefined) => (configured === undefined ? 'embedded' : 'configured');
   let servers;
   try {
@@ -107,6 +118,7 @@ async function checkServers(config: Config): Promise<Check[]> {
       try {
         const version = await pingMongo(db.connection);
         const missing = await missingIndexes(db);
+        await tryWrites(db);
         const indexes = missing.length === 0 ? 'all indexes exist' : 'the first start builds the indexes';
         return { version, message: `${origin(config.mongodbUri)}, ${indexes}` };
       } finally {
@@ -114,10 +126,12 @@ async function checkServers(config: Config): Promise<Check[]> {
       }
     }),
     await check('Redis', async () => {
-      const { connectRedis, pingRedis } = await import('../../shared/platform/redis.ts');
+      const { assertRoom, connectRedis, pingRedis } = await import('../../shared/platform/redis.ts');
       const redis = await connectRedis(redisUrl);
       try {
-        const { version, maxmemoryPolicy } = await pingRedis(redis);
+        const facts = await pingRedis(redis);
+        const { version, maxmemoryPolicy } = facts;
+        assertRoom(facts);
         if (maxmemoryPolicy !== null && maxmemoryPolicy !== 'noeviction') {
           throw new Error(`maxmemory-policy is ${maxmemoryPolicy}: jobs may be lost. Set it to noeviction.`);
         }
@@ -129,12 +143,55 @@ async function checkServers(config: Config): Promise<Check[]> {
     await check('workers', () => checkWorkers(redisUrl, config)),
   ];
   if (checks[0]?.ok === true) {
+    checks.push(await check('installation', () => checkInstallation(mongodbUri, config, accept)));
     checks.push(await check('webhooks', () => checkWebhooks(mongodbUri)));
     checks.push(await check('xAPI', () => checkDestinations(mongodbUri)));
     checks.push(await check('erasures', () => checkErasures(mongodbUri, config)));
   }
   await servers.release();
   return checks;
+}
+
+/**
+ * Tries what Lectern does with collections, because MongoDB rejects what its user may not do only when it is done.
+ *
+ * @throws {LecternError} INTERNAL_ERROR that names the action and the role that the user needs.
+ */
+async function tryWrites({ connection }: Database): Promise<void> {
+  const name = `doctor-${randomUUID()}`;
+  const trial = connection.collection(name);
+  const actions: [name: string, run: () => Promise<unknown>][] = [
+    ['insert documents', () => trial.insertOne({ value: 1 })],
+    ['create indexes', () => trial.createIndex({ value: 1 })],
+    ['update documents', () => trial.updateOne({ value: 1 }, { $inc: { value: 1 } })],
+    ['remove documents', () => trial.deleteMany({})],
+    ['drop collections', () => trial.drop()],
+  ];
+  for (const [action, run] of actions) {
+    await run().catch((error: unknown) => {
+      const reason = `The user of MONGODB_URI may not ${action} (${messageOf(error)}). Give it the role readWrite on the database.`;
+      throw new LecternError('INTERNAL_ERROR', reason, { cause: error });
+    });
+  }
+}
+
+/** Compares secrets and store with those of the other processes. */
+async function checkInstallation(mongodbUri: string, config: Config, accept: boolean): Promise<Finding> {
+  const db = await openDatabase(mongodbUri);
+  try {
+    if ((await findKeyPepper(config)) === null) return { version: null, message: 'there are no secrets yet' };
+    const [store, secrets] = await Promise.all([createStore(config), loadSecrets(config, note)]);
+    if (accept) {
+      await forgetInstallation(db);
+      await joinInstallation({ db, store, secrets }, note);
+    }
+    const differences = await differencesFromInstallation({ db, store, secrets });
+    if (differences === null) return { version: null, message: 'no process has started yet' };
+    if (differences.length > 0) throw new Error(differences.join(' '));
+    return { version: null, message: 'secrets and store are those of all processes' };
+  } finally {
+    await db.connection.close();
+  }
 }
 
 /** Reports webhooks that do not work. They are not a problem of the installation: their owners decide. */

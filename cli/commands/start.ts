@@ -34,7 +34,8 @@ export function addDoctorCommand(program: Command): void {
   withJsonOutput(
     program
       .command('doctor')
-      .description('check everything that Lectern depends on, and say how to fix each problem (exit code 1)'),
-    async () => (await import('./doctor.ts')).diagnose(),
+      .description('check everything that Lectern depends on, and say how to fix each problem (exit code 1)')
+      .option('--accept', 'after a loss: make the present secrets and store those of the installation'),
+    async (options: { accept?: boolean }) => (await import('./doctor.ts')).diagnose(options),
   );
 }

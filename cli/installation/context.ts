@@ -7,6 +7,7 @@ import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { buildIndexes, openDatabase } from '../../shared/models/database.ts';
 import type { Database } from '../../shared/models/database.ts';
+import { joinInstallation } from '../../shared/models/installation.ts';
 import { findOrganizationBySlug } from '../../shared/models/organization.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import { loadSecrets } from '../../shared/platform/secrets.ts';
@@ -43,7 +44,8 @@ export interface AuditedChange {
 /**
  * Opens a command's dependencies, runs it, and closes them, even on failure.
  *
- * @param buildsIndexes whether missing indexes are built first: writes need the unique ones
+ * @param buildsIndexes false for commands that only read the database: others build missing indexes first, because
+ * writes need the unique ones, and check that this process has the secrets and the store of its installation
  */
 export async function withContext<T>(
   run: (context: CommandContext) => Promise<T>,
@@ -56,9 +58,12 @@ export async function withContext<T>(
     const interrupts = listenForInterrupts(config);
     interrupts.forced.addEventListener('abort', () => process.exit(1));
     try {
-      if (buildsIndexes) await buildIndexes(db);
       const store = await createStore(config);
       const secrets = () => loadSecrets(config, note);
+      if (buildsIndexes) {
+        await buildIndexes(db);
+        await joinInstallation({ db, store, secrets: await secrets() }, note);
+      }
       const auditLog = async () => {
         const { keyPepper: pepper } = await secrets();
         return new AuditLog({ db, pepper, log: { warn: () => undefined } });

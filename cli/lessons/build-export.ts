@@ -22,7 +22,7 @@ export async function buildWithProgress(
   { job, name }: { job: ExportJob; name: string },
 ): Promise<StoredArchive> {
   const downloader = createDownloader(config.download);
-  const redis = await connectOptionalRedis(redisUrl);
+  const redis = await connectOptionalRedis(redisUrl, note);
   const coordination = createCoordination(redis, config);
   const store = trackUsage(plainStore, coordination.usage);
   const bar = fileProgressBar(name);

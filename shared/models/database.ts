@@ -11,6 +11,7 @@ import { eventDeliverySchema } from './event-delivery.ts';
 import { exportRecordSchema } from './export-record.ts';
 import { externalWidgetSchema } from './external-widget.ts';
 import { idempotentRequestSchema } from './idempotent-request.ts';
+import { installationSchema } from './installation.ts';
 import { lessonContentSchema } from './lesson-content.ts';
 import { lessonImportSchema } from './lesson-import.ts';
 import { lessonVersionSchema } from './lesson-version.ts';
@@ -54,6 +55,7 @@ const schemas = {
   externalWidgets: externalWidgetSchema,
   idempotentRequests: idempotentRequestSchema,
   exportRecords: exportRecordSchema,
+  installations: installationSchema,
   remoteFiles: remoteFileSchema,
   retentions: retentionSchema,
   tokenRevocations: tokenRevocationSchema,

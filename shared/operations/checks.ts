@@ -9,11 +9,13 @@ const checkTimeoutMs = 5_000;
 const abandonMs = 60_000;
 
 /** How long a result is cached. Failures are cached for a shorter time, so that recovery shows soon. */
-const keepReadyMs = 3_000;
-const keepUnreadyMs = 1_000;
+const keepOkMs = 3_000;
+const keepFailureMs = 1_000;
 
 /** Checks a dependency of the process. */
 export interface Check {
+  /** Without a required dependency, the process is not ready; without another, it is degraded. */
+  required?: boolean;
   /** Rejects if the dependency fails. */
   run: () => Promise<unknown>;
   /** How long a success counts without a new check; 0 by default. */
@@ -23,8 +25,11 @@ export interface Check {
 /** The checks of a process by name. */
 export type Checks = Record<string, Check>;
 
+/** `degraded`: the process serves what does not need the failed dependencies. `unavailable`: it is not ready. */
+export type ReadinessStatus = 'ok' | 'degraded' | 'unavailable';
+
 export interface Readiness {
-  ready: boolean;
+  status: ReadinessStatus;
   /** The reasons of failures are only in the log: they may name hosts. */
   checks: Record<string, 'ok' | 'failed'>;
 }
@@ -43,9 +48,12 @@ export function createReadinessProbe(checks: Checks, stopping: AbortSignal, log:
   const cached = Object.entries(checks).map(([name, check]) => new CachedCheck(name, check, log));
   const run = async (): Promise<Readiness> => {
     const results = await Promise.all(cached.map(async (one) => [one.name, await one.read()] as const));
-    return { ready: results.every(([, result]) => result === 'ok'), checks: Object.fromEntries(results) };
+    const failed = results.filter(([, result]) => result === 'failed').map(([name]) => name);
+    const isReady = failed.every((name) => checks[name]?.required !== true);
+    const status = failed.length === 0 ? 'ok' : isReady ? 'degraded' : 'unavailable';
+    return { status, checks: Object.fromEntries(results) };
   };
-  const read = cachedRead(run, ({ ready }) => (ready ? keepReadyMs : keepUnreadyMs));
+  const read = cachedRead(run, ({ status }) => (status === 'ok' ? keepOkMs : keepFailureMs));
   return {
     async read() {
       const isStopping = () => stopping.aborted;
@@ -53,7 +61,7 @@ export function createReadinessProbe(checks: Checks, stopping: AbortSignal, log:
         const readiness = await read();
         if (!isStopping()) return readiness;
       }
-      return { ready: false, checks: { shutdown: 'failed' } };
+      return { status: 'unavailable', checks: { shutdown: 'failed' } };
     },
   };
 }
@@ -79,7 +87,7 @@ class CachedCheck {
       this.#goodUntil = performance.now() + (this.#check.goodForMs ?? 0);
       return 'ok';
     } catch (error) {
-      this.#log.warn({ check: this.name, reason: messageOf(error) }, 'not ready');
+      this.#log.warn({ check: this.name, reason: messageOf(error) }, 'a check failed');
       return 'failed';
     }
   }

@@ -1,10 +1,11 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { collectDefaultMetrics } from 'prom-client';
+import { collectDefaultMetrics, Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 import { LecternError, messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/log.ts';
+import { release } from '../platform/paths.ts';
 import type { ReadinessProbe } from './checks.ts';
 
 /** The timeout of a request: probes send no body and few headers. */
@@ -27,13 +28,13 @@ export interface OperationsOptions {
 }
 
 /**
- * Serves /livez (200), /readyz (200, or 503 with the failed checks) and /metrics.
+ * Serves /livez (200), /readyz (200, or 503 if the process is not ready) and /metrics.
  *
  * @throws {LecternError} if the port is in use.
  */
 export async function startOperationsServer(options: OperationsOptions): Promise<OperationsServer> {
-  const { host, port, registry, log } = options;
-  collectDefaultMetrics({ register: registry });
+  const { host, port, log } = options;
+  registerProcessMetrics(options);
   const server = createServer({ requestTimeout: requestTimeoutMs }, (request, response) => {
     respond(options, request, response).catch((error: unknown) => {
       log.warn({ err: error, path: request.url }, 'an operations request failed');
@@ -58,6 +59,28 @@ export async function startOperationsServer(options: OperationsOptions): Promise
   };
 }
 
+function registerProcessMetrics({ registry, readiness }: OperationsOptions): void {
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const help = 'The release of Lectern and the version of Node.js that this process runs; always 1.';
+  const labelNames = ['release', 'node'];
+  new Gauge({ name: 'lectern_build_info', help, labelNames, registers }).set(
+    { release, node: process.versions.node },
+    1,
+  );
+  new Gauge({
+    name: 'lectern_check_ok',
+    help: 'Checks of the dependencies of this process: 1 if it succeeds, 0 if it fails.',
+    labelNames: ['check'],
+    registers,
+    async collect() {
+      const { checks } = await readiness.read();
+      this.reset();
+      for (const [check, result] of Object.entries(checks)) this.set({ check }, result === 'ok' ? 1 : 0);
+    },
+  });
+}
+
 async function respond(
   { registry, readiness }: OperationsOptions,
   request: IncomingMessage,
@@ -77,8 +100,8 @@ async function respond(
   if (path === '/livez') {
     json(200, { status: 'ok' });
   } else if (path === '/readyz') {
-    const { ready, checks } = await readiness.read();
-    json(ready ? 200 : 503, { status: ready ? 'ok' : 'unavailable', checks });
+    const state = await readiness.read();
+    json(state.status === 'unavailable' ? 503 : 200, { release, ...state });
   } else if (path === '/metrics') {
     send(200, registry.contentType, await registry.metrics());
   } else {

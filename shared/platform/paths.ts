@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -10,6 +10,11 @@ function findPackageRoot(): string {
 
 /** The folder that holds package.json, whether the code runs from its sources or compiled from dist/. */
 export const packageRoot = findPackageRoot();
+
+/** The release of Lectern: the version in package.json. */
+export const { version: release } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
+  version: string;
+};
 
 /** Returns the path of an entry point: the `.ts` file in a checkout, the `.js` file in dist/ when compiled. */
 export function entryPoint(pathWithoutExtension: string): string {

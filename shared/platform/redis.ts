@@ -1,3 +1,4 @@
+// cspell:ignore NOAUTH NOPERM -- errors of Redis
 import { Redis } from 'ioredis';
 import type { RedisOptions } from 'ioredis';
 import { LecternError, messageOf } from './errors.ts';
@@ -17,15 +18,46 @@ export async function connectRedis(url: string): Promise<Redis> {
   try {
     await redis.connect();
   } catch (error) {
+    const reason = reasonOf(redis, error);
     redis.disconnect();
-    throw new LecternError(
-      'INTERNAL_ERROR',
-      `Redis at ${withoutCredentials(url)} does not respond (${messageOf(error)}). Start it, or correct REDIS_URL.`,
-      { cause: error },
-    );
+    throw new LecternError('INTERNAL_ERROR', describeConnectError(url, reason), { cause: error });
   }
   await assertDatabase(redis, url);
   return redis;
+}
+
+/** ioredis rejects with "Connection is closed", and only emits the error that closed the connection. */
+const connectionErrors = new WeakMap<Redis, Error>();
+
+/** Returns why a command failed: the error that closed the connection, if that is why. */
+export function reasonOf(redis: Redis, error: unknown): string {
+  const lost = /Connection is closed|Stream isn't writeable|MaxRetriesPerRequest/i.test(String(error));
+  return messageOf((lost && connectionErrors.get(redis)) || error);
+}
+
+/** What to do about the errors that connections end with. */
+const remedies: [pattern: RegExp, remedy: string][] = [
+  [/WRONGPASS|NOAUTH|invalid password|no password is set/i, 'Correct the user and password in REDIS_URL.'],
+  [/ENOTFOUND|EAI_AGAIN/, 'Correct the host in REDIS_URL.'],
+  [/ECONNREFUSED/, 'Start it, or correct host and port in REDIS_URL.'],
+  [
+    /certificate|CERT/,
+    'Correct the host in REDIS_URL, or add the CA that signed the certificate with NODE_EXTRA_CA_CERTS.',
+  ],
+  [
+    /ECONNRESET|Connection is closed|EPROTO|wrong version/i,
+    'If it expects TLS, write rediss:// in REDIS_URL.',
+  ],
+  [
+    /ETIMEDOUT/,
+    'Correct host and port in REDIS_URL. If the server has no TLS, write redis://, not rediss://.',
+  ],
+  [/NOPERM/, 'Allow the user in REDIS_URL all commands and keys.'],
+];
+
+function describeConnectError(url: string, reason: string): string {
+  const remedy = remedies.find(([pattern]) => pattern.test(reason))?.[1] ?? 'Start it, or correct REDIS_URL.';
+  return `No connection to Redis at ${withoutCredentials(url)} (${reason}). ${remedy}`;
 }
 
 /**
@@ -51,14 +83,18 @@ async function assertDatabase(redis: Redis, url: string): Promise<void> {
 /**
  * Opens a connection like {@link connectRedis} for optional uses: if Redis is unavailable, it connects later. Commands
  * that are called in one turn share one write, because builds coordinate many files at once.
+ *
+ * @param warn gets the reason and the remedy if Redis is unavailable now.
  */
-export async function connectOptionalRedis(url: string): Promise<Redis> {
+export async function connectOptionalRedis(url: string, warn: (message: string) => void): Promise<Redis> {
   const redis = createFastRedis(url, { enableAutoPipelining: true });
-  const isConnected = await redis.connect().then(
-    () => true,
-    () => false,
-  );
-  if (isConnected) await assertDatabase(redis, url);
+  try {
+    await redis.connect();
+  } catch (error) {
+    warn(describeConnectError(url, reasonOf(redis, error)));
+    return redis;
+  }
+  await assertDatabase(redis, url);
   return redis;
 }
 
@@ -74,8 +110,7 @@ function createFastRedis(url: string, options: Pick<RedisOptions, 'enableAutoPip
     connectTimeout: commandTimeoutMs,
     retryStrategy: reconnectDelay,
   });
-  // Without a listener, ioredis prints each failed reconnect; failing commands report errors anyway.
-  redis.on('error', () => undefined);
+  redis.on('error', (error) => connectionErrors.set(redis, error));
   return redis;
 }
 
@@ -90,13 +125,35 @@ function reconnectDelay(attempt: number): number {
   return Math.min(100 * attempt, 2_000);
 }
 
-/** Returns Redis' version and eviction policy: it must not evict jobs. @throws if it does not respond. */
-export async function pingRedis(redis: Redis): Promise<{ version: string; maxmemoryPolicy: string | null }> {
-  const info = await redis.info();
-  // Valkey also reports a compatible version of Redis.
-  const [, version = 'unknown'] =
-    /^valkey_version:(\S+)/m.exec(info) ?? /^redis_version:(\S+)/m.exec(info) ?? [];
-  return { version, maxmemoryPolicy: /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? null };
+/** What Redis reports about itself. */
+export interface RedisFacts {
+  version: string;
+  /** It must not evict jobs; null if the server does not report it. */
+  maxmemoryPolicy: string | null;
+  /** Bytes in use, and the limit; null without a limit. At the limit, Redis refuses writes. */
+  memory: { used: number; max: number } | null;
+}
+
+/** Reads {@link RedisFacts}. @throws {LecternError} INTERNAL_ERROR with the reason, if Redis does not respond. */
+export async function pingRedis(redis: Redis): Promise<RedisFacts> {
+  const info = await redis.info().catch((error: unknown) => {
+    throw new LecternError('INTERNAL_ERROR', reasonOf(redis, error), { cause: error });
+  });
+  const field = (name: string) => new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1];
+  const [used, max] = [Number(field('used_memory')), Number(field('maxmemory'))];
+  return {
+    // Valkey also reports a compatible version of Redis.
+    version: field('valkey_version') ?? field('redis_version') ?? 'unknown',
+    maxmemoryPolicy: field('maxmemory_policy') ?? null,
+    memory: max > 0 ? { used, max } : null,
+  };
+}
+
+/** Throws if Redis has no memory for another write. @throws {LecternError} INTERNAL_ERROR with the remedy. */
+export function assertRoom({ memory }: Pick<RedisFacts, 'memory'>): void {
+  if (memory === null || memory.used < memory.max) return;
+  const reason = `Redis is full: it uses ${memory.used} of ${memory.max} bytes and refuses writes. Raise its maxmemory.`;
+  throw new LecternError('INTERNAL_ERROR', reason);
 }
 
 /** Lua code for scripts in Redis: sets `now` to the time of Redis in ms, because the clocks of processes differ. */

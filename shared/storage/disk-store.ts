@@ -39,6 +39,7 @@ const listPage = 1000;
  * v1/assets/ab/<sha256>            v1/cache/ab/<sha256>
  * v1/archives/ab/<key>/<sha256>.zip
  * v1/erasures/<name>               the ledger of erasures: empty files
+ * v1/identity/<uuid>               the name of the store, which MongoDB knows: an empty file
  * v1/tmp/<uuid>                    incomplete files, on the same filesystem, so that a rename publishes them
  * v1/proxied/<time>-<uuid>         links to files that a proxy is about to send
  * ```
@@ -54,6 +55,7 @@ export function createDiskStore(folder: string): Store {
     cache: createBlobStore(join(root, 'cache'), { ...shared, durable: false }),
     archives: createArchiveStore(join(root, 'archives'), shared),
     erasures: createNameSet(join(root, 'erasures'), temporaries),
+    identity: createNameSet(join(root, 'identity'), temporaries),
     sweepTemporaries: async (olderThanSeconds) =>
       (await sweep(temporaries, olderThanSeconds)) + (await links.sweep(olderThanSeconds)),
     check: async () => ({ place: folder, ...(await check(temporaries)) }),

@@ -141,6 +141,8 @@ export interface Store {
   readonly archives: ArchiveStore;
   /** The ledger of erasures: outside of MongoDB, because a restore of MongoDB must not undo it. */
   readonly erasures: NameSet;
+  /** Names by which MongoDB recognizes the store. */
+  readonly identity: NameSet;
   /**
    * Removes the remains of crashed writers: temporary files without a write for `olderThanSeconds`, which must be
    * longer than any build.

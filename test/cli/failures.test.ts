@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, inject, test } from 'vitest';
+import mongoose from 'mongoose';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { findMongod } from '../../shared/embedded/find-mongod.ts';
+import { startMongod } from '../../shared/embedded/mongod.ts';
 import { errorIn, lecternCommand, lecternHere, startCommand } from './command-line.ts';
 import type { Environment } from './command-line.ts';
 import { temporaryFolder } from '../support/folders.ts';
@@ -68,7 +71,7 @@ test('start reports everything that is missing at once, and each item once', asy
     expect.stringMatching(/^Generated secrets for settings that are not set, .*LECTERN_KEY_PEPPER/),
     expect.stringMatching(/^lectern: The store in .* cannot be written to/),
     expect.stringMatching(/^MongoDB at .* does not respond/),
-    expect.stringMatching(/^Redis at redis:\/\/127\.0\.0\.1:1 does not respond .*REDIS_URL/),
+    expect.stringMatching(/^No connection to Redis at redis:\/\/127\.0\.0\.1:1 \(.*REDIS_URL/),
   ]);
   expect(stderr).not.toContain('hunter2');
 });
@@ -112,4 +115,35 @@ test('a reader that closes the pipe early is not a failure', async () => {
   const command = ['/bin/sh', '-c', `"$@" | true`, 'sh', ...lecternCommand, '--help'];
   const { stderr } = await startCommand(command, {}).finished;
   expect(stderr).toBe('');
+});
+
+test('doctor reports a user of MongoDB that may not write', async () => {
+  const folder = await temporaryFolder();
+  const mongod = await findMongod({
+    cacheDir: inject('cacheDir'),
+    report: () => undefined,
+    signal: new AbortController().signal,
+  });
+  const binary = join(folder, 'mongod-with-accounts');
+  await writeFile(binary, `#!/bin/sh\nexec '${mongod}' --auth "$@"\n`, { mode: 0o755 });
+  const server = await startMongod({ binary, dbPath: join(folder, 'db') });
+  onTestFinished(() => server.stop());
+  const admin = await mongoose.createConnection(server.url).asPromise();
+  const user = { createUser: 'reader', pwd: 'secret', roles: ['read'] };
+  // MongoDB lets connections from its own host create the first user.
+  const root = { createUser: 'root', pwd: 'secret', roles: ['root'] };
+  await admin.getClient().db('admin').command(root);
+  await admin.close();
+  const withUser = (name: string, database: string) =>
+    server.url.replace('//', `//${name}:secret@`) + `?authSource=${database}`;
+  const asRoot = await mongoose.createConnection(withUser('root', 'admin')).asPromise();
+  await asRoot.getClient().db('lectern').command(user);
+  await asRoot.close();
+
+  const environment = { MONGODB_URI: withUser('reader', 'lectern'), REDIS_URL: inject('redisUrl') };
+  const { stdout } = await lecternHere({ ...environment, LECTERN_DATA_DIR: folder }, 'doctor', '--json');
+  const { checks } = JSON.parse(stdout) as { checks: { name: string; ok: boolean; message: string }[] };
+  const finding = checks.find(({ name }) => name === 'MongoDB');
+  expect(finding).toMatchObject({ ok: false });
+  expect(finding?.message).toMatch(/may not insert documents .*Give it the role readWrite/);
 });

@@ -12,7 +12,7 @@ test('a hanging Redis blocks no request: files are found and downloaded without 
   onTestFinished(() => harness.close());
   const { hostname, port } = new URL(harness.servers.redisUrl);
   const proxy = await startFrozenProxy({ host: hostname, port: Number(port) });
-  const redis = await connectOptionalRedis(`redis://127.0.0.1:${proxy.port}`);
+  const redis = await connectOptionalRedis(`redis://127.0.0.1:${proxy.port}`, () => undefined);
   const coordination = createCoordination(redis, harness.config);
   onTestFinished(() => {
     coordination.usage.close();

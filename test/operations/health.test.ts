@@ -2,10 +2,12 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
+import { release } from '../../shared/platform/paths.ts';
 import { startRedis } from '../../shared/embedded/redis.ts';
 import { connectRedis } from '../../shared/platform/redis.ts';
 import { useApi, useStarted } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { buildOrganization } from '../support/factories.ts';
 import { ask, jsonOf } from '../support/answers.ts';
 
 const redis = useStarted(
@@ -20,12 +22,14 @@ async function statusOf(check: 'live' | 'ready', address = api.url) {
 }
 
 const live = { status: 200, body: { status: 'ok' } };
-const good = { mongodb: 'ok', indexes: 'ok', redis: 'ok', store: 'ok' };
-const ready = { status: 200, body: { status: 'ok', checks: good } };
-const notReady = (failed: Partial<typeof good>) => ({
-  status: 503,
-  body: { status: 'unavailable', checks: { ...good, ...failed } },
+const good = { mongodb: 'ok', indexes: 'ok', redis: 'ok', redisMemory: 'ok', store: 'ok' };
+const ready = { status: 200, body: { release, status: 'ok', checks: good } };
+const degraded = (failed: Partial<typeof good>) => ({
+  status: 200,
+  body: { release, status: 'degraded', checks: { ...good, ...failed } },
 });
+const isDegraded = async () => isDeepStrictEqual((await statusOf('ready')).body, withoutRedis.body);
+const withoutRedis = degraded({ redis: 'failed', redisMemory: 'failed' });
 
 test('concurrent requests share one check of MongoDB and Redis', async () => {
   const database = api.db.connection.db;
@@ -50,27 +54,40 @@ test('concurrent requests share one check of MongoDB and Redis', async () => {
   expect(calls).toBeLessThan(20);
 });
 
-test('an API is not ready while Redis is down, stays live, and recovers', async () => {
+test('an API without Redis is degraded, still serves learners and lists, and recovers', async () => {
   expect(await statusOf('live')).toEqual(live);
   expect(await statusOf('ready')).toEqual(ready);
+  const { headers } = await buildOrganization(api);
 
   redis.current.kill();
   await redis.current.exited;
-  await waitFor('the failure', async () => (await statusOf('ready')).status === 503);
-  expect(await statusOf('ready')).toEqual(notReady({ redis: 'failed' }));
+  await waitFor('the failure', isDegraded);
+  expect(await statusOf('ready')).toEqual(withoutRedis);
   expect(await statusOf('live')).toEqual(live);
+  expect((await ask(`${api.url}/api/lessons`, { headers })).status).toBe(200);
 
   redis.current = await startRedis({ port: redis.current.port });
-  await waitFor('the API to be ready again', async () => (await statusOf('ready')).status === 200);
+  await waitFor('the API to be ready again', async () => isDeepStrictEqual(await statusOf('ready'), ready));
 });
 
-test('an API whose database lacks an index, or that cannot write to its store, is not ready', async () => {
+test('an API whose Redis is full is degraded', async () => {
+  const view = await connectRedis(redis.current.url);
+  onTestFinished(async () => {
+    await view.config('SET', 'maxmemory', '0');
+    view.disconnect();
+  });
+  await view.config('SET', 'maxmemory', '1');
+  const full = degraded({ redisMemory: 'failed' });
+  await waitFor('a full Redis', async () => isDeepStrictEqual(await statusOf('ready'), full));
+});
+
+test('an API whose database lacks an index, or that cannot write to its store, is degraded', async () => {
   const address = await api.startApi();
   await api.db.organizations.collection.dropIndexes();
-  expect(await statusOf('ready', address)).toEqual(notReady({ indexes: 'failed' }));
+  expect(await statusOf('ready', address)).toEqual(degraded({ indexes: 'failed' }));
   const temporaries = join(api.config.storeDir, 'v1', 'tmp');
   await rm(temporaries, { recursive: true });
   await writeFile(temporaries, 'a file where a folder should be');
-  const both = notReady({ indexes: 'failed', store: 'failed' });
+  const both = degraded({ indexes: 'failed', store: 'failed' });
   await waitFor('both failures', async () => isDeepStrictEqual(await statusOf('ready', address), both));
 });

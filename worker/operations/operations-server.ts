@@ -51,7 +51,7 @@ export async function startWorkerOperations(
   const { port } = config.worker;
   if (port === undefined) return null;
   const checks = {
-    mongodb: { run: () => pingMongo(db.connection) },
+    mongodb: { required: true, run: () => pingMongo(db.connection) },
     redis: { run: () => worker.ping() },
     store: { run: () => store.ping() },
     queue: {

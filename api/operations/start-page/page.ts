@@ -28,7 +28,7 @@ a:focus-visible { outline: 3px solid var(--lectern-accent); outline-offset: 2px;
   border: 1px solid var(--lectern-line); border-left: 4px solid var(--tone); border-radius: var(--lectern-radius); }
 .state h2 { margin: 0; color: var(--tone); font: inherit; font-weight: 700; white-space: nowrap; }
 .state p { margin: 0; }
-.ok { --tone: var(--lectern-right); } .no_workers { --tone: var(--lectern-partly); } .unavailable { --tone: var(--lectern-wrong); }
+.ok { --tone: var(--lectern-right); } .no_workers, .degraded { --tone: var(--lectern-partly); } .unavailable { --tone: var(--lectern-wrong); }
 ul { margin: 1.5rem 0 0; padding: 0; list-style: none; }
 li { padding: .75rem 0; border-top: 1px solid var(--lectern-line); }
 li a { font-weight: 600; }
@@ -49,10 +49,8 @@ export const startPagePolicy = [
 const states: Record<ServiceState, [title: string, text: string]> = {
   ok: ['Ready', 'Lessons play, and exports are built.'],
   no_workers: ['No worker', 'Lessons play, but exports wait and no grades are sent until a worker runs.'],
-  unavailable: [
-    'Unavailable',
-    'A server that Lectern depends on is not responding. Check the log for details.',
-  ],
+  degraded: ['Degraded', 'Lessons play, but a server or the store fails: “lectern doctor” says what to do.'],
+  unavailable: ['Unavailable', 'MongoDB does not respond: “lectern doctor” says what to do.'],
 };
 
 /** Returns the page at `/`, for operators and integrators. It refers learners to their course. */

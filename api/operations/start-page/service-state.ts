@@ -1,15 +1,15 @@
 import { cachedRead } from '../../../shared/operations/checks.ts';
 import { countWorkers } from '../../../shared/operations/workers.ts';
 import type { ExportQueue } from '../../../shared/exports/queues.ts';
-import type { ReadinessProbe } from '../../../shared/operations/checks.ts';
+import type { ReadinessProbe, ReadinessStatus } from '../../../shared/operations/checks.ts';
 
 export interface ServiceStateDependencies {
   readiness: ReadinessProbe;
   queue: ExportQueue;
 }
 
-/** The state on the start page: everything works, no worker runs, or a server fails. */
-export type ServiceState = 'ok' | 'no_workers' | 'unavailable';
+/** The state on the start page: as {@link ReadinessStatus}, or everything works but no worker runs. */
+export type ServiceState = ReadinessStatus | 'no_workers';
 
 const keepMs = 3_000;
 
@@ -25,9 +25,9 @@ export function createServiceState(deps: ServiceStateDependencies): () => Promis
 }
 
 async function readState({ readiness, queue }: ServiceStateDependencies): Promise<ServiceState> {
-  const { ready } = await readiness.read();
-  if (!ready) return 'unavailable';
+  const { status } = await readiness.read();
+  if (status !== 'ok') return status;
   const workers = await countWorkers(queue).catch(() => null);
-  if (workers === null) return 'unavailable';
+  if (workers === null) return 'degraded';
   return workers === 0 ? 'no_workers' : 'ok';
 }

@@ -24,9 +24,10 @@ const favicon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
 
 const serviceState = z.strictObject({
   name: z.literal('Lectern'),
-  status: z.enum(['ok', 'no_workers', 'unavailable']).meta({
+  status: z.enum(['ok', 'no_workers', 'degraded', 'unavailable']).meta({
     description:
-      '`no_workers`: lessons play, but exports wait and no grades are sent. `unavailable`: as `/health/ready`.',
+      '`no_workers`: lessons play, but exports wait and no grades are sent. `degraded`, `unavailable`: as in ' +
+      '`/health/ready`.',
   }),
   docs: z.string().meta({ description: 'Path of the API reference.' }),
   openapi: z.string().meta({ description: 'Path of the OpenAPI document.' }),

@@ -41,6 +41,7 @@ export interface S3StoreOptions {
  * v1/archive-files/<uuid>      bytes of archives, sent during the build; readers need a pointer to find them
  * v1/archives/<key>            pointers: a small JSON text that names file, size and SHA-256; its PUT publishes
  * v1/erasures/<name>           the ledger of erasures: empty objects
+ * v1/identity/<uuid>           the name of the store, which MongoDB knows: an empty object
  * v1/orphans/<uuid>            marks of files without a pointer; sweeps remove these files when the mark is old
  * v1/checks/<uuid>             written and deleted by checks
  * ```
@@ -56,6 +57,7 @@ export function createS3Store(settings: S3Settings, options: S3StoreOptions): St
     cache: createBlobStore(bucket, `${layoutVersion}/cache/`, settings, options),
     archives: createArchiveStore(bucket, pointers, options),
     erasures: createNameSet(bucket, `${layoutVersion}/erasures/`),
+    identity: createNameSet(bucket, `${layoutVersion}/identity/`),
     sweepTemporaries: (olderThanSeconds, signal) =>
       sweepBucket(bucket, pointers, layoutVersion, { olderThanSeconds, signal }),
     async check() {

@@ -29,7 +29,7 @@ export type StoreClient = Awaited<ReturnType<typeof joinStore>>;
 
 /** Connects a process to the store until the end of the test. */
 export async function joinStore({ servers, config, store }: Harness) {
-  const redis = await connectOptionalRedis(servers.redisUrl);
+  const redis = await connectOptionalRedis(servers.redisUrl, () => undefined);
   const coordination = createCoordination(redis, config);
   onTestFinished(() => {
     coordination.usage.close();

@@ -28,7 +28,7 @@ afterEach(() => {
 });
 
 async function join(leaseMs?: number): Promise<DownloadLeases> {
-  const connection = await connectOptionalRedis(harness.servers.redisUrl);
+  const connection = await connectOptionalRedis(harness.servers.redisUrl, () => undefined);
   connections.push(connection);
   return createDownloadLeases(new BestEffortRedis(connection, harness.config.redisPrefix), leaseMs);
 }
