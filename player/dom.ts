@@ -92,6 +92,13 @@ export function onPress(button: HTMLButtonElement, act: () => void): void {
   });
 }
 
+/** Checks whether a key press belongs to an input method, which is composing a character. */
+export function isComposing(event: KeyboardEvent): boolean {
+  // WebKit ends the composition before the key press that confirms it.
+  // oxlint-disable-next-line typescript/no-deprecated -- nothing else says it there
+  return event.isComposing || event.keyCode === 229;
+}
+
 /** Scrolls until an element is in view, and above the bar. Smoothly, unless the learner prefers reduced motion. */
 export function reveal(target: Element): void {
   const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;

@@ -1,3 +1,4 @@
+import { isComposing } from '../dom.ts';
 import { activeElement } from './focus.ts';
 
 /**
@@ -7,7 +8,7 @@ import { activeElement } from './focus.ts';
 export function moveFocusByKeys(nav: HTMLElement): void {
   nav.addEventListener('keydown', (event) => {
     const { key, altKey, ctrlKey, metaKey, shiftKey } = event;
-    if (altKey || ctrlKey || metaKey || shiftKey) return;
+    if (altKey || ctrlKey || metaKey || shiftKey || isComposing(event)) return;
     const entries = [...nav.querySelectorAll<HTMLElement>('summary, button')].filter((entry) =>
       entry.checkVisibility(),
     );

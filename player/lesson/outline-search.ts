@@ -1,4 +1,4 @@
-import { element } from '../dom.ts';
+import { element, isComposing } from '../dom.ts';
 import { message } from '../../shared/i18n/message.ts';
 import type { PlayedLesson, PlayedStep } from './read-lesson.ts';
 import { stepTitle } from './step-list.ts';
@@ -62,7 +62,7 @@ export function outlineSearch(
 
   field.addEventListener('input', search);
   field.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape' || field.value === '') return;
+    if (event.key !== 'Escape' || isComposing(event) || field.value === '') return;
     // Otherwise Escape also closes the drawer around the outline.
     event.preventDefault();
     field.value = '';

@@ -1,5 +1,5 @@
 import type { RenderOptions } from '../define.ts';
-import { element, onPress, reveal, uniqueId } from '../dom.ts';
+import { element, isComposing, onPress, reveal, uniqueId } from '../dom.ts';
 import { richText } from '../html.ts';
 import { hintParts } from './hint.ts';
 import { resultView, type Outcome } from './result-view.ts';
@@ -169,7 +169,7 @@ export function showQuestion<Answer>(
 /** Makes Enter check the answer, as in a form; forms do not submit in the widgets' sandbox. */
 export function checkOnEnter(input: HTMLElement, view: QuestionView): void {
   input.addEventListener('keydown', (event) => {
-    if (event.key !== 'Enter' || event.isComposing) return;
+    if (event.key !== 'Enter' || isComposing(event)) return;
     // Otherwise the same key press would click the button that now has the focus.
     event.preventDefault();
     view.check();

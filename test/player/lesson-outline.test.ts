@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { useLessonPage } from './player-lab.ts';
+import { pressWhileComposing, useLessonPage } from './player-lab.ts';
 import { lessonOf, text, threeSteps } from './samples.ts';
 
 const { view, page, focused } = useLessonPage();
@@ -143,6 +143,11 @@ describe('the outline of a lesson with 1,000 steps', () => {
     expect(await focused()).toBe('Step no. 770');
     await field().fill('nowhere');
     await outline().getByText('0 steps found').waitFor();
+    for (const key of ['Escape', 'ArrowDown']) await pressWhileComposing(field(), key);
+    expect([await field().inputValue(), await field().evaluate('document.activeElement.type')]).toEqual([
+      'nowhere',
+      'search',
+    ]);
     await field().press('Escape');
     expect(await field().inputValue()).toBe('');
     expect(await entry('Step no. 770').isVisible()).toBe(true);

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { basename, extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { contentType } from 'mime-types';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { beforeEach, expect } from 'vitest';
 import { closeContexts, sharedBrowser } from '../support/browser.ts';
 import { listen } from '../support/serve.ts';
@@ -98,6 +98,13 @@ export function useWidgetPage() {
     onTestFinished(async () => expect(await view.failures()).toEqual([]));
   });
   return { lab, view, page: useStarted(() => Promise.resolve(view.page)) };
+}
+
+/** Presses a key in a field as browsers do while an input method is open; WebKit ends the composition before it. */
+export async function pressWhileComposing(field: Locator, key: string): Promise<void> {
+  for (const browser of [{ isComposing: true }, { keyCode: 229 }]) {
+    await field.dispatchEvent('keydown', { key, cancelable: true, ...browser });
+  }
 }
 
 async function startLab() {
