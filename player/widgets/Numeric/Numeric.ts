@@ -37,6 +37,12 @@ export default defineWidget(
         const row = element('div', { class: 'lectern-number' }, input);
         if (unit) row.append(unitText);
         row.append(said);
+        /** The number in the field: its text may have fewer digits. */
+        let written: { text: string; value: number } | undefined;
+        function write(value: number): void {
+          input.value = writeNumber(value, language);
+          written = { text: input.value, value };
+        }
         const withUnit = (value: number) =>
           [writeNumber(value, language), unit].filter(Boolean).join('\u00a0');
 
@@ -44,15 +50,16 @@ export default defineWidget(
           element: row,
           instruction: message(language, 'numeric.instruction'),
           askFirst: message(language, 'numeric.numberFirst', { example: writeNumber(12.5, language) }),
-          read: () => parseNumber(input.value, language, unit),
+          read: () =>
+            input.value === written?.text ? written.value : parseNumber(input.value, language, unit),
           restore(state) {
             if (typeof state !== 'number') return false;
-            input.value = writeNumber(state, language);
+            write(state);
             return true;
           },
           show(answer, { score, isClosed }) {
             // As it was read, without the unit that follows.
-            input.value = writeNumber(answer, language);
+            write(answer);
             input.disabled = true;
             if (!score) return;
             const isRight = score.score === score.maxScore;
