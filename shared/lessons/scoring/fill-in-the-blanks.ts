@@ -1,5 +1,6 @@
 import { listOf, recordOf } from '../json-values.ts';
 import { earnedByParts, partIdOf, readPoints, textOf } from './scoring.ts';
+import { typedText } from './typed-text.ts';
 import type { QuestionFacts, Score, WidgetScoring } from './scoring.ts';
 
 /** The gaps and the scoring of texts with blanks. */
@@ -111,35 +112,84 @@ export function isAccepted(
   text: string,
 ): boolean {
   if (text.length > maxBlankCharacters) return false;
-  const given = normalized(text, options);
-  if (given === '') return false;
-  return answers.some((answer) => {
-    const accepted = normalized(answer, options);
-    return given === accepted || (options.allowTypos && isTypo(given, accepted));
+  const forms = formsOf(text, options).flatMap((form) => [form, form.replace(finalStop, '')]);
+  const given = forms.filter((form) => form !== '');
+  return answers
+    .flatMap((answer) => formsOf(answer, options))
+    .some((accepted) =>
+      given.some((form) => form === accepted || (options.allowTypos && isTypo(form, accepted))),
+    );
+}
+
+/** Marks of Latin, Greek, Cyrillic, Hebrew and Arabic. Vowel signs of Indic scripts are not accents. */
+const accents = /[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670\u0640]/g;
+
+/** Letters without their marks, for those that Unicode does not take apart. */
+const plainLetters = new Map(
+  Object.entries({
+    œ: 'oe',
+    æ: 'ae',
+    ø: 'o',
+    ł: 'l',
+    đ: 'd',
+    ð: 'd',
+    þ: 'th',
+    ħ: 'h',
+    ŧ: 't',
+    ı: 'i',
+    ٱ: 'ا',
+    ى: 'ي',
+  }),
+);
+
+/** How writers of German and Nordic languages replace letters that their keyboard lacks. */
+const replacedLetters = new Map(Object.entries({ ä: 'ae', ö: 'oe', ü: 'ue', ø: 'oe', å: 'aa' }));
+
+const finalStop = / ?[.。।۔]$/;
+
+/** Returns a text, in the forms to compare, without the differences that do not count. */
+function formsOf(
+  text: string,
+  { caseSensitive, ignoreAccents }: Pick<BlanksQuestion, 'caseSensitive' | 'ignoreAccents'>,
+): string[] {
+  // Learners do not see these differences, or cannot type them.
+  let plain = typedText(text).replace(/[“”„‟«»]|''/g, '"');
+  plain = plain.replace(/ß/g, 'ss').replace(/ẞ/g, 'SS').replace(/ی/g, 'ي').replace(/ک/g, 'ك');
+  // The dotted capital of Turkish leaves its dot, and Greek has a second small letter at the end of words.
+  if (!caseSensitive)
+    plain = plain
+      .toLowerCase()
+      .replace(/i\u0307/g, 'i')
+      .replace(/ς/g, 'σ');
+  if (!ignoreAccents) return [plain];
+  return [plain, replaceLetters(plain, replacedLetters)].map((form) =>
+    replaceLetters(form.normalize('NFD').replace(accents, '').normalize('NFC'), plainLetters),
+  );
+}
+
+/** @param letters by the lower-case letter; capitals get capitals */
+function replaceLetters(text: string, letters: ReadonlyMap<string, string>): string {
+  return text.replace(/\p{L}/gu, (letter) => {
+    const capitals = letters.get(letter.toLowerCase())?.replace(/^./, (first) => first.toUpperCase());
+    return letters.get(letter) ?? capitals ?? letter;
   });
 }
 
-/** Vowel signs of Indic scripts are not accents, so only these marks count: Latin, Greek, Cyrillic, Arabic. */
-const accents = /[\u0300-\u036f\u064b-\u0652\u0640]/g;
-
-/** Differences that learners do not see or cannot type do not count: spaces, quotation marks, dashes. */
-function normalized(
-  text: string,
-  { caseSensitive, ignoreAccents }: Pick<BlanksQuestion, 'caseSensitive' | 'ignoreAccents'>,
-): string {
-  let plain = text.normalize('NFKC').replace(/[‘’ʼ`´]/g, "'");
-  plain = plain.replace(/[“”„«»]/g, '"').replace(/[‐‑‒–—−]/g, '-');
-  plain = plain.replace(/\s+/g, ' ').trim();
-  if (!caseSensitive) plain = plain.toLowerCase();
-  return ignoreAccents ? plain.normalize('NFD').replace(accents, '').normalize('NFC') : plain;
-}
-
-/** Recognizes one wrong, missing, extra or swapped character, or two in words of ten or more characters. */
+/**
+ * Recognizes one wrong, missing, extra or swapped character, or two in words of ten or more characters. Another number is
+ * no typo.
+ */
 function isTypo(given: string, accepted: string): boolean {
+  if (numbersIn(given) !== numbersIn(accepted)) return false;
   const [a, b] = [[...given], [...accepted]];
   const allowed = b.length >= 10 ? 2 : b.length >= 4 ? 1 : 0;
   if (b.length > maxTypoCharacters || Math.abs(a.length - b.length) > allowed) return false;
   return editDistance(a, b) <= allowed;
+}
+
+/** Returns the numbers in a text, with their signs, as one text. */
+function numbersIn(text: string): string {
+  return (text.match(/(?:(?:^|[ (])[-+])?\d+(?:[.,:/]\d+)*/g) ?? []).join(';');
 }
 
 /** Counts insertions, deletions, replacements, and swaps of neighbors (optimal string alignment). */
