@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { loadConfig } from '../shared/platform/config.ts';
 import type { Config } from '../shared/platform/config.ts';
 import { codeOf, LecternError } from '../shared/platform/errors.ts';
@@ -82,7 +83,8 @@ async function connect(context: CommandContext, simulator: Simulator, org: strin
   for (const { _id, name } of await findPlatformsOfIssuer(db, issuer)) {
     if (name === platformName) await removePlatform(db, _id);
   }
-  const { clientId, deploymentIds } = await addLectern(simulator, config);
+  const keySetId = randomUUID();
+  const { clientId, deploymentIds } = await addLectern(simulator, config, keySetId);
   return createPlatform(db, {
     organizationId,
     issuer,
@@ -92,18 +94,19 @@ async function connect(context: CommandContext, simulator: Simulator, org: strin
     tokenUrl: urls.token,
     jwksUrl: urls.jwks,
     tokenAudience: null,
+    keySetId,
     name: platformName,
     status: 'active',
   });
 }
 
-async function addLectern(simulator: Simulator, config: Config) {
+async function addLectern(simulator: Simulator, config: Config, keySetId: string) {
   const lectern = `${await platformFacingUrl(config)}/lti`;
   return simulator.addTool({
     name: 'Lectern',
     loginUrl: `${lectern}/login`,
     redirectUris: [`${lectern}/launch`],
-    jwksUrl: `${lectern}/jwks`,
+    jwksUrl: `${lectern}/jwks/${keySetId}`,
     targetLinkUri: `${lectern}/launch`,
     custom: {
       [customParameters.resourceLinkHistory]: '$ResourceLink.id.history',

@@ -27,12 +27,12 @@ export interface ChosenItem {
  */
 export async function deepLinkingResponse(
   { keys }: { keys: LtiKeys },
-  { clientId, issuer }: Pick<LtiPlatform, 'clientId' | 'issuer'>,
+  { clientId, issuer, keySetId }: Pick<LtiPlatform, 'clientId' | 'issuer' | 'keySetId'>,
   { deploymentId, data }: Pick<Selection, 'deploymentId' | 'data'>,
   items: readonly ChosenItem[],
   baseUrl: string,
 ): Promise<string> {
-  const { kid, privateKey } = await keys.signer();
+  const { kid, privateKey } = await keys.signer(keySetId);
   return new SignJWT({
     nonce: randomBytes(16).toString('base64url'),
     [claim.messageType]: messageTypes.deepLinkingResponse,

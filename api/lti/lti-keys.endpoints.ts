@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { LecternError } from '../../shared/platform/errors.ts';
+import { pathParam } from '../http/context.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import { publicAccess } from '../http/public-access.ts';
-import { json } from '../http/responses.ts';
+import { failure, json } from '../http/responses.ts';
 import type { LtiDependencies } from './dependencies.ts';
 
 const keySet = z
@@ -20,6 +22,8 @@ const keySet = z
   })
   .meta({ id: 'KeySet', description: 'A JWK set (RFC 7517).' });
 
+const unknownKeySet = 'Key set not found';
+
 const keySetExample = {
   keys: [
     {
@@ -33,18 +37,23 @@ const keySetExample = {
   ],
 };
 
-/** GET /lti/jwks: the public keys with which learning platforms check Lectern's signatures. */
+/** GET /lti/jwks/{keySetId}: the public keys with which one learning platform checks Lectern's signatures. */
 export const getKeySet = defineEndpoint(
   {
     method: 'get',
-    path: '/lti/jwks',
+    path: '/lti/jwks/:keySetId',
     access: publicAccess('GET, HEAD, OPTIONS'),
     errors: apiErrors(),
+    laterParams: z.object({
+      keySetId: z
+        .string()
+        .meta({ description: 'The key set of one platform, from `lectern platform invite` or `list`.' }),
+    }),
     operationId: 'getKeySet',
     tag: 'LTI',
-    summary: 'Fetch the public keys of this service',
+    summary: 'Fetch the public keys for a platform',
     description:
-      'Learning platforms check the service’s signatures with these keys. A new key is published a day before it signs, ' +
+      'A learning platform checks the service’s signatures with these keys, which sign for no other platform. A new key is published a day before it signs, ' +
       'and stays for a month after it has signed for the last time.',
     responses: {
       200: json(
@@ -54,8 +63,13 @@ export const getKeySet = defineEndpoint(
         // An hour is safe, because a new key is published a day before it signs.
         { 'Cache-Control': z.literal('public, max-age=3600') },
       ),
+      404: failure('There is no such key set.', unknownKeySet),
     },
   },
   ({ lti }: { lti: Pick<LtiDependencies['lti'], 'keys'> }) =>
-    async () => ({ status: 200, body: await lti.keys.publicKeys() }),
+    async ({ ctx }) => {
+      const keys = await lti.keys.publicKeys(pathParam(ctx, 'keySetId') ?? '');
+      if (keys === null) throw new LecternError('NOT_FOUND', unknownKeySet);
+      return { status: 200, body: keys };
+    },
 );

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { messageOf } from '../../shared/platform/errors.ts';
 import { responseJson } from '../../shared/lti/platform-requests.ts';
 import type { PlatformResponse, PlatformClient } from '../../shared/lti/platform-requests.ts';
-import { areRelated, platformUrlFault } from '../../shared/lti/platform-url.ts';
+import { areOnOneSite, areRelated, platformUrlFault } from '../../shared/lti/platform-url.ts';
 import { messageTypes, platformConfiguration } from '../../shared/lti/claims.ts';
 import { RegistrationFault } from './registration-faults.ts';
 
@@ -15,8 +15,12 @@ const configurationSchema = z.object({
   token_endpoint: z.string(),
   jwks_uri: z.string(),
   registration_endpoint: z.string(),
-  /** The `aud` of token requests, if it is not the token endpoint. */
-  authorization_server: z.string().min(1).max(1024).optional().catch(undefined),
+  /** The `aud` of token requests (Brightspace). Canvas names a host here, and means its token endpoint. */
+  authorization_server: z
+    .url({ protocol: /^https?$/ })
+    .max(1024)
+    .optional()
+    .catch(undefined),
   scopes_supported: lists,
   [platformConfiguration]: z
     .object({
@@ -36,7 +40,7 @@ export interface PlatformConfiguration {
   tokenUrl: string;
   jwksUrl: string;
   registrationUrl: string;
-  /** Null for the token endpoint's URL. */
+  /** Null for the token endpoint's URL, also if the platform names an audience on another site. */
   tokenAudience: string | null;
   /** Such as "moodle". */
   product: string | null;
@@ -76,11 +80,22 @@ export async function fetchConfiguration(
     tokenUrl: given.token_endpoint,
     jwksUrl: given.jwks_uri,
     registrationUrl: given.registration_endpoint,
-    tokenAudience: given.authorization_server ?? null,
+    tokenAudience: audienceOf(given),
     product: platform?.product_family_code ?? null,
     scopes: given.scopes_supported ?? null,
     placements: deepLinking?.placements ?? null,
   };
+}
+
+/**
+ * Returns the audience that a platform names if it is on the site that receives the assertions. Any other audience would
+ * let a platform collect assertions for someone else; only the operator may set one.
+ */
+function audienceOf({
+  authorization_server: audience,
+  token_endpoint: tokenUrl,
+}: z.output<typeof configurationSchema>): string | null {
+  return audience !== undefined && areOnOneSite([audience, tokenUrl]) ? audience : null;
 }
 
 async function get(client: PlatformClient, url: string): Promise<PlatformResponse> {

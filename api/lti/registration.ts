@@ -4,6 +4,7 @@ import { LecternError, messageOf } from '../../shared/platform/errors.ts';
 import { customParameters, gradeScopes, messageTypes, toolConfiguration } from '../../shared/lti/claims.ts';
 import { responseJson, PlatformRequestError } from '../../shared/lti/platform-requests.ts';
 import type { PlatformResponse, PlatformClient } from '../../shared/lti/platform-requests.ts';
+import type { LtiKeys } from '../../shared/lti/keys.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { createPlatform } from '../../shared/models/lti-platform.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
@@ -30,7 +31,7 @@ const wantedScopes: string[] = [gradeScopes.lineItem, gradeScopes.score];
 interface Dependencies {
   config: Pick<Config, 'download'>;
   db: Database;
-  lti: { client: PlatformClient };
+  lti: { client: PlatformClient; keys: LtiKeys };
 }
 
 export interface RegistrationRequest {
@@ -74,11 +75,14 @@ export async function registerTool(deps: Dependencies, request: RegistrationRequ
 async function register(
   { config, db, lti }: Dependencies,
   { configurationUrl, registrationToken, publicUrl }: RegistrationRequest,
-  { organizationId }: LtiRegistration,
+  { organizationId, keySetId }: LtiRegistration,
 ): Promise<LtiPlatform> {
   const { allowedPrivateHosts } = config.download;
   const configuration = await fetchConfiguration(lti.client, configurationUrl, allowedPrivateHosts);
-  const response = await post(lti.client, configuration, registrationToken, publicUrl);
+  // Creates the key set: platforms may fetch it during the registration.
+  await lti.keys.signer(keySetId);
+  const registration = toolRegistration(configuration, publicUrl, keySetId);
+  const response = await post(lti.client, configuration.registrationUrl, registrationToken, registration);
   const parsed = responseSchema.safeParse(responseJson(response));
   if (!parsed.success) {
     throw new RegistrationFault('registration_unclear', `it returned ${response.status} without a client_id`);
@@ -96,6 +100,7 @@ async function register(
       tokenUrl,
       jwksUrl,
       tokenAudience,
+      keySetId,
       name,
       status: 'pending',
     });
@@ -122,20 +127,20 @@ const responseSchema = z.object({
 /** Posts the registration. @returns a response with a 2xx status. */
 async function post(
   client: PlatformClient,
-  configuration: PlatformConfiguration,
+  registrationUrl: string,
   registrationToken: string | null,
-  publicUrl: string,
+  registration: object,
 ): Promise<PlatformResponse> {
   let response: PlatformResponse;
   try {
-    response = await client.request(configuration.registrationUrl, {
+    response = await client.request(registrationUrl, {
       method: 'POST',
       headers: {
         'Content-Type': 'application/json',
         Accept: 'application/json',
         ...(registrationToken !== null && { Authorization: `Bearer ${registrationToken}` }),
       },
-      body: JSON.stringify(toolRegistration(configuration, publicUrl)),
+      body: JSON.stringify(registration),
     });
   } catch (error) {
     const isUnsent = error instanceof PlatformRequestError && error.reason === 'blocked_address';
@@ -153,7 +158,7 @@ async function post(
 }
 
 /** Returns Lectern's client metadata (OpenID Connect Dynamic Registration, LTI Dynamic Registration 1.0). */
-function toolRegistration({ scopes, placements }: PlatformConfiguration, baseUrl: string) {
+function toolRegistration({ scopes, placements }: PlatformConfiguration, baseUrl: string, keySetId: string) {
   const launch = `${baseUrl}/lti/launch`;
   const supportedPlacements =
     placements === null ? [] : wantedPlacements.filter((placement) => placements.includes(placement));
@@ -164,7 +169,7 @@ function toolRegistration({ scopes, placements }: PlatformConfiguration, baseUrl
     initiate_login_uri: `${baseUrl}/lti/login`,
     redirect_uris: [launch],
     client_name: 'Lectern',
-    jwks_uri: `${baseUrl}/lti/jwks`,
+    jwks_uri: `${baseUrl}/lti/jwks/${keySetId}`,
     token_endpoint_auth_method: 'private_key_jwt',
     scope: wantedScopes.filter((scope) => scopes?.includes(scope) ?? true).join(' '),
     [toolConfiguration]: {

@@ -1,40 +1,54 @@
 import type { Command } from 'commander';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { platformUrlFault } from '../../shared/lti/platform-url.ts';
+import { createLtiKeys } from '../../shared/lti/keys.ts';
+import { areOnOneSite, platformUrlFault } from '../../shared/lti/platform-url.ts';
 import {
-  approvePlatform,
+  changePlatform,
   createPlatform,
+  findKeySetOfClient,
+  findPlatformsOfIssuer,
   listPlatforms,
   removePlatform,
 } from '../../shared/models/lti-platform.ts';
-import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
-import { invitationHours, inviteRegistration } from '../../shared/models/lti-registration.ts';
+import type { LtiPlatform, PlatformChanges } from '../../shared/models/lti-platform.ts';
+import { inviteRegistration } from '../../shared/models/lti-registration.ts';
 import { listOrganizations } from '../../shared/models/organization.ts';
 import { platformFacingUrl } from '../installation/urls.ts';
 import { contextCommand, readingCommand, requireOrganization } from '../installation/context.ts';
 import type { CommandContext } from '../installation/context.ts';
-import { table } from '../terminal/output.ts';
 import { collectLtiIds, parseLtiId, parseName, parseUuid, parseHttpUrl } from '../terminal/option-parsers.ts';
 
-interface AddOptions {
+interface UrlOptions {
+  authUrl?: string;
+  tokenUrl?: string;
+  jwksUrl?: string;
+  tokenAudience?: string;
+}
+
+interface AddOptions extends Required<Omit<UrlOptions, 'tokenAudience'>> {
   org: string;
   issuer: string;
   clientId: string;
   deploymentId?: string[];
-  authUrl: string;
-  tokenUrl: string;
-  jwksUrl: string;
   tokenAudience?: string;
+  keySet?: string;
+  name?: string;
+}
+
+interface UpdateOptions extends UrlOptions {
+  issuer?: string;
+  clientId?: string;
   name?: string;
 }
 
 /** `lectern platform …` */
 export function addPlatformCommands(platform: Command): void {
-  addAdd(platform);
   addInvite(platform);
+  addAdd(platform);
   addList(platform);
   addApprove(platform);
+  addUpdate(platform);
   addRemove(platform);
 }
 
@@ -55,11 +69,19 @@ function addAdd(platform: Command): void {
       .requiredOption('--token-url <url>', 'its token endpoint')
       .requiredOption('--jwks-url <url>', 'its key set (JWKS)')
       .option('--token-audience <text>', 'the aud of token requests; by default its token endpoint')
+      .option('--key-set <id>', "Lectern's key set that the platform has, from `invite`", parseUuid)
       .option('--name <name>', 'display name', parseName),
-    async ({ config, db, audit }, { org, ...options }: AddOptions) => {
+    async ({ config, db, audit, secrets }, { org, ...options }: AddOptions) => {
       checkUrls(config, options);
-      const { deploymentId: deploymentIds = [], tokenAudience = null, name = null, ...given } = options;
+      const {
+        deploymentId: deploymentIds = [],
+        tokenAudience = null,
+        name = null,
+        keySet,
+        ...given
+      } = options;
       const { _id: organizationId } = await requireOrganization(db, org);
+      const keySetId = keySet ?? (await findKeySetOfClient(db, given));
       const added = await createPlatform(db, {
         organizationId,
         issuer: given.issuer,
@@ -69,24 +91,25 @@ function addAdd(platform: Command): void {
         tokenUrl: given.tokenUrl,
         jwksUrl: given.jwksUrl,
         tokenAudience,
+        ...(keySetId !== null && { keySetId }),
         name,
         status: 'active',
       });
+      await createLtiKeys(db, await secrets()).signer(added.keySetId);
       await audit(organizationId, 'platform.add', targetOf(added));
-      return { json: present(added), text: `Added ${describe(added)}` };
+      return {
+        json: present(added),
+        text: `Added ${describe(added)}\n${await detailsOf({ config, db }, added)}`,
+      };
     },
   );
 }
 
 /** @throws {LecternError} BAD_REQUEST that names the option. */
-function checkUrls({ download }: Config, options: Pick<AddOptions, 'authUrl' | 'tokenUrl' | 'jwksUrl'>) {
-  const urls = {
-    '--auth-url': options.authUrl,
-    '--token-url': options.tokenUrl,
-    '--jwks-url': options.jwksUrl,
-  };
+function checkUrls({ download }: Config, { authUrl, tokenUrl, jwksUrl }: UrlOptions) {
+  const urls = { '--auth-url': authUrl, '--token-url': tokenUrl, '--jwks-url': jwksUrl };
   for (const [option, url] of Object.entries(urls)) {
-    const fault = platformUrlFault(url, download.allowedPrivateHosts);
+    const fault = url === undefined ? null : platformUrlFault(url, download.allowedPrivateHosts);
     if (fault !== null) throw new LecternError('BAD_REQUEST', `${option} ${fault}.`);
   }
 }
@@ -95,17 +118,23 @@ function addInvite(platform: Command): void {
   contextCommand(
     platform
       .command('invite')
-      .description(`print a URL that lets one platform register itself within ${invitationHours} hours`)
+      .description('print the URLs for one platform, whether it registers itself or an administrator does')
       .requiredOption('--org <slug>', 'the organization whose lessons it will open'),
-    async ({ config, db, audit }, { org }: { org: string }) => {
+    async ({ config, db, audit, secrets }, { org }: { org: string }) => {
       const { _id: organizationId } = await requireOrganization(db, org);
-      const { token, expiresAt } = await inviteRegistration(db, organizationId);
+      const { token, keySetId, expiresAt } = await inviteRegistration(db, organizationId);
+      await createLtiKeys(db, await secrets()).signer(keySetId);
       await audit(organizationId, 'platform.invite', { target: null });
-      const url = `${await platformFacingUrl(config)}/lti/register/${token}`;
+      const lti = `${await platformFacingUrl(config)}/lti`;
+      const url = `${lti}/register/${token}`;
+      const keySetUrl = `${lti}/jwks/${keySetId}`;
       const text =
         `URL for one registration, until ${expiresAt.toISOString()} (shown only once):\n  ${url}\n` +
-        'Enter it in the platform, then approve its registration: lectern platform list';
-      return { json: { url, expiresAt }, text };
+        'Enter it in the platform, then approve its registration: lectern platform list\n' +
+        `Without dynamic registration, enter these URLs there, for this platform only:\n` +
+        `  login       ${lti}/login\n  launch      ${lti}/launch\n  key set     ${keySetUrl}\n` +
+        `Then connect it: lectern platform add --org ${org} --key-set ${keySetId} …`;
+      return { json: { url, expiresAt, keySetId, keySetUrl }, text };
     },
   );
 }
@@ -116,28 +145,92 @@ function addList(platform: Command): void {
       .command('list')
       .description('list the platforms of an organization, or all')
       .option('--org <slug>', 'the organization'),
-    async ({ db }, { org }: { org?: string }) => {
+    async ({ db, config }, { org }: { org?: string }) => {
       const organization = org === undefined ? undefined : await requireOrganization(db, org);
       const platforms = await listPlatforms(db, organization?._id);
-      return { json: platforms.map(presentListed), text: await platformTable(db, platforms) };
+      const baseUrl = await platformFacingUrl(config);
+      const slugs = new Map((await listOrganizations(db)).map(({ _id, slug }) => [_id, slug]));
+      const blocks = await Promise.all(
+        platforms.map(async (one) => {
+          const { _id, organizationId, status, name } = one;
+          const title = [_id, slugs.get(organizationId) ?? '', status, name ?? ''].join('  ').trimEnd();
+          return `${title}\n${await detailsOf({ config, db }, one)}`;
+        }),
+      );
+      return {
+        json: platforms.map((one) => presentListed(one, baseUrl)),
+        text: blocks.join('\n\n') || 'There are no platforms yet. See: lectern platform --help',
+      };
     },
   );
 }
 
+/** Adds the options that change a platform's URLs. */
+function withUrls(command: Command): Command {
+  return command
+    .option('--auth-url <url>', 'its OIDC authorization endpoint')
+    .option('--token-url <url>', 'its token endpoint')
+    .option('--jwks-url <url>', 'its key set (JWKS)')
+    .option('--token-audience <text>', 'the aud of token requests; "" for its token endpoint');
+}
+
+/** Returns the changes that options request. @throws {LecternError} BAD_REQUEST */
+function changesOf(config: Config, { tokenAudience, ...options }: UpdateOptions): PlatformChanges {
+  checkUrls(config, options);
+  const { authUrl, tokenUrl, jwksUrl, issuer, clientId, name } = options;
+  return {
+    ...Object.fromEntries(
+      Object.entries({ authUrl, tokenUrl, jwksUrl, issuer, clientId, name }).filter(
+        ([, value]) => value !== undefined,
+      ),
+    ),
+    ...(tokenAudience !== undefined && { tokenAudience: tokenAudience === '' ? null : tokenAudience }),
+  };
+}
+
 function addApprove(platform: Command): void {
   contextCommand(
-    platform
-      .command('approve')
-      .description(
-        'allow a platform that registered itself to launch lessons, or add deployments to a platform',
-      )
-      .argument('<id>', 'the platform', parseUuid)
-      .option('--deployment-id <id>', 'repeatable: a deployment of Lectern on the platform', collectLtiIds),
-    async ({ db, audit }, id: string, { deploymentId: deploymentIds = [] }: { deploymentId?: string[] }) => {
-      const approved = await approvePlatform(db, id, deploymentIds);
+    withUrls(
+      platform
+        .command('approve')
+        .description(
+          'allow a platform that registered itself to launch lessons, or add deployments to a platform',
+        )
+        .argument('<id>', 'the platform', parseUuid)
+        .option('--deployment-id <id>', 'repeatable: a deployment of Lectern on the platform', collectLtiIds),
+    ),
+    async (
+      { config, db, audit },
+      id: string,
+      { deploymentId: deploymentIds = [], ...options }: UrlOptions & { deploymentId?: string[] },
+    ) => {
+      const changes = changesOf(config, options);
+      const approved = await changePlatform(db, id, { ...changes, status: 'active' }, deploymentIds);
       if (approved === null) throw unknownPlatform(id);
       await audit(approved.organizationId, 'platform.approve', targetOf(approved));
-      return { json: present(approved), text: `Approved ${describe(approved)}` };
+      const text = `Approved ${describe(approved)}\n${await detailsOf({ config, db }, approved)}`;
+      return { json: present(approved), text };
+    },
+  );
+}
+
+function addUpdate(platform: Command): void {
+  contextCommand(
+    withUrls(
+      platform
+        .command('update')
+        .description("change a platform's data; its id and its learners' records stay")
+        .argument('<id>', 'the platform', parseUuid)
+        .option('--issuer <url>', 'its issuer identifier (iss)', parseHttpUrl)
+        .option('--client-id <id>', "Lectern's client id on the platform", parseLtiId)
+        .option('--name <name>', 'display name', parseName),
+    ),
+    async ({ config, db, audit }, id: string, options: UpdateOptions) => {
+      const updated = await changePlatform(db, id, changesOf(config, options));
+      if (updated === null) throw unknownPlatform(id);
+      await audit(updated.organizationId, 'platform.update', targetOf(updated));
+      const text = `Updated ${describe(updated)}\n${await detailsOf({ config, db }, updated)}`;
+      return { json: present(updated), text };
     },
   );
 }
@@ -165,7 +258,7 @@ function present({ _id, issuer, clientId, deploymentIds, status }: LtiPlatform) 
   return { id: _id, issuer, clientId, deploymentIds, status };
 }
 
-function presentListed(platform: LtiPlatform) {
+function presentListed(platform: LtiPlatform, baseUrl: string) {
   const { organizationId, name, authUrl, tokenUrl, jwksUrl, tokenAudience, createdAt } = platform;
   return {
     ...present(platform),
@@ -175,8 +268,14 @@ function presentListed(platform: LtiPlatform) {
     tokenUrl,
     jwksUrl,
     tokenAudience,
+    keySetId: platform.keySetId,
+    keySetUrl: keySetUrl(platform, baseUrl),
     createdAt,
   };
+}
+
+function keySetUrl({ keySetId }: LtiPlatform, baseUrl: string): string {
+  return `${baseUrl}/lti/jwks/${keySetId}`;
 }
 
 function describe({ _id, issuer, status, deploymentIds }: LtiPlatform): string {
@@ -187,20 +286,39 @@ function describe({ _id, issuer, status, deploymentIds }: LtiPlatform): string {
   return `platform ${_id} (${issuer}), ${status}${missing}`;
 }
 
-async function platformTable(db: CommandContext['db'], platforms: LtiPlatform[]): Promise<string> {
-  if (platforms.length === 0) return 'There are no platforms yet. See: lectern platform --help';
-  const slugs = new Map((await listOrganizations(db)).map(({ _id, slug }) => [_id, slug]));
-  const rows = platforms.map((platform) => [
-    platform._id,
-    slugs.get(platform.organizationId) ?? '',
-    platform.status,
-    platform.issuer,
-    platform.clientId,
-    platform.deploymentIds.join(' '),
-    new URL(platform.jwksUrl).host,
-    platform.name ?? '',
-  ]);
-  return table(['ID', 'ORG', 'STATE', 'ISSUER', 'CLIENT ID', 'DEPLOYMENTS', 'KEYS AT', 'NAME'], rows);
+/** Returns what an operator checks before approving a platform, with warnings. */
+async function detailsOf(
+  { config, db }: Pick<CommandContext, 'config' | 'db'>,
+  platform: LtiPlatform,
+): Promise<string> {
+  const { issuer, clientId, deploymentIds, authUrl, tokenUrl, jwksUrl, tokenAudience } = platform;
+  const lines = {
+    issuer: issuer,
+    'client id': clientId,
+    deployments: deploymentIds.join(' '),
+    login: authUrl,
+    tokens: tokenUrl,
+    audience: tokenAudience ?? tokenUrl,
+    'its keys': jwksUrl,
+    'our keys': keySetUrl(platform, await platformFacingUrl(config)),
+  };
+  const texts = Object.entries(lines).map(([name, value]) => `  ${name.padEnd(12)}${value}`);
+  const warnings = (await warningsOf(db, platform)).map((warning) => `  WARNING: ${warning}`);
+  return [...texts, ...warnings].join('\n');
+}
+
+async function warningsOf(db: CommandContext['db'], platform: LtiPlatform): Promise<string[]> {
+  const { _id, issuer, clientId, tokenUrl, jwksUrl, tokenAudience, keySetId } = platform;
+  const isOneSite = areOnOneSite([tokenUrl, jwksUrl, tokenAudience ?? tokenUrl]);
+  const twins = (await findPlatformsOfIssuer(db, issuer, clientId)).filter(
+    (other) => other._id !== _id && other.keySetId !== keySetId,
+  );
+  return [
+    ...(isOneSite
+      ? []
+      : ['tokens, audience and keys are on different sites. Are all of them this platform’s?']),
+    ...twins.map((twin) => `platform ${twin._id} has the same issuer and client id. Which one is real?`),
+  ];
 }
 
 function unknownPlatform(id: string): LecternError {

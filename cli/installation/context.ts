@@ -122,7 +122,7 @@ export function contextCommand<Arguments extends unknown[]>(
  */
 export function readingCommand<Arguments extends unknown[]>(
   command: Command,
-  run: (context: Pick<CommandContext, 'db'>, ...args: Arguments) => Promise<CommandResult>,
+  run: (context: Pick<CommandContext, 'db' | 'config'>, ...args: Arguments) => Promise<CommandResult>,
 ): void {
   withJsonOutput(command, (...args: Arguments) =>
     withContext((context) => run(context, ...args), { buildsIndexes: false }),

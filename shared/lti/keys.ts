@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, importJWK } from 'jose';
 import type { CryptoKey, JWK } from 'jose';
+import { LRUCache } from 'lru-cache';
 import { LecternError } from '../platform/errors.ts';
 import type { Database } from '../models/database.ts';
 import { addLtiKey, listLtiKeys, removeLtiKeysBefore } from '../models/lti-key.ts';
@@ -18,19 +19,29 @@ const signingMs = 90 * dayMs;
 /** A key stays published for this long after its last signature. */
 const retiredMs = 30 * dayMs;
 
-/** How long a process caches the key ring. */
+/** How long a process caches a key ring. */
 const cacheMs = 5 * 60_000;
+const maxCached = 1_000;
 
-/** Lectern's own keys (RS256, 2048 bits), which sign its messages to learning platforms. */
+/**
+ * Lectern's own keys (RS256, 2048 bits), which sign its messages to learning platforms. Each registration in a platform
+ * has a key set of its own: what Lectern signs for one platform means nothing to another, whatever client id or
+ * audience a platform names.
+ */
 export interface LtiKeys {
   /**
-   * Returns the signing key. The first call creates it.
+   * Returns the signing key of a key set. The first call creates the key set.
    *
    * @throws {LecternError} INTERNAL_ERROR if the stored key was encrypted with another LECTERN_KEY_PEPPER.
    */
-  signer(): Promise<{ kid: string; privateKey: CryptoKey }>;
-  /** Returns the JWK set for platforms: current, future and recent keys. */
-  publicKeys(): Promise<{ keys: PublicRsaKey[] }>;
+  signer(keySetId: string): Promise<SigningKey>;
+  /** Returns a key set for its platform: current, future and recent keys; null if it does not exist. */
+  publicKeys(keySetId: string): Promise<{ keys: PublicRsaKey[] } | null>;
+}
+
+interface SigningKey {
+  kid: string;
+  privateKey: CryptoKey;
 }
 
 /** An element of the JWK set. */
@@ -59,46 +70,48 @@ export function createLtiKeys(
   { keyPepper }: Pick<Secrets, 'keyPepper'>,
   now: () => Date = () => new Date(),
 ): LtiKeys {
-  let cached: { at: number; ring: Promise<KeyRing> } | null = null;
-  let opened: { kid: string; privateKey: CryptoKey } | null = null;
+  const rings = new LRUCache<string, { at: number; ring: Promise<KeyRing> }>({ max: maxCached });
+  const opened = new LRUCache<string, SigningKey>({ max: maxCached });
 
-  const load = (): Promise<KeyRing> => {
+  const load = (keySetId: string): Promise<KeyRing> => {
     const at = now().getTime();
-    if (cached !== null && at - cached.at < cacheMs) return cached.ring;
-    const ring = loadRing(db, keyPepper, new Date(at));
-    const loading = { at, ring };
-    cached = loading;
+    const cached = rings.get(keySetId);
+    if (cached !== undefined && at - cached.at < cacheMs) return cached.ring;
+    const loading = { at, ring: loadRing(db, keySetId, keyPepper, new Date(at)) };
+    rings.set(keySetId, loading);
     // Current callers get the rejection, and the next caller retries.
-    ring.catch(() => {
-      if (cached === loading) cached = null;
-    });
-    return ring;
+    loading.ring.catch(() => rings.peek(keySetId) === loading && rings.delete(keySetId));
+    return loading.ring;
   };
 
   return {
-    async signer() {
-      const { signer } = await load();
-      if (opened?.kid !== signer._id) {
-        opened = { kid: signer._id, privateKey: await openPrivateKey(signer, keyPepper) };
-      }
-      return opened;
+    async signer(keySetId) {
+      const { signer } = await load(keySetId);
+      const key = opened.get(signer._id) ?? {
+        kid: signer._id,
+        privateKey: await openPrivateKey(signer, keyPepper),
+      };
+      opened.set(key.kid, key);
+      return key;
     },
-    async publicKeys() {
-      const { published } = await load();
+    async publicKeys(keySetId) {
+      // Anyone may ask for any id, so this creates no key set.
+      if (!rings.has(keySetId) && (await listLtiKeys(db, keySetId)).length === 0) return null;
+      const { published } = await load(keySetId);
       return { keys: published.map(({ publicJwk }) => JSON.parse(publicJwk) as PublicRsaKey) };
     },
   };
 }
 
-async function loadRing(db: Database, pepper: string, now: Date): Promise<KeyRing> {
-  const keys = await listLtiKeys(db);
+async function loadRing(db: Database, keySetId: string, pepper: string, now: Date): Promise<KeyRing> {
+  const keys = await listLtiKeys(db, keySetId);
   const ring = toRing(keys, now);
   const [newest] = keys;
   if (newest !== undefined && ring !== null && !needsSuccessor(ring.signer, newest, now)) return ring;
   const oldest = ring?.published.at(-1);
-  if (oldest !== undefined) await removeLtiKeysBefore(db, oldest.generation);
-  await addLtiKey(db, await createKey((newest?.generation ?? 0) + 1, pepper, now));
-  const renewed = toRing(await listLtiKeys(db), now);
+  if (oldest !== undefined) await removeLtiKeysBefore(db, keySetId, oldest.generation);
+  await addLtiKey(db, await createKey(keySetId, (newest?.generation ?? 0) + 1, pepper, now));
+  const renewed = toRing(await listLtiKeys(db, keySetId), now);
   if (renewed === null) throw new Error('another process removed the new LTI key');
   return renewed;
 }
@@ -123,30 +136,39 @@ function needsSuccessor(signer: LtiKey, newest: LtiKey, now: Date): boolean {
   return newest === signer && now.getTime() - signer.createdAt.getTime() >= signingMs;
 }
 
-async function createKey(generation: number, pepper: string, createdAt: Date): Promise<LtiKey> {
+async function createKey(
+  keySetId: string,
+  generation: number,
+  pepper: string,
+  createdAt: Date,
+): Promise<LtiKey> {
   const kid = randomUUID();
   const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true });
   const publicJwk = { ...(await exportJWK(publicKey)), kid, alg: 'RS256', use: 'sig' };
   return {
     _id: kid,
+    keySetId,
     generation,
     publicJwk: JSON.stringify(publicJwk),
-    privateJwk: seal(JSON.stringify(await exportJWK(privateKey)), sealScope(kid), pepper),
+    privateJwk: seal(JSON.stringify(await exportJWK(privateKey)), sealScope(keySetId, kid), pepper),
     createdAt,
   };
 }
 
 /** @throws {LecternError} */
-async function openPrivateKey({ _id: kid, privateJwk }: LtiKey, pepper: string): Promise<CryptoKey> {
+async function openPrivateKey(
+  { _id: kid, keySetId, privateJwk }: LtiKey,
+  pepper: string,
+): Promise<CryptoKey> {
   let jwk: string;
   try {
-    jwk = unseal(privateJwk, sealScope(kid), pepper);
+    jwk = unseal(privateJwk, sealScope(keySetId, kid), pepper);
   } catch (error) {
     throw new LecternError(
       'INTERNAL_ERROR',
       'The LTI keys were encrypted with another LECTERN_KEY_PEPPER. Set it to its earlier value. If that is lost, empty ' +
-        'the collection ltiKeys in MongoDB and restart Lectern: it creates new keys, and platforms fetch them from ' +
-        '/lti/jwks.',
+        'the collection ltiKeys in MongoDB and restart Lectern: it creates new keys, and platforms fetch ' +
+        'them.',
       { cause: error },
     );
   }
@@ -154,7 +176,7 @@ async function openPrivateKey({ _id: kid, privateJwk }: LtiKey, pepper: string):
   return (await importJWK(JSON.parse(jwk) as JWK, 'RS256')) as CryptoKey;
 }
 
-/** Each key is sealed for its kid. */
-function sealScope(kid: string): SealScope {
-  return { purpose: 'lectern lti keys', id: kid };
+/** Each key is sealed for its key set and its kid. */
+function sealScope(keySetId: string, kid: string): SealScope {
+  return { purpose: 'lectern lti keys', id: `${keySetId}/${kid}` };
 }

@@ -32,3 +32,9 @@ export function areRelated(one: string, other: string): boolean {
   const domain = getDomain(one, { allowPrivateDomains: true });
   return domain !== null && domain === getDomain(other, { allowPrivateDomains: true });
 }
+
+/** Whether URLs are on hosts that belong to one owner. A text that is not a URL is on no site. */
+export function areOnOneSite(urls: readonly string[]): boolean {
+  const [first, ...others] = urls.map((url) => parseUrl(url)?.hostname);
+  return others.every((host) => first !== undefined && host !== undefined && areRelated(first, host));
+}

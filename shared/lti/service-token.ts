@@ -19,7 +19,7 @@ const maxTtlSeconds = 24 * 3600;
 const maxTokens = 10_000;
 const maxBodyCharacters = 2_000;
 
-export type TokenPlatform = Pick<LtiPlatform, '_id' | 'clientId' | 'tokenUrl' | 'tokenAudience'>;
+export type TokenPlatform = Pick<LtiPlatform, '_id' | 'clientId' | 'tokenUrl' | 'tokenAudience' | 'keySetId'>;
 
 /** A cache of access tokens for the services of platforms, such as their gradebooks. */
 export interface ServiceTokens {
@@ -133,10 +133,10 @@ async function fetchToken(
 
 async function signAssertion(
   keys: LtiKeys,
-  { clientId, tokenUrl, tokenAudience }: TokenPlatform,
+  { clientId, tokenUrl, tokenAudience, keySetId }: TokenPlatform,
   seconds: number,
 ): Promise<string> {
-  const { kid, privateKey } = await keys.signer();
+  const { kid, privateKey } = await keys.signer(keySetId);
   return new SignJWT()
     .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid })
     .setIssuer(clientId)

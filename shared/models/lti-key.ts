@@ -6,7 +6,9 @@ import { isDuplicate, schemaOptions } from '../platform/mongo.ts';
 export interface LtiKey {
   /** The `kid` in token headers. */
   _id: string;
-  /** Counts from 1; exactly one of several concurrent processes creates the next one. */
+  /** The key set that publishes it: each registration of Lectern in a platform has its own. */
+  keySetId: string;
+  /** Counts from 1 in the key set; exactly one of several concurrent processes creates the next one. */
   generation: number;
   /** The JWK for platforms, as JSON. */
   publicJwk: string;
@@ -22,6 +24,7 @@ export interface LtiKeyDb {
 export const ltiKeySchema = new Schema<LtiKey>(
   {
     _id: { type: String, required: true },
+    keySetId: { type: String, required: true },
     generation: { type: Number, required: true },
     publicJwk: { type: String, required: true },
     privateJwk: { type: String, required: true },
@@ -29,7 +32,7 @@ export const ltiKeySchema = new Schema<LtiKey>(
   },
   schemaOptions,
 );
-ltiKeySchema.index({ generation: 1 }, { unique: true });
+ltiKeySchema.index({ keySetId: 1, generation: 1 }, { unique: true });
 
 /** Stores a key unless its generation exists. */
 export async function addLtiKey(db: LtiKeyDb, key: LtiKey): Promise<void> {
@@ -40,12 +43,17 @@ export async function addLtiKey(db: LtiKeyDb, key: LtiKey): Promise<void> {
   }
 }
 
-/** Returns all keys, newest generation first. */
-export function listLtiKeys(db: LtiKeyDb): Promise<LtiKey[]> {
-  return db.ltiKeys.find().sort({ generation: -1 }).lean<LtiKey[]>().exec();
+/** Returns the keys of a key set, newest generation first. */
+export function listLtiKeys(db: LtiKeyDb, keySetId: string): Promise<LtiKey[]> {
+  return db.ltiKeys.find({ keySetId }).sort({ generation: -1 }).lean<LtiKey[]>().exec();
 }
 
-/** Removes the keys of earlier generations. */
-export async function removeLtiKeysBefore(db: LtiKeyDb, generation: number): Promise<void> {
-  await db.ltiKeys.deleteMany({ generation: { $lt: generation } });
+/** Removes the keys of earlier generations from a key set. */
+export async function removeLtiKeysBefore(db: LtiKeyDb, keySetId: string, generation: number): Promise<void> {
+  await db.ltiKeys.deleteMany({ keySetId, generation: { $lt: generation } });
+}
+
+/** Removes all keys of a key set. */
+export async function removeKeySet(db: LtiKeyDb, keySetId: string): Promise<void> {
+  await db.ltiKeys.deleteMany({ keySetId });
 }

@@ -2,6 +2,8 @@ import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
 import { LecternError } from '../platform/errors.ts';
 import { isDuplicate, schemaOptions, uuidField } from '../platform/mongo.ts';
+import { removeKeySet } from './lti-key.ts';
+import type { LtiKeyDb } from './lti-key.ts';
 import type { LtiScoreDb } from './lti-score.ts';
 import { dismissScoresOf } from './lti-score-changes.ts';
 
@@ -26,6 +28,8 @@ export interface LtiPlatform {
   jwksUrl: string;
   /** The `aud` of assertions to the token endpoint; null for the endpoint's URL. */
   tokenAudience: string | null;
+  /** The keys with which Lectern signs for this platform. Platforms share it only as the same client of one issuer. */
+  keySetId: string;
   /** The platform's name for itself, such as "Moodle of the Example School". */
   name: string | null;
   status: PlatformStatus;
@@ -47,6 +51,7 @@ export const ltiPlatformSchema = new Schema<LtiPlatform>(
     tokenUrl: { type: String, required: true },
     jwksUrl: { type: String, required: true },
     tokenAudience: { type: String, default: null },
+    keySetId: uuidField,
     name: { type: String, default: null },
     status: { type: String, required: true, enum: platformStatuses },
     createdAt: { type: Date, required: true, default: () => new Date() },
@@ -55,26 +60,72 @@ export const ltiPlatformSchema = new Schema<LtiPlatform>(
 );
 // Some platforms have one issuer and one client id for all customers, and distinguish them by deployment.
 ltiPlatformSchema.index({ issuer: 1, clientId: 1, deploymentIds: 1 }, { unique: true });
+ltiPlatformSchema.index({ keySetId: 1 });
 ltiPlatformSchema.index({ createdAt: 1, _id: 1 });
 ltiPlatformSchema.index({ organizationId: 1, createdAt: 1, _id: 1 });
 ltiPlatformSchema.index({ issuer: 1, createdAt: 1, _id: 1 });
 ltiPlatformSchema.index({ issuer: 1, clientId: 1, createdAt: 1, _id: 1 });
 
+export type NewPlatform = Omit<LtiPlatform, '_id' | 'createdAt' | 'keySetId'> & { keySetId?: string };
+
 /**
- * Stores a platform.
+ * Stores a platform, with a new key set unless one is given.
  *
- * @throws {LecternError} CONFLICT when any organization's platform has one of the deployments.
+ * @throws {LecternError} CONFLICT when any organization's platform has one of the deployments, or when the key set
+ *   signs for another client or issuer.
  */
 export async function createPlatform(
   db: LtiPlatformDb,
-  fields: Omit<LtiPlatform, '_id' | 'createdAt'>,
+  { keySetId, ...fields }: NewPlatform,
 ): Promise<LtiPlatform> {
+  if (keySetId !== undefined) await assertOwnKeySet(db, { ...fields, keySetId });
   try {
-    return (await db.ltiPlatforms.create(fields)).toObject();
+    return (await db.ltiPlatforms.create({ ...fields, keySetId })).toObject();
   } catch (error) {
     if (isDuplicate(error)) throw taken(fields);
     throw error;
   }
+}
+
+/** Prevents that what Lectern signs for one platform is valid for another. */
+async function assertOwnKeySet(
+  db: LtiPlatformDb,
+  {
+    _id,
+    keySetId,
+    issuer,
+    clientId,
+  }: Pick<LtiPlatform, 'keySetId' | 'issuer' | 'clientId'> & { _id?: string },
+): Promise<void> {
+  const sharing = await db.ltiPlatforms.find({ keySetId }).lean<LtiPlatform[]>().exec();
+  const other = sharing.find(
+    (platform) => platform._id !== _id && (platform.issuer !== issuer || platform.clientId !== clientId),
+  );
+  if (other === undefined) return;
+  throw new LecternError(
+    'CONFLICT',
+    `The key set ${keySetId} belongs to platform ${other._id}, which has another issuer or client id.`,
+  );
+}
+
+/**
+ * Returns the key set of Lectern's client in a platform; null if Lectern does not know the client. Platforms of several
+ * organizations may be one client, which has one key set URL in the platform. They must agree in all URLs, because a
+ * platform that registers itself may claim any client id.
+ */
+export async function findKeySetOfClient(
+  db: LtiPlatformDb,
+  {
+    issuer,
+    clientId,
+    authUrl,
+    tokenUrl,
+    jwksUrl,
+  }: Pick<LtiPlatform, 'issuer' | 'clientId' | 'authUrl' | 'tokenUrl' | 'jwksUrl'>,
+): Promise<string | null> {
+  const client = { issuer, clientId, authUrl, tokenUrl, jwksUrl, status: 'active' } as const;
+  const found = await db.ltiPlatforms.findOne(client).sort({ createdAt: 1 }).lean<LtiPlatform>().exec();
+  return found?.keySetId ?? null;
 }
 
 export function findPlatform(db: LtiPlatformDb, id: string): Promise<LtiPlatform | null> {
@@ -103,21 +154,33 @@ export function listPlatforms(db: LtiPlatformDb, organizationId?: string): Promi
     .exec();
 }
 
+/** What operators may change. */
+export type PlatformChanges = Partial<
+  Pick<
+    LtiPlatform,
+    'issuer' | 'clientId' | 'authUrl' | 'tokenUrl' | 'jwksUrl' | 'tokenAudience' | 'name' | 'status'
+  >
+>;
+
 /**
- * Activates a platform and adds deployments; null if there is no such platform.
+ * Changes a platform and adds deployments; null if there is no such platform.
  *
- * @throws {LecternError} CONFLICT when another platform has one of the deployments.
+ * @throws {LecternError} CONFLICT as {@link createPlatform}.
  */
-export async function approvePlatform(
+export async function changePlatform(
   db: LtiPlatformDb,
   id: string,
-  deploymentIds: readonly string[],
+  changes: PlatformChanges,
+  deploymentIds: readonly string[] = [],
 ): Promise<LtiPlatform | null> {
+  const platform = await findPlatform(db, id);
+  if (platform === null) return null;
+  await assertOwnKeySet(db, { ...platform, ...changes });
   try {
     return await db.ltiPlatforms
       .findByIdAndUpdate(
         id,
-        { $set: { status: 'active' }, $addToSet: { deploymentIds: { $each: [...deploymentIds] } } },
+        { $set: changes, $addToSet: { deploymentIds: { $each: [...deploymentIds] } } },
         { returnDocument: 'after' },
       )
       .lean<LtiPlatform>()
@@ -129,14 +192,17 @@ export async function approvePlatform(
 }
 
 /**
- * Removes a platform. Lectern then rejects its launches and sends it no more grades. Its learners' progress stays. Null
- * if there is no such platform.
+ * Removes a platform, and its key set if no other platform shares it. Lectern then rejects its launches and sends it no
+ * more grades. Its learners' progress stays. Null if there is no such platform.
  */
 export async function removePlatform(
-  db: LtiPlatformDb & LtiScoreDb,
+  db: LtiPlatformDb & LtiScoreDb & LtiKeyDb,
   id: string,
 ): Promise<LtiPlatform | null> {
   const removed = await db.ltiPlatforms.findByIdAndDelete(id).lean<LtiPlatform>().exec();
+  if (removed !== null && (await db.ltiPlatforms.exists({ keySetId: removed.keySetId })) === null) {
+    await removeKeySet(db, removed.keySetId);
+  }
   // Also after an earlier removal, which may have failed at this point.
   await dismissScoresOf(db, id);
   return removed;

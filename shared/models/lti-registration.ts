@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
 import { isFreeAt } from '../platform/lease.ts';
@@ -18,6 +18,8 @@ export interface LtiRegistration {
   /** The SHA-256 of the URL's token, in hex. The token itself is not stored. */
   _id: string;
   organizationId: string;
+  /** The key set of the platform that will register. */
+  keySetId: string;
   createdAt: Date;
   expiresAt: Date;
   /** The lease of a running registration; null if there is none. */
@@ -34,6 +36,7 @@ export const ltiRegistrationSchema = new Schema<LtiRegistration>(
   {
     _id: { type: String, required: true },
     organizationId: { type: String, required: true },
+    keySetId: { type: String, required: true },
     createdAt: { type: Date, required: true },
     expiresAt: { type: Date, required: true },
     attemptUntil: { type: Date, default: null },
@@ -47,12 +50,13 @@ ltiRegistrationSchema.index({ expiresAt: 1 }, { expireAfterSeconds: keptSeconds 
 export async function inviteRegistration(
   db: LtiRegistrationDb,
   organizationId: string,
-): Promise<{ token: string; expiresAt: Date }> {
+): Promise<{ token: string; keySetId: string; expiresAt: Date }> {
   const token = randomBytes(32).toString('base64url');
   const createdAt = new Date();
   const expiresAt = new Date(createdAt.getTime() + invitationHours * 3600_000);
-  await db.ltiRegistrations.create({ _id: digestOf(token), organizationId, createdAt, expiresAt });
-  return { token, expiresAt };
+  const keySetId = randomUUID();
+  await db.ltiRegistrations.create({ _id: digestOf(token), organizationId, keySetId, createdAt, expiresAt });
+  return { token, keySetId, expiresAt };
 }
 
 /** Reasons for rejecting an invitation. */

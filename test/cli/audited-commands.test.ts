@@ -130,6 +130,7 @@ test('each command that changes something or reads data of learners records it',
   const registered = ['--issuer', `https://${randomUUID()}.example`, '--client-id', 'client'];
   const { id: platformId } = await records('platform.add', 'platform add', ...org, ...registered, ...urls);
   await records('platform.invite', 'platform invite', ...org);
+  await records('platform.update', 'platform update', platformId, '--name', 'Moodle');
   await records('platform.approve', 'platform approve', platformId, '--deployment-id', '1');
   const ofLearner = { organizationId, lessonId, platformId, ltiUserId: 'ada', contextId: null };
   const { _id: scoreId } = await findOrCreateScore(db, { ...ofLearner, linkId: randomUUID() });

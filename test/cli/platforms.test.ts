@@ -39,6 +39,7 @@ function addition({ issuer, clientId, deploymentIds = ['1'], urls = {}, more = [
 interface Shown {
   id: string;
   deploymentIds: string[];
+  keySetId: string;
 }
 
 describe('lectern platform', () => {
@@ -63,12 +64,72 @@ describe('lectern platform', () => {
       tokenUrl: 'https://lms.example/token',
       jwksUrl: 'https://keys.lms.example/jwks',
       tokenAudience: 'https://lms.example',
+      keySetId: expect.any(String) as string,
+      keySetUrl: expect.stringMatching(/^http:\/\/localhost:\d+\/lti\/jwks\/[0-9a-f-]{36}$/) as string,
       createdAt: expect.any(String) as string,
     });
     const { stdout } = await run('platform', 'list');
-    expect(stdout).toMatch(/^ID +ORG +STATE +ISSUER +CLIENT ID +DEPLOYMENTS +KEYS AT +NAME\n/);
-    const row = `${organization.slug} +active +${issuer} +client 1 +1 2 +keys.lms.example +Moodle of`;
-    expect(stdout).toMatch(new RegExp(row));
+    const block = stdout.split('\n\n').find((text) => text.includes(issuer)) ?? '';
+    expect(block).toContain(`${organization.slug}  active  Moodle of the Example School\n`);
+    for (const [name, value] of [
+      ['deployments', '1 2'],
+      ['tokens', 'https://lms.example/token'],
+      ['audience', 'https://lms.example'],
+      ['its keys', 'https://keys.lms.example/jwks'],
+    ]) {
+      expect(block).toMatch(new RegExp(`^ +${name} +${value}$`, 'm'));
+    }
+    expect(block).not.toContain('WARNING');
+  });
+
+  test.each([
+    ['--token-url', 'https://token.other.example/'],
+    ['--jwks-url', 'https://keys.other.example/'],
+    ['--token-audience', 'https://other.example/'],
+  ])('list and approve warn if %s is on another site', async (option, url) => {
+    const { id } = (await json(...addition({ more: [option, url] }))) as Shown;
+    const { stdout } = await run('platform', 'approve', id);
+    expect(stdout).toMatch(/WARNING: .*different sites/);
+    expect(stdout).toContain(url);
+    expect((await run('platform', 'list')).stdout).toContain(stdout.split('\n').slice(-4).join('\n').trim());
+  });
+
+  test('update and approve change audience and URLs without losing the id', async () => {
+    const { id } = (await json(...addition({ more: ['--token-audience', 'sso.example'] }))) as Shown;
+    const find = async () =>
+      ((await json('platform', 'list')) as (Shown & Record<string, unknown>)[]).find((one) => one.id === id);
+    await json('platform', 'approve', id, '--token-audience', '', '--jwks-url', 'https://lms.example/new');
+    expect(await find()).toMatchObject({ tokenAudience: null, jwksUrl: 'https://lms.example/new' });
+    const moved = ['--issuer', `https://${randomUUID()}.example`, '--client-id', 'other', '--name', 'B'];
+    await json('platform', 'update', id, ...moved, '--token-audience', 'https://aud.example');
+    expect(await find()).toMatchObject({
+      ...{ id, issuer: moved[1], clientId: 'other', name: 'B' },
+      ...{ tokenAudience: 'https://aud.example', tokenUrl: 'https://lms.example/token' },
+    });
+    expect(await errorOf('platform', 'update', id, '--token-url', 'http://lms.example/')).toContain('https');
+  });
+
+  test('platforms share a key set only as one client of one platform', async () => {
+    const issuer = `https://${randomUUID()}.example`;
+    const { keySetId } = (await json('platform', 'invite', '--org', organization.slug)) as Shown;
+    const first = (await json(...addition({ issuer, more: ['--key-set', keySetId] }))) as Shown;
+    const school = (await json(...addition({ issuer, deploymentIds: ['2'] }))) as Shown;
+    const urls = { '--token-url': 'https://elsewhere.example/token' };
+    const impostor = (await json(...addition({ issuer, deploymentIds: ['3'], urls }))) as Shown;
+    const listed = new Map(
+      ((await json('platform', 'list')) as Shown[]).map((platform) => [platform.id, platform.keySetId]),
+    );
+    expect(listed.get(first.id)).toBe(keySetId);
+    expect(listed.get(school.id)).toBe(keySetId);
+    expect(listed.get(impostor.id)).not.toBe(keySetId);
+    expect((await run('platform', 'approve', impostor.id)).stdout).toMatch(/WARNING: .*same issuer/);
+    expect(await errorOf(...addition({ more: ['--key-set', keySetId] }))).toContain('key set');
+    expect(await errorOf('platform', 'update', first.id, '--client-id', 'other')).toContain('key set');
+    const remaining = () => harness.db.ltiKeys.countDocuments({ keySetId });
+    await json('platform', 'remove', first.id);
+    expect(await remaining()).toBe(1);
+    await json('platform', 'remove', school.id);
+    expect(await remaining()).toBe(0);
   });
 
   test('a platform without a deployment gets instructions, and approve adds it', async () => {
@@ -97,7 +158,7 @@ describe('lectern platform', () => {
     const { id } = (await json(...addition())) as Shown;
     expect(await json('platform', 'remove', id)).toMatchObject({ id });
     expect(await json('platform', 'list')).not.toContainEqual(expect.objectContaining({ id }));
-    for (const command of ['remove', 'approve']) {
+    for (const command of ['remove', 'approve', 'update']) {
       expect(await errorOf('platform', command, id)).toBe(
         `lectern: There is no platform ${id}. See: lectern platform list\n`,
       );
@@ -129,6 +190,7 @@ describe('lectern platform', () => {
     expect(await beginRegistration(harness.db, token)).toMatchObject({ organizationId: organization._id });
 
     const { stdout } = await run(...invite);
+    expect(stdout).toMatch(/key set +http:\/\/localhost:\d+\/lti\/jwks\/[0-9a-f-]{36}\n/);
     expect(stdout).toMatch(
       /^URL for one registration, until \S+ \(shown only once\):\n {2}http:\/\/localhost:/,
     );

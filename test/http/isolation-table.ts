@@ -237,7 +237,7 @@ export const withoutIds: Record<string, string> = {
   'GET /assets/*address': 'the signature is the authorization, and covers the whole URL',
   'GET /oembed': 'it looks nothing up',
   'GET /lti/register/:token': 'the token is the authorization, and names the organization',
-  'GET /lti/jwks': 'it is the same for all callers',
+  'GET /lti/jwks/:keySetId': 'the keys are public',
   'GET /lti/login': 'the platform identifies the user, and only a signed launch names what to open',
   'POST /lti/login': 'as above',
   'GET /lti/login/checked': 'as above',

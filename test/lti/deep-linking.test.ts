@@ -85,7 +85,7 @@ describe('the response to a platform', () => {
     const url = await beginSelection(lab, { settings: { data: 'as it came "{}" ä' } });
     const answer = await sendSelection(url, oneOf(lab.version.lessonId));
     const { action, jwt } = formOf(answer);
-    const { keys } = (await (await fetch(`${lab.address}/lti/jwks`)).json()) as { keys: { kid: string }[] };
+    const { keys } = (await (await fetch(lab.tool.jwksUrl)).json()) as { keys: { kid: string }[] };
     expect(decodeProtectedHeader(jwt)).toEqual({
       alg: 'RS256',
       typ: 'JWT',

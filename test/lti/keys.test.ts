@@ -17,14 +17,16 @@ function startProcess(clock: { days: number }, keyPepper = testPepper): LtiKeys 
   return createLtiKeys(harness.db, { keyPepper }, () => new Date(Date.UTC(2027, 0) + clock.days * dayMs));
 }
 
-const kidsOf = async (keys: LtiKeys) => (await keys.publicKeys()).keys.map(({ kid }) => kid);
-const signerOf = async (keys: LtiKeys) => (await keys.signer()).kid;
+const one = 'the key set of one platform';
+const kidsOf = async (keys: LtiKeys, keySetId = one) =>
+  (await keys.publicKeys(keySetId))?.keys.map(({ kid }) => kid) ?? [];
+const signerOf = async (keys: LtiKeys, keySetId = one) => (await keys.signer(keySetId)).kid;
 
 describe("Lectern's signing keys", () => {
   test('the published key verifies what Lectern signs, and no private key is published or readable in the database', async () => {
     const keys = startProcess({ days: 0 });
-    const { kid, privateKey } = await keys.signer();
-    const [published] = (await keys.publicKeys()).keys;
+    const { kid, privateKey } = await keys.signer(one);
+    const [published] = (await keys.publicKeys(one))?.keys ?? [];
     expect(published).toMatchObject({ kid, kty: 'RSA', alg: 'RS256', use: 'sig' });
     expect(Buffer.from(published?.n ?? '', 'base64url')).toHaveLength(2048 / 8);
     const token = await new SignJWT({ sub: 'x' }).setProtectedHeader({ alg: 'RS256', kid }).sign(privateKey);
@@ -37,8 +39,8 @@ describe("Lectern's signing keys", () => {
 
   test('processes that start, or need a successor, at the same time agree on one key', async () => {
     const start = (days: number) => [startProcess({ days }), startProcess({ days })];
-    expect(new Set(await Promise.all(start(0).map(signerOf))).size).toBe(1);
-    const published = await Promise.all(start(90).map(kidsOf));
+    expect(new Set(await Promise.all(start(0).map((keys) => signerOf(keys)))).size).toBe(1);
+    const published = await Promise.all(start(90).map((keys) => kidsOf(keys)));
     expect(new Set(published.flat()).size).toBe(2);
     expect(await harness.db.ltiKeys.countDocuments()).toBe(2);
   });
@@ -79,31 +81,46 @@ describe("Lectern's signing keys", () => {
   test('an error names another pepper as the reason why a key is unreadable; the public keys stay', async () => {
     const first = await signerOf(startProcess({ days: 0 }));
     const other = startProcess({ days: 0 }, 'another pepper that is long enough, too');
-    await expect(other.signer()).rejects.toMatchObject({
+    await expect(other.signer(one)).rejects.toMatchObject({
       code: 'INTERNAL_ERROR',
       message: expect.stringMatching(/LECTERN_KEY_PEPPER.*empty the collection ltiKeys/s) as string,
     });
     expect(await kidsOf(other)).toEqual([first]);
   });
 
-  test("a private key copied into another key's row cannot be decrypted", async () => {
+  test('each platform has a key of its own, which no other platform gets, and anyone may ask for any key set', async () => {
+    const keys = startProcess({ days: 0 });
+    const [first, second] = [await signerOf(keys), await signerOf(keys, 'another')];
+    expect(await kidsOf(keys)).toEqual([first]);
+    expect(await kidsOf(keys, 'another')).toEqual([second]);
+    expect(await keys.publicKeys('unknown')).toBeNull();
+    expect(await harness.db.ltiKeys.countDocuments()).toBe(2);
+  });
+
+  test("a private key copied into another key's row, or into another key set, cannot be decrypted", async () => {
     await signerOf(startProcess({ days: 0 }));
     await signerOf(startProcess({ days: 90 }));
     const [newer, older] = await harness.db.ltiKeys.find().sort({ generation: -1 }).lean();
     await harness.db.ltiKeys.updateOne({ _id: older?._id }, { privateJwk: newer?.privateJwk });
-    await expect(startProcess({ days: 90 }).signer()).rejects.toThrow('LECTERN_KEY_PEPPER');
+    await expect(startProcess({ days: 90 }).signer(one)).rejects.toThrow('LECTERN_KEY_PEPPER');
+    await harness.db.ltiKeys.updateOne({ _id: newer?._id }, { keySetId: 'another' });
+    await expect(startProcess({ days: 90 }).signer('another')).rejects.toThrow('LECTERN_KEY_PEPPER');
   });
 });
 
-test('/lti/jwks publishes the keys without authentication, cacheable for an hour', async () => {
+test('/lti/jwks/ID publishes the keys of one platform without authentication, cacheable for an hour', async () => {
   const address = await harness.startApi();
-  const answer = await ask(`${address}/lti/jwks`);
+  await createLtiKeys(harness.db, { keyPepper: testPepper }).signer('one-platform');
+  const url = `${address}/lti/jwks/one-platform`;
+  const answer = await ask(url);
   expect(answer.status).toBe(200);
   expect(answer.headers.get('cache-control')).toBe('public, max-age=3600');
   expect(answer.headers.get('access-control-allow-origin')).toBe('*');
   const { keys } = jsonOf(answer) as { keys: JWK[] };
   expect(keys).toEqual([expect.objectContaining({ kty: 'RSA', use: 'sig', alg: 'RS256' })]);
-  expect((await ask(`${address}/lti/jwks`, { method: 'HEAD' })).status).toBe(200);
-  expect((await ask(`${address}/lti/jwks`, { method: 'OPTIONS' })).status).toBe(204);
-  expect((await ask(`${address}/lti/jwks`, { method: 'POST' })).status).toBe(405);
+  expect((await ask(url, { method: 'HEAD' })).status).toBe(200);
+  expect((await ask(url, { method: 'OPTIONS' })).status).toBe(204);
+  expect((await ask(url, { method: 'POST' })).status).toBe(405);
+  expect((await ask(`${address}/lti/jwks/another-platform`)).status).toBe(404);
+  expect((await ask(`${address}/lti/jwks`)).status).toBe(404);
 });

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
-import { approvePlatform, removePlatform } from '../../shared/models/lti-platform.ts';
+import { changePlatform, removePlatform } from '../../shared/models/lti-platform.ts';
 import { answerOf, expectRejection, loginWithoutCookie, useLaunchLab } from './support/launch-lab.ts';
 
 const lab = useLaunchLab();
@@ -64,7 +64,7 @@ describe('a login is rejected', () => {
     const link = lab.addLink({ tool });
     const answer = await lab.sendLogin({ link, target: 'window' });
     expectRejection(await answerOf(answer), 403, 'platform_not_approved');
-    await approvePlatform(lab.harness.db, platform._id, []);
+    await changePlatform(lab.harness.db, platform._id, { status: 'active' });
     expect((await lab.launch({ link })).status).toBe(303);
   });
 });

@@ -113,10 +113,22 @@ test('only the registration endpoint gets the registration token', async () => {
   expect((await listPlatforms(api.db, organization._id))[0]?.clientId).toBe('17');
 });
 
-test('the audience of token requests is the authorization server, if the platform names one', async () => {
-  origin.script('/configuration', json(configuration({ authorization_server: 'https://lms.example' })));
-  origin.script('/register', registered());
-  expect((await register()).status).toBe(200);
-  const [platform] = await listPlatforms(api.db, organization._id);
-  expect(platform).toMatchObject({ tokenAudience: 'https://lms.example', status: 'pending' });
-});
+test.each<[given: string, kept: boolean, server: () => unknown]>([
+  ["a URL on the token endpoint's site", true, () => origin.url('/audience')],
+  ['a URL on another site', false, () => 'https://lms.example/token'],
+  ['a URL whose user name is that site', false, () => `https://${origin.host}@lms.example/`],
+  ['a host alone, as Canvas sends it', false, () => 'sso.canvaslms.com'],
+  ['a host with a port', false, () => origin.host],
+  ['another kind of URL', false, () => 'urn:lms'],
+  ['several', false, () => [origin.url('/audience')]],
+  ['nothing', false, () => ''],
+])(
+  'if the authorization server is %s, it is the audience of token requests: %s',
+  async (_given, kept, server) => {
+    origin.script('/configuration', json(configuration({ authorization_server: server() })));
+    origin.script('/register', registered());
+    expect((await register()).status).toBe(200);
+    const [platform] = await listPlatforms(api.db, organization._id);
+    expect(platform).toMatchObject({ tokenAudience: kept ? server() : null, status: 'pending' });
+  },
+);

@@ -62,7 +62,7 @@ describe('an invited platform', () => {
       name: 'Lectern',
       loginUrl: `${api.url}/lti/login`,
       redirectUris: [`${api.url}/lti/launch`],
-      jwksUrl: `${api.url}/lti/jwks`,
+      jwksUrl: `${api.url}/lti/jwks/${(await platforms()).at(-1)?.keySetId}`,
       targetLinkUri: `${api.url}/lti/launch`,
       deepLinkUrl: `${api.url}/lti/launch`,
       custom: {
@@ -142,6 +142,7 @@ test.each([
   ['school.lms.co.uk', 'www.lms.co.uk', true],
   ['school.co.uk', 'evil.co.uk', false],
   ['school.github.io', 'evil.github.io', false],
+  ['api.brightspace.com', 'auth.brightspace.com', true],
   ['localhost', 'lms.localhost', false],
   ['lms.example', 'lms.evil', false],
   ['lms.example', 'evil.example', false],

@@ -19,7 +19,7 @@ let forms: URLSearchParams[];
 beforeAll(async () => {
   const { privateKey } = await generateKeyPair('RS256');
   keys = {
-    signer: () => Promise.resolve({ kid: 'ours', privateKey }),
+    signer: (keySetId) => Promise.resolve({ kid: `one of ${keySetId}`, privateKey }),
     publicKeys: () => Promise.resolve({ keys: [] }),
   };
 });
@@ -28,7 +28,8 @@ beforeEach(async () => {
   client = createPlatformClient({ allowedPrivateHosts: [origin.host] }, { timeoutMs: 500 });
   time = Date.UTC(2027, 0);
   tokens = createServiceTokens({ client, keys }, () => time);
-  platform = { _id: 'one', clientId: 'client', tokenUrl: origin.url('/token?school=7'), tokenAudience: null };
+  const tokenUrl = origin.url('/token?school=7');
+  platform = { _id: 'one', clientId: 'client', tokenUrl, tokenAudience: null, keySetId: 'its keys' };
   forms = [];
 });
 afterEach(async () => {
@@ -59,7 +60,7 @@ test('a token request uses the client credentials grant, with an assertion signe
     client_assertion: assertion,
     scope: 'a b',
   });
-  expect(decodeProtectedHeader(assertion)).toEqual({ alg: 'RS256', typ: 'JWT', kid: 'ours' });
+  expect(decodeProtectedHeader(assertion)).toEqual({ alg: 'RS256', typ: 'JWT', kid: 'one of its keys' });
   const seconds = time / 1000;
   expect(decodeJwt(assertion)).toEqual({
     iss: 'client',

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { DriveOptions } from '../../../simulator/drive-launch.ts';
 import type { LinkOptions } from '../../../simulator/simulator.ts';
@@ -39,10 +40,11 @@ export async function startLaunchLab(options?: SimulatorOptions, settings: Recor
   const version = await publishLesson(harness, organization);
 
   const register = async (lectern: string, changes: Partial<LtiPlatform> = {}) => {
+    const keySetId = randomUUID();
     const tool = simulator.addTool({
       loginUrl: `${lectern}/lti/login`,
       redirectUris: [`${lectern}/lti/launch`],
-      jwksUrl: `${lectern}/lti/jwks`,
+      jwksUrl: `${lectern}/lti/jwks/${keySetId}`,
       targetLinkUri: `${lectern}/lti/launch`,
     });
     const platform = await createPlatform(harness.db, {
@@ -54,6 +56,7 @@ export async function startLaunchLab(options?: SimulatorOptions, settings: Recor
       tokenUrl: simulator.urls.token,
       jwksUrl: simulator.urls.jwks,
       tokenAudience: null,
+      keySetId,
       name: 'The simulator',
       status: 'active',
       ...changes,
