@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sniffBytes } from '../media/downloads/content-types.ts';
-import { realType } from './import-media.ts';
+import { isSvg } from '../media/svg.ts';
+import { drawingOf, realType } from './import-media.ts';
 import type { LessonPackage, PackageFile } from './lesson-package.ts';
 import { checkDigest } from './checked-stream.ts';
 import { PackageError } from './package-error.ts';
@@ -17,7 +18,9 @@ export async function checkPackageFiles({ media, widgets }: LessonPackage): Prom
     try {
       const { digest, head } = await readFile(file);
       checkDigest(file.path, digest, sha256);
-      if (declared !== undefined) await realType(declared, file.path, head);
+      if (declared === undefined) return;
+      const mimeType = await realType(declared, file.path, head);
+      if (isSvg(mimeType)) await drawingOf({}, file, await file.open());
     } catch (error) {
       if (!(error instanceof PackageError)) throw error;
       faults.push(...error.faults);

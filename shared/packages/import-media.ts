@@ -1,11 +1,16 @@
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import pLimit from 'p-limit';
 import { inspect, sniffBytes } from '../media/downloads/content-types.ts';
+import { passiveFormat } from '../media/file-formats.ts';
+import { harmlessSvg, isSvg, maxSvgBytes, SvgFault } from '../media/svg.ts';
 import type { Database } from '../models/database.ts';
 import { insertMedia } from '../models/medium.ts';
 import type { Organization } from '../models/organization.ts';
 import type { Digest, Store } from '../storage/store.ts';
 import { storeAsset } from '../assets/stored-assets.ts';
-import type { LessonPackage, PackageMedium } from './lesson-package.ts';
+import { bytesOf } from '../storage/digest.ts';
+import type { LessonPackage, PackageFile, PackageMedium } from './lesson-package.ts';
 import { checkDigest } from './checked-stream.ts';
 import { shownPath } from './entry-name.ts';
 import { PackageError } from './package-error.ts';
@@ -29,8 +34,7 @@ export async function storeMedia(
     organizationId: organization._id,
     versionId,
     mediaId: medium.id,
-    mimeType: medium.mimeType,
-    extension: medium.extension,
+    ...passiveFormat(medium.mimeType, medium.extension),
     asset,
     sourceUrl: asset === null ? (medium.sourceUrl ?? null) : null,
     attributions: medium.attributions,
@@ -48,13 +52,21 @@ export async function storeMedia(
       const { file } = medium;
       if (failed.signal.aborted || file === undefined) return;
       signal.throwIfAborted();
-      const head: Buffer[] = [];
-      await storeAsset(db, store, keepHead(await file.open(), head), async (asset) => {
-        checkDigest(file.path, asset, medium.sha256);
-        const mimeType = await realType(medium, file.path, Buffer.concat(head));
-        // Before the file is stored, so that a crash leaves no file without a reference.
-        await insertMedia(db, [rowOf({ ...medium, mimeType }, asset)]);
-      });
+      const source = await file.open();
+      try {
+        const { head, whole } = await withHead(source);
+        const mimeType = await realType(medium, file.path, head);
+        const isDrawing = isSvg(mimeType);
+        const bytes = isDrawing ? bytesOf(await drawingOf(medium, file, whole)) : whole;
+        await storeAsset(db, store, bytes, async (asset) => {
+          // The stored drawing may differ from the file, whose digest was checked.
+          if (!isDrawing) checkDigest(file.path, asset, medium.sha256);
+          // Before the file is stored, so that a crash leaves no file without a reference.
+          await insertMedia(db, [rowOf({ ...medium, mimeType }, asset)]);
+        });
+      } finally {
+        source.destroy();
+      }
     }).catch((error: unknown) => {
       failed.abort();
       throw error;
@@ -66,13 +78,42 @@ export async function storeMedia(
   }
 }
 
-/** Passes bytes on, and copies the first ones into `head`. */
-async function* keepHead(source: AsyncIterable<Uint8Array>, head: Buffer[]): AsyncGenerator<Uint8Array> {
-  let missing = sniffBytes;
-  for await (const chunk of source) {
-    if (missing > 0) head.push(Buffer.from(chunk.subarray(0, missing)));
-    missing -= chunk.length;
-    yield chunk;
+/** Reads the first bytes of a file. `whole` yields these and the rest. */
+async function withHead(source: Readable): Promise<{ head: Buffer; whole: AsyncIterable<Uint8Array> }> {
+  const chunks = source.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer, undefined>;
+  let head: Buffer = Buffer.alloc(0);
+  while (head.length < sniffBytes) {
+    const next = await chunks.next();
+    if (next.done === true) break;
+    head = head.length === 0 ? next.value : Buffer.concat([head, next.value]);
+  }
+  async function* whole(): AsyncGenerator<Uint8Array> {
+    if (head.length > 0) yield head;
+    yield* chunks;
+  }
+  return { head: head.subarray(0, sniffBytes), whole: whole() };
+}
+
+/**
+ * Reads an SVG, and returns it as {@link harmlessSvg} does.
+ *
+ * @throws {PackageError} for a file that is not an SVG, or differs from its digest in manifest.json
+ */
+export async function drawingOf(
+  { sha256 }: Pick<PackageMedium, 'sha256'>,
+  { path, size }: PackageFile,
+  source: AsyncIterable<Uint8Array>,
+): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  try {
+    if (size > maxSvgBytes) throw new SvgFault(`is larger than ${maxSvgBytes / 1024 ** 2} MiB`);
+    for await (const chunk of source) chunks.push(chunk);
+    const bytes = Buffer.concat(chunks);
+    checkDigest(path, { sha256: createHash('sha256').update(bytes).digest('hex') }, sha256);
+    return await harmlessSvg(bytes);
+  } catch (error) {
+    if (!(error instanceof SvgFault)) throw error;
+    throw new PackageError([`${shownPath(path)}: bad_type: the SVG ${error.message}. Replace the file.`]);
   }
 }
 

@@ -17,7 +17,7 @@ export interface PackageMedium {
   /** A lower-case UUID. */
   id: string;
   mimeType: string;
-  /** Lower case, without the dot. */
+  /** As the package writes it, in lower case, without the dot. Archives may use another one: `passiveFormat`. */
   extension: string;
   file?: PackageFile;
   /** The http or https URL of an external media file. */

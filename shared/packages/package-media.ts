@@ -1,7 +1,8 @@
 import { posix } from 'node:path';
 
-import { extension as extensionOfType, lookup } from 'mime-types';
+import { lookup } from 'mime-types';
 
+import { extensionOf } from '../media/file-formats.ts';
 import type { Attribution } from '../models/medium.ts';
 import type { PackageMedium } from './lesson-package.ts';
 import { listedFile, localPathIn, packageFile } from './local-file.ts';
@@ -103,12 +104,6 @@ function toMedium(
   if (sourceUrl !== undefined) return { ...medium, sourceUrl };
   if (entry.isRequired) faults.add(place, 'has neither a localPath nor a sourceUrl');
   return undefined;
-}
-
-/** Returns the usual extension of a MIME type; 'bin' if there is none. */
-export function extensionOf(mimeType: string | undefined): string {
-  const known = mimeType === undefined ? false : extensionOfType(mimeType);
-  return known === false ? 'bin' : known;
 }
 
 /**

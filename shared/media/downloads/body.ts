@@ -1,6 +1,7 @@
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { faultCode } from '../../platform/errors.ts';
+import { harmlessSvg, isSvg, maxSvgBytes, SvgFault } from '../svg.ts';
 import { inspect, sniffBytes } from './content-types.ts';
 import { DownloadError } from './failure.ts';
 import type { IdleTimeout } from './idle-timeout.ts';
@@ -19,7 +20,7 @@ export interface BodyRules {
 
 /**
  * A response body, to be read once. It fails when it is too large, of the wrong type or incomplete, and yields no bytes
- * before the first ones have shown the type.
+ * before the first ones have shown the type. An SVG comes in one piece, as {@link harmlessSvg} returns it.
  */
 export class Body implements AsyncIterable<Uint8Array> {
   /** The reason for ending early. */
@@ -40,43 +41,53 @@ export class Body implements AsyncIterable<Uint8Array> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
-    const { host, maxBytes, length, gzip, onBytes } = this.#rules;
-    let size = 0;
-    // The bytes held back until they show the type; then null.
-    let head: Buffer | null = Buffer.alloc(0);
+    const drawing: Uint8Array[] = [];
     try {
-      for await (const chunk of this.#decoded() as AsyncIterable<Buffer>) {
-        this.#idleTimeout.pause(chunk.length);
-        this.#idleTimeout.signal.throwIfAborted();
-        size += chunk.length;
-        if (size > maxBytes) throw new DownloadError('too_large', `${host} sent more than ${maxBytes} bytes`);
-        onBytes?.(chunk.length);
-        if (head === null) {
-          yield chunk;
-        } else {
-          head = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
-          if (head.length >= sniffBytes) {
-            await this.#inspect(head);
-            yield head;
-            head = null;
-          }
-        }
-        this.#idleTimeout.resume();
+      for await (const chunk of this.#checked()) {
+        if (isSvg(this.mimeType)) drawing.push(chunk);
+        else yield chunk;
       }
-      // Node reports a truncated body; this covers cases that it may miss.
-      if (!gzip && length !== null && size !== length) {
-        throw new DownloadError('truncated', `${host} sent ${size} of ${length} bytes`);
-      }
-      // An empty file is most likely a temporary fault of the origin, so an earlier copy may serve.
-      if (size === 0) throw new DownloadError('truncated', `${host} sent an empty file`);
-      if (head !== null) {
-        await this.#inspect(head);
-        yield head;
-      }
+      if (drawing.length > 0) yield await this.#harmless(Buffer.concat(drawing));
       this.complete = true;
     } catch (error) {
       this.failure = this.#explain(error);
       throw this.failure;
+    }
+  }
+
+  async *#checked(): AsyncGenerator<Uint8Array, void, undefined> {
+    const { host, maxBytes, length, gzip, onBytes } = this.#rules;
+    let size = 0;
+    // The bytes held back until they show the type; then null.
+    let head: Buffer | null = Buffer.alloc(0);
+    for await (const chunk of this.#decoded() as AsyncIterable<Buffer>) {
+      this.#idleTimeout.pause(chunk.length);
+      this.#idleTimeout.signal.throwIfAborted();
+      size += chunk.length;
+      const limit = head === null && isSvg(this.mimeType) ? Math.min(maxBytes, maxSvgBytes) : maxBytes;
+      if (size > limit) throw new DownloadError('too_large', `${host} sent more than ${limit} bytes`);
+      onBytes?.(chunk.length);
+      if (head === null) {
+        yield chunk;
+      } else {
+        head = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
+        if (head.length >= sniffBytes) {
+          await this.#inspect(head);
+          yield head;
+          head = null;
+        }
+      }
+      this.#idleTimeout.resume();
+    }
+    // Node reports a truncated body; this covers cases that it may miss.
+    if (!gzip && length !== null && size !== length) {
+      throw new DownloadError('truncated', `${host} sent ${size} of ${length} bytes`);
+    }
+    // An empty file is most likely a temporary fault of the origin, so an earlier copy may serve.
+    if (size === 0) throw new DownloadError('truncated', `${host} sent an empty file`);
+    if (head !== null) {
+      await this.#inspect(head);
+      yield head;
     }
   }
 
@@ -95,6 +106,15 @@ export class Body implements AsyncIterable<Uint8Array> {
       );
     }
     this.mimeType = found.mimeType;
+  }
+
+  async #harmless(drawing: Buffer): Promise<Buffer> {
+    try {
+      return await harmlessSvg(drawing);
+    } catch (error) {
+      if (!(error instanceof SvgFault)) throw error;
+      throw new DownloadError('bad_type', `${this.#rules.host} sent an SVG that ${error.message}`);
+    }
   }
 
   #explain(error: unknown): Error {

@@ -132,7 +132,8 @@ function showsXmlError(head: Uint8Array, wanted: string): boolean {
   );
 }
 
-function isSameFormat(one: string, other: string): boolean {
+/** Returns whether two type names mean one format. */
+export function isSameFormat(one: string, other: string): boolean {
   return one === other || sameFormats.some((names) => names.has(one) && names.has(other));
 }
 

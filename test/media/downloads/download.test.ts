@@ -104,7 +104,12 @@ describe('types', () => {
     ['audio with its signature', 'audio/mpeg', undefined, mp3],
     ['an SVG', 'image/svg+xml', 'image/svg+xml', svg],
     ['an SVG without a type', 'image/svg+xml', undefined, svg],
-    ['an SVG that begins with a comment', 'image/svg+xml', undefined, '<!-- Made by hand --><svg/>'],
+    [
+      'an SVG that begins with a comment',
+      'image/svg+xml',
+      undefined,
+      '<!-- Made by hand --><svg xmlns="http://www.w3.org/2000/svg"/>',
+    ],
     ['an SVG sent as text', 'image/svg+xml', 'text/plain', svg],
     ['subtitles sent as text', 'text/vtt', 'text/plain', text],
     ['subtitles without a type', 'text/vtt', undefined, text],

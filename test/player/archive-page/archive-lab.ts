@@ -39,8 +39,8 @@ window.lectern = { onReady: record('onReady'), onStepChange: record('onStepChang
 `;
 
 /** Starts a Lectern with a worker and a browser for a file, and closes what a test has opened in the browser after it. */
-export function useArchiveLab() {
-  const api = useApi({}, { worker: true });
+export function useArchiveLab(settings: Parameters<typeof useApi>[0] = {}) {
+  const api = useApi(settings, { worker: true });
   const browser = useBrowser();
   const closing: (() => Promise<unknown>)[] = [];
   afterAll(() => Promise.all(closing.map((close) => close())));
