@@ -1,5 +1,6 @@
 import { playedProps, pointsFault } from './block-props.ts';
 import { lessonBlocks, typeOf } from './blocks.ts';
+import type { LessonBlockVisit } from './blocks.ts';
 import { commonProps, coreWidgetProps } from './core-widget-props.ts';
 import { isCoreWidget } from './core-widgets.ts';
 import type { CoreWidgetType } from './core-widgets.ts';
@@ -28,27 +29,32 @@ const foreignProp = /^(?:puck|editMode|readOnly|children|_.*|data-.*)$/;
  */
 export function authoringWarnings(content: LessonContent): string[] {
   const warnings: string[] = [];
-  const sections = new Map(content.sections.map((section, index) => [section, index]));
+  const placeOf = blockPlaces(content);
   const { overrides } = content.lesson.widget_settings;
   for (const [type, settings] of Object.entries(overrides)) {
     if (!isCoreWidget(type)) continue;
     const place = `The settings for all widgets of the type ${type}`;
     for (const fault of unknownProps(type, settings)) warnings.push(`${place}: ${fault}`);
   }
-  for (const { block, section, step } of lessonBlocks(content)) {
-    const type = typeOf(block);
+  for (const visit of lessonBlocks(content)) {
+    const type = typeOf(visit.block);
     if (type === undefined) continue;
-    const faults = blockFaults(type, block, overrides);
-    if (faults.length === 0) continue;
-    const place = [
-      `Section ${(sections.get(section) ?? 0) + 1} (${quote(section.title)})`,
-      `step ${section.steps.indexOf(step) + 1} (${quote(step.title)})`,
-      `${type} ${quote(block.props.id)}`,
-    ].join(', ');
-    for (const fault of faults) warnings.push(`${place}: ${fault}`);
+    const faults = blockFaults(type, visit.block, overrides);
+    for (const fault of faults) warnings.push(`${placeOf(visit)}: ${fault}`);
     if (warnings.length >= maxWarnings) return warnings.slice(0, maxWarnings);
   }
   return warnings;
+}
+
+/** Returns a function that says for authors where a block of the lesson is. */
+export function blockPlaces(content: LessonContent): (visit: LessonBlockVisit) => string {
+  const sections = new Map(content.sections.map((section, index) => [section, index]));
+  return ({ block, section, step }) =>
+    [
+      `Section ${(sections.get(section) ?? 0) + 1} (${quote(section.title)})`,
+      `step ${section.steps.indexOf(step) + 1} (${quote(step.title)})`,
+      `${typeOf(block) ?? 'block'} ${quote(block.props.id)}`,
+    ].join(', ');
 }
 
 function blockFaults(type: string, block: Block, overrides: Record<string, unknown>): string[] {

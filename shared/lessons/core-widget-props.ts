@@ -3,6 +3,7 @@ import type { CoreWidgetType } from './core-widgets.ts';
 /**
  * The kind of value in a prop of a core widget:
  *
+ * - `text`: a text without HTML, but with formulas
  * - `image`, `video`, `audio`: the URL of a media file of that kind
  * - `captions`: the URL of a WebVTT file, or a list of `{src}`
  * - `list`: a list of objects with these members
@@ -10,6 +11,7 @@ import type { CoreWidgetType } from './core-widgets.ts';
  */
 export type PropKind =
   | 'plain'
+  | 'text'
   | 'html'
   | 'image'
   | 'video'
@@ -40,23 +42,23 @@ const questionProps = { ...wholeQuestionProps, partialCredit: 'plain' } as const
 
 /** The props of each core widget. docs/widgets.md describes them. */
 export const coreWidgetProps: Record<CoreWidgetType, PropKinds> = {
-  Heading: { text: 'plain', level: 'plain' },
+  Heading: { text: 'text', level: 'plain' },
   Text: { html: 'html' },
   Image: { src: 'image', alt: 'plain', caption: 'html', zoom: 'plain' },
   Video: { src: 'video', poster: 'image', captions: 'captions', transcript: 'html' },
   Audio: { src: 'audio', captions: 'captions', transcript: 'html' },
-  Callout: { kind: 'plain', title: 'plain', body: 'blocks' },
+  Callout: { kind: 'plain', title: 'text', body: 'blocks' },
   Columns: { columns: 'blocks' },
   Quote: { html: 'html', source: 'html' },
   Divider: {},
   Math: { latex: 'plain', mathml: 'html', caption: 'html' },
   Code: { code: 'plain', language: 'plain', highlighted: 'html', caption: 'html' },
   Accordion: {
-    panels: { list: { title: 'plain', body: 'blocks', open: 'plain' } },
+    panels: { list: { title: 'text', body: 'blocks', open: 'plain' } },
     level: 'plain',
     single: 'plain',
   },
-  Tabs: { tabs: { list: { title: 'plain', body: 'blocks' } } },
+  Tabs: { tabs: { list: { title: 'text', body: 'blocks' } } },
   Flashcards: {
     cards: { list: { front: 'html', back: 'html', hint: 'html', backHint: 'html' } },
     shuffle: 'plain',
@@ -88,7 +90,7 @@ export const coreWidgetProps: Record<CoreWidgetType, PropKinds> = {
     wordBank: 'plain',
     distractors: 'plain',
   },
-  TrueFalse: { ...wholeQuestionProps, correct: 'plain', trueLabel: 'plain', falseLabel: 'plain' },
+  TrueFalse: { ...wholeQuestionProps, correct: 'plain', trueLabel: 'text', falseLabel: 'text' },
   Matching: {
     ...questionProps,
     pairs: { list: { id: 'plain', left: 'html', right: 'html' } },

@@ -17,7 +17,8 @@ const mayLoad = /(?:src|srcset|poster|href)\s*=/i;
 type Element = DefaultTreeAdapterTypes.Element;
 type Node = DefaultTreeAdapterTypes.Node;
 
-interface Edit {
+/** A replacement of a part of a text. */
+export interface Edit {
   start: number;
   end: number;
   text: string;
@@ -32,7 +33,7 @@ interface Edit {
 export function replaceMediaUrls(html: string, replace: ReplaceUrl): string {
   if (!html.includes('<') || !mayLoad.test(html)) return html;
   const edits: Edit[] = [];
-  for (const element of elementsOf(parse(html))) {
+  for (const element of elementsOf(parseHtml(html))) {
     for (const { name, kind } of loadedAttributes(element)) {
       const edit = editOf(html, element, name, (value) =>
         name === 'srcset' ? replaceCandidates(value, kind, replace) : replace(value.trim(), kind),
@@ -40,10 +41,14 @@ export function replaceMediaUrls(html: string, replace: ReplaceUrl): string {
       if (edit !== null) edits.push(edit);
     }
   }
-  edits.sort((a, b) => a.start - b.start);
+  return edited(html, edits);
+}
+
+/** Applies edits. Of two that overlap, only the first counts. */
+export function edited(html: string, edits: Edit[]): string {
   let text = '';
   let position = 0;
-  for (const { start, end, text: replacement } of edits) {
+  for (const { start, end, text: replacement } of edits.toSorted((a, b) => a.start - b.start)) {
     // A parser moves misplaced elements. None occurs twice, but overlapping edits would damage the text.
     if (start < position) continue;
     text += html.slice(position, start) + replacement;
@@ -52,7 +57,12 @@ export function replaceMediaUrls(html: string, replace: ReplaceUrl): string {
   return text + html.slice(position);
 }
 
-function parse(html: string): DefaultTreeAdapterTypes.DocumentFragment {
+/**
+ * Parses HTML as browsers do, with positions in the source.
+ *
+ * @throws {LecternError} INVALID_CONTENT for HTML with more than 100,000 elements, or more than 512 levels
+ */
+export function parseHtml(html: string): DefaultTreeAdapterTypes.DocumentFragment {
   const depths = new WeakMap<object, number>();
   let elements = 0;
   const appended = (parent: object, child: object) => {

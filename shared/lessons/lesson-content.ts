@@ -22,6 +22,8 @@ export interface LessonMeta {
   language?: string | null;
   /** The author's estimate in minutes; see `estimatedDuration` in totals.ts. */
   estimatedDuration?: number | null;
+  /** False if dollar signs in texts never begin a formula. */
+  inlineTex?: boolean | null;
   /** The page before the first step; see cover.ts. */
   cover?: unknown;
   variable_definitions: VariableDefinition[];

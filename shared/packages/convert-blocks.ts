@@ -1,10 +1,18 @@
 import { createRequire } from 'node:module';
 import { createContext, runInContext } from 'node:vm';
+import { blockPlaces } from '../lessons/authoring.ts';
 import { playedProps } from '../lessons/block-props.ts';
-import { lessonBlocks } from '../lessons/blocks.ts';
-import { quote } from '../lessons/json-values.ts';
+import { lessonBlocks, memberPath } from '../lessons/blocks.ts';
+import { coreWidgetProps } from '../lessons/core-widget-props.ts';
+import type { PropKind, PropKinds } from '../lessons/core-widget-props.ts';
+import { isCoreWidget } from '../lessons/core-widgets.ts';
+import { isRecord, quote } from '../lessons/json-values.ts';
 import type { Block, LessonContent } from '../lessons/lesson-content.ts';
 import { codeOf, messageOf } from '../platform/errors.ts';
+import { convertFormulasInHtml, convertFormulasInText } from './formulas/formulas-in-html.ts';
+import { withoutDelimiters } from './formulas/tex-in-text.ts';
+import { loadTexConverter } from './formulas/tex-to-mathml.ts';
+import type { TexConverter } from './formulas/tex-to-mathml.ts';
 
 /** Longer sources are not converted. */
 const maxSourceCharacters = 50_000;
@@ -23,25 +31,40 @@ interface Conversion {
 }
 
 /**
- * Converts the sources that authors write to markup for browsers: LaTeX to MathML, and programs to highlighted HTML.
- * Players then need no library for it. Changes the content in place; the source stays beside the result, so that
- * importing an exported lesson converts it again. The player sanitizes both results.
+ * Converts the sources that authors write to markup for browsers: LaTeX and MathML 3 to MathML Core, and programs to
+ * highlighted HTML. Players then need no library for it. Changes the content in place; the source of a `Math` or `Code`
+ * block stays beside the result. Converting an exported lesson again changes nothing. The player sanitizes all results.
  *
  * @returns warnings about sources that cannot be converted, which learners see as they are
  */
-export async function convertBlocks(content: LessonContent): Promise<string[]> {
-  const found = [...lessonBlocks(content)].filter(
-    ({ block }) => block.type === 'Math' || block.type === 'Code',
-  );
-  if (found.length === 0) return [];
-  const conversions: Record<string, Conversion> = { Math: await latexToMathml(), Code: highlighting() };
+export function convertBlocks(content: LessonContent): string[] {
   const { overrides } = content.lesson.widget_settings;
   const deadline = Date.now() + lessonBudgetMs;
-  return found.flatMap(({ block, path }) => {
+  const toMathml = texConverter(deadline);
+  const inText = content.lesson.inlineTex === false ? null : toMathml;
+  const conversions: Record<string, Conversion> = {
+    Math: {
+      ...{ from: 'latex', to: 'mathml', failure: 'is not valid LaTeX' },
+      convert: (source) => toMathml(withoutDelimiters(source), true),
+    },
+    Code: highlighting(deadline),
+  };
+  const placeOf = blockPlaces(content);
+  const warnings = Object.entries(overrides).flatMap(([type, settings]) =>
+    convertTexts(type, settings, inText).map(
+      (fault) => `The settings for all widgets of the type ${type}: ${fault}`,
+    ),
+  );
+  for (const visit of lessonBlocks(content)) {
+    const { block } = visit;
+    // Before the LaTeX of a `Math` block becomes its MathML.
+    const faults = convertTexts(block.type, block.props, inText);
     const conversion = conversions[block.type ?? ''];
-    const fault = conversion && convertBlock(block, overrides, conversion, deadline);
-    return fault ? [`lesson.json: ${path}.props.${conversion.from}: ${fault}`] : [];
-  });
+    const fault = conversion && convertBlock(block, overrides, conversion);
+    if (fault !== undefined) faults.push(`${conversion?.from} ${fault}`);
+    for (const one of faults) warnings.push(`${placeOf(visit)}: ${one}`);
+  }
+  return warnings.map((warning) => `lesson.json: ${warning}`);
 }
 
 /** Sets the converted prop, or removes it. Returns the reason if the source cannot be converted. */
@@ -49,7 +72,6 @@ function convertBlock(
   block: Block,
   overrides: LessonContent['lesson']['widget_settings']['overrides'],
   { from, to, convert, failure }: Conversion,
-  deadline: number,
 ): string | undefined {
   const props = playedProps(block, overrides);
   const source = block.props[from];
@@ -57,61 +79,124 @@ function convertBlock(
   if (typeof source !== 'string' || source.trim() === '') return undefined;
   Reflect.deleteProperty(block.props, to);
   if (source.length > maxSourceCharacters) return `has more than ${maxSourceCharacters} characters`;
-  const timeoutMs = Math.min(blockTimeoutMs, deadline - Date.now());
-  if (timeoutMs <= 0) return 'is not converted, because the lesson takes too long to convert';
   try {
-    block.props[to] = withTimeout(() => convert(source, props), timeoutMs);
+    block.props[to] = convert(source, props);
     return undefined;
   } catch (error) {
-    if (codeOf(error) === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return 'takes too long to convert';
-    return `${failure}: ${quote(messageOf(error).trim(), 300)}`;
+    return error instanceof TooSlow ? error.message : `${failure}: ${quote(messageOf(error).trim(), 300)}`;
   }
 }
+
+/** Converts the formulas in the texts of a core widget. Returns what cannot be converted. */
+function convertTexts(type: string | undefined, props: unknown, inText: TexConverter | null): string[] {
+  if (type === undefined || !isCoreWidget(type) || !isRecord(props)) return [];
+  return convertMembers(props, coreWidgetProps[type], inText, '');
+}
+
+function convertMembers(
+  holder: Record<string, unknown>,
+  kinds: PropKinds,
+  inText: TexConverter | null,
+  path: string,
+): string[] {
+  return Object.entries(kinds).flatMap(([name, kind]) =>
+    Object.hasOwn(holder, name)
+      ? convertMember(holder, name, kind, inText, path === '' ? name : memberPath(path, name))
+      : [],
+  );
+}
+
+function convertMember(
+  holder: Record<string, unknown>,
+  name: string,
+  kind: PropKind,
+  inText: TexConverter | null,
+  path: string,
+): string[] {
+  const value = holder[name];
+  if (typeof kind === 'object') {
+    if ('object' in kind) return isRecord(value) ? convertMembers(value, kind.object, inText, path) : [];
+    if (!Array.isArray(value)) return [];
+    return (value as unknown[]).flatMap((entry, index) =>
+      isRecord(entry) ? convertMembers(entry, kind.list, inText, `${path}[${index}]`) : [],
+    );
+  }
+  if (typeof value !== 'string' || (kind !== 'html' && kind !== 'text')) return [];
+  if (kind === 'text' && inText === null) return [];
+  try {
+    const { text, faults } =
+      kind === 'text' && inText !== null
+        ? convertFormulasInText(value, inText)
+        : convertFormulasInHtml(value, inText);
+    holder[name] = text;
+    return faults.map((fault) => `${path}: ${fault}`);
+  } catch (error) {
+    return [`${path}: ${messageOf(error)}`];
+  }
+}
+
+class TooSlow extends Error {}
+
+/** Returns a converter that loads the library when a formula needs it, and converts equal formulas once. */
+function texConverter(deadline: number): TexConverter {
+  const known = new Map<string, string>();
+  let toMathml: TexConverter | undefined;
+  return (tex, display) => {
+    const convert = (toMathml ??= loadTexConverter());
+    const key = `${display}:${tex}`;
+    const mathml = known.get(key) ?? withTimeout(() => convert(tex, display), deadline);
+    known.set(key, mathml);
+    return mathml;
+  };
+}
+
+const context = createContext({ run: () => undefined });
 
 /**
  * Runs a synchronous function with a time limit, which also ends a regular expression that backtracks.
  *
- * @throws an Error after that time
+ * @param deadline the end of the lesson's time, in milliseconds since 1970
+ * @throws {TooSlow} after that time
  */
-function withTimeout(run: () => string, timeoutMs: number): string {
+function withTimeout(run: () => string, deadline: number): string {
+  const timeoutMs = Math.min(blockTimeoutMs, deadline - Date.now());
+  if (timeoutMs <= 0) throw new TooSlow('is not converted, because the lesson takes too long to convert');
   let result = '';
-  const context = createContext({
-    run: () => {
-      result = run();
-    },
-  });
-  runInContext('run()', context, { timeout: Math.ceil(timeoutMs) });
-  return result;
-}
-
-async function latexToMathml(): Promise<Conversion> {
-  const { default: temml } = await import('temml');
-  const options = { displayMode: true, throwOnError: true, trust: false, maxExpand: 1_000 };
-  return {
-    from: 'latex',
-    to: 'mathml',
-    convert: (source) => temml.renderToString(source, { ...options, maxSize: [50, 50] }),
-    failure: 'is not valid LaTeX',
+  context.run = () => {
+    result = run();
   };
+  try {
+    runInContext('run()', context, { timeout: Math.ceil(timeoutMs) });
+  } catch (error) {
+    if (codeOf(error) === 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw new TooSlow('takes too long to convert');
+    throw error;
+  }
+  return result;
 }
 
 /** The used part of highlight.js. Its own types would add browser types to the whole project. */
 interface Highlighter {
-  getLanguage(name: string): unknown;
-  highlight(code: string, options: { language: string; ignoreIllegals: boolean }): { value: string };
+  getLanguage(this: void, name: string): unknown;
+  highlight(
+    this: void,
+    code: string,
+    options: { language: string; ignoreIllegals: boolean },
+  ): { value: string };
 }
 
-function highlighting(): Conversion {
-  const highlighter = createRequire(import.meta.url)('highlight.js/lib/common') as Highlighter;
+function highlighting(deadline: number): Conversion {
+  let highlighter: Highlighter | undefined;
   return {
     from: 'code',
     to: 'highlighted',
     convert(source, { language }) {
       if (typeof language !== 'string' || language === '') return '';
-      if (highlighter.getLanguage(language) === undefined) {
-        throw new Error(`the language ${quote(language)} is unknown`);
-      }
-      return highlighter.highlight(source.replace(/\n+$/, ''), { language, ignoreIllegals: true }).value;
+      const { getLanguage, highlight } = (highlighter ??= createRequire(import.meta.url)(
+        'highlight.js/lib/common',
+      ) as Highlighter);
+      if (getLanguage(language) === undefined) throw new Error(`the language ${quote(language)} is unknown`);
+      const code = source.replace(/\n+$/, '');
+      return withTimeout(() => highlight(code, { language, ignoreIllegals: true }).value, deadline);
     },
     failure: 'is not highlighted',
   };

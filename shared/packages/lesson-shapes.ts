@@ -26,6 +26,8 @@ export const metaShape = z.looseObject({
     .regex(languageTag, 'must be a language tag such as en or pt-BR')
     .nullish(),
   estimatedDuration: z.number().nonnegative('must be a number of minutes, 0 or more').nullish(),
+  /** False if texts have no TeX between delimiters. */
+  inlineTex: z.boolean().nullish(),
   cover: z
     .looseObject({
       image: z.string().refine(isMediaReference, 'must be a media reference such as media:<uuid>').nullish(),

@@ -60,7 +60,7 @@ export async function readPackage(path: string, options: ReadPackageOptions = {}
   const extensions = new Map(media.map(({ id, extension }) => [id, extension]));
   const written = restoreUnusualPaths(lesson.content, unusualNames(manifest));
   const content: LessonContent = restoreMediaReferences(written, (id) => extensions.get(id));
-  const conversionWarnings = await convertBlocks(content);
+  const conversionWarnings = convertBlocks(content);
   const urlWarnings = addUrlMedia(content, media, faults);
   if (media.length > maxManifestEntries) {
     faults.add(

@@ -99,6 +99,7 @@ class UrlMedia {
         if (typeof value === 'string') holder[name] = replaceMediaUrls(value, replace);
         return;
       case 'plain':
+      case 'text':
       case 'blocks':
     }
   }

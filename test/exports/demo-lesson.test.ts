@@ -85,7 +85,7 @@ describe('for a learner', () => {
     const urlOf = await signIn('reader');
     const lesson = await load(urlOf('player-data'));
     const original = (await readPackage('lesson.json')) as LessonContent;
-    await convertBlocks(original);
+    convertBlocks(original);
     const steps = ({ sections }: LessonContent) =>
       sections.flatMap((section) =>
         section.steps.map(({ id, title, order_index, content }) => ({ id, title, order_index, content })),

@@ -104,6 +104,7 @@ const nested = partly({ type: fc.constantFrom('Text', 5, null), props: partly({ 
 
 const values: Record<Extract<PropKind, string>, fc.Arbitrary<unknown>> = {
   plain: fc.oneof(markup, listOf(identifier)),
+  text: markup,
   html: markup,
   image: url,
   video: url,
