@@ -48,8 +48,11 @@ const frameParts: Bundle[] = [
   { source: 'frame/frame.css', name: 'frame' },
 ];
 
-/** Files for readers, copied unchanged. */
-const copies = ['archive-page/callbacks.js'];
+/** Files that are copied unchanged: one for readers, and the font of formulas. */
+const copies = [
+  join(sourceFolder, 'archive-page/callbacks.js'),
+  createRequire(import.meta.url).resolve('temml/dist/Temml.woff2'),
+];
 
 /** Files with types only, for integrators who use TypeScript. */
 const typeFiles = ['block.ts', 'widget.ts', 'lesson/state.ts', 'lesson/options.ts'];
@@ -61,6 +64,7 @@ const commonOptions = {
   minify: true,
   target: 'es2022',
   charset: 'utf8',
+  external: ['*.woff2'],
   // The sanitizer's license requires its notice to stay with it.
   legalComments: 'eof',
   logLevel: 'warning',
@@ -119,7 +123,7 @@ export async function buildPlayer(output: string = join(outputFolder, 'player'))
   }));
   const copied = copies.map(async (source) => ({
     path: join(output, basename(source)),
-    contents: await readFile(join(sourceFolder, source)),
+    contents: await readFile(source),
   }));
   return writeFolder(output, [
     ...built.flat(),

@@ -57,12 +57,21 @@ export function icon(name: keyof typeof iconPaths): SVGSVGElement {
 /**
  * Makes an element that scrolls sideways a tab stop while it has to, so that the keyboard can scroll it. Marks the edges
  * where it is cut, because phones show no scroll bar.
+ *
+ * @param name for screen readers while it is a tab stop, if nothing else names it
  */
-export function hintWhenWide(scroller: Element): void {
+export function hintWhenWide(scroller: Element, name?: string): void {
+  const stop = { tabindex: '0', ...(name !== undefined && { role: 'group', 'aria-label': name }) };
   const measure = () => {
     const hidden = scroller.scrollWidth - scroller.clientWidth;
-    if (hidden > 0) scroller.setAttribute('tabindex', '0');
-    else scroller.removeAttribute('tabindex');
+    // Both are rounded.
+    const isWide = hidden > 1;
+    scroller.classList.toggle('lectern-is-wide', isWide);
+    for (const [attribute, value] of Object.entries(stop)) {
+      // A button cannot contain another tab stop.
+      if (isWide && !scroller.closest('button')) scroller.setAttribute(attribute, value);
+      else scroller.removeAttribute(attribute);
+    }
     // From right to left, the position counts from 0 down.
     const isRtl = getComputedStyle(scroller).direction === 'rtl';
     const left = isRtl ? hidden + scroller.scrollLeft : scroller.scrollLeft;

@@ -1,5 +1,6 @@
 import DOMPurify from 'dompurify';
 import { element, hintWhenWide } from './dom.ts';
+import { holdFormula, isMathml, keepFormulaStyles } from './formulas.ts';
 import { isPlayable, text } from './props.ts';
 import type { WidgetContext } from './widget.ts';
 import { message } from '../shared/i18n/message.ts';
@@ -97,8 +98,8 @@ export function safeHtml(source: unknown, context: WidgetContext): DocumentFragm
   if (!otherMarkup.test(html)) return structuredText(html);
   const fragment = sanitized(html);
   const painted = paintAttributes.map((name) => `[${name}]`).join();
-  for (const node of fragment.querySelectorAll('[style]')) keepHarmlessStyles(node);
   for (const node of fragment.querySelectorAll('[class]')) removePlayerClasses(node);
+  for (const node of fragment.querySelectorAll('[style]')) keepHarmlessStyles(node);
   for (const node of fragment.querySelectorAll(painted)) removeUnsafePaint(node);
   limitDrawings(fragment);
   for (const node of fragment.querySelectorAll(mediaElements)) resolveMediaOf(node, context);
@@ -107,7 +108,8 @@ export function safeHtml(source: unknown, context: WidgetContext): DocumentFragm
     limitSpans(table);
     makeScrollable(table, context);
   }
-  for (const wide of fragment.querySelectorAll('math, pre')) hintWhenWide(wide);
+  for (const wide of fragment.querySelectorAll('pre')) hintWhenWide(wide);
+  for (const formula of fragment.querySelectorAll('math')) holdFormula(formula, context.language);
   return fragment;
 }
 
@@ -123,6 +125,23 @@ export function richText(source: unknown, context: WidgetContext): HTMLElement |
   return holder;
 }
 
+const mathEnd = '</math>';
+
+/** Returns a text without HTML, in which import has converted formulas to `math` elements. */
+export function textWithFormulas(source: string, context: WidgetContext): DocumentFragment {
+  const fragment = document.createDocumentFragment();
+  let position = 0;
+  for (let start = source.indexOf('<math'); start >= 0; start = source.indexOf('<math', position)) {
+    const end = source.indexOf(mathEnd, start);
+    if (end < 0) break;
+    fragment.append(source.slice(position, start));
+    position = end + mathEnd.length;
+    fragment.append(safeHtml(source.slice(start, position), context));
+  }
+  fragment.append(source.slice(position));
+  return fragment;
+}
+
 let hasRules = false;
 
 /**
@@ -135,8 +154,12 @@ function sanitized(html: string): DocumentFragment {
       RETURN_DOM_FRAGMENT: true,
       FORBID_TAGS: forbiddenTags,
       FORBID_ATTR: forbiddenAttributes,
-      // A formula's TeX source, which would otherwise appear as text beside the formula.
-      ADD_FORBID_CONTENTS: ['annotation'],
+      // Without it, the scripts after a missing one of `mmultiscripts` would move to other places.
+      ADD_TAGS: ['none'],
+      // Where an operator stands decides about its space.
+      ADD_ATTR: ['form'],
+      // A formula's source, which would otherwise appear as text beside the formula.
+      ADD_FORBID_CONTENTS: ['annotation', 'annotation-xml'],
       ALLOWED_URI_REGEXP: allowedUri,
     });
     hasRules = true;
@@ -172,6 +195,7 @@ function paragraphs(source: string): string {
 }
 
 function keepHarmlessStyles(node: Element): void {
+  if (isMathml(node)) return keepFormulaStyles(node);
   if (!('style' in node)) return;
   const { style } = node as HTMLElement;
   const kept = keptStyles.map((name) => [name, style.getPropertyValue(name)] as const);

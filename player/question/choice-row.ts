@@ -1,5 +1,5 @@
 import { element, icon, uniqueId } from '../dom.ts';
-import { richText, safeHtml } from '../html.ts';
+import { richText, safeHtml, textWithFormulas } from '../html.ts';
 import type { WidgetContext } from '../widget.ts';
 import { hintParts } from './hint.ts';
 import { nameOf } from './parts.ts';
@@ -47,7 +47,7 @@ export function choiceRow(
     value: choice.id,
   });
   const body = element('span', { class: 'lectern-choice-body lectern-rich' });
-  body.append('text' in choice ? choice.text : safeHtml(choice.html, context));
+  body.append('text' in choice ? textWithFormulas(choice.text, context) : safeHtml(choice.html, context));
   if (!body.hasChildNodes()) body.append(choice.id);
   const said = element('span', { class: 'lectern-choice-verdict' });
   const row = element(

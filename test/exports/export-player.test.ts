@@ -13,6 +13,7 @@ import { onDemandTypes } from '../../shared/lessons/core-widgets.ts';
 import type { Answer } from '../support/answers.ts';
 
 const playerPaths = [
+  'player/Temml.woff2',
   'player/archive-page.js',
   'player/callbacks.js',
   'player/player.classic.js',

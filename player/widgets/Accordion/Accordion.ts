@@ -1,6 +1,7 @@
 import { listOf } from '../../../shared/lessons/json-values.ts';
 import { defineWidget } from '../../define.ts';
 import { element, icon, uniqueId } from '../../dom.ts';
+import { textWithFormulas } from '../../html.ts';
 import { blocks, record, text } from '../../props.ts';
 
 /** Titles that open their blocks. */
@@ -16,7 +17,7 @@ export default defineWidget(
       const name = element(
         'span',
         { class: 'lectern-panel-name', role: 'heading', 'aria-level': level },
-        title,
+        textWithFormulas(title, context),
       );
       const body = element('div', { class: 'lectern-panel-body lectern-stack' });
       root.append(

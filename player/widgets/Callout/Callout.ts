@@ -1,6 +1,7 @@
 import { message } from '../../../shared/i18n/message.ts';
 import { defineWidget } from '../../define.ts';
 import { element, icon, uniqueId } from '../../dom.ts';
+import { textWithFormulas } from '../../html.ts';
 import { blocks, text } from '../../props.ts';
 
 /** The kinds that have a color, an icon, and a name for boxes without a title. */
@@ -22,7 +23,7 @@ export default defineWidget(
       if (kind !== undefined) line.append(icon(kind));
       // Sighted readers recognize the kind by its icon and color.
       if (name && title !== name) line.append(element('span', { class: 'lectern-hidden-text' }, `${name}: `));
-      line.append(title);
+      line.append(textWithFormulas(title, context));
       note.append(line);
     }
     const body = element('div', { class: 'lectern-stack' });

@@ -1,6 +1,7 @@
 import { listOf } from '../../../shared/lessons/json-values.ts';
 import { defineWidget } from '../../define.ts';
 import { element, uniqueId } from '../../dom.ts';
+import { textWithFormulas } from '../../html.ts';
 import { blocks, record, text } from '../../props.ts';
 
 interface Tab {
@@ -25,7 +26,7 @@ export default defineWidget(
         id: tabId,
         'aria-controls': panelId,
       };
-      const button = element('button', attributes, title);
+      const button = element('button', attributes, textWithFormulas(title, context));
       const panel = element('div', {
         ...{ class: 'lectern-tab-panel lectern-stack', role: 'tabpanel', tabindex: '0' },
         ...{ id: panelId, 'aria-labelledby': tabId },

@@ -15,8 +15,8 @@ import type { PageScripts } from '../index-page.ts';
 import { JobOfOtherRelease } from './profile.ts';
 import type { ArchiveParts } from './profile.ts';
 
-/** The widgets that the player loads on demand, sorted. */
-export const onDemandFiles = onDemandTypes.map((type) => `widget-${type}.js`).sort();
+/** The files that the player loads on demand, sorted: a font for formulas, and widgets. */
+export const onDemandFiles = ['Temml.woff2', ...onDemandTypes.map((type) => `widget-${type}.js`)].sort();
 
 /**
  * Returns files of the player's release for the folder player/ of an archive.

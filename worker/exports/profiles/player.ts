@@ -14,7 +14,7 @@ const archivedFiles = [
   'player.d.ts',
   'player.js',
   ...onDemandFiles,
-];
+].sort();
 
 const scripts = ['callbacks.js', 'player.classic.js', 'archive-page.js'];
 
