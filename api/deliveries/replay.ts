@@ -4,7 +4,8 @@ import { deliveryStatuses, resendDeliveries } from '../../shared/models/delivery
 import type { EventDeliveryDb } from '../../shared/models/event-delivery.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import { count, json } from '../http/responses.ts';
-import { objectFault, strictBody } from '../http/strict-body.ts';
+import { strictBody } from '../http/strict-body.ts';
+import { objectFault } from '../../shared/platform/object-fault.ts';
 
 /* Replay: sends the deliveries of a period to a target again. */
 

@@ -14,6 +14,7 @@ import type { RequestContext, StatefulMiddleware } from '../http/context.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import { crossSiteWriteText, isCrossSiteWrite } from '../http/middleware/csrf.ts';
 import { presentError } from '../http/error-format.ts';
+import { publicPath } from '../http/public-url.ts';
 import type { BoardQueues } from './queue-board.ts';
 import { LogInThrottle } from '../accounts/log-in-throttle.ts';
 
@@ -107,7 +108,7 @@ export function adminQueues(
     }
     ctx.set('Content-Security-Policy', contentSecurityPolicy);
     ctx.set('Cache-Control', 'no-store');
-    board ??= loadBoard({ exports: queue, scores: scoreQueue });
+    board ??= loadBoard({ exports: queue, scores: scoreQueue }, publicPath(config));
     await (
       await board
     )(ctx, () => Promise.resolve());
@@ -117,9 +118,9 @@ export function adminQueues(
 }
 
 /** Loads Bull Board at the first request: most API processes never show it. */
-async function loadBoard(queues: BoardQueues): Promise<Middleware> {
+async function loadBoard(queues: BoardQueues, path: string): Promise<Middleware> {
   const { createQueueBoard } = await import('./queue-board.ts');
-  return createQueueBoard(queues, basePath);
+  return createQueueBoard(queues, { mount: basePath, page: path + basePath });
 }
 
 function isAccount({ username, password }: Account, header: string): boolean {

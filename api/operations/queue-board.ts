@@ -12,8 +12,16 @@ export interface BoardQueues {
   scores: DeliveryQueue;
 }
 
-/** Returns Bull Board for the queues, with its page at `basePath`. It throws all errors. */
-export function createQueueBoard(queues: BoardQueues, basePath: string): Middleware {
+/**
+ * Returns Bull Board for the queues. It throws all errors.
+ *
+ * @param paths.mount the path of its requests here
+ * @param paths.page the path in the browser, which begins with that of PUBLIC_URL
+ */
+export function createQueueBoard(
+  queues: BoardQueues,
+  { mount, page }: { mount: string; page: string },
+): Middleware {
   const exports = new BullMQAdapter(queues.exports, {
     displayName: 'Exports',
     description: 'Archives to build',
@@ -25,7 +33,7 @@ export function createQueueBoard(queues: BoardQueues, basePath: string): Middlew
     description: 'Scores to send to learning platforms',
   });
   const server = new KoaAdapter();
-  server.setBasePath(basePath);
+  server.setBasePath(page);
   createBullBoard({
     queues: [exports, scores],
     serverAdapter: server,
@@ -35,7 +43,7 @@ export function createQueueBoard(queues: BoardQueues, basePath: string): Middlew
   server.setErrorHandler((error) => {
     throw error;
   });
-  return server.registerPlugin();
+  return server.registerPlugin({ mount });
 }
 
 /** Returns the archive's file name, which says more to an operator than a digest. */

@@ -46,7 +46,7 @@ export const signToken = defineEndpoint(
       'published version can be signed; loading it returns 404 until one is published.',
     body: jsonBody({
       maxBytes: 64 * 1024,
-      description: 'Unknown fields are ignored. The error names the first invalid field.',
+      description: 'Unknown fields are rejected. The error names the first invalid field.',
       schema: signTokenSchema,
       parse: parseSignTokenRequest,
       faults: signTokenFaults,

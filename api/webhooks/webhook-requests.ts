@@ -4,7 +4,7 @@ import { maxUrlLength } from '../../shared/webhooks/receiver-url.ts';
 import { deliveryStatus } from '../deliveries/replay.ts';
 import { unknownParameter } from '../http/endpoint.ts';
 import { cursorDescription, pageCursor, pageLimit, toPageCursor } from '../http/pagination.ts';
-import { objectFault } from '../http/strict-body.ts';
+import { objectFault } from '../../shared/platform/object-fault.ts';
 
 /* What requests about webhooks may contain. */
 

@@ -23,7 +23,8 @@ import { defineEndpoint } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import { empty, failure, json, time, uuid } from '../http/responses.ts';
-import { objectFault, strictBody } from '../http/strict-body.ts';
+import { strictBody } from '../http/strict-body.ts';
+import { objectFault } from '../../shared/platform/object-fault.ts';
 
 const access = { list: credentials(), one: credentials() };
 const common = {

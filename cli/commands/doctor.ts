@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { access, constants, mkdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, constants, mkdir } from 'node:fs/promises';
 import { AuditLog } from '../../shared/audit/audit-log.ts';
 import { loadConfig, settingWarnings } from '../../shared/platform/config.ts';
 import type { Config } from '../../shared/platform/config.ts';
@@ -16,9 +15,9 @@ import {
 } from '../../shared/models/installation.ts';
 import { countWebhookStates } from '../../shared/models/webhook.ts';
 import { countDestinations } from '../../shared/models/xapi-destination.ts';
+import { neededNode, nodeFault } from '../../shared/platform/node-version.ts';
 import { pingMongo } from '../../shared/platform/mongo.ts';
 import { findKeyPepper, loadSecrets } from '../../shared/platform/secrets.ts';
-import { packageRoot } from '../../shared/platform/paths.ts';
 import { playerRelease } from '../../shared/player/player-release.ts';
 import { findRunningApi } from '../../shared/operations/running-api.ts';
 import { findServers } from '../../shared/embedded/servers.ts';
@@ -70,16 +69,10 @@ async function check(name: string, run: () => Promise<Finding>): Promise<Check> 
   }
 }
 
-async function checkNode(): Promise<Finding> {
-  const { engines } = JSON.parse(await readFile(join(packageRoot, 'package.json'), 'utf8')) as {
-    engines: { node: string };
-  };
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  const [, neededMajor = 0, neededMinor = 0] = (/(\d+)\.(\d+)/.exec(engines.node) ?? []).map(Number);
-  if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
-    throw new Error(`${process.version} is too old: install ${engines.node}`);
-  }
-  return { version: process.versions.node, message: `needs ${engines.node}` };
+function checkNode(): Promise<Finding> {
+  const fault = nodeFault();
+  if (fault !== null) return Promise.reject(new Error(fault));
+  return Promise.resolve({ version: process.versions.node, message: `needs ${neededNode()}` });
 }
 
 async function checkSettings(config: Config): Promise<Finding> {

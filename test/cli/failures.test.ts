@@ -7,6 +7,7 @@ import { findMongod } from '../../shared/embedded/find-mongod.ts';
 import { startMongod } from '../../shared/embedded/mongod.ts';
 import { errorIn, lecternCommand, lecternHere, startCommand } from './command-line.ts';
 import type { Environment } from './command-line.ts';
+import { compiled } from '../support/compiled.ts';
 import { temporaryFolder } from '../support/folders.ts';
 
 const noMongo = 'mongodb://me:hunter2@127.0.0.1:1/lectern';
@@ -146,4 +147,15 @@ test('doctor reports a user of MongoDB that may not write', async () => {
   const finding = checks.find(({ name }) => name === 'MongoDB');
   expect(finding).toMatchObject({ ok: false });
   expect(finding?.message).toMatch(/may not insert documents .*Give it the role readWrite/);
+});
+
+test.each(['cli/main', 'api/main', 'worker/main'])('%s names a Node.js that is too old', async (entry) => {
+  const old = join(await temporaryFolder(), 'old.cjs');
+  const versions = `{ ...process.versions, node: '18.20.8' }`;
+  await writeFile(old, `Object.defineProperty(process, 'versions', { value: ${versions} });`);
+  const command = [process.execPath, '--require', old, await compiled(entry), 'doctor'];
+  expect(await startCommand(command, {}).finished).toMatchObject({
+    code: 1,
+    stderr: 'lectern: Node.js 18.20.8 is too old: install >=20.19\n',
+  });
 });

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { forgetInstallation } from '../../shared/models/installation.ts';
 import { buildOrganization, buildPackage } from '../support/factories.ts';
 import { errorIn, lectern, lecternHere, lecternJson, startLectern, useCommandLine } from './command-line.ts';
 import type { Environment } from './command-line.ts';
@@ -33,6 +34,8 @@ async function heldPort(): Promise<number> {
 }
 
 test('start serves, reports its generated secrets in a readable line, and Ctrl-C ends all processes with 0', async () => {
+  // The other tests use another pepper.
+  onTestFinished(() => forgetInstallation(harness.db));
   const { running, address, api, worker } = await startServing({
     LECTERN_KEY_PEPPER: '',
     LECTERN_ASSET_SECRET: '',

@@ -1,15 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
+import { promisify } from 'node:util';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { freePort } from '../../shared/embedded/server-process.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { storeAsset } from '../media/store-asset.ts';
+import { findCommand } from '../../shared/embedded/commands.ts';
 import { ask } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
 import { findDebianProgram } from '../support/debian-programs.ts';
+import { temporaryFolder } from '../support/folders.ts';
 import { exampleConfig, startNginx } from '../support/nginx.ts';
 import type { Nginx } from '../support/nginx.ts';
 import { useApi, useStarted } from '../support/use.ts';
@@ -68,14 +72,15 @@ test.each([
   expect([...answer.headers.keys()].filter((name) => /accel|sendfile/.test(name))).toEqual([]);
 });
 
-/** Starts Caddy with the site of deploy/caddy/Caddyfile, over HTTP. */
-async function startCaddy(program: string): Promise<Nginx> {
+/** Starts Caddy with the site of deploy/caddy/Caddyfile; over HTTPS, with a certificate that it signs itself. */
+async function startCaddy(program: string, scheme: 'http' | 'https' = 'http'): Promise<Nginx> {
   const folder = await mkdtemp(join(tmpdir(), 'lectern-caddy-'));
   const config = join(folder, 'Caddyfile');
-  const url = `http://127.0.0.1:${await freePort()}`;
+  const url = `${scheme}://localhost:${await freePort()}`;
   const example = await readFile(join(packageRoot, 'deploy', 'caddy', 'Caddyfile'), 'utf8');
   const marked = example.replace('file_server\n', 'header X-Sent-By proxy\n\t\t\tfile_server\n');
-  await writeFile(config, marked.replace(/^\{\n/m, '{\n\tadmin off\n'));
+  const options = 'admin off\n\tskip_install_trust\n\tauto_https disable_redirects\n';
+  await writeFile(config, marked.replace(/^\{\n/m, `{\n\t${options}`));
   const LECTERN_FILES = join(api.config.storeDir, 'v1', 'proxied');
   const child = spawn(program, ['run', '--config', config, '--adapter', 'caddyfile'], {
     env: {
@@ -85,7 +90,8 @@ async function startCaddy(program: string): Promise<Nginx> {
     stdio: 'ignore',
   });
   const ended = new Promise((resolve) => child.once('exit', resolve));
-  await waitFor('Caddy', () => fetch(url).then(Boolean, () => false));
+  const { hostname, port } = new URL(url);
+  await waitFor('Caddy', () => accepts(Number(port), hostname));
   return {
     url,
     async stop() {
@@ -94,6 +100,16 @@ async function startCaddy(program: string): Promise<Nginx> {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Returns whether a server accepts connections. */
+function accepts(port: number, host: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, host, () => resolve(true));
+    socket.once('error', () => resolve(false));
+    socket.once('close', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
 }
 
 const starts = {
@@ -142,3 +158,40 @@ describe.each(['nginx', 'caddy'] as const)('deploy/%s', (name) => {
     }
   });
 });
+
+const curl = await findCommand('curl');
+
+test.skipIf(programs.caddy === null || curl === undefined)(
+  'Caddy sends files over HTTP/2, whose rules about headers are stricter',
+  async () => {
+    const caddy = await startCaddy(programs.caddy ?? '', 'https');
+    onTestFinished(() => caddy.stop());
+    const args = ['--insecure', '--http2', '--silent', '--show-error', '--include', '--header'];
+    const request = [`Authorization: ${api.headers.authorization}`, caddy.url + archive];
+    const options = { encoding: 'buffer', maxBuffer: 10_000_000 } as const;
+    const { stdout } = await promisify(execFile)(curl ?? '', [...args, ...request], options);
+    const end = stdout.indexOf('\r\n\r\n');
+    const head = stdout.subarray(0, end).toString('latin1').toLowerCase();
+    expect(head).toMatch(/^http\/2 200/);
+    expect(head).toContain('x-sent-by: proxy');
+    expect(stdout.subarray(end + 4).equals(whole.body)).toBe(true);
+  },
+);
+
+test.skipIf(programs.nginx === null)(
+  'while the API is down, nginx logs no token and no signature',
+  async () => {
+    const log = join(await temporaryFolder(), 'error.log');
+    const nginx = await startNginx(programs.nginx ?? '', (port) =>
+      exampleConfig(port, { api: 'http://127.0.0.1:1', storeDir: api.config.storeDir, errorLog: log }),
+    );
+    onTestFinished(() => nginx.stop());
+    const paths = [
+      '/embed/x?token=a-secret',
+      '/content/v1/a/b/c/a-secret/file.png',
+      `${archive}?token=a-secret`,
+    ];
+    for (const path of paths) expect((await ask(nginx.url + path)).status).toBe(502);
+    expect(await readFile(log, 'utf8')).not.toContain('a-secret');
+  },
+);

@@ -33,12 +33,12 @@ async function post(body: NonNullable<RequestInit['body']>, headers: Record<stri
   return ask(await serveEcho(), { method: 'POST', body, headers });
 }
 
-function expectNoJson(answer: Answer): void {
-  expect({ status: answer.status, body: jsonOf(answer) }).toEqual({
-    status: 422,
-    body: { error: 'Request body must be valid JSON' },
-  });
+function expectNoJson(answer: Answer, error = 'Request body must be valid JSON'): void {
+  expect({ status: answer.status, body: jsonOf(answer) }).toEqual({ status: 422, body: { error } });
 }
+
+const wrongType =
+  'The body must be JSON in UTF-8 with Content-Type: application/json, and without Content-Encoding';
 
 function expectTooLarge(answer: Answer): void {
   expect({ status: answer.status, body: jsonOf(answer) }).toEqual({
@@ -78,7 +78,7 @@ test.each([
   ['application/json; charset=iso-8859-1'],
   ['application/json; charset=utf-16'],
 ])('a body of type %s is rejected', async (type) => {
-  expectNoJson(await post('{}', { 'content-type': type }));
+  expectNoJson(await post('{}', { 'content-type': type }), wrongType);
 });
 
 test.each<[string, string | Uint8Array<ArrayBuffer>]>([
@@ -94,12 +94,16 @@ test.each<[string, string | Uint8Array<ArrayBuffer>]>([
 });
 
 test('a body without a type is rejected', async () => {
-  expectNoJson(await post(new Uint8Array([0x7b, 0x7d]), {}));
+  expectNoJson(
+    await post(new Uint8Array([0x7b, 0x7d]), {}),
+    'The header Content-Type is missing. Send the body with Content-Type: application/json',
+  );
 });
 
 test('a compressed body is rejected, however small', async () => {
   for (const coding of ['gzip', 'deflate', 'br', 'identity, gzip']) {
-    expectNoJson(await post(new Uint8Array(gzipSync('{}')), { ...json, 'content-encoding': coding }));
+    const body = new Uint8Array(gzipSync('{}'));
+    expectNoJson(await post(body, { ...json, 'content-encoding': coding }), wrongType);
   }
   expect((await post('{}', { ...json, 'content-encoding': 'identity' })).status).toBe(200);
 });

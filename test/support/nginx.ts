@@ -63,16 +63,25 @@ http {
   return { url, stop };
 }
 
-/** Returns deploy/nginx/lectern.conf for a port of 127.0.0.1 without TLS, an API, and a store: a folder or a bucket. */
+/**
+ * Returns deploy/nginx/lectern.conf for a port of 127.0.0.1 without TLS, an API, and a store: a folder or a bucket.
+ *
+ * @param options.errorLog the path of the error log
+ */
 export async function exampleConfig(
   port: number,
-  { api, ...store }: { api: string } & ({ storeDir: string } | { bucket: string }),
+  {
+    api,
+    errorLog = '/dev/null',
+    ...store
+  }: { api: string; errorLog?: string } & ({ storeDir: string } | { bucket: string }),
 ): Promise<string> {
   const example = await readExample('lectern.conf');
   const site = example
     .replace('listen 443 ssl;', `listen 127.0.0.1:${port};`)
     .replace(/^ *ssl_certificate.*\n/gm, '')
     .replace(/^ *access_log .*$/m, '  access_log off;')
+    .replace('/var/log/nginx/lectern-error.log', errorLog)
     .replace('server 127.0.0.1:3000;', `server ${new URL(api).host};`);
   if ('storeDir' in store) return site.replace('/var/lib/lectern/store/', `${store.storeDir}/`);
   const { host } = new URL(store.bucket);

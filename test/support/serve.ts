@@ -6,9 +6,9 @@ import { createHttpServer } from '../../api/http/http-server.ts';
 import type { ServerLimits } from '../../api/http/http-server.ts';
 import { createLogger } from '../../shared/platform/log.ts';
 
-/** Starts a server on a free port; `close` ends open connections, too. */
-export async function listen(server: Server, host = '127.0.0.1') {
-  server.listen(0, host);
+/** Starts a server, by default on a free port; `close` ends open connections, too. */
+export async function listen(server: Server, host = '127.0.0.1', port = 0) {
+  server.listen(port, host);
   await once(server, 'listening');
   return {
     origin: `http://${host}:${(server.address() as AddressInfo).port}`,

@@ -63,7 +63,7 @@ describe('an issued token', () => {
   });
 
   test('takes its organization from the credentials, and pins no version and has no attributes by default', async () => {
-    const signed = await sign(bodyWith({ organizationId: randomUUID(), iss: 'me', exp: 1 }));
+    const signed = await sign(bodyWith({}));
     const { organizationId } = version;
     expect(read(signed)).toMatchObject({ organizationId, versionId: null, userAttributes: '{}' });
   });
@@ -155,6 +155,13 @@ describe('an invalid field gets 422 with this message', () => {
     [timeoutFault, 'no time at all', { timeout: 0 }],
     [timeoutFault, 'half a second', { timeout: 1.5 }],
     [timeoutFault, 'a number as text', { timeout: '3600' }],
+    [
+      'Request body has an unknown field "versionID". Did you mean "versionId"?',
+      'a misspelled field',
+      { versionID: 'x' },
+    ],
+    ['Request body has an unknown field "timeOut". Did you mean "timeout"?', 'another case', { timeOut: 60 }],
+    ['Request body has an unknown field "course"', 'a field of no name', { course: 'x' }],
   ])('%s: %s', async (error, _what, fields) => {
     expectError(await send(bodyWith(fields)), 422, error);
   });

@@ -10,6 +10,9 @@ import { isPlainUtf8, readBytes, tooLargeText } from './request-bytes.ts';
 import type { BodyLimits } from './request-bytes.ts';
 
 const notJsonText = 'Request body must be valid JSON';
+const noTypeText = 'The header Content-Type is missing. Send the body with Content-Type: application/json';
+const wrongTypeText =
+  'The body must be JSON in UTF-8 with Content-Type: application/json, and without Content-Encoding';
 
 const jsonType = /^application\/(?:json|[\w.!#$&^+-]+\+json)$/;
 
@@ -55,7 +58,9 @@ export function jsonTextOf(bytes: Buffer): string {
 }
 
 function assertJsonType(request: Context['request']): void {
-  if (!jsonType.test(request.type.trim().toLowerCase()) || !isPlainUtf8(request)) throw notJson();
+  const type = request.type.trim().toLowerCase();
+  if (type === '') throw new LecternError('INVALID_CONTENT', noTypeText);
+  if (!jsonType.test(type) || !isPlainUtf8(request)) throw new LecternError('INVALID_CONTENT', wrongTypeText);
 }
 
 function decode(bytes: Buffer): string {
@@ -102,6 +107,8 @@ export function jsonBody<Body>({
       422: failure(
         'The body is not JSON in UTF-8 sent as `application/json`, or a field is missing or invalid.',
         notJsonText,
+        noTypeText,
+        wrongTypeText,
         ...faultTexts(schema),
         ...faults,
       ),
