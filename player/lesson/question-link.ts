@@ -1,5 +1,5 @@
 import { playedProp } from '../../shared/lessons/block-props.ts';
-import { stepBlocks } from '../../shared/lessons/blocks.ts';
+import { stepBlocks, withTex } from '../../shared/lessons/blocks.ts';
 import { splitAtGaps } from '../../shared/lessons/scoring/fill-in-the-blanks.ts';
 import { message } from '../../shared/i18n/message.ts';
 import { element } from '../dom.ts';
@@ -73,7 +73,7 @@ function questionHtml(lesson: PlayedLesson, step: PlayedStep, widgetId: string):
 
 function shortText(html: string, options: { variables: Variables; language: string }): string {
   if (html === '') return '';
-  const spaced = fillText(html, options, false).replaceAll(/<(?=\/?(?:br|div|li|p)\b)/gi, ' <');
+  const spaced = fillText(withTex(html), options, false).replaceAll(/<(?=\/?(?:br|div|li|p)\b)/gi, ' <');
   // Parsed in a separate document, which loads no pictures.
   return nameOf(new DOMParser().parseFromString(spaced, 'text/html').body);
 }

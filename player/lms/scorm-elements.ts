@@ -1,3 +1,4 @@
+import { withTex } from '../../shared/lessons/blocks.ts';
 import { questionId, sectionId } from '../../shared/lms/ids.ts';
 import type { Question } from '../../shared/lms/lesson-map.ts';
 import {
@@ -196,5 +197,5 @@ function description(text: string): string {
 
 /** Returns the text of HTML. */
 export function plainText(html: string): string {
-  return new DOMParser().parseFromString(html, 'text/html').body.textContent;
+  return new DOMParser().parseFromString(withTex(html), 'text/html').body.textContent;
 }

@@ -119,7 +119,15 @@ function append(pending: Pending[], more: Pending[]): void {
 /** Ends at the next `<` too: otherwise the time grows with the square of a text with many of them. */
 const tags = /<[^<>]*>/g;
 
-/** Returns an HTML text with a space in place of each tag. */
+/** A formula that import has converted from TeX. Ends at the next one, too, for the same reason. */
+const formulas = /<math data-tex="([^"<>]*)"[^<>]*>(?:(?!<math[ >]).)*?<\/math>/gs;
+
+/** Returns an HTML text with TeX in place of formulas. Without markup, x² would read x2. */
+export function withTex(html: string): string {
+  return html.replaceAll(formulas, '$1');
+}
+
+/** Returns an HTML text with a space in place of each tag, and TeX in place of formulas. */
 export function withoutTags(html: string): string {
-  return html.replaceAll(tags, ' ');
+  return withTex(html).replaceAll(tags, ' ');
 }
