@@ -6,11 +6,11 @@ import { lessonBlocks, memberPath } from '../lessons/blocks.ts';
 import { coreWidgetProps } from '../lessons/core-widget-props.ts';
 import type { PropKind, PropKinds } from '../lessons/core-widget-props.ts';
 import { isCoreWidget } from '../lessons/core-widgets.ts';
-import { isRecord, quote } from '../lessons/json-values.ts';
+import { isRecord, listOf, quote, recordOf } from '../lessons/json-values.ts';
 import type { Block, LessonContent } from '../lessons/lesson-content.ts';
 import { codeOf, messageOf } from '../platform/errors.ts';
 import { convertFormulasInHtml, convertFormulasInText } from './formulas/formulas-in-html.ts';
-import { withoutDelimiters } from './formulas/tex-in-text.ts';
+import { texIn, withoutDelimiters } from './formulas/tex-in-text.ts';
 import { loadTexConverter } from './formulas/tex-to-mathml.ts';
 import type { TexConverter } from './formulas/tex-to-mathml.ts';
 
@@ -55,6 +55,7 @@ export function convertBlocks(content: LessonContent): string[] {
       (fault) => `The settings for all widgets of the type ${type}: ${fault}`,
     ),
   );
+  if (inText !== null) warnings.push(...titlesWithTex(content));
   for (const visit of lessonBlocks(content)) {
     const { block } = visit;
     // Before the LaTeX of a `Math` block becomes its MathML.
@@ -65,6 +66,28 @@ export function convertBlocks(content: LessonContent): string[] {
     for (const one of faults) warnings.push(`${placeOf(visit)}: ${one}`);
   }
   return warnings.map((warning) => `lesson.json: ${warning}`);
+}
+
+/** Warns of TeX in titles and on the cover, which learners see as it is: lists and platforms have no formulas. */
+function titlesWithTex({ lesson, sections }: LessonContent): string[] {
+  const { text, objectives } = recordOf(lesson.cover);
+  const texts: [place: string, text: unknown][] = [
+    ['lesson.title', lesson.title],
+    ['lesson.cover.text', text],
+    ...listOf(objectives).map((entry, index): [string, unknown] => [
+      `lesson.cover.objectives[${index}]`,
+      entry,
+    ]),
+    ...sections.flatMap(({ title, steps }, index): [string, unknown][] => [
+      [`Section ${index + 1}`, title],
+      ...steps.map((step, at): [string, unknown] => [`Section ${index + 1}, step ${at + 1}`, step.title]),
+    ]),
+  ];
+  return texts.flatMap(([place, shown]) =>
+    typeof shown === 'string' && texIn(shown).some(({ tex }) => tex !== null)
+      ? [`${place}: ${quote(shown)} has TeX, which titles and covers show as it is`]
+      : [],
+  );
 }
 
 /** Sets the converted prop, or removes it. Returns the reason if the source cannot be converted. */

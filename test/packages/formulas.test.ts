@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Block } from '../../shared/lessons/lesson-content.ts';
+import { withoutTags } from '../../shared/lessons/blocks.ts';
+import { gapIds } from '../../shared/lessons/scoring/fill-in-the-blanks.ts';
 import { convertBlocks } from '../../shared/packages/convert-blocks.ts';
 import { convertFormulasInHtml } from '../../shared/packages/formulas/formulas-in-html.ts';
 import { texIn } from '../../shared/packages/formulas/tex-in-text.ts';
@@ -72,12 +74,30 @@ test('TeX becomes formulas in every text that learners see, but not in code, att
   expect(JSON.stringify(lesson)).toBe(once);
 });
 
+test('TeX in titles and on the cover stays, with a warning', () => {
+  const lesson = lessonWithContent({ content: [], root: {} });
+  lesson.lesson.cover = { text: 'From $5 to $6', objectives: ['Solve $x^2=2$'] };
+  for (const section of lesson.sections) section.title = 'About \\(\\pi\\)';
+  expect(convertBlocks(lesson)).toEqual([
+    'lesson.json: lesson.cover.objectives[0]: "Solve $x^2=2$" has TeX, which titles and covers show as it is',
+    'lesson.json: Section 1: "About \\\\(\\\\pi\\\\)" has TeX, which titles and covers show as it is',
+  ]);
+});
+
 test('a lesson can leave dollar signs as they are', () => {
   const content: Block[] = [{ type: 'Text', props: { id: 'b', html: '<p>$x$ \\$5</p>' } }];
   const lesson = lessonWithContent({ content, root: {} });
   lesson.lesson.inlineTex = false;
   expect(convertBlocks(lesson)).toEqual([]);
   expect(content[0]?.props.html).toBe('<p>$x$ \\$5</p>');
+});
+
+test('where texts have no markup, their formulas are TeX', () => {
+  const content: Block[] = [{ type: 'Text', props: { id: 'b', html: 'Solve $x^2 &lt; [[4]]$ <b>now</b>' } }];
+  convertBlocks(lessonWithContent({ content, root: {} }));
+  const html = String(content[0]?.props.html);
+  expect(gapIds(html)).toEqual([]);
+  expect(withoutTags(html)).toBe('Solve x^2 &lt; &#91;[4]]  now ');
 });
 
 test('an escaped dollar sign stays one at the next import, and invalid TeX stays with a warning', () => {
@@ -92,6 +112,19 @@ test('an escaped dollar sign stays one at the next import, and invalid TeX stays
     '"\\\\(b" begins a formula that does not end in the same text',
   ]);
   expect(convertFormulasInHtml(text, toMathml).text).toBe(text);
+});
+
+test.each([
+  ['<p>$a<b$ and \\(c<d\\)</p>', ['a<b', 'c<d']],
+  ['<p>$5 <img alt="$x"> $y$</p>', ['y']],
+  ['<b>$x</b>, <i>y$</i>', []],
+])('in %s, only less-than signs of TeX are no tags', (html, formulas) => {
+  const found: string[] = [];
+  convertFormulasInHtml(html, (tex) => {
+    found.push(tex);
+    return '';
+  });
+  expect(found).toEqual(formulas);
 });
 
 const math = (inner: string) => `<math>${inner}</math>`;

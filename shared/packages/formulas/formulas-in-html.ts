@@ -47,7 +47,8 @@ const prefixedTags = /<(\/?)(?:m|mml|math|mathml):(?=[a-z])/gi;
 export function convertFormulasInHtml(html: string, toMathml: TexConverter | null): ConvertedText {
   const hasMathml = mayHaveMathml.test(html);
   if (!hasMathml && (toMathml === null || !mayHaveTex.test(html))) return { text: html, faults: [] };
-  const source = hasMathml ? html.replace(prefixedTags, '<$1') : html;
+  const prefixed = hasMathml ? html.replace(prefixedTags, '<$1') : html;
+  const source = toMathml === null ? prefixed : withoutFalseTags(prefixed);
   const edits: Edit[] = [];
   const faults: string[] = [];
   const pending: Node[] = [parseHtml(source)];
@@ -65,6 +66,17 @@ export function convertFormulasInHtml(html: string, toMathml: TexConverter | nul
     }
   }
   return { text: edited(source, edits), faults };
+}
+
+/** Escapes `<` in TeX such as `$a<b$`, where a parser would see the beginning of a tag. */
+function withoutFalseTags(html: string): string {
+  if (!html.includes('<')) return html;
+  const edits = texIn(html).flatMap(({ start, end, tex }): Edit[] => {
+    // The tags of a text that only looks like TeX have an end or an attribute.
+    const isTex = tex !== null && tex.includes('<') && !/[>"']/.test(tex);
+    return isTex ? [{ start, end, text: html.slice(start, end).replaceAll('<', '&lt;') }] : [];
+  });
+  return edited(html, edits);
 }
 
 /** Converts the TeX in a text without markup. Formulas are `math` elements in the result. */
