@@ -20,6 +20,7 @@ import { forCredentialsOrSession, forUsers, limited } from '../http/headers.ts';
 import { noStore } from '../http/middleware/response-headers.ts';
 import { limitByIp, tooManyRequests } from '../http/middleware/rate-limit.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
+import { addToRequestLine } from '../http/middleware/request-context.ts';
 import { sessionCors } from '../http/middleware/cors.ts';
 import { failure } from '../http/responses.ts';
 import { UserSessions } from './user-sessions.ts';
@@ -30,9 +31,14 @@ const user = requestValue<User>('user');
 /** Set for API credentials only: a user's session has no scopes. */
 const apiKey = requestValue<ApiCaller>('API key');
 
-function setOrganization(ctx: Context, caller: Organization, actor: AuditActor): void {
+function setOrganization(
+  ctx: Context,
+  caller: Organization,
+  actor: AuditActor & { type: 'key' | 'user' },
+): void {
   organization.set(ctx, caller);
   responseOwner.set(ctx, caller._id);
+  addToRequestLine(ctx, { organization: caller._id, [actor.type]: actor.id });
   auditedCaller.set(ctx, { organizationId: caller._id, actor });
 }
 
@@ -150,6 +156,7 @@ function authenticateBearer(
       const isBearer = /^Bearer(?: |$)/i.test(header);
       throw new LecternError('UNAUTHORIZED', message, isBearer ? { invalidToken: malformed } : {});
     }
+    addToRequestLine(ctx, { key: given.publicKey });
     const authentication = await authenticate(db, secrets.keyPepper, given);
     if ('fault' in authentication) {
       throw new LecternError('UNAUTHORIZED', message, { invalidToken: faults[authentication.fault] });

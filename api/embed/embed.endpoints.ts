@@ -27,12 +27,19 @@ import type { Headers } from '../http/headers.ts';
 import { respondToErrors } from '../http/middleware/errors.ts';
 import { limitByIp } from '../http/middleware/rate-limit.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
+import { addToRequestLine } from '../http/middleware/request-context.ts';
 import { publicUrlOf, publicPath } from '../http/public-url.ts';
 import { responseOwner } from '../http/compression-budget.ts';
 import type { CompressionBudget } from '../http/compression-budget.ts';
 import { sendTexts } from '../http/send-texts.ts';
 import type { WrittenResponse } from '../http/responses.ts';
-import { findTokenVersion, playerLessonId, playerQuerySchema, verifyToken } from '../player/authorize.ts';
+import {
+  findTokenVersion,
+  playerFacts,
+  playerLessonId,
+  playerQuerySchema,
+  verifyToken,
+} from '../player/authorize.ts';
 import { chunksUrl, contentUrl } from '../player/content-url.ts';
 import type { PlayerReleases } from '../player/player-releases.ts';
 import { enterSession, factsOf, readSession } from '../player/session.ts';
@@ -154,6 +161,7 @@ async function sendLesson(deps: EmbedDependencies, ctx: Context): Promise<void> 
   const query = parseRequest(playerQuerySchema, ctx.query, 'BAD_REQUEST');
   const token = await verifyToken(deps, requested, query.token);
   responseOwner.set(ctx, token.organizationId);
+  addToRequestLine(ctx, playerFacts(deps.secrets, token));
   const allowedOrigins = await allowedOriginsOf(db, token);
   setPageHeaders(ctx, allowedOrigins);
   const version = await findTokenVersion(db, token);

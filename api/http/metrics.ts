@@ -15,7 +15,7 @@ export class ApiMetrics {
 
   readonly #requests = new Histogram({
     name: 'lectern_http_request_seconds',
-    help: 'From a request to the end of its response, by method, route and class of status; 499 for clients that disconnected.',
+    help: 'From a request to the end of its response, by method, route and class of status; 401, 429 and 499 (for clients that disconnected) are separate.',
     labelNames: ['method', 'route', 'status'],
     buckets: requestBuckets,
     registers: this.#registers,
@@ -30,13 +30,16 @@ export class ApiMetrics {
   recordRequest(ctx: Context, response: { status: number; seconds: number; bytes: number }): void {
     const { _matchedRoute: matched } = ctx as { _matchedRoute?: unknown };
     const route = typeof matched === 'string' ? matched : noRoute;
-    const status =
-      response.status === clientGone ? String(clientGone) : `${Math.floor(response.status / 100)}xx`;
+    const { status: exact } = response;
+    const status = separateStatuses.has(exact) ? String(exact) : `${Math.floor(exact / 100)}xx`;
     const method = knownMethods.has(ctx.method) ? ctx.method : 'other';
     this.#requests.observe({ method, route, status }, response.seconds);
     this.#sent.inc({ route }, response.bytes);
   }
 }
+
+/** Statuses with a label of their own: rejected credentials, rate limits, and clients that disconnected. */
+const separateStatuses = new Set([401, 429, clientGone]);
 
 /** Methods with a label; clients can send any word. */
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);

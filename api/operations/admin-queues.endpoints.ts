@@ -13,6 +13,7 @@ import { clientIp } from '../http/client-ip.ts';
 import type { RequestContext, StatefulMiddleware } from '../http/context.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import { crossSiteWriteText, isCrossSiteWrite } from '../http/middleware/csrf.ts';
+import { addToRequestLine } from '../http/middleware/request-context.ts';
 import { presentError } from '../http/error-format.ts';
 import { publicPath } from '../http/public-url.ts';
 import type { BoardQueues } from './queue-board.ts';
@@ -88,6 +89,8 @@ export function adminQueues(
       await audit.record(installationLog, entryOf(ctx, 'board.reject'));
     }
     if (!isAuthenticated) {
+      const reason = header === '' ? 'no password' : 'wrong name or password';
+      addToRequestLine(ctx, { code: 'UNAUTHORIZED', reason });
       ctx.status = 401;
       ctx.set('WWW-Authenticate', 'Basic realm="Lectern", charset="UTF-8"');
       ctx.body = 'Log in with ADMIN_USERNAME and ADMIN_PASSWORD.';

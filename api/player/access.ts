@@ -7,12 +7,13 @@ import type { Access } from '../http/endpoint.ts';
 import { forPlayers, noStore as noStoreHeader } from '../http/headers.ts';
 import { limitByIp, tooManyRequests } from '../http/middleware/rate-limit.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
+import { addToRequestLine } from '../http/middleware/request-context.ts';
 import { noStore } from '../http/middleware/response-headers.ts';
 import { publicCors } from '../http/middleware/cors.ts';
 import { failure } from '../http/responses.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { tokenFailure } from '../../shared/tokens/player-tokens.ts';
-import { erasedText, otherLessonText, playerLessonId, verifyToken } from './authorize.ts';
+import { erasedText, otherLessonText, playerFacts, playerLessonId, verifyToken } from './authorize.ts';
 
 export const lessonParams = z.object({ lessonId: playerLessonId });
 
@@ -65,6 +66,7 @@ export function playerToken(
         throw isErased && !reportsErasure ? tokenFailure('Token revoked') : error;
       });
       responseOwner.set(ctx, token.organizationId);
+      addToRequestLine(ctx, playerFacts(deps.secrets, token));
       return token;
     },
   };

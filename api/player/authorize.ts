@@ -4,6 +4,8 @@ import type { Database } from '../../shared/models/database.ts';
 import { findPlayedVersion, findPreviewedVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { findRevocation } from '../../shared/models/token-revocation.ts';
+import { pseudonymOf } from '../../shared/tokens/learner-subject.ts';
+import type { RequestFacts } from '../http/middleware/request-context.ts';
 import { learnerOfToken, tokenFailure, verifyPlayerToken } from '../../shared/tokens/player-tokens.ts';
 import type { PlayerToken } from '../../shared/tokens/player-tokens.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
@@ -54,6 +56,15 @@ export async function verifyToken(
     throw new LecternError('FORBIDDEN', otherLessonText);
   }
   return token;
+}
+
+/** Returns what the log says about the bearer of a token. */
+export function playerFacts({ keyPepper }: Pick<Secrets, 'keyPepper'>, token: PlayerToken): RequestFacts {
+  const learner = learnerOfToken(token);
+  return {
+    organization: token.organizationId,
+    ...(learner !== null && { learner: pseudonymOf(keyPepper, learner) }),
+  };
 }
 
 /** @throws {LecternError} UNAUTHORIZED for a revoked token; GONE if the data of its learner were erased. */

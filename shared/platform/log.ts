@@ -1,6 +1,7 @@
 import { pino, destination } from 'pino';
 import type { DestinationStream, Logger } from 'pino';
 import type { Config } from './config.ts';
+import { release } from './paths.ts';
 
 export type { Logger };
 
@@ -57,7 +58,7 @@ export function createLogger(config: Pick<Config, 'logLevel'>, name: string, str
     {
       name,
       level: config.logLevel,
-      base: { name, pid: process.pid },
+      base: { name, pid: process.pid, release },
       // ioredis adds the arguments of a failed command to its error; those of AUTH contain the password.
       redact: [...secretFields.flatMap(anywhere), 'err.command.args'],
     },

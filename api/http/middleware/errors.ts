@@ -2,6 +2,8 @@ import { HttpError } from 'koa';
 import type { Context } from 'koa';
 import { LecternError } from '../../../shared/platform/errors.ts';
 import type { StatefulMiddleware } from '../context.ts';
+import { addToRequestLine } from './request-context.ts';
+import type { RequestFacts } from './request-context.ts';
 import { isTemporary, retryAfterSeconds } from '../retry-after.ts';
 
 /**
@@ -20,10 +22,16 @@ export function respondToErrors(respond: (ctx: Context, failure: LecternError) =
       }
       const failure = toLecternError(error);
       if (!failure.expose) log.error({ err: failure }, 'request failed');
+      addToRequestLine(ctx, reasonOf(failure));
       setFailureHeaders(ctx, failure);
       respond(ctx, failure);
     }
   };
+}
+
+/** Returns the error code, and the reason of a rejected caller: other messages may quote learners' data. */
+function reasonOf({ code, status, invalidToken, message }: LecternError): RequestFacts {
+  return [401, 403, 429].includes(status) ? { code, reason: invalidToken ?? message } : { code };
 }
 
 function setFailureHeaders(ctx: Context, failure: LecternError): void {

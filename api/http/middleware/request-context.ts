@@ -1,6 +1,8 @@
 import type { Context } from 'koa';
 import { redactContentSignature } from '../../../shared/media/content-urls.ts';
 import type { Logger } from '../../../shared/platform/log.ts';
+import type { ErrorCode } from '../../../shared/platform/errors.ts';
+import { requestValue } from '../context.ts';
 import type { StatefulMiddleware } from '../context.ts';
 import { pathOf } from './request-target.ts';
 import { randomUUID } from 'node:crypto';
@@ -19,6 +21,28 @@ export const requestId: StatefulMiddleware = async (ctx, next) => {
 
 /** The logged status of a request whose client disconnected before the response; none is sent. */
 export const clientGone = 499;
+
+/** Who sent a request, and why it was rejected. */
+export interface RequestFacts {
+  /** The id of the organization. */
+  organization?: string;
+  /** The public key of API credentials, also of rejected ones. */
+  key?: string;
+  /** The id of a user. */
+  user?: string;
+  /** The pseudonym of a learner, as in the audit log. */
+  learner?: string;
+  code?: ErrorCode;
+  /** Why the response is 401, 403 or 429. */
+  reason?: string;
+}
+
+const requestFacts = requestValue<RequestFacts>('facts');
+
+/** Adds fields to the log line of a request. */
+export function addToRequestLine(ctx: Pick<Context, 'req'>, facts: RequestFacts): void {
+  requestFacts.set(ctx, { ...requestFacts.find(ctx), ...facts });
+}
 
 export interface RequestMetrics {
   /** @param response.bytes include the headers. */
@@ -44,6 +68,7 @@ export function logRequests(log: Logger, metrics: RequestMetrics): StatefulMiddl
         path: path && withoutLearner(withoutInvitation(redactContentSignature(path))),
         status,
         milliseconds: Math.round(milliseconds),
+        ...requestFacts.find(ctx),
       };
       if (path?.startsWith('/health/')) requestLog.debug(fields, 'request');
       else requestLog.info(fields, 'request');
