@@ -90,7 +90,7 @@ export function endView(
       const steps = results.filter(({ step }) => step.sectionIndex === sectionIndex);
       if (steps.length === 0) return [];
       const questions = steps.flatMap((step) => step.questions);
-      const scored = questions.filter(({ isScored }) => isScored);
+      const scored = questions.filter(({ points: earned }) => earned !== null);
       const right = scored.filter(({ result }) => result === 'right').length;
       const heading = element(
         'h2',
@@ -108,14 +108,21 @@ export function endView(
   function questionRows({ step, questions }: StepResults): HTMLElement[] {
     const context = { lesson, variables: progress.variables, language };
     return questions.map((question) => {
-      const { widgetId, result } = question;
+      const { widgetId, result, points: earned } = question;
+      const said = [resultText(result, language)];
+      // The texts of answers that need a teacher, or none, say it all.
+      if (earned) said.push(message(language, 'lesson.points', earned));
       const link = questionLink(context, step, question, () => actions.goToIndex(step.index, widgetId));
       return element(
         'li',
         { class: `lectern-result-row lectern-is-${result}` },
         element('span', { class: 'lectern-result-mark' }, icon(icons[result])),
         link,
-        element('span', { class: 'lectern-result-text' }, resultText(result, language)),
+        element(
+          'span',
+          { class: 'lectern-result-text' },
+          ...said.flatMap((part) => [element('span', {}, part), ' ']),
+        ),
       );
     });
   }

@@ -35,14 +35,18 @@ export interface LessonView {
   /**
    * Shows the current step, or the end. The caller then calls `mark`.
    *
-   * @param next the text of the Next button
    * @param isChange false for the first time: the page keeps its focus and scroll position
    */
-  show(progress: LessonProgress, isChange: boolean, next: string): void;
+  show(progress: LessonProgress, isChange: boolean): void;
   /** Shows the page before the current step. @param start the text of the button that goes to the step */
   showCover(cover: LessonCover, start: string): void;
-  /** Shows what the learner has done, in the outline and around the step. @param hasTask whether the step has a question to answer or to retry */
-  mark(progress: LessonProgress, hasTask: boolean): void;
+  /**
+   * Shows what the learner has done, in the outline and around the step.
+   *
+   * @param next the text of the Next button
+   * @param hasTask whether the step has a question to answer or to retry
+   */
+  mark(progress: LessonProgress, next: string, hasTask: boolean): void;
   /** Asks before the lesson is finished. */
   askFinish(before: BeforeFinish, finish: () => void): void;
   /** Returns the current heading: of a step, the cover or the end. */
@@ -164,7 +168,7 @@ export function lessonView(
       cover = coverView(shown, lesson.steps.length, stepHost);
       stage.append(cover);
     },
-    show(progress, isChange, next) {
+    show(progress, isChange) {
       // The cover needs no label, because its heading is the name of the whole player.
       stage.setAttribute('aria-labelledby', heading.id);
       const { atEnd, index } = progress;
@@ -178,7 +182,6 @@ export function lessonView(
       section.hidden = above === '' || above === title;
       heading.textContent = title;
       bar.back.hidden = index === 0;
-      bar.setNext(atEnd ? undefined : next);
       if (atEnd) {
         end = endView(lesson, progress, language, actions);
         stage.append(end);
@@ -191,8 +194,9 @@ export function lessonView(
       status.textContent = announced.join(message(language, 'widget.sentenceBreak'));
       focus();
     },
-    mark(progress, hasTask) {
+    mark(progress, next, hasTask) {
       outline.show(progress);
+      bar.setNext(progress.atEnd ? undefined : next);
       // One button stands out: the question's while it is unanswered or can be retried, otherwise Next.
       bar.next.classList.toggle('lectern-is-quiet', hasTask);
     },

@@ -16,6 +16,7 @@ import { lessonView } from './lesson-view.ts';
 import type { LessonError, LessonEvent, LessonHandle, LessonOptions } from './options.ts';
 import type { PlayedLesson, PlayedStep } from './read-lesson.ts';
 import { hasTask, mistakeAfter, openQuestions, resultsOf } from './question-results.ts';
+import type { Mistake } from './question-results.ts';
 import type { StepHost } from './step-view.ts';
 import type { WidgetLoader } from './widget-loader.ts';
 
@@ -46,8 +47,8 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
   const drafts = new Set<string>();
   /** Whether the learner sees the cover. */
   let isCovered = options.cover !== false && options.startAt === undefined && !progress.atEnd;
-  /** Whether Next leads through the steps with mistakes. */
-  let isReviewing = false;
+  /** The mistake that the learner looks at, while Next leads from one to the next. */
+  let reviewed: Mistake | undefined;
 
   function event(): LessonEvent {
     return {
@@ -169,7 +170,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
 
   /** Shows the current step, and loads the following ones before the learner needs them. */
   function show(isChange: boolean): void {
-    view.show(progress, isChange, nextText());
+    view.show(progress, isChange);
     mark();
     loadAhead();
   }
@@ -229,7 +230,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
   /** Returns false for an index without a step. */
   function goToIndex(index: number): boolean {
     if (!canNavigate() || lesson.steps[index] === undefined) return false;
-    isReviewing = false;
+    reviewed = undefined;
     if (isCovered && index === progress.index) start();
     else if (!progress.atEnd && index === progress.index) view.focus();
     else changeStep({ kind: 'go', index });
@@ -242,37 +243,36 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
   }
 
   function mark(): void {
-    view.mark(progress, !progress.atEnd && hasTask(lesson, progress, drafts));
+    view.mark(progress, nextText(), !progress.atEnd && hasTask(lesson, progress, drafts));
   }
 
   function isAtLastStep(): boolean {
     return progress.index === lesson.steps.length - 1;
   }
 
-  /** Goes to the first mistake in the steps after an index, else to the results. */
-  function reviewAfter(index: number): void {
-    const mistake = mistakeAfter(lesson, progress, index);
-    isReviewing = mistake !== undefined;
-    const changed = changeStep(mistake ? { kind: 'go', index: mistake.step.index } : { kind: 'finish' });
-    if (mistake && changed) view.focusQuestion(mistake.widgetId);
+  /** Goes to the first mistake, or the next one after it, else to the results. */
+  function review(): void {
+    if (!canNavigate()) return;
+    const mistake = mistakeAfter(lesson, progress, reviewed);
+    const isSameStep = mistake !== undefined && mistake.step === reviewed?.step;
+    reviewed = mistake;
+    if (isSameStep) mark();
+    else if (!changeStep(mistake ? { kind: 'go', index: mistake.step.index } : { kind: 'finish' })) return;
+    if (mistake) view.focusQuestion(mistake.widgetId);
   }
 
   function nextText(): string {
-    if (isReviewing) {
-      const mistake = mistakeAfter(lesson, progress, progress.index);
+    if (reviewed) {
+      const mistake = mistakeAfter(lesson, progress, reviewed);
       return message(language, mistake ? 'lesson.nextMistake' : 'lesson.backToResults');
     }
     return message(language, isAtLastStep() ? 'lesson.finish' : 'lesson.next');
   }
 
-  function review(): void {
-    if (canNavigate()) reviewAfter(-1);
-  }
-
   /** Does what the Next button does: before the first finish, it asks. */
   function nextOrAsk(): void {
-    if (!isCovered && isReviewing && canNavigate()) {
-      reviewAfter(progress.index);
+    if (!isCovered && reviewed) {
+      review();
       return;
     }
     if (isCovered || !isAtLastStep() || progress.completed) {

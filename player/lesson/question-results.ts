@@ -1,4 +1,5 @@
 import { isOpenQuestion } from '../../shared/lessons/core-widgets.ts';
+import type { Score } from '../../shared/lessons/scoring/scoring.ts';
 import { pointsOfWidget } from '../../shared/progress/outline.ts';
 import { isWidgetClosed } from './lesson-progress.ts';
 import type { LessonProgress } from './lesson-progress.ts';
@@ -16,7 +17,8 @@ export interface QuestionResult {
   /** The position among the questions of the step, from one; null for the only one. */
   number: number | null;
   result: Result;
-  isScored: boolean;
+  /** The points of the answer, or of no answer; null for a question that is not scored. */
+  points: Score | null;
 }
 
 /** The questions of a step with their results, in reading order. */
@@ -35,9 +37,7 @@ export function resultsOf(lesson: PlayedLesson, { items }: Pick<LessonProgress, 
       (widget) =>
         !widget.isConditional && (isOpenQuestion(widget.widgetType) || pointsOfWidget(widget) !== null),
     );
-    const scored = new Set(
-      open.filter((widget) => pointsOfWidget(widget) !== null).map(({ widgetId }) => widgetId),
-    );
+    const possible = new Map(open.map((widget) => [widget.widgetId, pointsOfWidget(widget)]));
     const given = new Map((answers.get(step.id) ?? []).map((item) => [item.widgetId, item]));
     const ids = [...new Set([...open.map(({ widgetId }) => widgetId), ...given.keys()])];
     if (ids.length === 0) return [];
@@ -45,8 +45,9 @@ export function resultsOf(lesson: PlayedLesson, { items }: Pick<LessonProgress, 
       step,
       questions: ids.map((widgetId, index) => {
         const item = given.get(widgetId);
-        const isScored = item === undefined ? scored.has(widgetId) : item.maxScore !== null;
-        return { widgetId, number: ids.length > 1 ? index + 1 : null, result: resultOf(item), isScored };
+        const { score, maxScore } = item ?? { score: 0, maxScore: possible.get(widgetId) ?? null };
+        const points = maxScore === null ? null : { score: score ?? 0, maxScore };
+        return { widgetId, number: ids.length > 1 ? index + 1 : null, result: resultOf(item), points };
       }),
     };
   });
@@ -108,17 +109,23 @@ function hasRetry(lesson: PlayedLesson, progress: LessonProgress, { step, questi
   });
 }
 
-/** Returns the first mistake in the steps after an index; undefined if there is none. */
+/** A question that was answered with a mistake, and perhaps corrected since. */
+export interface Mistake {
+  step: PlayedStep;
+  widgetId: string;
+}
+
+/** Returns the first mistake after another one, or in the lesson; undefined if there is none. */
 export function mistakeAfter(
   lesson: PlayedLesson,
   progress: LessonProgress,
-  index: number,
-): { step: PlayedStep; widgetId: string } | undefined {
-  for (const { step, questions } of resultsOf(lesson, progress)) {
-    const mistake = step.index > index ? questions.find(isMistake) : undefined;
-    if (mistake) return { step, widgetId: mistake.widgetId };
-  }
-  return undefined;
+  last: Mistake | undefined,
+): Mistake | undefined {
+  const all = resultsOf(lesson, progress).flatMap(({ step, questions }) =>
+    questions.map((question) => ({ ...question, step })),
+  );
+  const from = all.findIndex(({ step, widgetId }) => step === last?.step && widgetId === last.widgetId) + 1;
+  return all.slice(from).find(isMistake);
 }
 
 export function isMistake({ result }: QuestionResult): boolean {

@@ -21,7 +21,7 @@ export function choiceField(
   { labelledBy, describedBy }: QuestionLabels,
   view: QuestionView,
   context: WidgetContext,
-): QuestionField<string[]> {
+): Omit<QuestionField<string[]>, 'ruleFor'> {
   const group = uniqueId();
   const rows = choices.map((choice) => choiceRow(choice, several ? 'checkbox' : 'radio', group, context));
   for (const { input } of rows) checkOnEnter(input, view);
@@ -62,8 +62,11 @@ export function choiceField(
       }
     },
     retry(isScored) {
-      // Learners edit an unscored answer, but start over after a wrong one.
-      if (isScored) for (const { input } of rows) input.checked = false;
+      // What is right stays, so that learners only correct the rest. After a right answer, they start over.
+      const picked = rows.filter(({ input }) => input.checked);
+      const hasMistake =
+        picked.some(({ id }) => !isRight(id)) || rows.some(({ id, input }) => !input.checked && isRight(id));
+      if (isScored) for (const { id, input } of picked) input.checked = hasMistake && isRight(id);
       (rows.find(({ input }) => input.checked) ?? rows[0])?.input.focus();
     },
   };

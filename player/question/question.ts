@@ -34,6 +34,8 @@ export interface QuestionField<Answer> {
   restore(state: unknown): boolean;
   /** Locks the inputs and marks them. @param result.isClosed whether to show the right answer */
   show(answer: Answer, result: { score: Score | null; isClosed: boolean }): void;
+  /** Returns the rule by which an answer with right parts earns nothing; undefined for one without right parts. */
+  ruleFor?(answer: Answer): string | undefined;
   /** Unlocks the inputs and removes the marks. */
   open(): void;
   /** Prepares the inputs for another try, and focuses one of them. */
@@ -120,7 +122,8 @@ export function showQuestion<Answer>(
     button.textContent = message(language, score ? 'widget.tryAgain' : 'widget.change');
     // After a right answer, the next step comes first.
     button.classList.toggle('lectern-is-quiet', isClosed || !score);
-    result.show(outcome, score, isClosed ? undefined : limit - used);
+    const rule = outcome === 'wrong' ? field.ruleFor?.(answer) : undefined;
+    result.show(outcome, score, rule, isClosed ? undefined : limit - used);
     result.explanation.hidden = !(reveals || !score);
     // The element with the focus is disabled or gone, so the keyboard would lose its position. After a right answer, a
     // focus on "Try again" would sound as if the answer were wrong.

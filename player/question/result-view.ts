@@ -24,9 +24,15 @@ export interface ResultView {
   showNote(note: string): void;
   /**
    * @param outcome undefined for an answer that is not scored
+   * @param rule the sentence that explains the points, if they need one
    * @param triesLeft undefined for a closed question
    */
-  show(outcome: Outcome | undefined, score: Score | null, triesLeft: number | undefined): void;
+  show(
+    outcome: Outcome | undefined,
+    score: Score | null,
+    rule: string | undefined,
+    triesLeft: number | undefined,
+  ): void;
   /** Returns a text with the number; '' for infinity. */
   triesLeft(left: number): string;
   clear(): void;
@@ -61,11 +67,12 @@ export function resultView(props: Record<string, unknown>, context: WidgetContex
       write('plain');
       explanation.hidden = true;
     },
-    show(outcome, score, left = Infinity) {
+    show(outcome, score, rule, left = Infinity) {
       if (!outcome || !score) return write('plain', message(language, 'widget.answerSaved'));
-      // For a single point, the verdict says it all.
-      const points = score.maxScore === 1 ? '' : message(language, 'widget.score', score);
-      const sentences = [message(language, verdictKeys[outcome]), points, triesLeft(left)]
+      // For a single point, right and wrong say it all.
+      const points =
+        score.maxScore === 1 && outcome !== 'partly' ? '' : message(language, 'widget.score', score);
+      const sentences = [message(language, verdictKeys[outcome]), points, rule, triesLeft(left)]
         .filter(Boolean)
         .join(message(language, 'widget.sentenceBreak'));
       const line = element('p', { class: 'lectern-verdict' }, icon(outcome), element('span', {}, sentences));

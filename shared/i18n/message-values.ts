@@ -9,6 +9,7 @@ export interface MessageValues {
   'lesson.finishGrade': { percent: string };
   'lesson.found': { count: number };
   'lesson.minutes': { count: number };
+  'lesson.points': { maxScore: number; score: number };
   'lesson.question': { number: number };
   'lesson.rightOf': { right: number; total: number };
   'lesson.sectionProgress': { seen: number; steps: number };

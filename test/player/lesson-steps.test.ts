@@ -159,7 +159,7 @@ describe('the end of a lesson', () => {
     );
     expect(await end().locator('.lectern-ring').textContent()).toBe('100%');
     expect(await end().getByRole('listitem').allInnerTexts()).toEqual([
-      expect.stringMatching(/^How hot is Venus\?\s+Venus\s+Correct$/),
+      expect.stringMatching(/^How hot is Venus\?\s+Venus\s+Correct\s+1 of 1 point$/),
       expect.stringMatching(/^Why is it blue\?\s+Neptune\s+Not answered$/),
     ]);
     await end().getByRole('button', { name: 'Why is it blue?' }).click();
@@ -225,7 +225,11 @@ describe('the end of a lesson', () => {
     const asked = (id: string) => ({ type: 'MultipleChoice', props: { ...question.props, id } });
     await view.start({
       lesson: lessonOf({
-        Near: { Mercury: [asked('q1'), asked('q2')], Venus: [text('t1', 'x')], Mars: [asked('q3')] },
+        Near: {
+          Mercury: [asked('q1'), asked('q2'), asked('q4')],
+          Venus: [text('t1', 'x')],
+          Mars: [asked('q3')],
+        },
       }),
     });
     const answer = async (index: number, name: string) => {
@@ -238,6 +242,7 @@ describe('the end of a lesson', () => {
     };
     await answer(0, 'Mars');
     await answer(1, 'The Sun');
+    await answer(2, 'The Moon');
     await page.evaluate('handle.goTo("mars")');
     await answer(0, 'The Sun');
     await click('Finish');
@@ -245,9 +250,22 @@ describe('the end of a lesson', () => {
     await click('Review my mistakes');
     expect([await heading(), await asksNow()]).toEqual(['Mercury', 'q2']);
     await click('Next mistake');
+    expect([await heading(), await asksNow()]).toEqual(['Mercury', 'q4']);
+    await click('Next mistake');
     expect([await heading(), await asksNow()]).toEqual(['Mars', 'q3']);
     await click('Back to the results');
     expect(await heading()).toBe('Lesson complete');
+    const points = await page.locator('.lectern-result-text > :last-child').allTextContents();
+    expect(points).toEqual(['3 of 3 points', '0 of 3 points', '0 of 3 points', '0 of 3 points']);
+    // A corrected mistake is none, and the text of the button follows at once.
+    await click('Review my mistakes');
+    await click('Next mistake');
+    await page.locator('.lectern-question').nth(2).getByRole('button', { name: 'Try again' }).click();
+    await answer(2, 'Mars');
+    await click('Next mistake');
+    await page.locator('.lectern-question').getByRole('button', { name: 'Try again' }).click();
+    await answer(0, 'Mars');
+    await click('Back to the results');
   });
 
   it('shows only that the lesson is complete, if it has no questions', async () => {

@@ -14,6 +14,9 @@ const told = withProps({ choices, feedback: { right: 'Well seen.', wrong: 'Think
 const limited = { ...told, props: { ...told.props, attempts: 2 } };
 
 const button = (name: string) => page.getByRole('button', { name });
+const valuesOf = (selector: string) =>
+  page.evaluate<string[]>(`[...document.querySelectorAll('${selector}')].map(({ value }) => value)`);
+const verdict = () => page.locator('.lectern-feedback').textContent();
 const statusText = () => page.getByRole('status').textContent();
 const explained = () => page.getByText('Mars goes round the Sun.').isVisible();
 
@@ -109,10 +112,10 @@ describe('MultipleChoice', () => {
       hint: `About ${choice.id}`,
       notChosenFeedback: `Not ${choice.id}`,
     }));
-    const mixed = withProps({ id: 'q7', choices: hinted, hint: '<p>It is <b>red</b>.</p>', shuffle: true });
+    const mixed = withProps({ id: 'q9', choices: hinted, hint: '<p>It is <b>red</b>.</p>', shuffle: true });
     const order = async () => {
       await view.show([mixed]);
-      return page.getByRole('radio').evaluateAll('(inputs) => inputs.map(({ value }) => value)');
+      return valuesOf('input');
     };
     const first = await order();
     expect(first).not.toEqual(['moon', 'mars', 'sun']);
@@ -173,10 +176,60 @@ it.each([
   expect(await page.evaluate(prompt)).toBe(weight);
 });
 
-it('a question for a single point shows the verdict without points', async () => {
+it('a question for a single point shows points only for a part of it', async () => {
   await view.show([withProps({ points: 1 })]);
   await answer('The Sun');
   expect(await statusText()).toBe('Not quite');
+  await view.show([{ ...several, props: { ...several.props, points: 1 } }]);
+  await answer('Mars');
+  expect(await statusText()).toBe('Partly correct. Score: 0.5 of 1');
+});
+
+const wholeOnly = 'Only a fully correct answer earns points';
+it.each<[type: string, rule: string, props: object, state: unknown]>([
+  ['MultipleChoice', wholeOnly, { ...several.props, partialCredit: false }, ['mars']],
+  ['MultipleChoice', 'Each wrong choice cancels out a right one', several.props, ['mars', 'sun']],
+  [
+    'FillInTheBlanks',
+    wholeOnly,
+    { text: '[[a]] [[b]]', blanks: ['a', 'b'].map((id) => ({ id, answers: [id] })), partialCredit: false },
+    { a: 'a', b: 'x' },
+  ],
+  [
+    'Matching',
+    wholeOnly,
+    { pairs: ['a', 'b'].map((id) => ({ id, left: id, right: id })), partialCredit: false },
+    { a: 'a' },
+  ],
+  [
+    'Ordering',
+    wholeOnly,
+    { items: ['a', 'b', 'c'].map((id) => ({ id, html: id })), partialCredit: false },
+    ['c', 'a', 'b'],
+  ],
+])('%s says why right parts earn nothing: %s', async (type, rule, props, state) => {
+  await view.show([{ type, props: { ...props, id: 'q', points: 2 } }], { states: { q: state } });
+  expect(await page.locator('.lectern-is-right').count()).toBeGreaterThan(0);
+  expect(await verdict()).toBe(`Not quite. Score: 0 of 2. ${rule}`);
+});
+
+it('no part of an answer without points is marked as right without a reason: Ordering', async () => {
+  const items = ['a', 'b', 'c', 'd'].map((id) => ({ id, html: id }));
+  await view.show([{ type: 'Ordering', props: { id: 'o', items } }], { states: { o: ['a', 'd', 'c', 'b'] } });
+  expect(await verdict()).toBe('Not quite');
+  expect(await page.locator('.lectern-order-row.lectern-is-right').count()).toBe(0);
+});
+
+it('Try again keeps the right choices, and starts over after a right answer', async () => {
+  await view.show([several]);
+  const checked = () => valuesOf('input:checked');
+  await answer('Mars', 'The Sun');
+  await button('Try again').click();
+  expect(await checked()).toEqual(['mars']);
+  const right = several.props.correct;
+  await view.show([several], { states: { q2: right } });
+  await button('Try again').click();
+  expect(await checked()).toEqual([]);
 });
 
 describe('a limit of attempts', () => {

@@ -85,6 +85,10 @@ export default defineWidget('FillInTheBlanks', (root, options) => {
           });
           notes.replaceChildren(...said);
         },
+        ruleFor: (answer) =>
+          shown.some((field) => isAccepted(question, field, answerIn(answer, field.id)))
+            ? message(language, 'widget.allOrNothing')
+            : undefined,
         open() {
           for (const field of shown) field.open();
           notes.replaceChildren();

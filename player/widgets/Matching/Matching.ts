@@ -148,6 +148,10 @@ export default defineWidget('Matching', (root, options) => {
           }
           update();
         },
+        ruleFor: (answer) =>
+          question.items.some(({ id, match }) => matchIn(question.items, answer, id) === match)
+            ? message(language, 'widget.allOrNothing')
+            : undefined,
         open() {
           isLocked = false;
           for (const slot of slots) slot.unlock();

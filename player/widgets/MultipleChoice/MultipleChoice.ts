@@ -1,3 +1,4 @@
+import { message } from '../../../shared/i18n/message.ts';
 import { defineWidget } from '../../define.ts';
 import { text } from '../../props.ts';
 import { choiceField } from '../../question/choice-field.ts';
@@ -8,17 +9,22 @@ import { readQuestion, scoreMultipleChoice } from '../../../shared/lessons/scori
 /** A question with one choice to select (radio buttons) or several (checkboxes). */
 export default defineWidget('MultipleChoice', (root, options) => {
   const { props, context } = options;
-  const { choices: given, correct } = readQuestion(props);
+  const { choices: given, correct, partialCredit } = readQuestion(props);
   const choices = props.shuffle === true ? shuffled(given, text(props.id)) : given;
   const several = correct.length > 1 || props.multiple === true;
+  const rule = message(context.language, partialCredit ? 'widget.wrongCosts' : 'widget.allOrNothing');
 
   showQuestion<string[]>(
     root,
     options,
     (answer) => scoreMultipleChoice(props, answer),
-    (labels, view) =>
-      choices.length === 0
-        ? undefined
-        : choiceField({ choices, several, isRight: (id) => correct.includes(id) }, labels, view, context),
+    (labels, view) => {
+      if (choices.length === 0) return undefined;
+      const isRight = (id: string) => correct.includes(id);
+      return {
+        ...choiceField({ choices, several, isRight }, labels, view, context),
+        ruleFor: (answer) => (answer.some(isRight) ? rule : undefined),
+      };
+    },
   );
 });

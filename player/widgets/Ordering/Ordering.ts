@@ -82,9 +82,11 @@ export default defineWidget('Ordering', (root, options) => {
         },
         show(answer, { score, isClosed }) {
           isLocked = true;
+          const steps = rightSteps(items, answer);
           const isFirst = rows[0]?.id === items[0]?.id || score?.score === score?.maxScore;
-          const right = [isFirst, ...rightSteps(items, answer)];
-          rows.forEach((row, index) => row.lock(score ? (right[index] ?? false) : undefined));
+          // The first item alone earns nothing, so it gets no mark if nothing follows as it should.
+          const right = [isFirst && !steps.includes(true) ? undefined : isFirst, ...steps];
+          rows.forEach((row, index) => row.lock(score ? right[index] : undefined));
           solution.hidden = !isClosed || score === null || score.score === score.maxScore;
           if (solution.hidden) return;
           const ordered = items.map((item) => element('li', {}, nameOf(byId.get(item.id)?.body ?? root)));
@@ -93,6 +95,8 @@ export default defineWidget('Ordering', (root, options) => {
             element('ol', {}, ...ordered),
           );
         },
+        ruleFor: (answer) =>
+          rightSteps(items, answer).includes(true) ? message(language, 'widget.allOrNothing') : undefined,
         open() {
           isLocked = false;
           solution.hidden = true;
