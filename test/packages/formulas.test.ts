@@ -271,3 +271,19 @@ test('MathML with a prefix, or of Temml, or that nothing draws', () => {
     'has MathML that browsers do not draw: <apply>',
   ]);
 });
+
+test.each<[what: string, html: string]>([
+  ['beginnings without an end', '\\('.repeat(100_000)],
+  ['dollar signs', '$a'.repeat(100_000)],
+  [
+    'spans over a thousand rows and columns',
+    math(`<mtable>${row(cell('columnspan="1000" rowspan="1000"', 'x')).repeat(900)}</mtable>`),
+  ],
+  ['digits in a thousand columns', math(`<mstack>${`<mn>${'1'.repeat(3_000)}</mn>`.repeat(10)}</mstack>`)],
+  ['fences in fences', math('<mfenced>'.repeat(400))],
+])('%s take less than ten seconds', (_what, html) => {
+  const start = performance.now();
+  convertFormulasInHtml(html, () => '');
+  // Far below the time of work that grows with the square, which takes minutes, even while other programs run.
+  expect(performance.now() - start).toBeLessThan(10_000);
+});

@@ -1,8 +1,8 @@
 import { addClass, addStyle, mathElement, parts, setChildren, takeAttribute } from './mathml-tree.ts';
 import type { MathElement } from './mathml-tree.ts';
 
-/** Cells that span more rows or columns are not for readers. */
-const maxSpan = 1_000;
+/** More places in spans are not for readers. The spans of rows beyond do not count. */
+const maxSpanned = 10_000;
 
 interface Cell {
   cell: MathElement;
@@ -68,7 +68,9 @@ function cellsOf(rows: MathElement[]): Cell[] {
     return parts(tableRow).map((cell) => {
       while (taken.has(`${row}:${column}`)) column += 1;
       const lastColumn = column + span(cell, 'columnspan') - 1;
-      const lastRow = Math.min(row + span(cell, 'rowspan') - 1, rows.length - 1);
+      const wanted = Math.min(row + span(cell, 'rowspan') - 1, rows.length - 1);
+      const spanned = (wanted - row) * (lastColumn - column + 1);
+      const lastRow = taken.size + spanned > maxSpanned ? row : wanted;
       for (let below = row + 1; below <= lastRow; below += 1) {
         for (let across = column; across <= lastColumn; across += 1) taken.add(`${below}:${across}`);
       }
@@ -81,7 +83,7 @@ function cellsOf(rows: MathElement[]): Cell[] {
 
 function span(cell: MathElement, name: string): number {
   const value = Number(cell.attrs.find((one) => one.name === name)?.value ?? '1');
-  return Number.isInteger(value) && value > 0 && value <= maxSpan ? value : 1;
+  return Number.isInteger(value) && value > 0 && value <= maxSpanned ? value : 1;
 }
 
 function alignCells(table: MathElement, rows: MathElement[], cells: Cell[]): void {

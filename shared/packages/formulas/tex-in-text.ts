@@ -24,7 +24,7 @@ const delimiters: Delimiters[] = [
 /** The beginning of a formula, or an escaped character. */
 const openers = /\\[\\$([]|\$\$?/g;
 
-/** A formula is shorter, so that the search for its end has a bound. */
+/** A formula in a text is shorter. */
 const maxCharacters = 5_000;
 
 /**
@@ -35,13 +35,14 @@ const maxCharacters = 5_000;
  */
 export function texIn(text: string, decoded: (part: string) => string = (part) => part): FoundTex[] {
   const found: FoundTex[] = [];
+  const ends = new Ends(text);
   openers.lastIndex = 0;
   for (let match = openers.exec(text); match !== null; match = openers.exec(text)) {
     const start = match.index;
     if (match[0] === '\\$') found.push({ start, end: start + 2, tex: null, display: false });
     const formula = delimiters
       .filter(({ open }) => match[0].startsWith(open))
-      .map((pair) => formulaAt(text, start, pair, decoded))
+      .map((pair) => formulaAt(text, start, pair, { ends, decoded }))
       .find((candidate) => candidate !== undefined);
     if (formula === undefined) continue;
     found.push(formula);
@@ -69,13 +70,13 @@ function formulaAt(
   text: string,
   start: number,
   { open, close, display }: Delimiters,
-  decoded: (part: string) => string,
+  { ends, decoded }: { ends: Ends; decoded: (part: string) => string },
 ): FoundTex | undefined {
   const from = start + open.length;
-  const length = text.slice(from, from + maxCharacters).search(endOf[close] ?? /$^/);
-  if (length < 0) return undefined;
-  const end = from + length + close.length;
-  const tex = decoded(text.slice(from, from + length));
+  const until = ends.after(from, close);
+  if (until < 0 || until - from > maxCharacters) return undefined;
+  const end = until + close.length;
+  const tex = decoded(text.slice(from, until));
   const isFormula =
     open === '$'
       ? isInline(tex, text.charAt(start - 1), text.charAt(end))
@@ -83,7 +84,28 @@ function formulaAt(
   return isFormula ? { start, end, tex, display } : undefined;
 }
 
-const endOf: Record<string, RegExp> = { $: /(?<!\\)\$/, $$: /(?<!\\)\$\$/, '\\]': /\\\]/, '\\)': /\\\)/ };
+/** Finds the ends of formulas. Scans the text once for each kind, even if it has many beginnings and no end. */
+class Ends {
+  readonly #text: string;
+  readonly #next = new Map<string, number>();
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Returns where the next closing delimiter is; -1 if there is none. */
+  after(from: number, close: string): number {
+    const known = this.#next.get(close);
+    if (known !== undefined && (known < 0 || known >= from)) return known;
+    let at = this.#text.indexOf(close, from);
+    // An escaped dollar sign belongs to the formula.
+    while (at > 0 && close.startsWith('$') && this.#text[at - 1] === '\\') {
+      at = this.#text.indexOf(close, at + 1);
+    }
+    this.#next.set(close, at);
+    return at;
+  }
+}
 
 /**
  * Whether single dollar signs begin and end a formula. As in Pandoc, nothing but the formula touches them from inside,
