@@ -155,10 +155,12 @@ ${oembed === null ? [] : description}
 <script type="module" src="${player}embed-page.js"></script>
 </head>
 <body>
+<div id="lectern-lesson">
 <main id="lectern-page" class="${frame === undefined ? 'notice' : 'notice loading-page'}">
 ${main}
 </main>
 ${frame ?? []}
+</div>
 <script type="application/json" id="lectern-boot">${new Html(boundary)}</script>
 ${steps === undefined ? [] : stepsScript}
 </body>

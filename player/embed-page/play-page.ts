@@ -141,7 +141,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
         else if (message.type === 'step')
           steps.show({ stepId: message.stepId, atEnd: message.state.progressData.atEnd === true });
         // The player focuses the step, but not every browser scrolls the page around a frame for that.
-        if (message.type === 'step' && scrollY > 0) scrollTo({ top: 0 });
+        if (message.type === 'step') document.body.scrollTop = 0;
         progress.onMessage(message);
       }
     },
@@ -283,9 +283,11 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     return !hasOlderVersion();
   }
 
+  document.documentElement.className = 'lectern-embed-root';
   document.body.className = visible ? 'lectern-embed' : 'lectern-embed lectern-is-window';
   // The frame stays where it is: moved, it would load again.
   document.getElementById('lectern-page')?.replaceWith(notices.root);
+  const page = document.getElementById('lectern-lesson') as HTMLElement;
   for (const id of ['lectern-boot', 'lectern-steps']) document.getElementById(id)?.remove();
   new ResizeObserver(([entry]) => {
     const isSized = frame.iframe.style.blockSize !== '';
@@ -293,7 +295,9 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     const height = Math.ceil(entry.contentRect.height);
     host.send({ type: 'resize', height });
     if (launch !== null) sendHeightToPlatform(height);
-  }).observe(document.body);
+    // A host page that does not follow the height now shows another part of the lesson.
+    showVisible();
+  }).observe(page);
   renewContent(boot.content, client, (base) => {
     content = new URL(base, location.href).href;
     frame.post({ type: 'content', base: content });

@@ -30,7 +30,8 @@ export function visiblePart(onChange: () => void): VisiblePart {
     change(part);
   });
   addEventListener('resize', onChange);
-  addEventListener('scroll', onChange, { passive: true });
+  // In the capture phase, because the page scrolls in its body.
+  addEventListener('scroll', onChange, { capture: true, passive: true });
 
   return {
     of(frame) {

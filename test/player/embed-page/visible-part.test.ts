@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { buildLaunchToken, buildLearnerToken } from '../../support/factories.ts';
+import { useStarted } from '../../support/use.ts';
 import { publishLesson, section, step } from '../player-lessons.ts';
 import { hostPage, press, seeStep, useEmbedLab } from './embed-lab.ts';
 import type { HostPage } from './embed-lab.ts';
@@ -10,10 +11,10 @@ const screen = { width: 1280, height: 500 };
 const phone = { width: 400, height: 500 };
 
 /** Publishes two steps that are much higher than the screen. */
-function publishLong() {
+function publishLong(more: Pick<NonNullable<Parameters<typeof publishLesson>[2]>, 'lesson'> = {}) {
   const lines = { type: 'Text', props: { id: 'lines', html: '<p>Line</p>'.repeat(80) } };
   const sections = [section('one', step('s1', lines), step('s2', lines))];
-  return publishLesson(lab.api, lab.api.organization, { sections });
+  return publishLesson(lab.api, lab.api.organization, { sections, ...more });
 }
 
 /** Opens a long lesson below a header that covers the top of the host's window. */
@@ -76,6 +77,56 @@ describe('in a frame that is as high as the lesson', () => {
       await page.evaluate(`scrollTo(0, ${y})`);
       await seeBetween(learner, '.lectern-header', 0, 60);
       await seeBetween(learner, '.lectern-bar', screen.height - 100, screen.height);
+    }
+  });
+});
+
+/** The first recipe of docs/embed.md, and what course pages make of it. */
+const frames = {
+  plain: (src: string, size: string) => `<iframe id="plain" src="${src}" ${size}></iframe>`,
+  unscrollable: (src: string, size: string) =>
+    `<iframe id="unscrollable" src="${src}" ${size} scrolling="no"></iframe>`,
+  nested: (src: string, size: string) =>
+    `<iframe id="nested" srcdoc="<body style='margin: 0'><iframe style='border: 0' src='${src}' ${size.replaceAll('"', "'")}></iframe>" ${size}></iframe>`,
+};
+
+describe('in a frame of a fixed height, Start and Next are in view, and all of a step can be reached', () => {
+  const objectives = Array<string>(20).fill('Read a tide table. '.repeat(5));
+  const version = useStarted(() => publishLong({ lesson: { cover: { objectives } } }));
+
+  test.each([
+    [320, 480],
+    [360, 640],
+    [640, 400],
+    [1000, 640],
+    [1280, 720],
+  ])('%i × %i pixels', async (width, height) => {
+    const src = (learnerId: string) =>
+      `${lab.api.url}/embed/${version.lessonId}?token=${buildLearnerToken(version, { learnerId })}`;
+    const page = await lab.browser.newPage({ viewport: { width: 1300, height: 3 * height + 100 } });
+    await page.goto(lab.hostOrigin);
+    const size = `width="${width}" height="${height}" style="display: block; border: 0"`;
+    const html = Object.entries(frames).map(([name, make]) => make(src(name), size));
+    await page.evaluate(`document.body.innerHTML = ${JSON.stringify(html.join(''))}`);
+    for (const name of Object.keys(frames)) {
+      const frame = page.locator(`#${name}`);
+      const outer = name === 'nested' ? frame.contentFrame().locator('iframe') : frame;
+      const learner = { lesson: outer.contentFrame().frameLocator('iframe') };
+      const top = (await frame.boundingBox())?.y ?? NaN;
+      const see = (part: string) => seeBetween(learner, part, top, top + height);
+      await see('.lectern-steps button:last-child');
+      await press(learner, 'Start');
+      await seeStep(learner, 's1');
+      await see('h1');
+      await see('.lectern-steps button:last-child');
+
+      await page.mouse.move(width / 2, top + height / 2);
+      await page.mouse.wheel(0, 50_000);
+      await see('.lectern-step p >> nth=-1');
+      await see('.lectern-steps button:last-child');
+      await press(learner, 'Next');
+      await seeStep(learner, 's2');
+      await see('h1');
     }
   });
 });
