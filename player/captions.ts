@@ -2,6 +2,7 @@ import { element } from './dom.ts';
 import { mediaUrl, record, text } from './props.ts';
 import type { WidgetContext } from './widget.ts';
 import { message } from '../shared/i18n/message.ts';
+import { parseUrl } from './older-browsers.ts';
 
 /** The captions of a video or audio file in one language. */
 export interface Captions {
@@ -77,9 +78,8 @@ export function loadMedium(
  * page, its own server is another origin, too.
  */
 function isCrossOrigin(src: string): boolean {
-  if (!URL.canParse(src, document.baseURI)) return false;
-  const url = new URL(src, document.baseURI);
-  return url.protocol.startsWith('http') && url.origin !== globalThis.origin;
+  const url = parseUrl(src, document.baseURI);
+  return url !== undefined && url.protocol.startsWith('http') && url.origin !== globalThis.origin;
 }
 
 function baseLanguage(tag: string): string {

@@ -1,12 +1,10 @@
+import { addStyles } from './older-browsers.ts';
 import { readScheme, schemeAttribute } from '../shared/theme/tokens.ts';
 import type { Scheme } from '../shared/theme/tokens.ts';
 
-/** Adds the stylesheet of a theme to the page. No Content-Security-Policy restricts a constructed stylesheet. */
+/** Adds the stylesheet of a theme to the page. */
 export function addTheme(css: string | undefined): void {
-  if (css === undefined) return;
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(css);
-  document.adoptedStyleSheets.push(sheet);
+  if (css !== undefined) addStyles(css);
 }
 
 /** Shows the page in a color scheme; without one, as the device does. */

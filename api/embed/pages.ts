@@ -38,6 +38,9 @@ body { margin: 0; background: var(--lectern-page); color: var(--lectern-text); }
 @media (scripting) { .loading-page { animation: loading-page 1ms 300ms backwards; } }
 @keyframes loading-page { from, to { content-visibility: hidden; } }
 @media (scripting: none) { .notice .loading { display: none; } }
+/* Shown when the script, which removes it, has not run for some seconds. */
+.notice .old-browser { margin-top: 1rem; animation: old-browser 0s 5s both; }
+@keyframes old-browser { from { visibility: hidden; } }
 `;
 
 export const pageStyleHash = createHash('sha256').update(pageStyle).digest('base64');
@@ -118,6 +121,11 @@ ${supportLine(page.language, code, requestId)}`;
   return renderPage({ ...page, title: message(language, `embed.${code}.title`), main });
 }
 
+/** Returns the line for browsers in which the page's script does not run. The script removes it. */
+export function oldBrowserLine(language: string): Html {
+  return markup`<p class="old-browser">${message(language, 'page.oldBrowser')}</p>`;
+}
+
 /** Returns the line that a learner sends to support: the failure's code, and the request's id in the log. */
 export function supportLine(language: string, code: string, requestId: string): Html {
   return markup`<p class="soft">${message(language, 'page.supportCode')}: <code dir="ltr">${code}</code><br>
@@ -158,6 +166,7 @@ ${oembed === null ? [] : description}
 <div id="lectern-lesson">
 <main id="lectern-page" class="${frame === undefined ? 'notice' : 'notice loading-page'}">
 ${main}
+${oldBrowserLine(language)}
 </main>
 ${frame ?? []}
 </div>

@@ -4,7 +4,7 @@ import { message } from '../../shared/i18n/message.ts';
 import { requestValue, pageLanguage } from '../http/context.ts';
 import type { LtiDependencies } from './dependencies.ts';
 import { courseUrl } from '../embed/boot-data.ts';
-import { supportLine } from '../embed/pages.ts';
+import { oldBrowserLine, supportLine } from '../embed/pages.ts';
 import { markup } from '../../shared/platform/html.ts';
 import type { Html } from '../../shared/platform/html.ts';
 import { publicPath } from '../http/public-url.ts';
@@ -151,7 +151,9 @@ function sendPage(deps: PageDependencies, ctx: RequestContext, { request, ...pag
     request === undefined
       ? undefined
       : { name: 'launch-page', data: { id: 'lectern-storage', value: request } };
-  sendNoticePage(deps, ctx, { language: languageOf(ctx), script, ...page });
+  const language = languageOf(ctx);
+  const main = script === undefined ? page.main : markup`${page.main}${oldBrowserLine(language)}`;
+  sendNoticePage(deps, ctx, { ...page, language, script, main });
 }
 
 function languageOf(ctx: RequestContext): string {

@@ -27,7 +27,8 @@ const fragments: Parameters<typeof stepHistory>[0] = {
 };
 
 const container = document.getElementById('lectern-lesson');
-if (container !== null) play(container);
+// In browsers that cannot run the player, the page's notes stay.
+if (container !== null && 'Lectern' in globalThis) play(container);
 
 function play(element: HTMLElement): void {
   const lesson = readJson('lectern-lesson-json');

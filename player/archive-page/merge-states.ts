@@ -61,7 +61,7 @@ export function mergeStates(
 export function isSameProgress(a: StoredState, b: StoredState): boolean {
   const parts = ({ attempt, items, variableState }: StoredState) => [
     attempt,
-    items.toSorted((x, y) => (keyOf(x) < keyOf(y) ? -1 : 1)),
+    [...items].sort((x, y) => (keyOf(x) < keyOf(y) ? -1 : 1)),
     Object.entries(variableState).sort(([x], [y]) => (x < y ? -1 : 1)),
   ];
   return JSON.stringify(parts(a)) === JSON.stringify(parts(b));

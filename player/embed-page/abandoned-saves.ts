@@ -42,7 +42,7 @@ export function adopt(
   context: Context,
 ): SaveQueue {
   const known = new Set([...queue.savedIds, ...queue.writes.map(({ writeId }) => writeId)]);
-  const inOrder = abandoned.toSorted((a, b) => (a.writes[0]?.at ?? 0) - (b.writes[0]?.at ?? 0));
+  const inOrder = [...abandoned].sort((a, b) => (a.writes[0]?.at ?? 0) - (b.writes[0]?.at ?? 0));
   const adopted: QueuedWrite[] = [];
   let isBehind = false;
   let isRecordOutdated = false;

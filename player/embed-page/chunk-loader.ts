@@ -1,5 +1,6 @@
 import type { ChunkStep } from '../../shared/lessons/lesson-skeleton.ts';
 import type { LessonBoot } from './boot.ts';
+import { abortAfter } from '../older-browsers.ts';
 
 const timeoutMs = 20_000;
 
@@ -35,7 +36,7 @@ export function chunkLoader({
         referrerPolicy: 'no-referrer',
         // The cache may hold the failed response: the login page of a network, or half a chunk.
         cache: failed.has(index) ? 'reload' : 'default',
-        signal: AbortSignal.timeout(timeoutMs),
+        signal: abortAfter(timeoutMs),
       });
       const body: unknown = await response.json();
       if (response.ok) return isChunk(body, index) ? body : 'failed';

@@ -10,6 +10,7 @@ import { currentScheme, setScheme } from '../theme.ts';
 
 /** Runs on every page at /embed/{lessonId}: plays the lesson, or waits for a token. */
 function start(): void {
+  document.querySelector('.old-browser')?.remove();
   const boot = readBoot(document);
   const query = new URLSearchParams(location.search);
   const token = query.get('token');

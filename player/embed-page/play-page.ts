@@ -149,7 +149,9 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
 
   /** Returns to the course, after the learner's own press: a widget can send the same message. */
   function leave(): void {
-    if (launch?.returnUrl && navigator.userActivation.isActive && isCompleted(saver.queue())) {
+    // Safari knows the press since 16.4, Firefox since 120.
+    const isPressed = (navigator as Partial<Navigator>).userActivation?.isActive ?? true;
+    if (launch?.returnUrl && isPressed && isCompleted(saver.queue())) {
       leaveFor(launch.returnUrl);
     }
   }
@@ -201,7 +203,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     if (hold === 'expired' && !isRejected) tokens.rejected();
     isRejected = hold === 'expired';
     if (hold === 'erased') reload();
-    frame.iframe.inert = hold === 'elsewhere' || hold === 'conflict';
+    frame.iframe.toggleAttribute('inert', hold === 'elsewhere' || hold === 'conflict');
     notices.update();
     frame.post({ type: 'saved', isSaved: isSaved() });
   }

@@ -189,7 +189,7 @@ export function rebased(
     ...item,
     isKnown: known.find((other) => isSameWidget(other, item))?.answeredAt === item.answeredAt,
     /** The last of our writes that it may come from; -1 if it is another device's. */
-    source: ours.findLastIndex((write) => mayHaveStored(write, item)),
+    source: ours.reduce((last, write, index) => (mayHaveStored(write, item) ? index : last), -1),
   }));
   return writes.map((write) => {
     const index = ours.findIndex(({ writeId }) => writeId === write.writeId);
@@ -218,7 +218,7 @@ export function isBegunElsewhere(
   writes: readonly QueuedWrite[],
   record: Pick<SessionRecord, 'attempt'>,
 ): boolean {
-  const latest = writes.findLast(({ sent }) => sent) ?? writes[0];
+  const latest = writes.filter(({ sent }) => sent).at(-1) ?? writes[0];
   return latest !== undefined && isOfEarlierAttempt(latest, record);
 }
 
@@ -247,7 +247,7 @@ export function compacted(writes: readonly QueuedWrite[]): QueuedWrite[] {
   const later = new Set<string>();
   let isLast = true;
   let dataIsLater = false;
-  const kept = writes.toReversed().flatMap((write) => {
+  const kept = [...writes].reverse().flatMap((write) => {
     const { sent, place, restart, setVariables, progressData } = write;
     const keyOf = ({ widgetId }: QueuedAnswer) => `${place.stepId}\n${widgetId}`;
     const answers = sent ? write.answers : write.answers.filter((answer) => !later.has(keyOf(answer)));
@@ -263,7 +263,7 @@ export function compacted(writes: readonly QueuedWrite[]): QueuedWrite[] {
     dataIsLater ||= progressData !== null;
     return isNeeded ? { ...write, answers } : [];
   });
-  return kept.toReversed();
+  return kept.reverse();
 }
 
 function variablesAfter({ variables, setVariables, restart }: QueuedWrite, record: SessionRecord) {
@@ -295,7 +295,8 @@ function withAnswer(items: StoredAnswer[], stepId: string, queued: QueuedAnswer)
   const { widgetId, answer, score, maxScore, at } = queued;
   const item = { stepId, widgetId, answer, score, maxScore, answeredAt: new Date(at).toISOString() };
   const index = items.findIndex((other) => isSameWidget(other, item));
-  return index < 0 ? [...items, item] : items.with(index, { ...items[index], ...item });
+  if (index < 0) return [...items, item];
+  return items.map((other, at) => (at === index ? { ...other, ...item } : other));
 }
 
 /** Returns whether a stored answer may come from a sent write, whose response was lost. */

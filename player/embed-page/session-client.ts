@@ -4,6 +4,7 @@ import type { WriteBody } from './queued-write.ts';
 import type { WriteResponse } from './save-response.ts';
 import { readRecord } from './session-record.ts';
 import type { JsonObject, SessionRecord } from './session-record.ts';
+import { abortAfter } from '../older-browsers.ts';
 
 /** The endpoints that the embed page calls with the learner's token. */
 export interface SessionClient {
@@ -33,7 +34,7 @@ export function sessionClient(
     const requested = `${url}?${new URLSearchParams(query).toString()}`;
     // The token is the only credential: the page sends neither cookies nor a referrer.
     const fixed: RequestInit = { credentials: 'omit', cache: 'no-store', referrerPolicy: 'no-referrer' };
-    const response = await fetch(requested, { ...fixed, ...init, signal: AbortSignal.timeout(timeoutMs) });
+    const response = await fetch(requested, { ...fixed, ...init, signal: abortAfter(timeoutMs) });
     const date = Date.parse(response.headers.get('Date') ?? '');
     // The header has whole seconds.
     if (Math.abs(date - Date.now() - clockOffsetMs) > 2000) clockOffsetMs = date - Date.now();

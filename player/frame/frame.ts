@@ -152,7 +152,8 @@ const minHeight = 320;
 
 function setVisible(visible: VisibleLesson | null): void {
   const { style } = document.documentElement;
-  if (visible === null) return style.setProperty('--lectern-min-height', '100svh');
+  if (visible === null)
+    return style.setProperty('--lectern-min-height', CSS.supports('height: 100svh') ? '100svh' : '100vh');
   document.documentElement.classList.toggle('lectern-is-low', visible.height < minHeight);
   for (const name of ['top', 'below', 'height'] as const) {
     style.setProperty(`--lectern-visible-${name}`, `${visible[name]}px`);

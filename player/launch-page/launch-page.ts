@@ -5,6 +5,7 @@ import { readRequest, requestStorage } from './platform-storage.ts';
  * identifies browsers that block cookies in frames.
  */
 
+document.querySelector('.old-browser')?.remove();
 const request = readRequest(document);
 if (request !== undefined) {
   void requestStorage(window, request).then((answer) => {

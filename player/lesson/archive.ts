@@ -2,6 +2,7 @@ import { record } from '../props.ts';
 import { element } from '../dom.ts';
 import type { Widget } from '../widget.ts';
 import type { WidgetSource } from './widget-loader.ts';
+import { abortAfter, parseUrl } from '../older-browsers.ts';
 
 /** An unpacked archive: the folder of lesson.json. */
 export interface Archive {
@@ -33,9 +34,8 @@ export async function openArchive(base: string | URL, signal: AbortSignal): Prom
 
   /** Returns the URL of a file inside the folder; undefined for other paths: a manifest must not run other code. */
   function inFolder(path: unknown): string | undefined {
-    if (typeof path !== 'string' || !URL.canParse(path, folder)) return undefined;
-    const { href } = new URL(path, folder);
-    return href.startsWith(folder.href) ? href : undefined;
+    const href = typeof path === 'string' ? parseUrl(path, folder)?.href : undefined;
+    return href?.startsWith(folder.href) ? href : undefined;
   }
 
   const paths = new Map(
@@ -63,8 +63,7 @@ export async function openArchive(base: string | URL, signal: AbortSignal): Prom
 }
 
 async function readJson(url: URL, signal: AbortSignal): Promise<unknown> {
-  const timeout = AbortSignal.timeout(fetchTimeoutMs);
-  const response = await fetch(url, { signal: AbortSignal.any([signal, timeout]) });
+  const response = await fetch(url, { signal: abortAfter(fetchTimeoutMs, signal) });
   if (!response.ok) throw new Error(`${url.href} returned status ${response.status}`);
   return response.json();
 }

@@ -11,6 +11,7 @@ import * as parts from '../question/parts.ts';
 import * as question from '../question/question.ts';
 import type { Widget } from '../widget.ts';
 import type { KitModule } from './kit-modules.ts';
+import { addStyles } from '../older-browsers.ts';
 
 const kit: Record<KitModule, unknown> = {
   'player/define.ts': define,
@@ -53,9 +54,6 @@ export async function loadOnDemand(type: string): Promise<Widget | null> {
   if (script.widget === undefined) throw new Error(`${href} is not a widget of this player`);
   const module: Parameters<WidgetScript['define']>[1] = { exports: {} };
   script.widget.define((name) => kit[name], module);
-  // Unlike a style element, this needs no permission of a page's Content-Security-Policy.
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(script.widget.css);
-  document.adoptedStyleSheets.push(sheet);
+  addStyles(script.widget.css);
   return module.exports.default ?? null;
 }

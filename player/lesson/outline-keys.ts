@@ -9,8 +9,8 @@ export function moveFocusByKeys(nav: HTMLElement): void {
   nav.addEventListener('keydown', (event) => {
     const { key, altKey, ctrlKey, metaKey, shiftKey } = event;
     if (altKey || ctrlKey || metaKey || shiftKey || isComposing(event)) return;
-    const entries = [...nav.querySelectorAll<HTMLElement>('summary, button')].filter((entry) =>
-      entry.checkVisibility(),
+    const entries = [...nav.querySelectorAll<HTMLElement>('summary, button')].filter(
+      (entry) => entry.getClientRects().length > 0 && !entry.matches('details:not([open]) > :not(summary) *'),
     );
     const active = activeElement(nav);
     const index = entries.findIndex((entry) => entry === active);

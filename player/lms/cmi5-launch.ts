@@ -1,4 +1,5 @@
 import { recordOf } from '../../shared/lessons/json-values.ts';
+import { abortAfter } from '../older-browsers.ts';
 
 /* The launch of a cmi5 assignable unit: cmi5 (Quartz), sections 8, 10 and 11. */
 
@@ -90,7 +91,7 @@ export class Lrs {
       body: text,
       keepalive: (text?.length ?? 0) < maxKeepaliveCharacters,
       cache: 'no-store',
-      signal: AbortSignal.timeout(requestTimeoutMs),
+      signal: abortAfter(requestTimeoutMs),
     });
   }
 
@@ -132,7 +133,7 @@ export class Lrs {
 export async function openSession({ fetchUrl }: LaunchParameters): Promise<StoredSession> {
   const stored = readSession(fetchUrl);
   if (stored !== null) return stored;
-  const response = await fetch(fetchUrl, { method: 'POST', signal: AbortSignal.timeout(requestTimeoutMs) });
+  const response = await fetch(fetchUrl, { method: 'POST', signal: abortAfter(requestTimeoutMs) });
   const { 'auth-token': token, 'error-text': reason } = recordOf(await response.json());
   if (typeof token !== 'string') throw new Error(`The platform gave no token: ${String(reason)}`);
   const session = { token, startedAt: Date.now(), isInitialized: false, isTerminated: false };

@@ -39,7 +39,8 @@ export type Connect = (parts: PageParts, events: TrackerEvents) => Tracker | nul
 /** Plays the lesson of the page. @param connect called once */
 export async function playPackage(connect: Connect): Promise<void> {
   const container = document.getElementById('lectern-lesson');
-  if (container === null) return;
+  // In browsers that cannot run the player, the page's notes stay.
+  if (container === null || !('Lectern' in globalThis)) return;
   const lesson = readJson('lectern-lesson-json') as LessonContent;
   const { versionId, ...files } = readJson('lectern-archive-json') as { versionId: string } & InlineFiles;
   const settings = readJson('lectern-package-json') as PackageSettings;

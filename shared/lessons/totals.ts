@@ -27,5 +27,5 @@ export function orderedSections(content: Pick<LessonContent, 'sections'>): Secti
 }
 
 function inOrder<T extends { order_index: number }>(items: T[]): T[] {
-  return items.toSorted((a, b) => a.order_index - b.order_index);
+  return [...items].sort((a, b) => a.order_index - b.order_index);
 }

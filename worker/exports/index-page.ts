@@ -115,6 +115,7 @@ ${theme === null ? '' : `<style>\n${theme.css}\n</style>\n`}</head>
 <main id="lectern-lesson">
 <noscript><div class="lectern-page-note" ${ownLanguage}>${escapeHtml(message(language, 'page.noScript'))}</div></noscript>
 <p class="lectern-page-note" ${ownLanguage}>${escapeHtml(message(language, 'archive.notUnpacked'))}</p>
+<p class="lectern-page-note" ${ownLanguage}>${escapeHtml(message(language, 'page.oldBrowser'))}</p>
 </main>
 ${credits(page, `<summary ${ownLanguage}>${escapeHtml(message(language, 'archive.credits'))}</summary>`)}`;
   yield '<script type="application/json" id="lectern-lesson-json">';

@@ -31,9 +31,7 @@ export default defineWidget('FillInTheBlanks', (root, options) => {
       const body = richText(props.text, context);
       if (body === undefined || question.blanks.length === 0) return undefined;
       const authored = new Map(
-        listOf(props.blanks)
-          .toReversed()
-          .map((entry) => [text(record(entry).id), record(entry)] as const),
+        [...listOf(props.blanks)].reverse().map((entry) => [text(record(entry).id), record(entry)] as const),
       );
       const longest = Math.max(
         ...question.blanks.flatMap(({ answers }) => answers.map(({ length }) => length)),

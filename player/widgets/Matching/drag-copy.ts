@@ -29,7 +29,7 @@ export function dragCopy(handle: HTMLElement, moves: MatchMoves, optionId: () =>
       handle.classList.add('lectern-is-lifted');
     },
     move({ clientX, clientY }) {
-      if (copy) copy.style.translate = `${clientX - offset.x}px ${clientY - offset.y}px`;
+      if (copy) copy.style.transform = `translate(${clientX - offset.x}px, ${clientY - offset.y}px)`;
     },
     end({ clientX, clientY }, isDropped) {
       copy?.remove();

@@ -48,7 +48,8 @@ export default defineWidget('Ordering', (root, options) => {
         if (to < 0) return announce(message(language, 'ordering.isFirst', { item }));
         if (to >= rows.length) return announce(message(language, 'ordering.isLast', { item }));
         const focused = document.activeElement;
-        arrange(rows.toSpliced(from, 1).toSpliced(to, 0, row));
+        const others = rows.filter((other) => other !== row);
+        arrange([...others.slice(0, to), row, ...others.slice(to)]);
         // Moving an element takes the focus from it.
         if (focused instanceof HTMLElement && row.element.contains(focused)) focused.focus();
         announce(message(language, 'ordering.moved', { item, position: to + 1, count: rows.length }));

@@ -29,7 +29,12 @@ async function openBelowHeader(): Promise<HostPage> {
 }
 
 /** Waits until a part of the player is between these heights of the host's window, wherever it has scrolled to. */
-async function seeBetween(learner: HostPage, part: string, from: number, to: number): Promise<void> {
+async function seeBetween(
+  learner: Pick<HostPage, 'lesson'>,
+  part: string,
+  from: number,
+  to: number,
+): Promise<void> {
   const box = async () => {
     const found = await learner.lesson.locator(part).boundingBox();
     return found === null ? null : [Math.round(found.y), Math.round(found.y + found.height)];
