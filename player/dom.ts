@@ -39,6 +39,7 @@ const iconPaths = {
   tip: 'M9 18h6M10 21h4M12 3a6 6 0 0 0-3.5 10.9c.5.5.5 1 .5 1.6h6c0-.6 0-1.1.5-1.6A6 6 0 0 0 12 3',
   warning: 'M12 4L2.5 20h19L12 4M12 10v4.5M12 17v.5',
   example: 'M5 4h14v16H5zM9 9h6M9 13h6',
+  present: 'M3 4.5h18M5 4.5v10h14v-10M12 14.5v3.5M8.5 21l3.5-3l3.5 3',
   zoom: 'M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5',
 };
 

@@ -60,6 +60,8 @@ function play(element: HTMLElement): void {
       // The page contains only custom widgets.
       ownTypes: Object.keys(files.widgets),
       logo: files.logo,
+      // Teachers present from the archive's folder. In a frame, the page around it decides what it offers.
+      canPresent: window === parent,
       onReady(event) {
         const { stepId, progressData } = event;
         steps.replace({ stepId, atEnd: progressData.atEnd });

@@ -77,6 +77,8 @@ function play(start: FrameStart, port: MessagePort): void {
       cover,
       logo: start.theme?.logo ?? undefined,
       status: start.isRecorded ? saved : undefined,
+      // Teachers and authors play without a record.
+      canPresent: !start.isRecorded,
       resolveMedia: (src) => mediaUrl(content, src),
       loadWidget: (type) => loadWidget(content, type, start.styledWidgets?.includes(type) ?? true),
       onReady(event) {

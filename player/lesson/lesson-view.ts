@@ -10,6 +10,7 @@ import { currentStep } from './lesson-progress.ts';
 import { outlinePanel } from './outline-panel.ts';
 import { outlineView } from './outline-view.ts';
 import { stepPosition, stepTitle } from './step-list.ts';
+import { presentation } from './presentation.ts';
 import { progressBar } from './progress-bar.ts';
 import type { LessonOptions } from './options.ts';
 import type { PlayedLesson, PlayedStep } from './read-lesson.ts';
@@ -28,7 +29,7 @@ export interface LessonActions extends EndActions {
 }
 
 /** The parts of the player around the lesson. */
-type Surroundings = LessonActions & Pick<LessonOptions, 'logo' | 'status'>;
+type Surroundings = LessonActions & Pick<LessonOptions, 'logo' | 'status' | 'canPresent'>;
 
 /** The player on the page. */
 export interface LessonView {
@@ -65,7 +66,7 @@ export function lessonView(
   root: HTMLElement,
   lesson: PlayedLesson,
   stepHost: StepHost,
-  { logo, status: statusMark, ...actions }: Surroundings,
+  { logo, status: statusMark, canPresent = false, ...actions }: Surroundings,
 ): LessonView {
   const { language } = stepHost;
   const outline = outlineView(lesson, language, (index) => {
@@ -102,6 +103,17 @@ export function lessonView(
     panel.drawer,
     status,
   );
+
+  /** The index of the step that is shown; undefined on other pages. */
+  let shownIndex: number | undefined;
+  const presented = canPresent
+    ? presentation(root, language, {
+        next: () => (cover ? actions.next() : actions.goToIndex((shownIndex ?? lesson.steps.length) + 1)),
+        back: actions.back,
+        focus,
+      })
+    : undefined;
+  if (presented) bar.header.append(presented.button);
 
   let step: StepView | undefined;
   let end: HTMLElement | undefined;
@@ -172,6 +184,7 @@ export function lessonView(
       // The cover needs no label, because its heading is the name of the whole player.
       stage.setAttribute('aria-labelledby', heading.id);
       const { atEnd, index } = progress;
+      shownIndex = atEnd ? undefined : index;
       const current = currentStep(lesson, progress);
       progressView.show(progress);
       bar.position.textContent = atEnd ? '' : stepPosition(index, lesson, language);
@@ -217,6 +230,7 @@ export function lessonView(
     destroy() {
       document.removeEventListener('visibilitychange', flush);
       window.removeEventListener('pagehide', flush);
+      presented?.destroy();
       panel.destroy();
       bar.destroy();
       progressView.destroy();

@@ -36,6 +36,11 @@ export interface LessonOptions {
   widgetTimeout?: number;
   /** Whether a course gets the result as a grade when the learner finishes. The player shows it before. */
   sendsGrade?: boolean;
+  /**
+   * Whether the page has the button "Present", for teachers: the lesson then fills the screen, in large type. It sets the
+   * font size of the whole page meanwhile.
+   */
+  canPresent?: boolean;
   /** Returns to the course. With it, the end has a button that does so. */
   onLeave?(this: void): void;
   /** Called when the first step, or the cover before it, is on the page. */

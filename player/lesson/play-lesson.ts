@@ -156,7 +156,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
   };
 
   const view = lessonView(root, lesson, stepHost, {
-    ...{ logo: options.logo, status: options.status },
+    ...{ logo: options.logo, status: options.status, canPresent: options.canPresent },
     goToIndex(index, widgetId) {
       if (goToIndex(index) && widgetId !== undefined) view.focusQuestion(widgetId);
     },

@@ -26,6 +26,7 @@ interface StartOptions {
   language?: string;
   widgetTimeout?: number;
   sendsGrade?: boolean;
+  canPresent?: boolean;
 }
 
 interface StartExtras {

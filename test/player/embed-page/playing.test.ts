@@ -253,6 +253,12 @@ test('a preview of a draft plays to its end under a notice, and sends and stores
     await press(lesson, 'Next');
     await seeStep(lesson, 's2');
   }
+  // Teachers and authors can show it to a class.
+  await press(lesson, 'Present');
+  const fullScreen = () => page.evaluate('document.fullscreenElement?.tagName');
+  await expect.poll(fullScreen).toBe('IFRAME');
+  await press(lesson, 'End presentation');
+  await expect.poll(fullScreen).toBe(undefined);
   expect(writes).toEqual([]);
   expect(await page.evaluate<string>('JSON.stringify(localStorage)')).not.toContain('q1');
   expect(answersIn(await lab.progressOf(draft))).toEqual({});
