@@ -23,9 +23,6 @@ const headersTimeoutMs = 20_000;
 /** How often Node checks connections for requests that take too long. */
 const checkIntervalMs = 1_000;
 
-/** Longer than the 60 s of common proxies, so that the proxy closes idle connections before Lectern does. */
-const keepAliveTimeoutMs = 65_000;
-
 /** After this time without a byte in either direction, the client counts as gone. */
 const minIdleTimeoutMs = 10 * 60_000;
 
@@ -40,12 +37,17 @@ export interface ServerLimits {
   requestTimeoutMs: number;
   /** How long a connection may stay idle in both directions. */
   idleTimeoutMs: number;
+  /** How long an unused connection stays open. Proxies should close it earlier, or requests get lost. */
+  keepAliveMs: number;
 }
 
-export function serverLimits(config: Pick<Config, 'requestSeconds' | 'export'>): ServerLimits {
+export function serverLimits(
+  config: Pick<Config, 'requestSeconds' | 'keepAliveSeconds' | 'export'>,
+): ServerLimits {
   const waitMs = config.export.waitSeconds * 1000;
   return {
     requestTimeoutMs: config.requestSeconds * 1000,
+    keepAliveMs: config.keepAliveSeconds * 1000,
     idleTimeoutMs: Math.max(minIdleTimeoutMs, waitMs + idleMarginMs),
   };
 }
@@ -57,7 +59,7 @@ export function serverLimits(config: Pick<Config, 'requestSeconds' | 'export'>):
  */
 export function createHttpServer(
   handle: (request: IncomingMessage, response: ServerResponse) => void,
-  { requestTimeoutMs, idleTimeoutMs }: ServerLimits,
+  { requestTimeoutMs, idleTimeoutMs, keepAliveMs }: ServerLimits,
   log: Logger,
 ): Server {
   const server = createServer({
@@ -66,7 +68,7 @@ export function createHttpServer(
     requestTimeout: 0,
     headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
     connectionsCheckingInterval: checkIntervalMs,
-    keepAliveTimeout: keepAliveTimeoutMs,
+    keepAliveTimeout: keepAliveMs,
   });
   server.timeout = idleTimeoutMs;
   const openResponses = new WeakMap<Duplex, Set<ServerResponse>>();

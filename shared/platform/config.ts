@@ -16,6 +16,7 @@ import {
   secret,
   serverAddress,
   signingSecrets,
+  url,
   warnOfUnknownSettings,
 } from './setting-forms.ts';
 import { storeFaults, storeSettings, toStore } from './store-settings.ts';
@@ -72,6 +73,7 @@ const environmentSchema = z
     RATE_LIMIT_PER_KEY: integer(6000, 0, 10_000_000),
     RATE_LIMIT_PER_ADDRESS: integer(6000, 0, 10_000_000),
     REQUEST_TIMEOUT_SECONDS: integer(30, 1, 3600),
+    KEEP_ALIVE_SECONDS: integer(65, 1, 3600),
     PLAYER_CACHE_BYTES: integer(64 * MiB, MiB, Number.MAX_SAFE_INTEGER),
     ADMIN_USERNAME: z.string().min(1).optional(),
     ADMIN_PASSWORD: z
@@ -95,6 +97,11 @@ const environmentSchema = z
     DOWNLOAD_DEADLINE_SECONDS: number(1, 86_400).optional(),
     MEDIA_FRESH_HOURS: integer(6, 0, 24 * 30),
     LECTERN_ALLOWED_PRIVATE_HOSTS: hostList,
+    // shared/platform/http/connections.ts reads these three, and Node.js the fourth, from the environment.
+    HTTP_PROXY: url(['http:', 'https:']).optional(),
+    HTTPS_PROXY: url(['http:', 'https:']).optional(),
+    NO_PROXY: z.string().optional(),
+    NODE_EXTRA_CA_CERTS: z.string().optional(),
     WORKER_CONCURRENCY: integer(2, 1, 64),
     WORKER_IMPORT_CONCURRENCY: integer(2, 0, 64),
     WORKER_LOCK_SECONDS: integer(30, 2, 600),
@@ -205,6 +212,8 @@ function toConfig(env: Environment) {
     rateLimit: { perKey: env.RATE_LIMIT_PER_KEY, perAddress: env.RATE_LIMIT_PER_ADDRESS },
     /** The timeout for a request to arrive. */
     requestSeconds: env.REQUEST_TIMEOUT_SECONDS,
+    /** How long an unused connection to the API stays open. */
+    keepAliveSeconds: env.KEEP_ALIVE_SECONDS,
     /** The size of the cache of prepared lessons. */
     playerCacheBytes: env.PLAYER_CACHE_BYTES,
     admin:
@@ -274,6 +283,36 @@ export class ConfigError extends Error {
   }
 }
 
+/** Settings with secrets. Each may be in a file, which `NAME_FILE` names, as container platforms provide it. */
+const secretSettings = [
+  ...secretsOfProduction,
+  ...(['MONGODB_URI', 'REDIS_URL', 'ADMIN_PASSWORD', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const),
+];
+
+const fileOf = (name: string) => `${name}_FILE`;
+
+/** Reads the secrets that are in files. A line break at the end, which editors add, is not part of a secret. */
+function readSecretFiles(environment: Record<string, string | undefined>): {
+  secrets: Record<string, string>;
+  faults: string[];
+} {
+  const secrets: Record<string, string> = {};
+  const faults: string[] = [];
+  for (const name of secretSettings) {
+    const path = environment[fileOf(name)];
+    if (path === undefined) continue;
+    if (environment[name] !== undefined) faults.push(`${fileOf(name)} must not be set when ${name} is`);
+    try {
+      const text = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+      if (text !== '') secrets[name] = text;
+      else faults.push(`${fileOf(name)} names an empty file`);
+    } catch (error) {
+      faults.push(`${fileOf(name)} cannot be read: ${messageOf(error)}`);
+    }
+  }
+  return { secrets, faults };
+}
+
 /**
  * Parses an environment. An empty value counts as not set, as in a Compose file.
  *
@@ -281,10 +320,10 @@ export class ConfigError extends Error {
  */
 export function parseConfig(environment: Record<string, string | undefined>): Config {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const parsed = environmentSchema.safeParse(given);
-  if (!parsed.success) {
-    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`));
-  }
+  const { secrets, faults } = readSecretFiles(given);
+  const parsed = environmentSchema.safeParse({ ...given, ...secrets });
+  for (const issue of parsed.error?.issues ?? []) faults.push(`${issue.path.join('.')} ${issue.message}`);
+  if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
   const config = toConfig(parsed.data);
   for (const group of Object.values(config)) Object.freeze(group);
   return Object.freeze(config);
@@ -305,7 +344,7 @@ export const settingNames: readonly string[] = Object.keys(environmentSchema.sha
 
 /** Returns a warning for each variable of this process that resembles a setting but is none. */
 export function settingWarnings(): string[] {
-  return warnOfUnknownSettings(Object.keys(process.env), settingNames);
+  return warnOfUnknownSettings(Object.keys(process.env), [...settingNames, ...secretSettings.map(fileOf)]);
 }
 
 /** Returns the environment for a child process: this one's, with some settings replaced. */

@@ -26,7 +26,7 @@ export async function serve(
 ): Promise<string> {
   const server = createHttpServer(
     handle,
-    { requestTimeoutMs: 30_000, idleTimeoutMs: 60_000, ...limits },
+    { requestTimeoutMs: 30_000, idleTimeoutMs: 60_000, keepAliveMs: 65_000, ...limits },
     createLogger({ logLevel: 'silent' }, 'test'),
   );
   const { origin, close } = await listen(server);

@@ -1,11 +1,19 @@
 import { lookup as systemLookup } from 'node:dns';
 import type { LookupFunction, Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
-import { buildConnector, Client, errors, Pool } from 'undici';
+import { getProxyForUrl } from 'proxy-from-env';
+import { buildConnector, Client, errors, Pool, ProxyAgent } from 'undici';
 import type { Dispatcher } from 'undici';
 import { onAbort } from '../abort-listeners.ts';
 import { OutboundError } from '../errors.ts';
-import { guardConnector, hostOf, isPublicAddress, literalAddress, publicOnly } from './ssrf-guard.ts';
+import {
+  guardConnector,
+  hostOf,
+  isPublicAddress,
+  literalAddress,
+  notPublicCode,
+  publicOnly,
+} from './ssrf-guard.ts';
 
 /** The timeout of an unused connection. */
 const idleConnectionMs = 10_000;
@@ -63,6 +71,9 @@ const clientOptions = {
 /**
  * Connections for outbound HTTP/1.1 and HTTP/2, behind the SSRF guard. Two independent checks reject hosts that are not
  * public: one of the resolved addresses before a connection, one of the connected address before a request.
+ *
+ * HTTP_PROXY, HTTPS_PROXY and NO_PROXY choose a forward proxy, which resolves names itself. Lectern then rejects names
+ * that resolve to other addresses here, but cannot see the connected address: the proxy must refuse private networks.
  */
 export class Connections {
   readonly #allowed: ReadonlySet<string>;
@@ -70,7 +81,10 @@ export class Connections {
   readonly #toPublic: buildConnector.connector;
   /** Connects to any address. */
   readonly #toAny: buildConnector.connector;
+  readonly #lookup: LookupFunction;
   readonly #maxPerHost: number | null;
+  /** By URL of the proxy. */
+  readonly #proxies = new Map<string, ProxyAgent>();
   /**
    * By origin. undici's Agent would close a pool with its last connection while requests wait in it, and open a second
    * one for the next requests.
@@ -97,6 +111,7 @@ export class Connections {
     lookup: LookupFunction = systemLookup,
     maxPerHost: number | null = null,
   ) {
+    this.#lookup = lookup;
     this.#maxPerHost = maxPerHost;
     this.#allowed = new Set(allowedPrivateHosts);
     this.#toPublic = guardConnector(buildConnector({ allowH2: true, lookup: publicOnly(lookup) }));
@@ -112,6 +127,8 @@ export class Connections {
    * connection checks host names later.
    */
   async keptFor(url: URL, signal: AbortSignal): Promise<RequestConnection> {
+    const proxy = await this.#proxyFor(url);
+    if (proxy !== null) return proxy;
     const host = hostOf(url);
     const shared = this.#shared.get(host);
     if (url.protocol === 'https:' && shared !== undefined && ++shared.requests > maxSharedRequests) {
@@ -162,12 +179,41 @@ export class Connections {
    *
    * @throws {OutboundError} as {@link keptFor}.
    */
-  newFor(url: URL): RequestConnection {
+  async newFor(url: URL): Promise<RequestConnection> {
+    const proxy = await this.#proxyFor(url);
+    if (proxy !== null) return proxy;
     const connect = this.#isExempt(url) ? this.#toAny : this.#toPublic;
     const client = new Client(url.origin, { ...clientOptions, connect });
     this.#closing.add(client);
     // It closes after the body.
     return { dispatcher: client, requestEnded: () => this.#closeAfterUse(client) };
+  }
+
+  /**
+   * Returns the connections to the proxy of a URL; null without one.
+   *
+   * @throws {OutboundError} as {@link keptFor}, also for a name that resolves to an address that is not public.
+   */
+  async #proxyFor(url: URL): Promise<RequestConnection | null> {
+    const uri = getProxyForUrl(url.href);
+    if (uri === '') return null;
+    if (!this.#isExempt(url) && literalAddress(url) === null) await this.#rejectPrivateName(url);
+    const kept = this.#proxies.get(uri);
+    const { headersTimeout, bodyTimeout, keepAliveTimeout, keepAliveMaxTimeout } = clientOptions;
+    const timeouts = { headersTimeout, bodyTimeout, keepAliveTimeout, keepAliveMaxTimeout };
+    const dispatcher =
+      kept ?? new ProxyAgent({ uri, ...timeouts, ...{ proxyTunnel: false, connections: this.#maxPerHost } });
+    this.#proxies.set(uri, dispatcher);
+    return { dispatcher, requestEnded: () => undefined };
+  }
+
+  /** A network with a proxy may resolve no foreign names, so a failed lookup rejects nothing. */
+  async #rejectPrivateName(url: URL): Promise<void> {
+    const code = await new Promise((resolve) => {
+      publicOnly(this.#lookup)(url.hostname, { all: true }, (error) => resolve(error?.code));
+    });
+    if (code !== notPublicCode) return;
+    throw new OutboundError('blocked_address', `${hostOf(url)} is not a public address`);
   }
 
   #isExempt(url: URL): boolean {
@@ -244,7 +290,8 @@ export class Connections {
 
   /** Closes all connections, including those in use. */
   close(): void {
-    for (const dispatcher of [...this.#kept.values(), ...this.#closing]) void dispatcher.destroy();
+    const all = [...this.#kept.values(), ...this.#closing, ...this.#proxies.values()];
+    for (const dispatcher of all) void dispatcher.destroy();
   }
 }
 

@@ -38,7 +38,7 @@ export async function send(
 ): Promise<OutboundResponse> {
   signal.throwIfAborted();
   const { dispatcher, requestEnded } = useNewConnection
-    ? connections.newFor(url)
+    ? await connections.newFor(url)
     : await connections.keptFor(url, signal);
   let response: Dispatcher.ResponseData;
   try {

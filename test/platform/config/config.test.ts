@@ -1,9 +1,10 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseConfig } from '../../../shared/platform/config.ts';
 import { packageRoot } from '../../../shared/platform/paths.ts';
+import { temporaryFolder } from '../../support/folders.ts';
 import { bucket, faultsOf, production } from './environments.ts';
 
 /** Settings without a default, for which .env.example has an example. */
@@ -160,4 +161,40 @@ test('a configuration is frozen in all its parts', () => {
   expect(Object.isFrozen(config)).toBe(true);
   expect(Object.isFrozen(config.download)).toBe(true);
   expect(Object.isFrozen(config.export)).toBe(true);
+});
+
+describe('a secret in a file', () => {
+  const secrets = ['MONGODB_URI', 'REDIS_URL', 'LECTERN_KEY_PEPPER', 'LECTERN_SIGNING_SECRETS'] as const;
+
+  test('counts like the setting, without the line break at its end', async () => {
+    const folder = await temporaryFolder();
+    const files = secrets.map(async (name) => {
+      const path = join(folder, name);
+      await writeFile(path, `${production[name]}\n`);
+      return [`${name}_FILE`, path] as const;
+    });
+    const inFiles = Object.fromEntries(await Promise.all(files));
+    const others = Object.entries(production).filter(([name]) => !secrets.includes(name as 'REDIS_URL'));
+    expect(parseConfig({ ...Object.fromEntries(others), ...inFiles })).toStrictEqual(parseConfig(production));
+  });
+
+  test('must be readable, not empty, and the only value', async () => {
+    const empty = join(await temporaryFolder(), 'empty');
+    await writeFile(empty, '\n');
+    const faults = faultsOf({
+      ...production,
+      REDIS_URL: undefined,
+      REDIS_URL_FILE: '/no/such/file',
+      LECTERN_ASSET_SECRET: undefined,
+      LECTERN_ASSET_SECRET_FILE: empty,
+      LECTERN_KEY_PEPPER_FILE: empty,
+    });
+    expect(faults).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^REDIS_URL_FILE cannot be read: ENOENT/),
+        'LECTERN_ASSET_SECRET_FILE names an empty file',
+        'LECTERN_KEY_PEPPER_FILE must not be set when LECTERN_KEY_PEPPER is',
+      ]),
+    );
+  });
 });

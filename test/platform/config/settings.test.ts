@@ -12,6 +12,7 @@ describe('whole numbers', () => {
     ['RATE_LIMIT_PER_KEY', 0, 10_000_000, (config) => config.rateLimit.perKey],
     ['RATE_LIMIT_PER_ADDRESS', 0, 10_000_000, (config) => config.rateLimit.perAddress],
     ['REQUEST_TIMEOUT_SECONDS', 1, 3600, (config) => config.requestSeconds],
+    ['KEEP_ALIVE_SECONDS', 1, 3600, (config) => config.keepAliveSeconds],
     ['PLAYER_CACHE_BYTES', 1024 ** 2, maximum, (config) => config.playerCacheBytes],
     ['EXPORT_WAIT_SECONDS', 1, 3600, (config) => config.export.waitSeconds],
     ['EXPORT_WAITS_PER_ORGANIZATION', 1, 100_000, (config) => config.export.waitsPerOrganization],
@@ -86,6 +87,8 @@ describe('texts', () => {
     ['LECTERN_ALLOWED_ORIGINS', 'null', originFormat],
     ['LECTERN_ALLOWED_ORIGINS', 'https://app.example/', originFormat],
     ['LECTERN_ALLOWED_ORIGINS', 'https://App.example', originFormat],
+    ['HTTP_PROXY', 'proxy:3128', 'must be a URL that begins with http:// or https://'],
+    ['HTTPS_PROXY', 'socks5://proxy:1080', 'must be a URL that begins with http:// or https://'],
     ['LECTERN_ALLOWED_PRIVATE_HOSTS', 'localhost', 'must be a comma-separated list of host:port'],
     ['LECTERN_ALLOWED_PRIVATE_HOSTS', 'http://localhost:80', 'must be a comma-separated list of host:port'],
   ])('%s rejects "%s"', (name, value, fault) => {
