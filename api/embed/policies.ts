@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import { frameAncestors } from '../../shared/platform/parse-url.ts';
 import { pageStyleHash } from './pages.ts';
 
 /** Browser features that the page and its frames may not use. */
@@ -38,7 +39,7 @@ export function setPageHeaders(ctx: Context, allowedOrigins: readonly string[] |
     "font-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
-    `frame-ancestors ${allowedOrigins === null ? '*' : allowedOrigins.join(' ')}`,
+    frameAncestors(allowedOrigins),
   ];
   ctx.set('Content-Security-Policy', policy.join('; '));
 }

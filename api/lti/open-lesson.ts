@@ -1,4 +1,4 @@
-import { parseUrl } from '../../shared/platform/parse-url.ts';
+import { headerOrigin } from '../../shared/platform/parse-url.ts';
 import { claim, customParameters, noColumn } from '../../shared/lti/claims.ts';
 import type { ResourceLinkClaims } from '../../shared/lti/claims.ts';
 import { registerLineItem } from '../../shared/lti/scores/register-line-item.ts';
@@ -106,8 +106,7 @@ function languageTag(locale = ''): string | undefined {
   }
 }
 
-/** Returns the distinct origins of URLs; texts that are not a URL are skipped. */
+/** Returns the distinct origins of URLs; skips texts without an origin that a header may contain. */
 export function originsOf(urls: readonly (string | undefined)[]): string[] {
-  const origins = urls.map((url) => parseUrl(url ?? '')?.origin ?? 'null');
-  return [...new Set(origins)].filter((origin) => origin !== 'null');
+  return [...new Set(urls.flatMap((url) => headerOrigin(url ?? '') ?? []))];
 }

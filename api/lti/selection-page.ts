@@ -3,6 +3,7 @@ import { message } from '../../shared/i18n/message.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { LtiDependencies } from './dependencies.ts';
 import { pageLanguage } from '../http/context.ts';
+import { frameAncestors } from '../../shared/platform/parse-url.ts';
 import { markup } from '../../shared/platform/html.ts';
 import type { Html } from '../../shared/platform/html.ts';
 import { toPageCursor } from '../http/pagination.ts';
@@ -64,14 +65,13 @@ ${pagingRow(form, page, language)}
 <button name="${fieldNames.action}" value="cancel" formmethod="post" class="quiet">${message(language, 'selection.cancel')}</button>
 </div>
 </form>`;
-  const ancestors = allowedOrigins === null ? '*' : allowedOrigins.join(' ');
   // The page's URL is the credential for the selection.
   ctx.set('Referrer-Policy', 'no-referrer');
   sendNoticePage(deps, ctx, {
     // Screen readers announce a new page's title, but not an alert that it has from the start.
     title: alert === null ? title : `${alert} ${title}`,
     ...{ language, main, wide: true, style: selectionStyle },
-    directives: ["form-action 'self'", `frame-ancestors ${ancestors}`],
+    directives: ["form-action 'self'", frameAncestors(allowedOrigins)],
   });
 }
 

@@ -1,4 +1,4 @@
-import { isHttpUrl } from '../platform/parse-url.ts';
+import { headerOrigin, isHttpUrl } from '../platform/parse-url.ts';
 
 /*
  * The origins whose pages may frame an organization's lessons: in the browser's form, and valid in a
@@ -9,9 +9,6 @@ import { isHttpUrl } from '../platform/parse-url.ts';
 export const maxEmbeddingOrigins = 100;
 
 const loopbackName = /^(localhost|.+\.localhost|127(\.\d{1,3}){3})$/;
-
-/** Host names that a CSP accepts. URLs allow others, such as "a;b", which would end the directive. */
-const hostName = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/;
 
 /**
  * Parses an origin such as `https://lms.example`. Case, a default port and a final slash do not matter.
@@ -34,7 +31,7 @@ export function readEmbeddingOrigin(text: string): { origin: string } | { fault:
   if (hostname.startsWith('[')) {
     return { fault: 'Browsers allow no IPv6 address here. Give the host by its name.' };
   }
-  if (!hostName.test(hostname)) return { fault: `${hostname} is not the name of a host.` };
+  if (headerOrigin(origin) === null) return { fault: `${hostname} is not the name of a host.` };
   if (protocol === 'http:' && !loopbackName.test(hostname)) {
     return {
       fault: 'It must begin with https://. Only loopback may be http, such as http://localhost:8080.',

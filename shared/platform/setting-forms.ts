@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseUrl } from './parse-url.ts';
+import { headerOrigin, isHttpUrl, parseUrl } from './parse-url.ts';
 import { nearestName } from './nearest-name.ts';
 
 /* Schemas of settings, which are texts in the environment. Error messages begin with the setting's name. */
@@ -42,6 +42,7 @@ export const baseUrl = url(['http:', 'https:'])
     const { username, password, search, hash } = url;
     return [username, password, search, hash].every((part) => part === '');
   }, 'must be a URL without a user name, a password, a query (?) and a fragment (#)')
+  .refine((text) => !isHttpUrl(text) || headerOrigin(text) !== null, 'must have the name of a host')
   .transform((text) => new URL(text).href.replace(/\/+$/, ''));
 
 /** One of these words. */
@@ -73,7 +74,7 @@ export const hostList = list
 
 /** Origins as a browser sends them: `https://app.example,https://admin.example`. */
 export const originList = list.refine(
-  (parts) => parts.every((part) => parseUrl(part)?.origin === part),
+  (parts) => parts.every((part) => headerOrigin(part) === part),
   'must be a comma-separated list of origins, such as https://app.example',
 );
 

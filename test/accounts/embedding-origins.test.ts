@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { readEmbeddingOrigin } from '../../shared/accounts/embedding-origins.ts';
+import { frameAncestors, headerOrigin } from '../../shared/platform/parse-url.ts';
+import { unsafeUrls } from '../support/unsafe-urls.ts';
 
 test.each([
   ['https://lms.example', 'https://lms.example'],
@@ -39,12 +41,21 @@ test.each([
   expect(readEmbeddingOrigin(text)).toEqual({ fault });
 });
 
-test.each([
-  'https://a;b.example',
-  "https://a'b.example",
-  'https://a,b.example',
-  'https://a"b.example',
-  'https://a b.example',
-])('an origin that would end or widen a CSP directive is rejected: %s', (text) => {
+test.each(unsafeUrls)('an origin that would end or widen a CSP directive is rejected: %s', (text) => {
   expect(readEmbeddingOrigin(text)).toEqual({ fault: expect.any(String) as string });
+  expect(headerOrigin(text)).toBeNull();
+  expect(frameAncestors([text])).toBe("frame-ancestors 'none'");
+});
+
+test.each([
+  ['https://lms.example/course?a=*;#,', 'https://lms.example'],
+  ['https://ada;b:secret@LMS.example:443', 'https://lms.example'],
+  ['http://moodle.internal:8080/a', 'http://moodle.internal:8080'],
+  ['https://my_school.example', 'https://my_school.example'],
+  ['https://münchen.example/', 'https://xn--mnchen-3ya.example'],
+  ['https://[2001:DB8::1]:8443/', 'https://[2001:db8::1]:8443'],
+  ['\n https://lms.ex\tample', 'https://lms.example'],
+])('the origin of %j for a header is %s', (text, origin) => {
+  expect(headerOrigin(text)).toBe(origin);
+  expect(frameAncestors([origin])).toBe(`frame-ancestors ${origin}`);
 });

@@ -90,6 +90,12 @@ describe('texts', () => {
     ['HTTP_PROXY', 'proxy:3128', 'must be a URL that begins with http:// or https://'],
     ['HTTPS_PROXY', 'socks5://proxy:1080', 'must be a URL that begins with http:// or https://'],
     ['LECTERN_ALLOWED_PRIVATE_HOSTS', 'localhost', 'must be a comma-separated list of host:port'],
+    ['PUBLIC_URL', 'https://a;b.example', 'must have the name of a host'],
+    [
+      'LECTERN_ALLOWED_ORIGINS',
+      'https://*',
+      'must be a comma-separated list of origins, such as https://app.example',
+    ],
     ['LECTERN_ALLOWED_PRIVATE_HOSTS', 'http://localhost:80', 'must be a comma-separated list of host:port'],
   ])('%s rejects "%s"', (name, value, fault) => {
     expect(faultsOf({ [name]: value })).toStrictEqual([`${name} ${fault}`]);
