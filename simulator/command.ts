@@ -54,9 +54,9 @@ function runConnected(options: SimulateOptions, org: string): Promise<void> {
 }
 
 /** @throws {LecternError} CONFLICT if the port is in use. */
-async function start({ port, attempts }: SimulateOptions): Promise<Simulator> {
+async function start({ port, attempts, canvas }: SimulateOptions): Promise<Simulator> {
   try {
-    return await startSimulator({ port, attempts });
+    return await startSimulator({ port, attempts, canvas });
   } catch (error) {
     if (codeOf(error) !== 'EADDRINUSE') throw error;
     throw new LecternError('CONFLICT', `Port ${port} is in use. Choose another one with --port <number>.`);

@@ -1,6 +1,8 @@
 import { randomText } from './model.ts';
 import type { Tampering } from './id-token.ts';
 import type { Course, DocumentTarget, Launch, Link, Tool, User } from './model.ts';
+import { messageOfPlacement } from './placements.ts';
+import { messageTypes } from '../shared/lti/claims.ts';
 import type { Platform } from './platform.ts';
 
 export interface LaunchOptions {
@@ -8,7 +10,13 @@ export interface LaunchOptions {
   /** The link to launch; absent for deep linking. */
   link?: Link;
   /** Requests content for a course instead of launching a link. */
-  deepLink?: { course: Course; tool: Tool; settings?: Readonly<Record<string, unknown>> };
+  deepLink?: {
+    course: Course;
+    tool: Tool;
+    settings?: Readonly<Record<string, unknown>>;
+    /** In Canvas mode, where the teacher begins; by default in a module. */
+    placement?: string;
+  };
   /** By default the link's, or the tool's first. */
   deploymentId?: string;
   target?: DocumentTarget;
@@ -51,14 +59,15 @@ function storeLaunch(platform: Platform, launch: Launch): Launch {
 
 function targetOf(platform: Platform, { link, deepLink, deploymentId }: LaunchOptions) {
   if (deepLink !== undefined) {
-    const { tool, course, settings = {} } = deepLink;
+    const { tool, course, settings = {}, placement = 'link_selection' } = deepLink;
     const [first = ''] = tool.deploymentIds;
-    const targetLinkUri = tool.deepLinkUrl ?? tool.targetLinkUri;
+    const { type, targetLinkUri } = messageOfPlacement(tool, placement);
     const deployment = deploymentId ?? first;
+    const isLink = type === messageTypes.resourceLink;
     return {
       tool,
       course,
-      link: null,
+      link: isLink ? linkOfCourse(course, tool, deployment, targetLinkUri) : null,
       deploymentId: deployment,
       targetLinkUri,
       deepLinkingSettings: settings,
@@ -77,6 +86,12 @@ function targetOf(platform: Platform, { link, deepLink, deploymentId }: LaunchOp
     targetLinkUri: link.url,
     deepLinkingSettings: {},
   };
+}
+
+/** A placement with a resource link message launches the course itself: the tool learns of no choice. */
+function linkOfCourse(course: Course, tool: Tool, deploymentId: string, url: string): Link {
+  const { clientId, name: title } = tool;
+  return { id: course.id, courseId: course.id, clientId, deploymentId, title, url, custom: {}, history: [] };
 }
 
 /** Returns the parameters of the third-party initiated login. */

@@ -94,6 +94,13 @@ export interface Tool {
   custom: Readonly<Record<string, string>>;
   /** The allowed scopes of the grade services. */
   scopes: readonly string[];
+  /** The message of each placement, in Canvas mode; null if teachers may choose content everywhere. */
+  placements: ReadonlyMap<string, PlacementMessage> | null;
+}
+
+export interface PlacementMessage {
+  type: string;
+  targetLinkUri: string;
 }
 
 /** Where the platform shows the tool. */

@@ -1,6 +1,7 @@
 import type { Platform } from './platform.ts';
 import { variableNames } from './variables.ts';
 import { messageTypes, platformConfiguration } from '../shared/lti/claims.ts';
+import { canvasPlacements } from './placements.ts';
 import { allScopes } from './vocabulary.ts';
 
 /** Returns the document of OpenID Connect Discovery, with LTI's fields for dynamic registration. */
@@ -9,6 +10,8 @@ export function openIdConfiguration({ settings, urls }: Platform) {
     issuer: settings.issuer,
     authorization_endpoint: urls.authorization,
     token_endpoint: urls.token,
+    // Canvas names a host, which is no audience.
+    ...(settings.canvas && { authorization_server: new URL(urls.token).host }),
     token_endpoint_auth_methods_supported: ['private_key_jwt'],
     token_endpoint_auth_signing_alg_values_supported: ['RS256'],
     jwks_uri: urls.jwks,
@@ -21,11 +24,14 @@ export function openIdConfiguration({ settings, urls }: Platform) {
     id_token_signing_alg_values_supported: ['RS256'],
     claims_supported: ['sub', 'iss', 'name', 'given_name', 'family_name', 'email'],
     [platformConfiguration]: {
-      product_family_code: 'lectern-simulator',
+      product_family_code: settings.canvas ? 'canvas' : 'lectern-simulator',
       version: '1',
       messages_supported: [
-        { type: messageTypes.resourceLink },
-        { type: messageTypes.deepLinking, placements: ['ContentArea'] },
+        { type: messageTypes.resourceLink, ...(settings.canvas && { placements: [...canvasPlacements] }) },
+        {
+          type: messageTypes.deepLinking,
+          placements: settings.canvas ? [...canvasPlacements] : ['ContentArea'],
+        },
       ],
       variables: variableNames,
     },

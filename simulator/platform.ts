@@ -25,6 +25,8 @@ export interface PlatformSettings {
   timestamps?: 'seconds' | 'milliseconds';
   /** How many scores of a user in a line item may be submissions, as Canvas counts attempts; by default any number. */
   attempts?: number;
+  /** Whether it registers tools, and shows them in placements, by Canvas's rules. */
+  canvas?: boolean;
 }
 
 export interface AccessToken {
@@ -78,9 +80,10 @@ export function createPlatform(url: string, key: PlatformKey, settings: Platform
     settings: {
       issuer: settings.issuer ?? url,
       lineItemQuery: settings.lineItemQuery ?? 'required',
-      deploymentOnRegistration: settings.deploymentOnRegistration ?? true,
+      deploymentOnRegistration: settings.deploymentOnRegistration ?? settings.canvas !== true,
       timestamps: settings.timestamps ?? 'seconds',
       attempts: settings.attempts ?? Infinity,
+      canvas: settings.canvas ?? false,
     },
     urls,
     guid: randomUUID(),

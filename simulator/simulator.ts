@@ -1,3 +1,4 @@
+import { sign } from 'node:crypto';
 import type { PlatformUrls } from './urls.ts';
 import { addCourse, addLink, copyCourse, linksOf } from './courses.ts';
 import { driveLaunch, sendLogin, submitLaunch } from './drive-launch.ts';
@@ -5,7 +6,7 @@ import type { DrivenLaunch, DriveOptions } from './drive-launch.ts';
 import type { Fault, Service } from './faults.ts';
 import type { Tampering } from './id-token.ts';
 import type { LoggedRequest, Message } from './journal.ts';
-import { createPlatformKey } from './keys.ts';
+import { createPlatformKey, signingKey, toKeyObject } from './keys.ts';
 import { addLineItem, lineItemUrlOf, currentScores, lineItemsOf } from './line-items.ts';
 import type { Course, LineItem, LineItemDetails, Link, Score, Tool, User } from './model.ts';
 import type { Platform } from './platform.ts';
@@ -65,6 +66,8 @@ export interface Simulator {
   fail(service: Service, fault: Fault): void;
   /** Removes the faults of one service, or of all. */
   heal(service?: Service): void;
+  /** Signs a text with the platform's key (RS256), in base64url: for tokens that tests write themselves. */
+  sign(text: string): string;
   /** Revokes all access tokens. */
   revokeTokens(): void;
   /** Signs with a new key from then on. By default the old ones stay published. @returns the new `kid`. */
@@ -141,6 +144,8 @@ function faultFunctions(platform: Platform) {
     heal: (service?: Service) => {
       platform.faults.heal(service);
     },
+    sign: (text: string) =>
+      sign('sha256', Buffer.from(text), toKeyObject(signingKey(platform.keys))).toString('base64url'),
     revokeTokens: () => {
       platform.accessTokens.clear();
     },

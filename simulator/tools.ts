@@ -17,6 +17,7 @@ export function addTool(platform: Platform, details: ToolDetails): Tool {
     deepLinkUrl: null,
     custom: {},
     scopes: allScopes,
+    placements: null,
     ...details,
   };
   platform.tools.set(tool.clientId, tool);

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { SignJWT } from 'jose';
+import { CompactSign } from 'jose';
 import { claim, customParameters, ltiVersion, messageTypes, noColumn } from '../../shared/lti/claims.ts';
 import type { LtiKeys } from '../../shared/lti/keys.ts';
 import { lineItemTag } from '../../shared/lti/scores/line-item.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
+import { printJson, RawJson } from '../../shared/platform/raw-json.ts';
 import { fullMarks } from '../../shared/progress/score.ts';
 import type { Selection } from './selections.ts';
 
@@ -33,19 +34,21 @@ export async function deepLinkingResponse(
   baseUrl: string,
 ): Promise<string> {
   const { kid, privateKey } = await keys.signer(keySetId);
-  return new SignJWT({
+  const issuedAt = Math.floor(Date.now() / 1000);
+  const payload = printJson({
+    iss: clientId,
+    aud: issuer,
+    iat: issuedAt,
+    exp: issuedAt + ttlSeconds,
     nonce: randomBytes(16).toString('base64url'),
     [claim.messageType]: messageTypes.deepLinkingResponse,
     [claim.version]: ltiVersion,
     [claim.deploymentId]: deploymentId,
     [claim.contentItems]: items.map((item) => contentItem(item, baseUrl)),
-    ...(data !== undefined && { [claim.deepLinkingData]: data }),
-  })
+    ...(data !== undefined && { [claim.deepLinkingData]: new RawJson(data) }),
+  });
+  return new CompactSign(Buffer.from(payload))
     .setProtectedHeader({ alg: 'RS256', kid, typ: 'JWT' })
-    .setIssuer(clientId)
-    .setAudience(issuer)
-    .setIssuedAt()
-    .setExpirationTime(`${ttlSeconds}s`)
     .sign(privateKey);
 }
 

@@ -7,7 +7,7 @@ import { publicUrlOf } from '../http/public-url.ts';
 import { SelectionStore } from './selections.ts';
 import { LaunchFault } from './faults.ts';
 import { presentationOf } from './read-message.ts';
-import { isOnlyLearner } from './roles.ts';
+import { mayChooseLessons } from './roles.ts';
 
 /** The only content type that Lectern offers: links to itself. */
 const offeredType = 'ltiResourceLink';
@@ -21,12 +21,12 @@ export async function startDeepLinking(
   { config, redis }: Pick<LtiDependencies, 'config' | 'redis'>,
   ctx: Context,
   { _id: platformId }: LtiPlatform,
-  claims: DeepLinkingClaims,
+  { claims, data }: { claims: DeepLinkingClaims; data: string | undefined },
 ): Promise<void> {
   const settings = claims[claim.deepLinkingSettings];
   const { accept_types: accepted } = settings;
-  if (isOnlyLearner(claims[claim.roles])) throw new LaunchFault('not_for_learners');
-  if (!accepted.includes(offeredType)) throw new LaunchFault('no_accepted_type', { accepted });
+  if (!mayChooseLessons(claims[claim.roles])) throw new LaunchFault('not_for_learners');
+  if (accepted?.includes(offeredType) === false) throw new LaunchFault('no_accepted_type', { accepted });
   const id = await new SelectionStore(redis, config.redisPrefix).add({
     platformId,
     deploymentId: claims[claim.deploymentId],
@@ -34,7 +34,7 @@ export async function startDeepLinking(
     acceptsMultiple: settings.accept_multiple === true,
     // Platforms that omit the setting may ignore line items, which does no harm.
     acceptsLineItem: settings.accept_lineitem !== false,
-    data: settings.data,
+    data,
     locale: presentationOf(claims).locale,
   });
   ctx.status = 303;

@@ -1,5 +1,6 @@
+import { ltiId } from '../../shared/lti/claims.ts';
 import type { Database } from '../../shared/models/database.ts';
-import { findPlatformsOfIssuer } from '../../shared/models/lti-platform.ts';
+import { addUnknownDeployment, findPlatformsOfIssuer } from '../../shared/models/lti-platform.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { LaunchFault } from './faults.ts';
 
@@ -35,7 +36,7 @@ export async function findPlatformOfLogin(
 
 /**
  * Returns the platform of a launch. Organizations may share a platform and differ in the deployment, which logins need
- * not name. If none has the deployment, any of them can check the signature.
+ * not name. If none has the deployment, any of them can check the signature, first one that accepts all deployments.
  *
  * @param login the platform data of the login.
  * @throws {LaunchFault} unknown_platform, platform_not_approved.
@@ -46,10 +47,29 @@ export async function findPlatformOfLaunch(
   deploymentId: unknown,
 ): Promise<LtiPlatform> {
   const active = (await findActive(db, login)).filter(({ authUrl }) => authUrl === login.authUrl);
-  const platform = active.find(({ deploymentIds }) => deploymentIds.some((id) => id === deploymentId));
-  const found = platform ?? active[0];
+  const id = ltiId.safeParse(deploymentId).data ?? '';
+  const found =
+    active.find(({ deploymentIds }) => deploymentIds.includes(id)) ??
+    active.find(({ anyDeployment }) => anyDeployment) ??
+    active[0];
   if (found === undefined) throw new LaunchFault('unknown_platform', { issuer: login.issuer });
   return found;
+}
+
+/**
+ * Rejects a signed launch of a deployment that no operator has approved, and lists the deployment for approval.
+ *
+ * @throws {LaunchFault} unknown_deployment.
+ */
+export async function requireDeployment(
+  db: Database,
+  platform: LtiPlatform,
+  deploymentId: unknown,
+): Promise<void> {
+  const id = ltiId.safeParse(deploymentId).data;
+  if (id !== undefined && (platform.anyDeployment || platform.deploymentIds.includes(id))) return;
+  if (id !== undefined) await addUnknownDeployment(db, platform, id);
+  throw new LaunchFault('unknown_deployment', { deployment: deploymentId });
 }
 
 async function findActive(

@@ -1,5 +1,5 @@
 import { decodeJwt } from 'jose';
-import type { JWTPayload } from 'jose';
+import type { CryptoKey, JWTPayload } from 'jose';
 import type { RequestContext } from '../http/context.ts';
 import { z } from 'zod';
 import { claim } from '../../shared/lti/claims.ts';
@@ -10,7 +10,7 @@ import { publicUrlOf } from '../http/public-url.ts';
 import { clearBrowserCookie, isSameBrowser } from './browser-binding.ts';
 import { startDeepLinking } from './deep-linking.ts';
 import { LaunchFault } from './faults.ts';
-import { findPlatformOfLaunch } from './find-platform.ts';
+import { findPlatformOfLaunch, requireDeployment } from './find-platform.ts';
 import { LaunchStates } from './launch-state.ts';
 import type { LaunchState } from './launch-state.ts';
 import { openLesson } from './open-lesson.ts';
@@ -54,10 +54,11 @@ export async function handleLaunch(
   // After the signature check, so that only launches that a platform signed for this login store something in Redis.
   await states.consume(state);
   clearBrowserCookie(ctx, deps.config, state);
-  const message = readMessage(payload, platform, login);
+  await requireDeployment(deps.db, platform, payload[claim.deploymentId]);
+  const message = readMessage(idToken, payload, login);
   launchPresentation.set(ctx, presentationOf(message.claims));
   if (message.kind === 'deepLinking') {
-    await startDeepLinking(deps, ctx, platform, message.claims);
+    await startDeepLinking(deps, ctx, platform, message);
     return 'deep_linking';
   }
   const { lessonId, token, untracked } = await openLesson(deps, platform, message.claims);
@@ -86,7 +87,7 @@ async function verifyLaunch(
   const platform = await findPlatformOfLaunch(db, { issuer, clientId, authUrl }, claimedDeployment(idToken));
   const { _id, organizationId, jwksUrl } = platform;
   ctx.state.log = ctx.state.log.child({ platform: _id, organization: organizationId });
-  const findKey = (kid: string) => lti.platformKeys.find(jwksUrl, kid);
+  const findKey = (kid: string, failed?: CryptoKey) => lti.platformKeys.find(jwksUrl, kid, failed);
   return { platform, payload: await verifyIdToken(idToken, { issuer, clientId, nonce, findKey }) };
 }
 

@@ -11,7 +11,7 @@ import type { LtiDependencies } from './dependencies.ts';
 import { findLesson } from './find-lesson.ts';
 import type { LaunchedLesson } from './find-lesson.ts';
 import { presentationOf } from './read-message.ts';
-import { isPreview } from './roles.ts';
+import { untrackedRole } from './roles.ts';
 
 /** How long a learner can play and save after a launch: a working day. */
 const tokenSeconds = 8 * 3600;
@@ -57,8 +57,7 @@ export async function openLesson(
 }
 
 function untrackedReason(claims: ResourceLinkClaims): LaunchToken['untracked'] {
-  if (isPreview(claims[claim.roles])) return 'preview';
-  return claims.sub === undefined ? 'anonymous' : undefined;
+  return untrackedRole(claims[claim.roles]) ?? (claims.sub === undefined ? 'anonymous' : undefined);
 }
 
 function linkOf(

@@ -37,10 +37,12 @@ export interface PlatformKeys {
   /**
    * Returns the platform's public RSA key with an id.
    *
+   * @param failed a key with this id that did not verify a signature. The platform may have replaced it: requests its
+   *   keys, unless it did so less than 10 seconds ago. Returns the same key if there is no newer one.
    * @throws {UnknownKey} also if the set was fetched less than 10 seconds ago and had no such key.
    * @throws {KeysUnavailable} if the platform does not respond with a key set.
    */
-  find(jwksUrl: string, kid: string): Promise<CryptoKey>;
+  find(jwksUrl: string, kid: string, failed?: CryptoKey): Promise<CryptoKey>;
 }
 
 type KeySet = ReadonlyMap<string, CryptoKey>;
@@ -91,17 +93,18 @@ export function createPlatformKeys(client: PlatformClient, now: () => number = D
   const refreshWait = () => setTimeout(refreshWaitMs, undefined, { ref: false });
 
   return {
-    async find(jwksUrl, kid) {
+    async find(jwksUrl, kid, failed) {
       const entry = entryOf(jwksUrl);
       const cached = entry.keys.get(kid);
-      if (cached !== undefined && now() - entry.fetchedAt < freshMs) return cached;
+      const isFailed = cached !== undefined && cached === failed;
+      if (cached !== undefined && !isFailed && now() - entry.fetchedAt < freshMs) return cached;
       const isUsable = cached !== undefined && now() - entry.fetchedAt < staleMs;
       const retryAfterMs = isUsable && entry.failure !== null ? outageRetryMs : retryMs;
       if (entry.pending === null && now() - entry.triedAt >= retryAfterMs) {
         entry.pending = refresh(entry, jwksUrl);
       }
       if (entry.pending !== null) {
-        await (isUsable ? Promise.race([entry.pending, refreshWait()]) : entry.pending);
+        await (isUsable && !isFailed ? Promise.race([entry.pending, refreshWait()]) : entry.pending);
       }
 
       const found = now() - entry.fetchedAt < staleMs ? entry.keys.get(kid) : undefined;

@@ -8,15 +8,20 @@ import {
   resourceLinkClaims,
 } from '../../shared/lti/claims.ts';
 import type { DeepLinkingClaims, ResourceLinkClaims } from '../../shared/lti/claims.ts';
-import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { LaunchFault } from './faults.ts';
 import { digestOfUrl } from './launch-state.ts';
 import type { LaunchState } from './launch-state.ts';
+import { objectMembers } from '../../shared/platform/json-text.ts';
 import { parseUrl } from '../../shared/platform/parse-url.ts';
 
 export type LaunchMessage =
   | { kind: 'resourceLink'; claims: ResourceLinkClaims }
-  | { kind: 'deepLinking'; claims: DeepLinkingClaims };
+  | {
+      kind: 'deepLinking';
+      claims: DeepLinkingClaims;
+      /** The platform's data as a JSON text: opaque to Lectern, and returned unchanged. */
+      data: string | undefined;
+    };
 
 /** The language and return link that the platform wants for its user, if it sends them. */
 export interface LaunchPresentation {
@@ -33,27 +38,25 @@ export function presentationOf(claims: LaunchMessage['claims']): LaunchPresentat
 /**
  * Reads the message of a verified id_token.
  *
+ * @param payload its claims.
  * @param login has the target that the launch must have.
  * @throws {LaunchFault}
  */
 export function readMessage(
+  idToken: string,
   payload: JWTPayload,
-  { deploymentIds }: Pick<LtiPlatform, 'deploymentIds'>,
   login: Pick<LaunchState, 'target'>,
 ): LaunchMessage {
-  const { [claim.version]: version, [claim.messageType]: type, [claim.deploymentId]: deployment } = payload;
+  const { [claim.version]: version, [claim.messageType]: type } = payload;
   if (version !== ltiVersion) throw new LaunchFault('wrong_version', { sent: version });
   if (type !== messageTypes.resourceLink && type !== messageTypes.deepLinking) {
     throw new LaunchFault('wrong_message_type', { sent: type });
   }
-  if (!deploymentIds.some((id) => id === deployment)) {
-    throw new LaunchFault('unknown_deployment', { deployment });
-  }
   const target = payload[claim.targetLinkUri];
   // Deep linking has no link yet, so the target is optional there.
-  const mayLackTarget = target === undefined && type === messageTypes.deepLinking;
+  const mayLackTarget = isAbsent(target) && type === messageTypes.deepLinking;
   if (!mayLackTarget && !isTargetOf(login, target)) throw new LaunchFault('target_mismatch');
-  return type === messageTypes.resourceLink ? readResourceLink(payload) : readDeepLinking(payload);
+  return type === messageTypes.resourceLink ? readResourceLink(payload) : readDeepLinking(idToken, payload);
 }
 
 function readResourceLink(payload: JWTPayload): LaunchMessage {
@@ -64,10 +67,13 @@ function readResourceLink(payload: JWTPayload): LaunchMessage {
   throw malformed(parsed.error);
 }
 
-function readDeepLinking(payload: JWTPayload): LaunchMessage {
+function readDeepLinking(idToken: string, payload: JWTPayload): LaunchMessage {
   const parsed = deepLinkingClaims.safeParse(payload);
-  if (parsed.success) return { kind: 'deepLinking', claims: parsed.data };
-  throw malformed(parsed.error);
+  if (!parsed.success) throw malformed(parsed.error);
+  const [, part = ''] = idToken.split('.');
+  const members = objectMembers(Buffer.from(part, 'base64url').toString());
+  const settings = objectMembers(members.get(claim.deepLinkingSettings) ?? '{}');
+  return { kind: 'deepLinking', claims: parsed.data, data: settings.get('data') };
 }
 
 function malformed({ issues }: { issues: { path: PropertyKey[] }[] }): LaunchFault {

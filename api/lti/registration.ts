@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError, messageOf } from '../../shared/platform/errors.ts';
-import { customParameters, gradeScopes, messageTypes, toolConfiguration } from '../../shared/lti/claims.ts';
+import {
+  customParameters,
+  gradeScopes,
+  ltiId,
+  messageTypes,
+  toolConfiguration,
+} from '../../shared/lti/claims.ts';
 import { responseJson, PlatformRequestError } from '../../shared/lti/platform-requests.ts';
 import type { PlatformResponse, PlatformClient } from '../../shared/lti/platform-requests.ts';
 import type { LtiKeys } from '../../shared/lti/keys.ts';
@@ -19,11 +25,13 @@ import type { PlatformConfiguration } from './platform-configuration.ts';
 import { RegistrationFault } from './registration-faults.ts';
 import type { RegistrationFaultCode } from './registration-faults.ts';
 
-/** The placements where platforms let teachers select lessons; Canvas has its own names. */
+/** The placements where platforms let teachers select lessons; Canvas has its own names, in two spellings. */
 const wantedPlacements = [
   'ContentArea',
-  'https://canvas.instructure.com/lti/assignment_selection',
-  'https://canvas.instructure.com/lti/link_selection',
+  ...['assignment_selection', 'link_selection'].flatMap((name) => [
+    name,
+    `https://canvas.instructure.com/lti/${name}`,
+  ]),
 ];
 
 const wantedScopes: string[] = [gradeScopes.lineItem, gradeScopes.score];
@@ -110,16 +118,10 @@ async function register(
   }
 }
 
-/** Ids are strings in the standard, but some platforms send numbers. */
-const id = z
-  .union([z.string(), z.number()])
-  .transform(String)
-  .pipe(z.string().regex(/^[\x20-\x7e]{1,255}$/));
-
 const responseSchema = z.object({
-  client_id: id,
+  client_id: ltiId,
   [toolConfiguration]: z
-    .object({ deployment_id: id.optional().catch(undefined) })
+    .object({ deployment_id: ltiId.optional().catch(undefined) })
     .optional()
     .catch(undefined),
 });
@@ -182,14 +184,16 @@ function toolRegistration({ scopes, placements }: PlatformConfiguration, baseUrl
       },
       // Lectern needs no names of users.
       claims: ['iss', 'sub'],
+      // Deep linking is first: Canvas keeps the first message of each placement, and gives a message without placements
+      // the one where teachers add links to modules.
       messages: [
-        { type: messageTypes.resourceLink, target_link_uri: launch, label: 'Lectern' },
         {
           type: messageTypes.deepLinking,
           target_link_uri: launch,
           label: 'Lectern',
           ...(supportedPlacements.length > 0 && { placements: supportedPlacements }),
         },
+        { type: messageTypes.resourceLink, target_link_uri: launch, label: 'Lectern' },
       ],
     },
   };

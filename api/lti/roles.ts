@@ -6,13 +6,14 @@ const contextRole = /^(?:http:\/\/purl\.imsglobal\.org\/vocab\/lis\/v2\/membersh
 const otherRole = /^http:\/\/purl\.imsglobal\.org\/vocab\/lis\/v2\/(?:institution|system)\/person#(\w+)$/;
 
 const learners = ['Learner', 'Student'];
+/** They follow someone else's work, such as parents in Canvas. */
+const observers = ['Mentor', 'Observer'];
 const staff = [
   'Administrator',
   'ContentDeveloper',
   'Faculty',
   'Instructor',
   'Manager',
-  'Mentor',
   'Officer',
   'Staff',
   'SysAdmin',
@@ -20,16 +21,21 @@ const staff = [
   'TeachingAssistant',
 ];
 
-/** Whether a launch is a preview without progress: the user is staff and not a learner. Unknown roles are learners. */
-export function isPreview(roles: readonly string[]): boolean {
+/**
+ * Returns why Lectern records nothing of a user who is not a learner: `preview` for staff, `observer` for others who
+ * only watch. Null for learners; unknown roles are learners.
+ */
+export function untrackedRole(roles: readonly string[]): 'preview' | 'observer' | null {
   const deciding = decidingRoles(roles);
-  return deciding.some(isStaff) && !deciding.some(isLearner);
+  if (deciding.some(isLearner)) return null;
+  if (deciding.some(isStaff)) return 'preview';
+  return deciding.some(isObserver) ? 'observer' : null;
 }
 
-/** Whether the user is a learner and not staff, and so may not choose a course's lessons. */
-export function isOnlyLearner(roles: readonly string[]): boolean {
+/** Whether the user may choose a course's lessons: not one who is only a learner or an observer. */
+export function mayChooseLessons(roles: readonly string[]): boolean {
   const deciding = decidingRoles(roles);
-  return deciding.some(isLearner) && !deciding.some(isStaff);
+  return deciding.some(isStaff) || !deciding.some((role) => isLearner(role) || isObserver(role));
 }
 
 /** Returns the names of the user's roles in the course, or of those elsewhere if there are none in the course. */
@@ -44,6 +50,10 @@ function decidingRoles(roles: readonly string[]): string[] {
 
 function isStaff(role: string): boolean {
   return staff.includes(role);
+}
+
+function isObserver(role: string): boolean {
+  return observers.includes(role);
 }
 
 function isLearner(role: string): boolean {

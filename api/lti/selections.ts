@@ -13,7 +13,7 @@ const selectionSchema = z.object({
   acceptsMultiple: z.boolean(),
   /** Whether the platform creates gradebook columns. */
   acceptsLineItem: z.boolean(),
-  /** Returned to the platform unchanged. */
+  /** A JSON text, returned to the platform unchanged. */
   data: z.string().optional(),
   /** The page's language, as the platform spells it. */
   locale: z.string().optional(),

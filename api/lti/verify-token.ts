@@ -1,5 +1,6 @@
 import { errors, jwtVerify } from 'jose';
 import type { CryptoKey, JWTPayload } from 'jose';
+import { ltiId } from '../../shared/lti/claims.ts';
 import { KeysUnavailable, UnknownKey } from './platform-keys.ts';
 import { LaunchFault } from './faults.ts';
 
@@ -13,8 +14,12 @@ export interface ExpectedToken {
   issuer: string;
   clientId: string;
   nonce: string;
-  /** Returns the platform's key with an id. @throws {UnknownKey | KeysUnavailable} */
-  findKey: (kid: string) => Promise<CryptoKey>;
+  /**
+   * Returns the platform's key with an id. @throws {UnknownKey | KeysUnavailable}
+   *
+   * @param failed a key with this id that did not verify the signature: fetches a newer one if possible.
+   */
+  findKey: (kid: string, failed?: CryptoKey) => Promise<CryptoKey>;
 }
 
 /**
@@ -28,12 +33,13 @@ export async function verifyIdToken(
   token: string,
   { issuer, clientId, nonce, findKey }: ExpectedToken,
 ): Promise<JWTPayload> {
-  const claims = await verify(token, { issuer, clientId, findKey });
-  const { aud } = claims;
+  const claims = await verify(token, { issuer, findKey });
+  const audiences = [claims.aud].flat().map((value) => ltiId.safeParse(value).data);
+  if (!audiences.includes(clientId)) throw new LaunchFault('wrong_audience', { sent: claims.aud });
   // Some platforms send null for absent claims.
   const azp = claims['azp'] ?? undefined;
-  const needsParty = Array.isArray(aud) && aud.length > 1;
-  if ((needsParty || azp !== undefined) && azp !== clientId) throw new LaunchFault('wrong_authorized_party');
+  if ((audiences.length > 1 || azp !== undefined) && ltiId.safeParse(azp).data !== clientId)
+    throw new LaunchFault('wrong_authorized_party');
   if (claims.nonce === undefined) throw new LaunchFault('nonce_missing');
   if (claims.nonce !== nonce) throw new LaunchFault('wrong_nonce');
   return claims;
@@ -41,16 +47,23 @@ export async function verifyIdToken(
 
 async function verify(
   token: string,
-  { issuer, clientId, findKey }: Omit<ExpectedToken, 'nonce'>,
+  { issuer, findKey }: Pick<ExpectedToken, 'issuer' | 'findKey'>,
 ): Promise<JWTPayload> {
+  let failed: CryptoKey | undefined;
+  const getKey = async ({ kid }: { kid?: unknown }) => (failed = await keyOf(kid, findKey, failed));
   try {
-    const { payload } = await jwtVerify(token, ({ kid }: { kid?: unknown }) => keyOf(kid, findKey), {
-      algorithms: ['RS256'],
-      issuer,
-      audience: clientId,
-      clockTolerance: toleranceSeconds,
-      maxTokenAge: maxAgeSeconds,
-      requiredClaims: ['exp'],
+    const check = () =>
+      jwtVerify(token, getKey, {
+        algorithms: ['RS256'],
+        issuer,
+        clockTolerance: toleranceSeconds,
+        maxTokenAge: maxAgeSeconds,
+        requiredClaims: ['exp'],
+      });
+    // Some platforms replace a key and keep its id. Lectern then fetches their keys again, at most every ten seconds.
+    const { payload } = await check().catch((error: unknown) => {
+      if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
+      return check();
     });
     return payload;
   } catch (error) {
@@ -58,10 +71,14 @@ async function verify(
   }
 }
 
-async function keyOf(kid: unknown, findKey: ExpectedToken['findKey']): Promise<CryptoKey> {
+async function keyOf(
+  kid: unknown,
+  findKey: ExpectedToken['findKey'],
+  failed?: CryptoKey,
+): Promise<CryptoKey> {
   if (typeof kid !== 'string' || kid === '') throw new LaunchFault('key_id_missing');
   try {
-    return await findKey(kid);
+    return await findKey(kid, failed);
   } catch (error) {
     if (error instanceof UnknownKey) throw new LaunchFault('unknown_key', { kid: kid.slice(0, 100) });
     if (error instanceof KeysUnavailable) throw new LaunchFault('platform_keys_unavailable', {}, error);
@@ -81,7 +98,6 @@ function toLaunchFault(error: unknown): unknown {
 
 function faultOfClaim({ claim, reason, payload }: errors.JWTClaimValidationFailed): LaunchFault {
   if (claim === 'iss') return new LaunchFault('wrong_issuer', { sent: payload.iss });
-  if (claim === 'aud') return new LaunchFault('wrong_audience', { sent: payload.aud });
   if (reason === 'check_failed') return new LaunchFault('token_from_future', clocks(payload));
   return new LaunchFault('malformed_claims', { claim });
 }

@@ -18,6 +18,7 @@ export interface SimulateOptions {
   tool?: string;
   org?: string;
   attempts?: number;
+  canvas?: boolean;
 }
 
 export type Simulate = (options: SimulateOptions) => Promise<void>;
@@ -40,6 +41,7 @@ function addSimulateCommand(lti: Command): void {
       'how many submissions a learner may make per grade, as in Canvas',
       parseCount,
     )
+    .option('--canvas', 'register tools and show them in placements as Canvas does')
     .option('--tool <url>', 'registration URL of the first tool', parseHttpUrl)
     .addOption(org.argParser(parseSlug).conflicts('tool'))
     .action(async (options: SimulateOptions) => {

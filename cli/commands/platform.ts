@@ -36,6 +36,11 @@ interface AddOptions extends Required<Omit<UrlOptions, 'tokenAudience'>> {
   name?: string;
 }
 
+interface ApproveOptions extends UrlOptions {
+  deploymentId?: string[];
+  anyDeployment?: boolean;
+}
+
 interface UpdateOptions extends UrlOptions {
   issuer?: string;
   clientId?: string;
@@ -197,15 +202,21 @@ function addApprove(platform: Command): void {
           'allow a platform that registered itself to launch lessons, or add deployments to a platform',
         )
         .argument('<id>', 'the platform', parseUuid)
-        .option('--deployment-id <id>', 'repeatable: a deployment of Lectern on the platform', collectLtiIds),
+        .option('--deployment-id <id>', 'repeatable: a deployment of Lectern on the platform', collectLtiIds)
+        .option('--any-deployment', 'accept all its deployments, also later ones')
+        .option('--no-any-deployment', 'accept only the listed deployments again'),
     ),
     async (
       { config, db, audit },
       id: string,
-      { deploymentId: deploymentIds = [], ...options }: UrlOptions & { deploymentId?: string[] },
+      { deploymentId: deploymentIds = [], anyDeployment, ...options }: ApproveOptions,
     ) => {
-      const changes = changesOf(config, options);
-      const approved = await changePlatform(db, id, { ...changes, status: 'active' }, deploymentIds);
+      const changes = {
+        ...changesOf(config, options),
+        ...(anyDeployment !== undefined && { anyDeployment }),
+        status: 'active' as const,
+      };
+      const approved = await changePlatform(db, id, changes, deploymentIds);
       if (approved === null) throw unknownPlatform(id);
       await audit(approved.organizationId, 'platform.approve', targetOf(approved));
       const text = `Approved ${describe(approved)}\n${await detailsOf({ config, db }, approved)}`;
@@ -262,6 +273,8 @@ function presentListed(platform: LtiPlatform, baseUrl: string) {
   const { organizationId, name, authUrl, tokenUrl, jwksUrl, tokenAudience, createdAt } = platform;
   return {
     ...present(platform),
+    anyDeployment: platform.anyDeployment,
+    unknownDeployments: platform.unknownDeployments,
     organizationId,
     name,
     authUrl,
@@ -278,9 +291,9 @@ function keySetUrl({ keySetId }: LtiPlatform, baseUrl: string): string {
   return `${baseUrl}/lti/jwks/${keySetId}`;
 }
 
-function describe({ _id, issuer, status, deploymentIds }: LtiPlatform): string {
+function describe({ _id, issuer, status, deploymentIds, anyDeployment }: LtiPlatform): string {
   const missing =
-    deploymentIds.length > 0
+    anyDeployment || deploymentIds.length > 0
       ? ''
       : `\nIt has no deployment yet. Add the deployment when you know its id: lectern platform approve ${_id} --deployment-id <id>`;
   return `platform ${_id} (${issuer}), ${status}${missing}`;
@@ -291,11 +304,11 @@ async function detailsOf(
   { config, db }: Pick<CommandContext, 'config' | 'db'>,
   platform: LtiPlatform,
 ): Promise<string> {
-  const { issuer, clientId, deploymentIds, authUrl, tokenUrl, jwksUrl, tokenAudience } = platform;
+  const { _id, issuer, clientId, authUrl, tokenUrl, jwksUrl, tokenAudience } = platform;
   const lines = {
-    issuer: issuer,
+    issuer,
     'client id': clientId,
-    deployments: deploymentIds.join(' '),
+    deployments: platform.anyDeployment ? 'any' : platform.deploymentIds.join(' '),
     login: authUrl,
     tokens: tokenUrl,
     audience: tokenAudience ?? tokenUrl,
@@ -303,8 +316,17 @@ async function detailsOf(
     'our keys': keySetUrl(platform, await platformFacingUrl(config)),
   };
   const texts = Object.entries(lines).map(([name, value]) => `  ${name.padEnd(12)}${value}`);
+  const waiting = platform.unknownDeployments.map(
+    (id) =>
+      `  rejected launches of deployment ${id}: lectern platform approve ${_id} --deployment-id ${shellWord(id)}`,
+  );
   const warnings = (await warningsOf(db, platform)).map((warning) => `  WARNING: ${warning}`);
-  return [...texts, ...warnings].join('\n');
+  return [...texts, ...waiting, ...warnings].join('\n');
+}
+
+/** Quotes a platform's text in a command that operators copy. */
+function shellWord(text: string): string {
+  return /^[\w:.@/][\w:.@/-]*$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 async function warningsOf(db: CommandContext['db'], platform: LtiPlatform): Promise<string[]> {

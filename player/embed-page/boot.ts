@@ -46,7 +46,7 @@ export interface LessonBoot {
   messages: NoticeTexts;
   lessonMessages: PlayerMessages;
   /** The reason for recording nothing; null if Lectern records. */
-  untracked: 'anonymous' | 'preview' | 'authorPreview' | null;
+  untracked: 'anonymous' | 'preview' | 'observer' | 'authorPreview' | null;
   /** Null without an LTI launch. */
   launch: Launch | null;
   /** Null or undefined for Lectern's own look. */

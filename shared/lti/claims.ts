@@ -54,12 +54,14 @@ export const canvasSubmission = 'https://canvas.instructure.com/lti/submission';
 export const platformConfiguration = 'https://purl.imsglobal.org/spec/lti-platform-configuration';
 export const toolConfiguration = 'https://purl.imsglobal.org/spec/lti-tool-configuration';
 
-/** An id in the standard: 1 to 255 ASCII characters. */
-const id = z
-  .string()
-  .min(1)
-  .max(255)
-  .regex(/^[\x20-\x7e]*$/);
+/**
+ * An id in the standard: 1 to 255 ASCII characters. Some platforms send integers; larger ones than JavaScript can
+ * distinguish are no ids, or two users could become one.
+ */
+export const ltiId = z
+  .union([z.string(), z.int()])
+  .transform(String)
+  .pipe(z.string().regex(/^[\x20-\x7e]{1,255}$/));
 
 const httpUrl = z.url({ protocol: /^https?$/ }).max(4096);
 
@@ -84,15 +86,18 @@ const names = z.preprocess(
 );
 
 /** A course, absent if it has no id. */
-const context = z.preprocess((value) => {
-  const { id } = (value ?? {}) as { id?: unknown };
-  return isAbsent(id) ? undefined : value;
-}, z.object({ id }).optional());
+const context = z.preprocess(
+  (value) => {
+    const { id } = (value ?? {}) as { id?: unknown };
+    return isAbsent(id) ? undefined : value;
+  },
+  z.object({ id: ltiId }).optional(),
+);
 
 const common = {
   /** The user; absent in an anonymous launch. */
-  sub: orAbsent(id),
-  [claim.deploymentId]: id,
+  sub: orAbsent(ltiId),
+  [claim.deploymentId]: ltiId,
   [claim.roles]: names.catch([]),
   [claim.context]: context,
   [claim.custom]: custom.optional().catch(undefined),
@@ -109,7 +114,7 @@ const common = {
 export const resourceLinkClaims = z.object({
   ...common,
   [claim.targetLinkUri]: httpUrl,
-  [claim.resourceLink]: z.object({ id }),
+  [claim.resourceLink]: z.object({ id: ltiId }),
   [claim.gradeService]: z
     .object({
       scope: names.catch([]),
@@ -126,11 +131,10 @@ export const deepLinkingClaims = z.object({
   ...common,
   [claim.deepLinkingSettings]: z.object({
     deep_link_return_url: httpUrl,
-    accept_types: names,
+    /** Absent if the platform does not say what it accepts. */
+    accept_types: orAbsent(names),
     accept_multiple: z.boolean().optional().catch(undefined),
     accept_lineitem: z.boolean().optional().catch(undefined),
-    /** Returned unchanged. */
-    data: orAbsent(z.string()),
   }),
 });
 export type DeepLinkingClaims = z.output<typeof deepLinkingClaims>;

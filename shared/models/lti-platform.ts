@@ -22,6 +22,10 @@ export interface LtiPlatform {
   clientId: string;
   /** The deployments whose launches Lectern accepts. */
   deploymentIds: string[];
+  /** Whether Lectern accepts launches of all its deployments. */
+  anyDeployment: boolean;
+  /** Deployments whose launches Lectern rejected, for approval; the newest last. */
+  unknownDeployments: string[];
   /** The OIDC authorization endpoint, where a login continues. */
   authUrl: string;
   tokenUrl: string;
@@ -47,6 +51,8 @@ export const ltiPlatformSchema = new Schema<LtiPlatform>(
     issuer: { type: String, required: true },
     clientId: { type: String, required: true },
     deploymentIds: { type: [String], default: [] },
+    anyDeployment: { type: Boolean, default: false },
+    unknownDeployments: { type: [String], default: [] },
     authUrl: { type: String, required: true },
     tokenUrl: { type: String, required: true },
     jwksUrl: { type: String, required: true },
@@ -66,7 +72,11 @@ ltiPlatformSchema.index({ organizationId: 1, createdAt: 1, _id: 1 });
 ltiPlatformSchema.index({ issuer: 1, createdAt: 1, _id: 1 });
 ltiPlatformSchema.index({ issuer: 1, clientId: 1, createdAt: 1, _id: 1 });
 
-export type NewPlatform = Omit<LtiPlatform, '_id' | 'createdAt' | 'keySetId'> & { keySetId?: string };
+export type NewPlatform = Omit<
+  LtiPlatform,
+  '_id' | 'createdAt' | 'keySetId' | 'anyDeployment' | 'unknownDeployments'
+> &
+  Partial<Pick<LtiPlatform, 'keySetId' | 'anyDeployment'>>;
 
 /**
  * Stores a platform, with a new key set unless one is given.
@@ -158,7 +168,15 @@ export function listPlatforms(db: LtiPlatformDb, organizationId?: string): Promi
 export type PlatformChanges = Partial<
   Pick<
     LtiPlatform,
-    'issuer' | 'clientId' | 'authUrl' | 'tokenUrl' | 'jwksUrl' | 'tokenAudience' | 'name' | 'status'
+    | 'issuer'
+    | 'clientId'
+    | 'authUrl'
+    | 'tokenUrl'
+    | 'jwksUrl'
+    | 'tokenAudience'
+    | 'name'
+    | 'status'
+    | 'anyDeployment'
   >
 >;
 
@@ -175,9 +193,11 @@ export async function changePlatform(
 ): Promise<LtiPlatform | null> {
   const platform = await findPlatform(db, id);
   if (platform === null) return null;
-  await assertOwnKeySet(db, { ...platform, ...changes });
+  const changed = { ...platform, ...changes };
+  await assertOwnKeySet(db, changed);
+  if (changed.anyDeployment) await assertOnlyClient(db, changed);
   try {
-    return await db.ltiPlatforms
+    const stored = await db.ltiPlatforms
       .findByIdAndUpdate(
         id,
         { $set: changes, $addToSet: { deploymentIds: { $each: [...deploymentIds] } } },
@@ -185,10 +205,45 @@ export async function changePlatform(
       )
       .lean<LtiPlatform>()
       .exec();
+    await forgetUnknownDeployments(db, changed, deploymentIds);
+    return stored;
   } catch (error) {
     if (isDuplicate(error)) throw taken({ deploymentIds });
     throw error;
   }
+}
+
+/** Refuses to accept all deployments of a client that several platforms are: Blackboard's schools are one client. */
+async function assertOnlyClient(db: LtiPlatformDb, { _id, issuer, clientId }: LtiPlatform): Promise<void> {
+  const other = (await findPlatformsOfIssuer(db, issuer, clientId)).find((platform) => platform._id !== _id);
+  if (other === undefined) return;
+  throw new LecternError(
+    'CONFLICT',
+    `Platform ${other._id} has the same issuer and client id, so deployments must be approved one by one.`,
+  );
+}
+
+const maxUnknownDeployments = 20;
+
+/** Lists a deployment for approval, in all platforms that are the same client. Keeps the newest 20. */
+export async function addUnknownDeployment(
+  db: LtiPlatformDb,
+  { issuer, clientId }: Pick<LtiPlatform, 'issuer' | 'clientId'>,
+  id: string,
+): Promise<void> {
+  await db.ltiPlatforms.updateMany(
+    { issuer, clientId, status: 'active', unknownDeployments: { $ne: id } },
+    { $push: { unknownDeployments: { $each: [id], $slice: -maxUnknownDeployments } } },
+  );
+}
+
+async function forgetUnknownDeployments(
+  db: LtiPlatformDb,
+  { issuer, clientId, anyDeployment }: LtiPlatform,
+  approved: readonly string[],
+): Promise<void> {
+  const change = anyDeployment ? { unknownDeployments: [] } : { $pullAll: { unknownDeployments: approved } };
+  await db.ltiPlatforms.updateMany({ issuer, clientId }, change);
 }
 
 /**

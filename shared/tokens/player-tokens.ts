@@ -39,7 +39,7 @@ export interface LaunchToken extends LessonToken {
   platformId: string;
   contextId: string | null;
   /** Why the launch is not recorded; missing if it is. */
-  untracked?: 'anonymous' | 'preview' | undefined;
+  untracked?: 'anonymous' | 'preview' | 'observer' | undefined;
   /** The language that the platform requests, as a BCP 47 tag. */
   locale?: string | undefined;
   /** The platform's URL to return to. */
@@ -97,7 +97,7 @@ const launchClaims = z.object({
   ltiUserId: z.string(),
   platformId: z.string(),
   contextId: z.string().nullable(),
-  untracked: z.enum(['anonymous', 'preview']).optional(),
+  untracked: z.enum(['anonymous', 'preview', 'observer']).optional(),
   locale: z.string().optional(),
   returnUrl: z.string().optional(),
   sendsGrade: z.boolean().optional(),

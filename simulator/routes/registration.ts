@@ -4,6 +4,7 @@ import { createRouter, applyFaults, readJson, Rejection, renderRejections } from
 import type { Context, RequestState } from '../http.ts';
 import type { Tool } from '../model.ts';
 import { openIdConfiguration } from '../openid-configuration.ts';
+import { placementsOf } from '../placements.ts';
 import type { Platform } from '../platform.ts';
 import { addTool } from '../tools.ts';
 import { messageTypes, toolConfiguration } from '../../shared/lti/claims.ts';
@@ -31,7 +32,13 @@ const registrationSchema = z.looseObject({
     target_link_uri: httpUrl,
     custom_parameters: parameters.optional(),
     claims: z.array(z.string()),
-    messages: z.array(z.looseObject({ type: z.string(), target_link_uri: httpUrl.optional() })),
+    messages: z.array(
+      z.looseObject({
+        type: z.string(),
+        target_link_uri: httpUrl.optional(),
+        placements: z.array(z.string()).optional(),
+      }),
+    ),
   }),
 });
 
@@ -63,7 +70,7 @@ function register(ctx: Context, platform: Platform): { registration: Registratio
   }
   const parsed = registrationSchema.safeParse(readJson(ctx));
   if (!parsed.success) throw invalidMetadata(parsed.error);
-  const tool = addTool(platform, toolOf(parsed.data));
+  const tool = addTool(platform, toolOf(platform, parsed.data));
   entry.clientId = tool.clientId;
   return { registration: parsed.data, tool };
 }
@@ -74,7 +81,7 @@ function invalidMetadata(error: z.ZodError): Rejection {
   return new Rejection(400, code, z.prettifyError(error));
 }
 
-function toolOf(registration: Registration) {
+function toolOf({ settings }: Platform, registration: Registration) {
   const { [toolConfiguration]: configuration } = registration;
   const deepLinking = configuration.messages.find(({ type }) => type === messageTypes.deepLinking);
   return {
@@ -85,6 +92,7 @@ function toolOf(registration: Registration) {
     targetLinkUri: configuration.target_link_uri,
     deepLinkUrl: deepLinking?.target_link_uri ?? null,
     custom: configuration.custom_parameters ?? {},
+    placements: settings.canvas ? placementsOf(configuration.messages, configuration.target_link_uri) : null,
     scopes: registration.scope.split(' ').filter((scope) => allScopes.includes(scope)),
   };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { beginRegistration } from '../../shared/models/lti-registration.ts';
+import { addUnknownDeployment } from '../../shared/models/lti-platform.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { lecternJson, useCommandLine } from './command-line.ts';
@@ -66,6 +67,8 @@ describe('lectern platform', () => {
       tokenAudience: 'https://lms.example',
       keySetId: expect.any(String) as string,
       keySetUrl: expect.stringMatching(/^http:\/\/localhost:\d+\/lti\/jwks\/[0-9a-f-]{36}$/) as string,
+      anyDeployment: false,
+      unknownDeployments: [],
       createdAt: expect.any(String) as string,
     });
     const { stdout } = await run('platform', 'list');
@@ -143,6 +146,23 @@ describe('lectern platform', () => {
       deploymentIds: ['a', 'b'],
     });
     expect(await json(...approve, '--deployment-id', 'c')).toMatchObject({ deploymentIds: ['a', 'b', 'c'] });
+  });
+
+  test('list shows rejected deployments with the command that approves them, quoted', async () => {
+    const issuer = `https://${randomUUID()}.example`;
+    const { id } = (await json(...addition({ issuer }))) as Shown;
+    for (const deployment of ['7:a', "8; echo 'x'"]) {
+      await addUnknownDeployment(harness.db, { issuer, clientId: 'client 1' }, deployment);
+    }
+    const { stdout } = await run('platform', 'list');
+    expect(stdout).toContain(`lectern platform approve ${id} --deployment-id 7:a\n`);
+    expect(stdout).toContain(`--deployment-id '8; echo '\\''x'\\'''`);
+    await json('platform', 'approve', id, '--any-deployment');
+    expect(await json('platform', 'list')).toContainEqual(
+      expect.objectContaining({ id, anyDeployment: true, unknownDeployments: [] }),
+    );
+    await json('platform', 'approve', id, '--no-any-deployment');
+    expect((await run('platform', 'list')).stdout).toMatch(/deployments +1$/m);
   });
 
   test('one issuer and client id may have several platforms, but each deployment only one', async () => {

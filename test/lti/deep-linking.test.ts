@@ -108,7 +108,35 @@ describe('the response to a platform', () => {
   });
 
   test.each([
-    ['says null where there is nothing', { data: null }],
+    ['"text"'],
+    ['""'],
+    ['null'],
+    ['0'],
+    ['false'],
+    ['-1.50e2'],
+    ['12345678901234567890'],
+    ['[1,{"2":"b","1":"a"}]'],
+    ['{"a":"<\\u00e9\\/>","a":1.0}'],
+  ])('has the data of the request, unchanged: %s', async (data) => {
+    // The platform's own JSON: its last member is the data.
+    const edit = (token: string) => {
+      const [header = '', payload = ''] = token.split('.');
+      const text = Buffer.from(payload, 'base64url')
+        .toString()
+        .replace('"PLACE"', () => data);
+      const signed = `${header}.${Buffer.from(text).toString('base64url')}`;
+      return `${signed}.${lab.simulator.sign(signed)}`;
+    };
+    const url = await beginSelection(lab, { settings: { data: 'PLACE' }, tampering: { edit } });
+    const { jwt } = formOf(await sendSelection(url, oneOf(lab.version.lessonId)));
+    const payload = Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString();
+    expect(payload).toContain(`"${claim.deepLinkingData}":${data}`);
+    expect(() => decodeJwt(jwt)).not.toThrow();
+  });
+
+  test.each([
+    ['says null for all that is optional', { data: null, accept_types: null, accept_multiple: null }],
+    ['does not say what it accepts', { accept_types: undefined }],
     ['takes more than what a string can say', { accept_types: ['ltiResourceLink', null, {}] }],
   ])('is accepted by a platform that %s', async (_what, settings) => {
     const answer = await sendSelection(await beginSelection(lab, { settings }), oneOf(lab.version.lessonId));
@@ -148,6 +176,11 @@ describe('the response to a platform', () => {
     expect(answer.headers.get('referrer-policy')).toBe('strict-origin');
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
+});
+
+test.each([null, undefined, ''])('a request may have %j as its target', async (target) => {
+  const tampering = { claims: { [claim.targetLinkUri]: target } };
+  expect((await ask(await beginSelection(lab, { tampering }))).status).toBe(200);
 });
 
 describe('the page appears again with the reason when', () => {

@@ -1,9 +1,15 @@
 import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { isPreview } from '../../api/lti/roles.ts';
+import { mayChooseLessons, untrackedRole } from '../../api/lti/roles.ts';
 import { claim } from '../../shared/lti/claims.ts';
-import { createPlatform } from '../../shared/models/lti-platform.ts';
+import {
+  addUnknownDeployment,
+  changePlatform,
+  createPlatform,
+  findPlatform,
+} from '../../shared/models/lti-platform.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
+import { setOrganizationOrigins } from '../../shared/models/organization.ts';
 import { publishLesson } from '../player/player-lessons.ts';
 import { startApiProcess } from '../support/api-process.ts';
 import { buildOrganization } from '../support/factories.ts';
@@ -108,7 +114,7 @@ describe('a user is recorded as a learner or not:', () => {
   const context = 'http://purl.imsglobal.org/vocab/lis/v2/membership';
   const institution = 'http://purl.imsglobal.org/vocab/lis/v2/institution/person';
   const system = 'http://purl.imsglobal.org/vocab/lis/v2/system/person';
-  test.each<[as: 'learner' | 'preview', roles: string[]]>([
+  test.each<[as: 'learner' | 'preview' | 'observer', roles: string[]]>([
     ['learner', [`${context}#Learner`]],
     ['learner', [`${context}/Learner#GuestLearner`]],
     ['learner', ['Learner']],
@@ -121,14 +127,22 @@ describe('a user is recorded as a learner or not:', () => {
     ['preview', [`${context}#Instructor`, `${institution}#Student`]],
     ['preview', [`${context}/Instructor#Grader`]],
     ['preview', [`${context}#ContentDeveloper`]],
-    ['preview', [`${context}#Mentor`]],
+    ['observer', [`${context}#Mentor`]],
+    ['observer', [`${context}/Mentor#Auditor`, `${institution}#Instructor`]],
+    ['observer', [`${institution}#Observer`]],
+    ['observer', ['Mentor']],
+    ['learner', [`${context}#Mentor`, `${context}#Learner`]],
+    ['preview', [`${context}#Mentor`, `${context}#Instructor`]],
     ['preview', ['Instructor']],
     ['preview', [`${system}#SysAdmin`]],
   ])('a %s, for %j', (as, roles) => {
-    expect(isPreview(roles)).toBe(as === 'preview');
+    expect(untrackedRole(roles) ?? 'learner').toBe(as);
+    if (as === 'observer') expect(mayChooseLessons(roles)).toBe(false);
+    if (as === 'preview') expect(mayChooseLessons(roles)).toBe(true);
   });
 
-  test.each<[as: 'learner' | 'preview', roles: unknown]>([
+  test.each<[as: 'learner' | 'preview' | 'observer', roles: unknown]>([
+    ['observer', `${context}#Mentor`],
     ['preview', [`${context}#Instructor`, null, 7]],
     ['preview', `${context}#Instructor`],
     ['learner', null],
@@ -163,6 +177,115 @@ test.each([
   ['a language', undefined],
 ])('the locale "%s" becomes %s', async (given, locale) => {
   expect(claimsOf(await lab.launch({ locale: given })).locale).toBe(locale);
+});
+
+test('ids that are integers count as their texts, and those that JavaScript cannot distinguish are rejected', async () => {
+  const { tool } = await lab.register(lab.address, { clientId: '10000000000007', deploymentIds: ['7'] });
+  const { simulator } = lab;
+  // The platform knows the tool by the number, too.
+  const numeric = simulator.addTool({ ...tool, clientId: '10000000000007', deploymentIds: ['7'] });
+  const link = lab.addLink({ tool: numeric });
+  const launch = (claims: Record<string, unknown>) => lab.launch({ link, tampering: { claims } });
+  const numbers = {
+    aud: 10_000_000_000_007,
+    azp: 10_000_000_000_007,
+    sub: 5,
+    [claim.deploymentId]: 7,
+    [claim.context]: { id: 12 },
+    [claim.resourceLink]: { id: 34 },
+  };
+  const answer = await launch(numbers);
+  expect({ status: answer.status, text: answer.text }).toEqual({ status: 303, text: '' });
+  expect(claimsOf(answer)).toMatchObject({ ltiUserId: '5', contextId: '12' });
+  const stored = await lab.harness.db.ltiResourceLinks.findOne({ resourceLinkId: '34', deploymentId: '7' });
+  expect(stored?.contextId).toBe('12');
+  expect((await launch({ ...numbers, aud: [10_000_000_000_007] })).status).toBe(303);
+  for (const [name, value] of [
+    ['sub', 2 ** 53],
+    ['sub', 1.5],
+    ['sub', true],
+    [claim.context, { id: 2 ** 60 }],
+    [claim.resourceLink, { id: 0.5 }],
+  ] as const) {
+    expectRejection(await launch({ ...numbers, [name]: value }), 400, 'malformed_claims');
+  }
+  expectRejection(await launch({ ...numbers, aud: 10_000_000_000_008 }), 403, 'wrong_audience');
+  expectRejection(await launch({ ...numbers, azp: 8 }), 403, 'wrong_authorized_party');
+  expectRejection(await launch({ ...numbers, [claim.deploymentId]: 8 }), 403, 'unknown_deployment');
+});
+
+test('a launch of an unknown deployment is listed once for approval, if the platform signed it', async () => {
+  const { db } = lab.harness;
+  const { tool, platform } = await lab.register(lab.address);
+  const link = lab.addLink({ tool });
+  const from = (deployment: unknown, signature: 'platform' | 'another key' = 'platform') =>
+    lab.launch({ link, tampering: { claims: { [claim.deploymentId]: deployment }, signature } });
+  const listed = async () => (await findPlatform(db, platform._id))?.unknownDeployments;
+  expectRejection(await from('forged', 'another key'), 403, 'bad_signature');
+  for (const deployment of ['a', 'a', 8, 'x'.repeat(256), null, {}]) {
+    expectRejection(await from(deployment), 403, 'unknown_deployment');
+  }
+  expect(await listed()).toEqual(['a', '8']);
+  for (let n = 0; n < 20; n += 1) await addUnknownDeployment(db, platform, `more ${n}`);
+  expect(await listed()).toEqual(Array.from({ length: 20 }, (_, n) => `more ${n}`));
+  await addUnknownDeployment(db, platform, 'a');
+  await changePlatform(db, platform._id, {}, ['a']);
+  expect((await from('a')).status).toBe(303);
+  expect(await listed()).not.toContain('a');
+  await changePlatform(db, platform._id, { anyDeployment: true });
+  expect((await from('any other')).status).toBe(303);
+  expect(await listed()).toEqual([]);
+  await changePlatform(db, platform._id, { anyDeployment: false });
+  expectRejection(await from('any other'), 403, 'unknown_deployment');
+});
+
+test('a platform that accepts any deployment gets none that belongs to another organization', async () => {
+  const { db } = lab.harness;
+  const { platform, tool } = await lab.register(lab.address);
+  await changePlatform(db, platform._id, { anyDeployment: true });
+  const { organization } = await buildOrganization(lab.harness);
+  const { _id, createdAt, unknownDeployments, ...fields } = platform;
+  const school = { ...fields, organizationId: organization._id, deploymentIds: ['school'] };
+  const other = await createPlatform(db, school);
+  await expect(changePlatform(db, other._id, { anyDeployment: true })).rejects.toMatchObject({
+    code: 'CONFLICT',
+    message: expect.stringContaining(_id),
+  });
+  const version = await publishLesson(lab.harness, organization);
+  const link = lab.addLink({ tool, custom: { lesson_id: version.lessonId } });
+  const tampering = { claims: { [claim.deploymentId]: 'school' } };
+  expect(claimsOf(await lab.launch({ link, tampering })).organizationId).toBe(organization._id);
+  expect([createdAt, unknownDeployments]).toEqual([expect.any(Date), []]);
+});
+
+test('a return URL adds at most its own origin to the policies of the pages', async () => {
+  const { harness, organization, simulator } = lab;
+  const { slug } = organization;
+  const own = new URL(simulator.issuer).origin;
+  const { course, users } = simulator.sample;
+  const deepLink = (url: string) => ({ course, tool: lab.tool, settings: { deep_link_return_url: url } });
+  const ancestors = async (location: string | null) =>
+    /frame-ancestors ([^;]*)(.*)/
+      .exec((await fetch(location ?? '')).headers.get('content-security-policy') ?? '')
+      ?.slice(1);
+  await setOrganizationOrigins(harness.db, slug, ['https://school.example']);
+  try {
+    const tried = ['https://*', 'https://a;b.example', 'https://a,b.example'];
+    for (const url of [...tried, 'https://lms.example/return;a?b,*']) {
+      const isSafe = url.startsWith('https://lms.example/');
+      const expected = ['https://school.example', own, ...(isSafe ? ['https://lms.example'] : [])].join(' ');
+      const tampering = { claims: { [claim.launchPresentation]: { return_url: url } } };
+      const lesson = await lab.launch({ tampering });
+      expect({ url, page: await ancestors(lesson.headers.get('location')) }).toEqual({
+        ...{ url, page: [expected, ''] },
+      });
+      const selection = await lab.launch({ user: users.teacher, deepLink: deepLink(url) });
+      const [sources] = (await ancestors(selection.headers.get('location'))) ?? [];
+      expect({ url, sources }).toEqual({ url, sources: expected });
+    }
+  } finally {
+    await setOrganizationOrigins(harness.db, slug, []);
+  }
 });
 
 test('claims that Lectern does not use may have any value', async () => {

@@ -3,6 +3,7 @@ import type { CryptoKey, JWK } from 'jose';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createPlatformKeys, KeysUnavailable, UnknownKey } from '../../api/lti/platform-keys.ts';
 import type { PlatformKeys } from '../../api/lti/platform-keys.ts';
+import { verifyIdToken } from '../../api/lti/verify-token.ts';
 import { createPlatformClient } from '../../shared/lti/platform-requests.ts';
 import type { PlatformClient } from '../../shared/lti/platform-requests.ts';
 import { answer, file, hang, redirectTo, reset, slowly, startOrigin } from '../support/origin.ts';
@@ -76,6 +77,35 @@ describe("a platform's keys", () => {
     }
     expect(asked()).toBe(10);
     await find('first');
+  });
+
+  test('are requested again when a key is replaced under its id, at most every ten seconds', async () => {
+    const replaced = { ...second, kid: 'first' };
+    origin.script('/jwks', set(replaced), set(first), answer(500));
+    const token = await new SignJWT({ nonce: 'n' })
+      .setProtectedHeader({ alg: 'RS256', kid: 'first' })
+      .setIssuer('https://lms.example')
+      .setAudience('client')
+      .setIssuedAt()
+      .setExpirationTime('1m')
+      .sign(privateKey);
+    const verify = (text = token) =>
+      verifyIdToken(text, {
+        ...{ issuer: 'https://lms.example', clientId: 'client', nonce: 'n' },
+        findKey: (kid, failed) => keys.find(origin.url('/jwks'), kid, failed),
+      });
+    const forged = `${token.slice(0, -10)}AAAAAAAAAA`;
+    await expect(verify()).rejects.toMatchObject({ fault: 'bad_signature' });
+    expect(asked()).toBe(1);
+    time += 10_000;
+    await Promise.all([verify(), verify(), verify()]);
+    expect(asked()).toBe(2);
+    for (let n = 0; n < 150; n += 1) {
+      await expect(verify(forged)).rejects.toMatchObject({ fault: 'bad_signature' });
+      time += 100;
+    }
+    expect(asked()).toBe(3);
+    await verify();
   });
 
   test('do not verify tokens of another platform', async () => {

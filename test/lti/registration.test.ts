@@ -1,13 +1,20 @@
 import { randomUUID } from 'node:crypto';
+import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { areRelated } from '../../shared/lti/platform-url.ts';
 import { startSimulator } from '../../simulator/start.ts';
-import { listPlatforms } from '../../shared/models/lti-platform.ts';
+import { gradeScopes, toolConfiguration } from '../../shared/lti/claims.ts';
+import { createLtiKeys } from '../../shared/lti/keys.ts';
+import { createPlatformClient } from '../../shared/lti/platform-requests.ts';
+import { createServiceTokens } from '../../shared/lti/service-token.ts';
+import { changePlatform, listPlatforms } from '../../shared/models/lti-platform.ts';
 import { inviteRegistration } from '../../shared/models/lti-registration.ts';
 import { ask } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
 import { textOf } from '../embed/embed-pages.ts';
-import { useApi, useStarted } from '../support/use.ts';
+import { testPepper } from '../support/harness.ts';
+import { file } from '../support/origin.ts';
+import { useApi, useOrigin, useStarted } from '../support/use.ts';
 
 const simulator = useStarted(startSimulator, (started) => started.close());
 /** A platform that does not send its deployment id during the registration. */
@@ -15,8 +22,16 @@ const silent = useStarted(
   () => startSimulator({ deploymentOnRegistration: false }),
   (started) => started.close(),
 );
+const origin = useOrigin();
+const canvas = useStarted(
+  () => startSimulator({ canvas: true }),
+  (started) => started.close(),
+);
 const api = useApi(() => ({
-  LECTERN_ALLOWED_PRIVATE_HOSTS: [simulator, silent].map(({ issuer }) => new URL(issuer).host).join(','),
+  LECTERN_ALLOWED_PRIVATE_HOSTS: [
+    ...[simulator, silent, canvas].map(({ issuer }) => new URL(issuer).host),
+    origin.host,
+  ].join(','),
 }));
 
 /** The URL that `platform invite` would print. */
@@ -124,6 +139,71 @@ describe('an invited platform', () => {
     expect((await ask(url)).status).toBe(200);
   });
 });
+
+test('after a registration in Canvas, teachers choose lessons in modules and assignments, and grades arrive', async () => {
+  expect((await ask(canvas.registrationUrl(await invite()))).status).toBe(200);
+  const [pending] = (await platforms()).slice(-1);
+  const [tool] = canvas.tools();
+  if (pending === undefined || tool === undefined) throw new Error('nothing is registered');
+  expect(pending).toMatchObject({ deploymentIds: [], tokenAudience: null, name: 'canvas' });
+  const platform = (await changePlatform(api.db, pending._id, { status: 'active' }, tool.deploymentIds))!;
+  const { users, course } = canvas.sample;
+  for (const placement of ['link_selection', 'assignment_selection']) {
+    const deepLink = { course, tool, placement };
+    const answer = await canvas.submitLaunch(await canvas.driveLaunch({ user: users.teacher, deepLink }));
+    expect({ placement, to: answer.headers.get('location') }).toEqual({
+      placement,
+      to: expect.stringContaining('/lti/select/') as string,
+    });
+  }
+  const client = createPlatformClient({ allowedPrivateHosts: [new URL(canvas.issuer).host] });
+  const keys = createLtiKeys(api.db, { keyPepper: testPepper });
+  await createServiceTokens({ client, keys }).get(platform, [gradeScopes.score]);
+  client.close();
+});
+
+test.each([
+  [['ContentArea', 'RichTextEditor'], ['ContentArea']],
+  [
+    ['link_selection', 'assignment_selection', 'editor_button'],
+    ['assignment_selection', 'link_selection'],
+  ],
+  [
+    ['https://canvas.instructure.com/lti/link_selection', 'https://canvas.instructure.com/lti/other'],
+    ['https://canvas.instructure.com/lti/link_selection'],
+  ],
+  [[], undefined],
+  [undefined, undefined],
+])(
+  'of the placements %j, Lectern registers deep linking in %j, before its other message',
+  async (offered, used) => {
+    const { token } = await inviteRegistration(api.db, api.organization._id);
+    const url = new URL(`${api.url}/lti/register/${token}`);
+    const messages = [{ type: 'LtiDeepLinkingRequest', placements: offered }];
+    const configuration = {
+      issuer: origin.url(`/${randomUUID()}`),
+      authorization_endpoint: origin.url('/auth'),
+      token_endpoint: origin.url('/token'),
+      jwks_uri: origin.url('/jwks'),
+      registration_endpoint: origin.url('/register'),
+      'https://purl.imsglobal.org/spec/lti-platform-configuration': { messages_supported: messages },
+    };
+    const body = { client_id: 7 };
+    let sent = '';
+    origin.script('/configuration', file(JSON.stringify(configuration), { contentType: 'application/json' }));
+    origin.script('/register', async (request, response) => {
+      sent = await text(request);
+      response.end(JSON.stringify(body));
+    });
+    url.searchParams.set('openid_configuration', origin.url('/configuration'));
+    expect((await ask(url.href)).status).toBe(200);
+    const { [toolConfiguration]: tool } = JSON.parse(sent) as Record<string, { messages: unknown[] }>;
+    expect(tool?.messages).toEqual([
+      expect.objectContaining({ type: 'LtiDeepLinkingRequest', ...(used && { placements: used }) }),
+      expect.objectContaining({ type: 'LtiResourceLinkRequest' }),
+    ]);
+  },
+);
 
 test('a request without a valid invitation causes no outbound request', async () => {
   const before = simulator.requests.length;

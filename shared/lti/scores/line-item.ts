@@ -5,7 +5,7 @@ import type { LtiPlatform } from '../../models/lti-platform.ts';
 import type { LtiResourceLink } from '../../models/lti-resource-link.ts';
 import { endLineItemClaim, findOrClaimLineItem } from '../../models/lti-line-item.ts';
 import { fullMarks } from '../../progress/score.ts';
-import { gradeScopes, mediaTypes } from '../claims.ts';
+import { gradeScopes, ltiId, mediaTypes } from '../claims.ts';
 import { areRelated } from '../platform-url.ts';
 import { responseJson } from '../platform-requests.ts';
 import type { PlatformResponse } from '../platform-requests.ts';
@@ -22,7 +22,7 @@ const maxPages = 20;
 
 const itemSchema = z.object({
   id: z.url({ protocol: /^https?$/ }),
-  resourceLinkId: z.string().optional().catch(undefined),
+  resourceLinkId: ltiId.optional().catch(undefined),
   tag: z.string().optional().catch(undefined),
 });
 type LineItem = z.output<typeof itemSchema>;
