@@ -69,8 +69,7 @@ export function hintWhenWide(scroller: Element, name?: string): void {
     const isWide = hidden > 1;
     scroller.classList.toggle('lectern-is-wide', isWide);
     for (const [attribute, value] of Object.entries(stop)) {
-      // A button cannot contain another tab stop.
-      if (isWide && !scroller.closest('button')) scroller.setAttribute(attribute, value);
+      if (isWide) scroller.setAttribute(attribute, value);
       else scroller.removeAttribute(attribute);
     }
     // From right to left, the position counts from 0 down.

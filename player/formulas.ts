@@ -77,7 +77,7 @@ export function holdFormula(formula: Element, language: string): void {
     }
   }
   const holder = element('span', {
-    class: 'lectern-mathml',
+    class: `lectern-mathml${formula.getAttribute('display') === 'block' ? ' lectern-is-block' : ''}`,
     dir: formula.getAttribute('dir')?.toLowerCase() === 'rtl' ? 'rtl' : 'ltr',
   });
   formula.replaceWith(holder);

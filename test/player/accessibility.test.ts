@@ -162,7 +162,7 @@ it('scrollable areas are reachable by keyboard, and nothing else is an additiona
   await view.show([{ type: 'Text', props: { html } }]);
   const stops = () =>
     view.page.evaluate(
-      `[...document.querySelectorAll('.lectern-scroll, math')].map((scroller) => scroller.tabIndex)`,
+      `[...document.querySelectorAll('.lectern-scroll, .lectern-mathml')].map((scroller) => scroller.tabIndex)`,
     );
   // The browser reports sizes after it has painted.
   await expect.poll(stops).toEqual([-1, 0, -1, 0]);

@@ -64,7 +64,7 @@ test('builds are deterministic, self-contained, contain the sanitizer once, and 
       expect(source.includes(root) || source.includes(built.folder), name).toBe(false);
       if (folder === first.player && !/^player\.(js|classic\.js|css)$/.test(name)) continue;
       expect(source, name).not.toMatch(
-        /sourceMappingURL|\bfrom\s*["']|\bimport\s*["']|@import|url\((?!"data:|\.\/Temml\.woff2)/,
+        /sourceMappingURL|\bfrom\s*["']|\bimport\s*["']|@import|url\((?!"data:|%23|\.\/Temml\.woff2)/,
       );
       if (folder === first.widgets) expect(source, name).not.toContain('import(');
       if (name.startsWith('player.') && name.endsWith('.js'))

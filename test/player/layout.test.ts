@@ -108,20 +108,19 @@ describe('the layout of widgets', () => {
       { states: { q1: ['mars'] } },
     );
     expect(await view.page.evaluate(pageWidth)).toBe(320);
-    const reached = await view.page.evaluate<
-      boolean[]
-    >(`[...document.querySelectorAll('math')].map((formula) => {
-      formula.scrollLeft = 1e6;
-      return formula.scrollLeft > 0 && formula.tabIndex === 0;
-    })`);
-    expect(reached).not.toContain(false);
+    const reached = () =>
+      view.page.evaluate<boolean[]>(`[...document.querySelectorAll('.lectern-mathml')].map((formula) => {
+        formula.scrollLeft = 1e6;
+        return formula.scrollLeft > 0 && formula.tabIndex === 0;
+      })`);
+    await expect.poll(reached).not.toContain(false);
   });
 
   it.each([
     ['en', '.lectern-scroll', 1],
     ['ar', '.lectern-scroll', -1],
     // Formulas run from left to right in all languages.
-    ['ar', 'math', 1],
+    ['ar', '.lectern-mathml', 1],
   ])('in %s, a wide %s fades at the edges where it goes on', async (language, wide, sign) => {
     const view = await widgetsAt320();
     const { page } = view;
