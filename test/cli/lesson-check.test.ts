@@ -5,6 +5,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
 import { errorIn, lecternHere, lecternJson, useCommandLine } from './command-line.ts';
 import { temporaryFolder } from '../support/folders.ts';
+import { pngWith } from '../exports/pictures.ts';
 
 const { harness, run, json, errorOf, newOwner } = useCommandLine();
 let withoutServers: Record<string, string>;
@@ -12,7 +13,7 @@ beforeAll(() => {
   withoutServers = { ...harness.environment, MONGODB_URI: 'mongodb://127.0.0.1:1/lectern' };
 });
 
-const picture = Buffer.from('a picture');
+const picture = pngWith('a picture');
 const globe = { type: 'Globe', props: { id: 'Globe-1' } };
 const image = (id: string, props: object) => ({ type: 'Image', props: { id, alt: '', ...props } });
 

@@ -19,6 +19,7 @@ import {
   useCommandLine,
 } from './command-line.ts';
 import { temporaryFolder } from '../support/folders.ts';
+import { pngWith } from '../exports/pictures.ts';
 
 const origin = useOrigin();
 const { harness, run, json, errorOf } = useCommandLine(() => ({
@@ -26,7 +27,7 @@ const { harness, run, json, errorOf } = useCommandLine(() => ({
 }));
 
 /** Builds a lesson with one picture and returns a version, and the command that exports it to a path. */
-async function buildExport(medium: object = { bytes: Buffer.from('a picture') }, publish = true) {
+async function buildExport(medium: object = { bytes: pngWith('a picture') }, publish = true) {
   const { organization } = await buildOrganization(harness);
   const { path } = await buildPackage({ media: [medium] });
   const version = await buildVersion(harness, organization, path, { publish });

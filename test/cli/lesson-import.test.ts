@@ -8,10 +8,11 @@ import { buildOrganization, buildPackage, buildVersion } from '../support/factor
 import { startHarness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { lecternHere, lecternJson, startLectern, useCommandLine } from './command-line.ts';
+import { pngWith } from '../exports/pictures.ts';
 
 const { harness, run, json, errorOf, newOwner } = useCommandLine();
 
-const picture = Buffer.from('a picture');
+const picture = pngWith('a picture');
 
 /** Returns the files below a folder. */
 async function filesIn(folder: string): Promise<string[]> {

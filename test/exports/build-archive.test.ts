@@ -125,7 +125,7 @@ test('the build reports progress after each file, up to the total files and byte
 });
 
 test('the build writes the archive while files still download', async () => {
-  const large = Buffer.alloc(2 * 1024 ** 2, 'a');
+  const large = Buffer.alloc(2 * 1024 ** 2, 1);
   let release: () => void = () => undefined;
   const released = new Promise<void>((resolve) => {
     release = resolve;
@@ -204,7 +204,7 @@ test('a failing store stops a build and its downloads at once, and leaves nothin
     });
   });
   const built = await version([
-    { bytes: Buffer.alloc(2 * 1024 ** 2, 'b'), mimeType: 'application/pdf', extension: 'pdf' },
+    { bytes: Buffer.alloc(2 * 1024 ** 2, 2), mimeType: 'application/pdf', extension: 'pdf' },
     { sourceUrl: lab.origin.url('/slow.png') },
   ]);
   const counted = countOpenFiles(lab.harness.store);
@@ -246,7 +246,7 @@ test('an archive over the size limit stops a build at once, even while another f
 });
 
 test('a full disk does not lose the stored copies of downloads', async () => {
-  const large = Buffer.alloc(2 * 1024 ** 2, 'c');
+  const large = Buffer.alloc(2 * 1024 ** 2, 3);
   lab.origin.serve('/kept.pdf', large);
   const medium = { sourceUrl: lab.origin.url('/kept.pdf'), mimeType: 'application/pdf', extension: 'pdf' };
   const built = await version([medium]);

@@ -11,6 +11,7 @@ import { environmentOf } from '../support/s3-server.ts';
 import { useStarted } from '../support/use.ts';
 import { expectSameFiles, listFiles, urlsOf } from './exports.ts';
 import { startExportLab, useExportLab } from './lab.ts';
+import { pngWith } from './pictures.ts';
 
 const fourHoursMs = 4 * 3_600_000;
 
@@ -29,7 +30,7 @@ describe('the export manifest', () => {
     });
     origin.script('/far.png', file('far away', { contentType: 'image/png' }));
     version = await lab.publish({
-      media: [{ bytes: Buffer.from('uploaded') }, { sourceUrl: origin.url('/far.png') }],
+      media: [{ bytes: pngWith('uploaded') }, { sourceUrl: origin.url('/far.png') }],
       blocks: ([near, far]) => [
         { type: 'Image', props: { id: 'Image-1', src: `media:${near}`, alt: '', caption: '' } },
         { type: 'Image', props: { id: 'Image-2', src: `media:${far}`, alt: '', caption: '' } },
@@ -98,7 +99,7 @@ describe('the export manifest', () => {
 
   test('has the files of an incomplete archive, and names the missing ones as failed', async () => {
     lab.origin.script('/gone.png', answer(404));
-    const media = [{ bytes: Buffer.from('there') }, { sourceUrl: lab.origin.url('/gone.png') }];
+    const media = [{ bytes: pngWith('there') }, { sourceUrl: lab.origin.url('/gone.png') }];
     const { listed } = await lab.downloadBoth(await lab.publish({ media }));
     expect(listed.failedMedia).toMatchObject([{ reason: 'not_found' }]);
     expect(listed.files.media).toHaveLength(1);
@@ -130,7 +131,7 @@ describe.skipIf(s3Server === null)(`with files in ${s3Name}`, () => {
   );
 
   test("every file of a lesson equals the archive's, through the API or directly from the bucket", async () => {
-    const version = await lab.build(Buffer.from('one'), Buffer.from('two'));
+    const version = await lab.build(pngWith('one'), pngWith('two'));
     const { listed } = await lab.downloadBoth(version);
     for (const url of urlsOf(listed).values()) expect(url.startsWith(lab.api)).toBe(true);
     const api = await lab.harness.startApi({ S3_PRESIGNED_READS: 'true' });

@@ -76,7 +76,7 @@ test('the Location begins with PUBLIC_URL', async () => {
 });
 
 test('the status follows an export from none over queued and building to ready, also after its job is gone', async () => {
-  const { version, held } = await lab.buildHeld(Buffer.alloc(1000, 'picture'));
+  const { version, held } = await lab.buildHeld(Buffer.alloc(1000, 7));
   onTestFinished(() => held.release());
   const next = await lab.build();
   expect(await lab.statusOf(version)).toEqual({ status: 'none', progress: none });

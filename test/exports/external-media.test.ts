@@ -28,13 +28,11 @@ const cases: Record<
   'a file over the limit': {
     plays: [file(Buffer.alloc(maxBytes + 1))],
     reason: 'too_large',
-    status: 200,
     requests: 1,
   },
   'a page instead of a picture': {
     plays: [file('<p>gone</p>', { contentType: 'text/html' })],
     reason: 'bad_type',
-    status: 200,
     requests: 1,
   },
 };

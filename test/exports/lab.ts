@@ -63,7 +63,7 @@ export async function startExportLab({
     build: (...media: Buffer[]) => publish({ media: uploads(media) }),
     /** Publishes the same version with one more media file, the last in the archive, whose origin pauses in the middle. */
     async buildHeld(...media: Buffer[]) {
-      const held = holdFile(Buffer.alloc(2000, 'held'));
+      const held = holdFile(Buffer.alloc(2000, 6));
       const path = `/${randomUUID()}.png`;
       origin.script(path, held.behavior);
       // Media are ordered by id.

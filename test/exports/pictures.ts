@@ -7,3 +7,8 @@ const header = Buffer.from('0000000d4948445200000001000000010802000000907753de',
 export function png(seed: number): Buffer {
   return Buffer.concat([signature, header, someBytes(2000, seed)]);
 }
+
+/** Returns bytes with the signature of a PNG and a text. */
+export function pngWith(text: string): Buffer {
+  return Buffer.concat([signature, header, Buffer.from(text)]);
+}

@@ -14,7 +14,7 @@ import { png } from './pictures.ts';
 const lab = useExportLab({}, { worker: true });
 
 const jpeg = Buffer.concat([
-  Buffer.from('ffd8ffe000104a46494600010100000100010000', 'hex'),
+  Buffer.from('ffd8ffe000104a46494600010100000100010000ffc0000b080001000101011100', 'hex'),
   Buffer.alloc(500, 7),
 ]);
 

@@ -33,7 +33,7 @@ async function follow(version: LessonVersion, api = lab.api) {
 }
 
 test('an event stream reports the progress of an export and ends when the archive is ready', async () => {
-  const { version, held } = await lab.buildHeld(Buffer.alloc(1000, 'picture'));
+  const { version, held } = await lab.buildHeld(Buffer.alloc(1000, 7));
   onTestFinished(() => held.release());
   await lab.begin(version);
   const stream = await follow(version);

@@ -193,7 +193,6 @@ const modules: Record<string, { plays: [Behavior, ...Behavior[]]; reason?: strin
   'a page served as HTML': {
     plays: [file('<p>gone', { contentType: 'text/html' })],
     reason: 'bad_type',
-    status: 200,
   },
   'a page served as a script': {
     plays: [file('<!doctype html><title>gone</title>', { contentType: 'text/javascript' })],

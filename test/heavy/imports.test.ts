@@ -15,6 +15,7 @@ import { useHarness } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { generateBytes, sumsOf } from './generated-bytes.ts';
 import { peakMegabytes, printFigure } from './measure.ts';
+import { pngWith } from '../exports/pictures.ts';
 
 const harness = useHarness();
 
@@ -25,7 +26,7 @@ const maxMegabytes = 250;
 
 /** Writes a package of 2 GiB; returns its path, and the digest of each medium. */
 async function writeLargePackage(): Promise<{ path: string; digests: string[] }> {
-  const media = Array.from({ length: files }, () => ({ id: randomUUID(), bytes: Buffer.from('x') }));
+  const media = Array.from({ length: files }, () => ({ id: randomUUID(), bytes: pngWith('x') }));
   const { path: folder, mediaIds } = await buildPackage({ media });
   const { ZipArchive } = await loadArchiver();
   const archive = new ZipArchive({ store: true });

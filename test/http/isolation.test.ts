@@ -11,6 +11,7 @@ import { buildTenant, tokenOf, unknownIds } from '../support/tenants.ts';
 import type { IdName, Ids, Tenant } from '../support/tenants.ts';
 import { useApi } from '../support/use.ts';
 import { testPepper } from '../support/harness.ts';
+import { pngWith } from '../exports/pictures.ts';
 
 const api = useApi(
   { RATE_LIMIT_PER_KEY: '0', RATE_LIMIT_PER_ADDRESS: '0', LOGIN_TRIES: '1000' },
@@ -100,7 +101,7 @@ test("a lesson that references another organization's media file and widget gets
 
 test('two organizations may use the same learner id and media id independently', async () => {
   const { learnerId, mediaId } = owner.ids;
-  const { path } = await buildPackage({ media: [{ id: mediaId, bytes: Buffer.from('another picture') }] });
+  const { path } = await buildPackage({ media: [{ id: mediaId, bytes: pngWith('another picture') }] });
   const { lessonId } = await buildVersion(api, stranger.organization, path);
   const token = tokenOf(stranger, { ...stranger.ids, claimedLessonId: lessonId, learnerId });
   const lesson = `${api.url}/api/public/lessons/${lessonId}`;

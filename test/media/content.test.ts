@@ -10,6 +10,7 @@ import { ask, expectError, jsonOf } from '../support/answers.ts';
 import { buildLearnerToken, buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
 import { testAssetSecret } from '../support/harness.ts';
 import { useApi } from '../support/use.ts';
+import { pngWith } from '../exports/pictures.ts';
 
 const api = useApi();
 let organization: Organization;
@@ -20,7 +21,7 @@ beforeEach(async () => {
   ({ version, mediaId } = await build());
 });
 
-const picture = Buffer.from('a picture');
+const picture = pngWith('a picture');
 const notFound = 'Lesson not found or access denied';
 
 async function build(
@@ -29,7 +30,7 @@ async function build(
 ): Promise<{ version: LessonVersion; mediaId: string }> {
   const { path, mediaIds } = await buildPackage({
     ...(lessonId !== undefined && { lessonId }),
-    media: [{ bytes: picture, mimeType: 'image/gif', extension: 'gif' }],
+    media: [{ bytes: picture, mimeType: 'image/png', extension: 'png' }],
   });
   return { version: await buildVersion(api, owner, path), mediaId: mediaIds[0] ?? '' };
 }
@@ -65,7 +66,7 @@ test("a token gets a URL that opens its version's media and widgets without the 
   expect(answer.headers.get('access-control-allow-origin')).toBe('*');
 
   const medium = await follow(api.url, `${base}media/${mediaId}`);
-  expect([medium.status, medium.headers.get('content-type')]).toEqual([200, 'image/gif']);
+  expect([medium.status, medium.headers.get('content-type')]).toEqual([200, 'image/png']);
   expect(medium.body.equals(picture)).toBe(true);
   const types = { 'Heading.js': 'text/javascript; charset=utf-8', 'Heading.css': 'text/css; charset=utf-8' };
   for (const [file, type] of Object.entries(types)) {

@@ -9,6 +9,7 @@ import { createChecker } from './openapi-checks.ts';
 import type { Document, Operation } from './openapi-checks.ts';
 import { apiRoutes } from '../http/route-table.ts';
 import { useApi, useStarted } from '../support/use.ts';
+import { pngWith } from '../exports/pictures.ts';
 
 const api = useApi();
 let document: Document;
@@ -136,7 +137,7 @@ test('the document names PUBLIC_URL, and the session cookie as browsers accept i
 /* Documented responses that no other test gets: `ask` compares each response with the OpenAPI document. */
 
 const built = useStarted(async () => {
-  const { path, mediaIds } = await buildPackage({ media: [{ bytes: Buffer.from('GIF89a') }] });
+  const { path, mediaIds } = await buildPackage({ media: [{ bytes: pngWith('a picture') }] });
   const version = await buildVersion(api, api.organization, path);
   const { user } = await buildUser(api, { organization: api.organization });
   const medium = `/api/public/lessons/${version.lessonId}/media/${mediaIds[0]}?token=${buildLearnerToken(version)}`;

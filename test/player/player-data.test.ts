@@ -9,6 +9,7 @@ import { usedMemory } from '../support/garbage.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
 import { heading, publishLesson, section, step, useLesson } from './player-lessons.ts';
 import { useApi } from '../support/use.ts';
+import { pngWith } from '../exports/pictures.ts';
 
 const api = useApi();
 const version = useLesson(api);
@@ -87,7 +88,7 @@ describe('the body', () => {
       root: { props: {} },
       zones: { 'Image-1:below': [heading('below')] },
     };
-    const media = [{ id, bytes: Buffer.from('a picture') }];
+    const media = [{ id, bytes: pngWith('a picture') }];
     const version = await publish({ media, sections: [section('one', { ...step('s1'), content })] });
     const { lesson } = jsonOf(await load(version, buildLearnerToken(version))) as PlayerData;
     expect(lesson.sections).toMatchObject([{ steps: [{ content }] }]);

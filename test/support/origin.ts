@@ -149,7 +149,7 @@ export const hang = (): Behavior => () => {};
 export const stream =
   (totalBytes = Infinity, headers: Record<string, string> = {}, onSent?: (count: number) => void): Behavior =>
   async (_request, response) => {
-    const chunk = Buffer.alloc(64 * 1024);
+    const chunk = Buffer.alloc(64 * 1024, 7);
     response.writeHead(200, headers);
     await pipeline(function* () {
       for (let sent = 0; sent < totalBytes; sent += chunk.length) {

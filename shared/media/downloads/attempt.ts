@@ -4,7 +4,7 @@ import type { Connections } from '../../platform/http/connections.ts';
 import { release } from '../../platform/http/request.ts';
 import type { OutboundResponse } from '../../platform/http/request.ts';
 import { Body } from './body.ts';
-import { concreteType, contradicts } from './content-types.ts';
+import { concreteType } from './content-types.ts';
 import { DownloadError, reasonOfStatus } from './failure.ts';
 import type { FailureReason } from './failure.ts';
 import { get } from './request.ts';
@@ -116,11 +116,6 @@ async function receive<T>(
     });
   }
   const sentType = concreteType(response.header('content-type'));
-  if (sentType !== null && contradicts(mimeType, sentType)) {
-    throw new DownloadError('bad_type', `${host} sends ${sentType} instead of the declared ${mimeType}`, {
-      status,
-    });
-  }
   const coding = response.header('content-encoding')?.trim().toLowerCase() ?? 'identity';
   const gzip = gzipNames.has(coding);
   if (!gzip && coding !== 'identity') {
@@ -132,7 +127,11 @@ async function receive<T>(
     });
   }
   idleTimeout.resume();
-  const body = new Body(response.body, { host, maxBytes, length, gzip, mimeType, onBytes }, idleTimeout);
+  const body = new Body(
+    response.body,
+    { host, maxBytes, length, gzip, mimeType, sentType, onBytes },
+    idleTimeout,
+  );
   let stored: T;
   try {
     stored = await store(body);

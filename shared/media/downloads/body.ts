@@ -15,6 +15,8 @@ export interface BodyRules {
   /** Whether the origin compressed the body despite `Accept-Encoding: identity`. */
   gzip: boolean;
   mimeType: string;
+  /** The Content-Type; null without a specific one. */
+  sentType: string | null;
   onBytes: ((count: number) => void) | undefined;
 }
 
@@ -97,8 +99,8 @@ export class Body implements AsyncIterable<Uint8Array> {
   }
 
   async #inspect(head: Uint8Array): Promise<void> {
-    const { host, mimeType } = this.#rules;
-    const found = await inspect(mimeType, head);
+    const { host, mimeType, sentType } = this.#rules;
+    const found = await inspect(mimeType, head, sentType);
     if (found.contradiction !== null) {
       throw new DownloadError(
         'bad_type',

@@ -1,9 +1,10 @@
 import { fileTypeFromBuffer } from 'file-type';
+import { imageSizeOf } from '../image-size.ts';
 
 /** The number of first bytes that show a file's type (file-type recommends 4,100). */
 export const sniffBytes = 4100;
 
-type Family = 'image' | 'audio or video' | 'text' | 'other';
+type Family = 'image' | 'audio or video' | 'svg' | 'pdf' | 'archive' | 'text' | 'other';
 
 /** Types of audio and video with other prefixes. */
 const audioVideo = new Set([
@@ -18,13 +19,17 @@ const audioVideo = new Set([
 /** Playlists are text despite their type names. */
 const playlists = /^(audio|application)\/(x-mpegurl|mpegurl|vnd\.apple\.mpegurl|x-scpls)$/;
 
+/** Pictures that may be text or have no signature. */
+const unsignedPictures = /^image\/(x-xpixmap|x-xbitmap|x-portable-\w+|vnd\.dxf|x-tga|x-targa)$/;
+
+/** ZIP archives, and other packed formats. */
+const archives =
+  /^(application\/(zip|gzip|x-7z-compressed|epub\+zip|java-archive|wasm|vnd\.openxmlformats-officedocument\..+)|font\/.+)$/;
+
 const textTypes = /^text\/|[/+](json|xml|javascript|ecmascript|yaml|x-subrip)$/;
 
 /** Types that servers send for files of an unknown type. */
 const unspecific = new Set(['application/octet-stream', 'binary/octet-stream']);
-
-/** Types that servers without support for SVG send for it. */
-const svgAliases = new Set(['application/xml', 'text/xml', 'text/plain']);
 
 const htmlTypes = new Set(['text/html', 'application/xhtml+xml']);
 
@@ -51,8 +56,12 @@ const sameFormats = [
 
 function familyOf(type: string): Family {
   if (playlists.test(type)) return 'text';
+  if (type === 'image/svg+xml') return 'svg';
+  if (type === 'application/pdf') return 'pdf';
+  if (unsignedPictures.test(type)) return 'other';
   if (audioVideo.has(type) || /^(audio|video)\//.test(type)) return 'audio or video';
   if (type.startsWith('image/')) return 'image';
+  if (archives.test(type)) return 'archive';
   return textTypes.test(type) ? 'text' : 'other';
 }
 
@@ -62,100 +71,182 @@ export function concreteType(type: string | null | undefined): string | null {
   return /^[\w.+-]+\/[\w.+-]+$/.test(essence) && !unspecific.has(essence) ? essence : null;
 }
 
-/**
- * Returns whether the type that a server sent contradicts the declared one. The families are images, audio and video,
- * and other files. For other files, only HTML is a contradiction, because dead links often return it.
- */
-export function contradicts(declared: string, named: string): boolean {
-  const wanted = concreteType(declared) ?? '';
-  const family = familyOf(wanted);
-  if (family === 'text' || family === 'other') return named === 'text/html' && !htmlTypes.has(wanted);
-  if (wanted === 'image/svg+xml' && svgAliases.has(named)) return false;
-  return familyOf(named) !== family;
-}
-
 /** The result of comparing a file's first bytes with its declared type. */
 export interface Inspection {
-  /** The type that contradicts the declared one, or null. */
+  /** What the file is instead of the declared type: a media type, or words such as "a Git LFS pointer". Else null. */
   contradiction: string | null;
   /** The declared type, or another type of its family that the bytes show, such as JPEG for a declared PNG. */
   mimeType: string;
 }
 
 /**
- * Inspects the first {@link sniffBytes} of a file. Formats without a signature, such as captions and SVG, contradict a
- * declared type only if they are HTML pages.
+ * Inspects the first {@link sniffBytes} of a file; fewer bytes are the whole file. The bytes decide. The type that a
+ * server sent counts only for formats that bytes do not show, and only if it is HTML, because dead links often return
+ * a page.
  */
-export async function inspect(declared: string, head: Uint8Array): Promise<Inspection> {
+export async function inspect(
+  declared: string,
+  head: Uint8Array,
+  sentType: string | null = null,
+): Promise<Inspection> {
+  const text = decodeText(head.subarray(0, sniffBytes)) ?? (await latinText(head));
+  if (text !== null && lfsPointer.test(text))
+    return { contradiction: 'a Git LFS pointer', mimeType: declared };
   const wanted = concreteType(declared);
   if (wanted === null) return { contradiction: null, mimeType: declared };
-  const family = familyOf(wanted);
-  const shown = await signatureOf(head, wanted);
-  if (shown !== null) {
-    const shownFamily = familyOf(shown);
-    const isMedia = family === 'image' || family === 'audio or video';
-    const differs = isMedia
-      ? shownFamily !== family
-      : family === 'text' && (shownFamily === 'image' || shownFamily === 'audio or video');
-    if (differs) return { contradiction: shown, mimeType: declared };
-    return { contradiction: null, mimeType: isMedia && !isSameFormat(wanted, shown) ? shown : declared };
+  if (text !== null) {
+    const isWhole = head.length < sniffBytes;
+    return { contradiction: contradictionOfText(wanted, text, { isWhole, sentType }), mimeType: declared };
   }
-  const isPage = !htmlTypes.has(wanted) && showsHtml(head, family === 'text' || wanted === 'image/svg+xml');
-  return { contradiction: isPage ? 'text/html' : null, mimeType: declared };
+  return inspectBinary(wanted, declared, head, sentType);
 }
 
-/**
- * Returns the type that a signature shows; null without one, and for text that begins like a signature, such as BMP's
- * "BM".
- */
-async function signatureOf(head: Uint8Array, wanted: string): Promise<string | null> {
+/** Returns what a text is instead of the declared type; null if it may be of that type. */
+function contradictionOfText(
+  wanted: string,
+  text: string,
+  { isWhole, sentType }: { isWhole: boolean; sentType: string | null },
+): string | null {
+  const family = familyOf(wanted);
+  const shown = typeOfText(text);
+  switch (family) {
+    case 'image':
+    case 'audio or video':
+    case 'archive':
+      return shown;
+    case 'pdf':
+      return shown === 'application/pdf' ? null : shown;
+    case 'svg':
+      if (shown === 'image/svg+xml') return null;
+      // Comments and entities may come before the root.
+      return shown === 'application/xml' && !isWhole ? null : shown;
+    case 'text':
+    case 'other':
+      if (htmlTypes.has(wanted)) return null;
+      // Text such as Markdown may begin with a tag.
+      if (family === 'text' ? page.test(trimmed(text)) : shown === 'text/html') return 'text/html';
+      return sentType === 'text/html' && shown === 'text/plain' ? sentType : null;
+  }
+}
+
+async function inspectBinary(
+  wanted: string,
+  declared: string,
+  head: Uint8Array,
+  sentType: string | null,
+): Promise<Inspection> {
+  const family = familyOf(wanted);
+  const no = (contradiction: string) => ({ contradiction, mimeType: declared });
+  const yes = (mimeType = declared) => ({ contradiction: null, mimeType });
+  if (family !== 'other' && family !== 'text' && head.every((byte) => byte === 0))
+    return no('a file of zero bytes');
+  const shown = await signatureOf(head);
+  const shownFamily = shown === null ? null : familyOf(shown);
+  switch (family) {
+    case 'image':
+    case 'audio or video':
+      if (shown !== null && shownFamily !== family) return no(shown);
+      if (head.length < sniffBytes && isCutOff(shown, head)) return no('a damaged file');
+      if (shown === null) return yes();
+      return yes(isSameFormat(wanted, shown) ? declared : shown);
+    case 'svg':
+      return no(shown ?? 'data of an unknown type');
+    case 'pdf':
+      return shown === null || shown === wanted || isPdf(latin1(head)) ? yes() : no(shown);
+    case 'text':
+      return shownFamily === 'image' || shownFamily === 'audio or video' ? no(shown ?? '') : yes();
+    case 'archive':
+    case 'other':
+      return shown === null && sentType === 'text/html' && !htmlTypes.has(wanted) ? no(sentType) : yes();
+  }
+}
+
+/** Returns the type that a signature shows; null without one. */
+async function signatureOf(head: Uint8Array): Promise<string | null> {
   // The parser throws for a malformed file, which then shows no type.
   const found = await fileTypeFromBuffer(head.subarray(0, sniffBytes)).catch(() => undefined);
-  const type = concreteType(found?.mime);
-  if (type === null) return null;
-  // The signature of an SVG shows only XML.
-  if (type === 'application/xml' && !showsXmlError(head, wanted)) return null;
-  const isTextual = familyOf(type) === 'text';
-  return !isTextual && familyOf(wanted) === 'text' && isText(head) ? null : type;
+  return concreteType(found?.mime) ?? (isQuickTime(head) ? 'video/quicktime' : null);
 }
 
-/**
- * Returns whether XML is an error document instead of the declared media file. `head` may hold only the beginning of an
- * SVG.
- */
-function showsXmlError(head: Uint8Array, wanted: string): boolean {
-  if (familyOf(wanted) === 'audio or video') return true;
-  return (
-    familyOf(wanted) === 'image' &&
-    wanted !== 'image/svg+xml' &&
-    !Buffer.from(head).toString('latin1').includes('<svg')
-  );
+/** Recognizes the first atoms of old QuickTime files that the library does not know. */
+function isQuickTime(head: Uint8Array): boolean {
+  return /^(skip|pnot|uuid|moof|styp)$/.test(latin1(head.subarray(4, 8)));
 }
+
+/** Returns whether a whole small file ends within its headers. */
+function isCutOff(type: string | null, bytes: Uint8Array): boolean {
+  if (type === null) return bytes.length < minMediaBytes;
+  if (familyOf(type) === 'image') return sized.test(type) && imageSizeOf(bytes) === null;
+  if (/^(audio|video)\/(mp4|x-m4a|quicktime|x-m4v)$/.test(type)) return !/moov|moof/.test(latin1(bytes));
+  return bytes.length < minMediaBytes;
+}
+
+const sized = /^image\/(a?png|jpeg|gif|webp|bmp)$/;
+
+/** No signature fits in fewer bytes. */
+const minMediaBytes = 8;
 
 /** Returns whether two type names mean one format. */
 export function isSameFormat(one: string, other: string): boolean {
   return one === other || sameFormats.some((names) => names.has(one) && names.has(other));
 }
 
-/** Returns whether bytes are UTF-8 text without control characters; the last character may be truncated. */
-function isText(head: Uint8Array): boolean {
+/** See https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md. */
+const lfsPointer = /^version https?:\/\/(git-lfs\.github\.com|hawser\.github\.com)\/spec\//;
+
+/**
+ * Decodes bytes if they are text without control characters: UTF-8 or UTF-16, or else the given encoding. Null for
+ * other bytes. The last character may be truncated.
+ */
+function decodeText(head: Uint8Array, encoding = unicodeOf(head)): string | null {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true });
+    const text = new TextDecoder(encoding, { fatal: true }).decode(head, { stream: true });
     // oxlint-disable-next-line no-control-regex -- the expression searches for them
-    return !/[\x00-\x08\x0e-\x1a\x1c-\x1f]/.test(text);
+    return /[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]/.test(text) ? null : text;
   } catch {
-    return false;
+    return null;
   }
 }
 
-/** Text before the first tag: a byte order mark, white space, comments, an XML declaration. */
-const preamble = /^(?:\u00ef\u00bb\u00bf)?(?:\s+|<!--[^]*?-->|<\?xml[^]*?\?>)*/i;
+/** Decodes text in Latin-1, which bytes with a signature may look like. */
+async function latinText(head: Uint8Array): Promise<string | null> {
+  const text = decodeText(head.subarray(0, sniffBytes), 'latin1');
+  return text === null || (await signatureOf(head)) === null ? text : null;
+}
+
+function unicodeOf([first, second]: Uint8Array): string {
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  if (first === 0xfe && second === 0xff) return 'utf-16be';
+  return first === 0 ? 'utf-16be' : second === 0 ? 'utf-16le' : 'utf-8';
+}
+
+/** Text before the first tag: white space, comments, an XML declaration, a document type. */
+const preamble = /^(?:\s+|<!--[^]*?-->|<\?[^]*?\?>|<!doctype\s+svg[^>[]*(?:\[[^\]]*\])?[^>]*>)*/i;
 const page = /^<(?:!doctype\s+html|html)[\s>]/i;
 /** From https://mimesniff.spec.whatwg.org/#identifying-a-resource-with-an-unknown-mime-type. */
-const markup = /^<(?:head|body|script|iframe|title|style|meta|link|h1|div|table|font|p|a|b|br)[\s>/]/i;
+const markup =
+  /^<(?:!doctype\s+html|html|head|body|script|iframe|title|style|meta|link|h1|div|table|font|p|a|b|br)[\s>/]/i;
 
-/** Returns whether a file is HTML. Text such as Markdown may begin with a tag, so `strict` requires a whole page. */
-function showsHtml(head: Uint8Array, strict: boolean): boolean {
-  const text = Buffer.from(head).subarray(0, sniffBytes).toString('latin1').replace(preamble, '');
-  return page.test(text) || (!strict && markup.test(text));
+/** Returns the type that a text shows; `text/plain` for any other text. */
+function typeOfText(text: string): string {
+  if (isPdf(text)) return 'application/pdf';
+  const start = trimmed(text);
+  if (/^<(?:\w+:)?svg[\s>/]/i.test(start)) return 'image/svg+xml';
+  if (markup.test(start)) return 'text/html';
+  if (/^\s*<[?!a-z]/i.test(text)) return 'application/xml';
+  if (/^[{[]\s*(["{[\]}\d-]|true|false|null)/.test(start)) return 'application/json';
+  return /^WEBVTT(?:\s|$)/.test(start) ? 'text/vtt' : 'text/plain';
+}
+
+function trimmed(text: string): string {
+  return text.replace(preamble, '');
+}
+
+/** The header of a PDF may follow other bytes. */
+function isPdf(text: string): boolean {
+  return text.slice(0, 1024).includes('%PDF-');
+}
+
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 }

@@ -11,6 +11,11 @@ const ogg = Buffer.concat([Buffer.from('OggS\x00\x02'), Buffer.alloc(200)]);
 const pdf = Buffer.from('%PDF-1.7\n%rest of it');
 const svg = '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>';
 const xmlError = '<?xml version="1.0"?><Error/>';
+const webm = Buffer.concat([
+  Buffer.from('1a45dfa39f4286810142f7810142f2810442f381084282847765626d', 'hex'),
+  Buffer.alloc(100),
+]);
+const lfsPointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'4d'.repeat(32)}\nsize 12345\n`;
 const lastModified = 'Tue, 01 Jul 2025 10:00:00 GMT';
 
 describe('a download', () => {
@@ -99,7 +104,7 @@ describe('types', () => {
     ['an image of an unspecific type from S3', 'image/png', 'binary/octet-stream', png],
     ['an image declared with an unspecific type', 'application/octet-stream', undefined, png],
     ['an image with an invalid type', 'image/png', 'png', png],
-    ['audio sent as video', 'audio/webm', 'video/webm', 'unknown bytes'],
+    ['audio sent as video', 'audio/webm', 'video/webm', webm],
     ['audio sent as application/ogg', 'audio/ogg', 'application/ogg', ogg],
     ['audio with its signature', 'audio/mpeg', undefined, mp3],
     ['an SVG', 'image/svg+xml', 'image/svg+xml', svg],
@@ -119,6 +124,28 @@ describe('types', () => {
     ['a PDF of any type', 'application/pdf', 'application/x-download', pdf],
     ['a page declared as one', 'text/html', 'text/html', '<!doctype html>'],
     ['unknown bytes', 'video/mp4', 'video/mp4', Buffer.alloc(10_000, 7)],
+    ...[
+      'application/force-download',
+      'application/x-download',
+      'text/plain',
+      'text/html',
+      'application/json',
+    ].map((sent): [string, string, string, Buffer] => [`an image sent as ${sent}`, 'image/png', sent, png]),
+    ['a video sent as text', 'video/webm', 'text/plain', webm],
+    ['audio sent as an image', 'audio/mpeg', 'image/png', mp3],
+    ['an SVG sent as a page', 'image/svg+xml', 'text/html', svg],
+    [
+      'an SVG with a document type',
+      'image/svg+xml',
+      undefined,
+      `<!DOCTYPE svg PUBLIC "-//W3C" "svg.dtd">${svg}`,
+    ],
+    ['an SVG in UTF-16', 'image/svg+xml', undefined, Buffer.from(`\ufeff${svg}`, 'utf16le')],
+    ['a long comment before an SVG', 'image/svg+xml', undefined, `<!-- ${'x'.repeat(5000)} -->${svg}`],
+    ['a PDF sent as a page', 'application/pdf', 'text/html', pdf],
+    ['a PDF after other bytes', 'application/pdf', undefined, Buffer.concat([Buffer.from('\r\n\0'), pdf])],
+    ['subtitles in UTF-16', 'text/vtt', undefined, Buffer.from(`\ufeff${text}`, 'utf16le')],
+    ['subtitles sent as a page', 'text/vtt', 'text/html', text],
   ])('%s is accepted', async (_title, mimeType, contentType, body, expected = mimeType) => {
     lab.origin.serve('/a', body, { ...(contentType !== undefined && { contentType }) });
     const stored = Buffer.from(body);
@@ -140,11 +167,38 @@ describe('types', () => {
     ['a page without a type for a PDF', 'application/pdf', undefined, '<!doctype html>'],
     ['an image for subtitles', 'text/vtt', undefined, png],
     ['an XML error for a PNG', 'image/png', undefined, xmlError],
-    ['a page for a video', 'video/mp4', 'text/html', '<html>'],
-    ['a page for subtitles', 'text/vtt', 'text/html', '<html>'],
-    ['JSON for audio', 'audio/mpeg', 'application/json', '{}'],
-    ['an image for a video', 'video/mp4', 'image/png', png],
-    ['XML for a PNG', 'image/png', 'application/xml', svg],
+    ['an image for a video', 'video/mp4', 'video/mp4', png],
+    ['an SVG for a PNG', 'image/png', 'image/png', svg],
+    ['a PNG for an SVG', 'image/svg+xml', 'image/svg+xml', png],
+    ['text sent as a page for text', 'text/csv', 'text/html', 'Not found'],
+    ['text sent as a page for a document', 'application/msword', 'text/html', 'Not found'],
+    ...[
+      'image/jpeg',
+      'image/svg+xml',
+      'audio/mpeg',
+      'video/mp4',
+      'application/pdf',
+      'application/zip',
+    ].flatMap((declared): [string, string, string, Buffer | string][] => [
+      [`a Git LFS pointer for ${declared}`, declared, declared, lfsPointer],
+      [`JSON for ${declared}`, declared, declared, '{"error":"not found"}'],
+      [`a page for ${declared}`, declared, declared, '<html><body>Log in'],
+      [`text for ${declared}`, declared, declared, 'Not found'],
+      [`text in Latin-1 for ${declared}`, declared, declared, Buffer.from('Nicht verf\xfcgbar', 'latin1')],
+      [`text in UTF-16 for ${declared}`, declared, declared, Buffer.from('\ufeffNot found', 'utf16le')],
+      [`zero bytes for ${declared}`, declared, declared, Buffer.alloc(1000)],
+    ]),
+    ['a Git LFS pointer for a document of any type', 'application/octet-stream', undefined, lfsPointer],
+    ['a Git LFS pointer for subtitles', 'text/vtt', 'text/vtt', lfsPointer],
+    ['two bytes of a JPEG', 'image/jpeg', 'image/jpeg', Buffer.from('ffd8', 'hex')],
+    ['the first bytes of a PNG', 'image/png', 'image/png', png.subarray(0, 20)],
+    ['the first bytes of a GIF', 'image/gif', 'image/gif', Buffer.from('GIF89a')],
+    [
+      'the first bytes of a video',
+      'video/mp4',
+      'video/mp4',
+      Buffer.from('\0\0\0\x18ftypisom\0\0\x02\0isomiso2'),
+    ],
     ['a PDF sent as an image', 'image/png', 'image/png', pdf],
     ['an image sent as audio', 'audio/mpeg', 'audio/mpeg', png],
     ['audio without a type for an image', 'image/png', undefined, mp3],

@@ -39,7 +39,7 @@ async function startBuild(organizationId: string) {
 
 test('a build does not wait for a download that waits for another organization’s slots', async () => {
   const [hostile, tenant] = [await startBuild('hostile'), await startBuild('tenant')];
-  const bytes = Buffer.alloc(100, 'a');
+  const bytes = Buffer.alloc(100, 1);
   origin.script('/slow.png', hang());
   origin.script('/wanted.png', file(bytes));
   const waiting = [hostile.get('/slow.png'), hostile.get('/wanted.png')];
@@ -55,14 +55,14 @@ test('a build does not wait for a download that waits for another organization�
 
 test('a file that exceeds one limit is downloaded for a higher one', async () => {
   const build = await startBuild('tenant');
-  origin.script('/large.png', file(Buffer.alloc(500, 'b')));
+  origin.script('/large.png', file(Buffer.alloc(500, 2)));
   await expect(build.get('/large.png', 200)).rejects.toThrow(/at most 200 are allowed/);
   expect((await build.get('/large.png')).size).toBe(500);
 });
 
 test('a build that waits for a learner’s download makes its own when that times out', async () => {
   const [learner, build] = [await startBuild('tenant'), await startBuild('tenant')];
-  const bytes = Buffer.alloc(100, 'c');
+  const bytes = Buffer.alloc(100, 3);
   origin.script('/late.png', hang(), file(bytes));
   const log = createLogger(harness.config, 'test');
   const external = new ExternalMedia({ ...learner.dependencies, log }, { downloadMs: 1_500 });
