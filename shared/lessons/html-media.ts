@@ -4,8 +4,11 @@ import { LecternError } from '../platform/errors.ts';
 
 export type MediaKind = 'image' | 'video' | 'audio' | 'captions';
 
-/** Returns the replacement of a media URL; null to keep the URL. */
-export type ReplaceUrl = (url: string, kind: MediaKind) => string | null;
+/** The use of a URL in HTML: the browser loads a media file, or follows a link. */
+export type UrlUse = MediaKind | 'link';
+
+/** Returns the replacement of a URL; null to keep the URL. */
+export type ReplaceUrl = (url: string, use: UrlUse) => string | null;
 
 /** Beyond these limits, an HTML parser's work grows with the square of the text. Browsers nest 512 levels. */
 const maxDepth = 512;
@@ -25,8 +28,8 @@ export interface Edit {
 }
 
 /**
- * Replaces the URLs that a browser loads to show an HTML text. These are `src`, `srcset` and `poster` of pictures,
- * video and audio, and `href` of pictures in SVG. Keeps everything else byte for byte, links included.
+ * Replaces the URLs that a browser loads to show an HTML text, and those of links. The former are `src`, `srcset` and
+ * `poster` of pictures, video and audio, and `href` of pictures in SVG. Keeps everything else byte for byte.
  *
  * @throws {LecternError} INVALID_CONTENT for HTML with more than 100,000 elements, or more than 512 levels
  */
@@ -34,9 +37,9 @@ export function replaceMediaUrls(html: string, replace: ReplaceUrl): string {
   if (!html.includes('<') || !mayLoad.test(html)) return html;
   const edits: Edit[] = [];
   for (const element of elementsOf(parseHtml(html))) {
-    for (const { name, kind } of loadedAttributes(element)) {
+    for (const { name, use } of urlAttributes(element)) {
       const edit = editOf(html, element, name, (value) =>
-        name === 'srcset' ? replaceCandidates(value, kind, replace) : replace(value.trim(), kind),
+        name === 'srcset' ? replaceCandidates(value, use, replace) : replace(value.trim(), use),
       );
       if (edit !== null) edits.push(edit);
     }
@@ -102,36 +105,36 @@ function* elementsOf(root: Node): Generator<Element> {
   }
 }
 
-/** Returns the attributes whose URLs a browser loads, by their names in the text. */
-function loadedAttributes(element: Element): { name: string; kind: MediaKind }[] {
+/** Returns the attributes with URLs, by their names in the text. */
+function urlAttributes(element: Element): { name: string; use: UrlUse }[] {
   const { tagName, namespaceURI, parentNode } = element;
   if (namespaceURI === html5.NS.SVG) {
-    if (tagName !== 'image' && tagName !== 'feImage') return [];
-    return [
-      { name: 'href', kind: 'image' },
-      { name: 'xlink:href', kind: 'image' },
-    ];
+    const use = tagName === 'a' ? 'link' : tagName === 'image' || tagName === 'feImage' ? 'image' : null;
+    return use === null ? [] : ['href', 'xlink:href'].map((name) => ({ name, use }));
   }
   switch (tagName) {
+    case 'a':
+    case 'area':
+      return [{ name: 'href', use: 'link' }];
     case 'img':
       return [
-        { name: 'src', kind: 'image' },
-        { name: 'srcset', kind: 'image' },
+        { name: 'src', use: 'image' },
+        { name: 'srcset', use: 'image' },
       ];
     case 'video':
       return [
-        { name: 'src', kind: 'video' },
-        { name: 'poster', kind: 'image' },
+        { name: 'src', use: 'video' },
+        { name: 'poster', use: 'image' },
       ];
     case 'audio':
-      return [{ name: 'src', kind: 'audio' }];
+      return [{ name: 'src', use: 'audio' }];
     case 'track':
-      return [{ name: 'src', kind: 'captions' }];
+      return [{ name: 'src', use: 'captions' }];
     case 'source': {
       const isAudio = parentNode !== null && 'tagName' in parentNode && parentNode.tagName === 'audio';
       return [
-        { name: 'src', kind: isAudio ? 'audio' : 'video' },
-        { name: 'srcset', kind: 'image' },
+        { name: 'src', use: isAudio ? 'audio' : 'video' },
+        { name: 'srcset', use: 'image' },
       ];
     }
     default:
@@ -167,7 +170,7 @@ function sourceName({ prefix, name }: Token.Attribute): string {
  * Replaces the URL of each image candidate of a `srcset`, as the HTML Standard splits it; null when none changes.
  * Scans the text once: the time of a regular expression would grow with the square of the text.
  */
-function replaceCandidates(value: string, kind: MediaKind, replace: ReplaceUrl): string | null {
+function replaceCandidates(value: string, use: UrlUse, replace: ReplaceUrl): string | null {
   let replaced = '';
   let changes = false;
   let copied = 0;
@@ -180,7 +183,7 @@ function replaceCandidates(value: string, kind: MediaKind, replace: ReplaceUrl):
     while (at < value.length && !isSpace(value[at])) at += 1;
     let end = at;
     while (value[end - 1] === ',') end -= 1;
-    const replacement = replace(value.slice(start, end), kind);
+    const replacement = replace(value.slice(start, end), use);
     if (replacement !== null) {
       replaced += value.slice(copied, start) + replacement;
       copied = end;

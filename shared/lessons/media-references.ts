@@ -18,6 +18,13 @@ const referenceOrPath = new RegExp(`media:(${uuid})|\\./media/(${uuid})\\.(${ext
 
 const unusualPath = new RegExp(`\\./media/(${uuid})(\\.[\\w-]+)?`, 'g');
 
+const wholeReference = new RegExp(`^(?:media:|\\./media/)${uuid}(?:[.#].*)?$`);
+
+/** Returns whether a text is a reference by id, or its path in an archive. */
+export function isMediaId(text: string): boolean {
+  return wholeReference.test(text);
+}
+
 /** Returns the ids of the media that a lesson refers to: lower case, each once, sorted. */
 export function mediaReferences(content: unknown): string[] {
   assertJsonDepth(content);

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { isMediaReference } from '../lessons/cover.ts';
-import { boundedText, lessonTitle, partTitle } from './text-shapes.ts';
+import { boundedText, lessonTitle, maxUrlLength, partTitle } from './text-shapes.ts';
 
 /** The shapes of lesson.json, one for each level; lesson-json.ts checks level by level. */
 
@@ -30,7 +29,7 @@ export const metaShape = z.looseObject({
   inlineTex: z.boolean().nullish(),
   cover: z
     .looseObject({
-      image: z.string().refine(isMediaReference, 'must be a media reference such as media:<uuid>').nullish(),
+      image: boundedText(maxUrlLength).nullish(),
       imageAlt: boundedText(1000).nullish(),
       text: boundedText(2000).nullish(),
       objectives: z.array(boundedText(500)).max(20, 'must have at most 20 entries').nullish(),

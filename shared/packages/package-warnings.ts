@@ -39,3 +39,17 @@ export function unknownMedia(
   }
   return warnings;
 }
+
+/** Warns of listed media that nothing in the lesson refers to. They are imported, but no archive has them. */
+export function unusedMedia(
+  content: LessonContent,
+  manifest: PackageManifest,
+  media: PackageMedium[],
+): string[] {
+  const used = new Set(mediaReferences(content));
+  const known = new Set(media.map(({ id }) => id));
+  const unused = manifest.files.media.filter(({ id }) => known.has(id) && !used.has(id));
+  if (unused.length === 0) return [];
+  const names = unused.map(({ id, localPath }) => (localPath === undefined ? id : shownPath(localPath)));
+  return [`manifest.json: lists media that the lesson does not use: ${someOf(names)}`];
+}

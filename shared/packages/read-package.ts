@@ -8,12 +8,13 @@ import { convertBlocks } from './convert-blocks.ts';
 import { openFolderSource } from './folder-source.ts';
 import { checkLessonJson } from './lesson-json.ts';
 import type { LessonPackage } from './lesson-package.ts';
+import { MediaNames } from './media-names.ts';
 import { manifestSchema, type PackageManifest } from './manifest.ts';
 import { cannotRead, FaultList, PackageError } from './package-error.ts';
 import { packageMedia, unusualNames } from './package-media.ts';
-import { addUrlMedia } from './url-media.ts';
+import { linkMedia } from './url-media.ts';
 import { defaultPackageLimits, type PackageLimits, type PackageSource } from './package-source.ts';
-import { unknownMedia, unlistedFiles } from './package-warnings.ts';
+import { unknownMedia, unlistedFiles, unusedMedia } from './package-warnings.ts';
 import { packageWidgets } from './package-widgets.ts';
 import { readJsonFile } from './read-json.ts';
 import { checkShape } from './shape-faults.ts';
@@ -57,11 +58,15 @@ export async function readPackage(path: string, options: ReadPackageOptions = {}
   faults.throwIfAny();
   if (manifest === undefined || lesson === undefined)
     throw new Error('Unreachable: a missing part is a fault');
+  const referenceWarnings = linkMedia(
+    lesson.content,
+    { media, names: new MediaNames(manifest, media) },
+    faults,
+  );
   const extensions = new Map(media.map(({ id, extension }) => [id, extension]));
   const written = restoreUnusualPaths(lesson.content, unusualNames(manifest));
   const content: LessonContent = restoreMediaReferences(written, (id) => extensions.get(id));
   const conversionWarnings = convertBlocks(content);
-  const urlWarnings = addUrlMedia(content, media, faults);
   if (media.length > maxManifestEntries) {
     faults.add(
       'lesson.json',
@@ -75,7 +80,8 @@ export async function readPackage(path: string, options: ReadPackageOptions = {}
     ...losses,
     ...unlistedFiles(manifest, source),
     ...unknownMedia(content, manifest, media),
-    ...urlWarnings,
+    ...unusedMedia(content, manifest, media),
+    ...referenceWarnings,
     ...conversionWarnings,
     ...lesson.warnings,
     ...authoringWarnings(content).map((warning) => `lesson.json: ${warning}`),

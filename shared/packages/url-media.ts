@@ -1,19 +1,17 @@
 import { lookup } from 'mime-types';
-import { lessonBlocks, memberPath } from '../lessons/blocks.ts';
-import { coreWidgetProps } from '../lessons/core-widget-props.ts';
-import type { PropKind, PropKinds } from '../lessons/core-widget-props.ts';
-import { isCoreWidget } from '../lessons/core-widgets.ts';
-import { replaceMediaUrls } from '../lessons/html-media.ts';
-import type { MediaKind, ReplaceUrl } from '../lessons/html-media.ts';
-import { isRecord, quote } from '../lessons/json-values.ts';
+import type { MediaKind } from '../lessons/html-media.ts';
+import { quote } from '../lessons/json-values.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
+import { isMediaId } from '../lessons/media-references.ts';
 import { extensionOf } from '../media/file-formats.ts';
 import { uuidV5 } from '../platform/uuid.ts';
 import type { PackageMedium } from './lesson-package.ts';
 import type { FaultList } from './package-error.ts';
 import { pathExtension } from './package-media.ts';
+import { replaceUrls } from './replace-urls.ts';
+import type { ReplaceLessonUrl } from './replace-urls.ts';
+import type { MediaNames } from './media-names.ts';
 import { maxUrlLength } from './text-shapes.ts';
-import { messageOf } from '../platform/errors.ts';
 import { parseUrl } from '../platform/parse-url.ts';
 
 /** The MIME type of a file whose URL has no known extension. */
@@ -33,39 +31,53 @@ const typePatterns: Record<MediaKind, RegExp> = {
 };
 
 /**
- * Turns the http and https URLs that core widgets load, in media props and in HTML texts, into external media of the
- * package. Otherwise learners' browsers would contact a third party, and archives would lack the files. The id of such
- * a file depends on its lesson and URL, so it is the same in each import.
+ * Connects a lesson with its files, in place:
  *
- * Changes the content in place. Keeps links and the props of custom widgets.
+ * - File names and paths that manifest.json lists become references: `leaf.jpg` becomes `media:<id>`.
+ * - The http and https URLs that core widgets load become external media of the package. Otherwise learners' browsers
+ *   would contact a third party, and archives would lack the files. The id of such a file depends on its lesson and
+ *   URL, so it is the same in each import.
+ *
+ * Links to other pages stay, and so do URLs in the props of custom widgets.
  *
  * @param media the package's media, to which the new ones are added
- * @returns warnings about URLs that cannot be media
+ * @returns warnings about references that lead nowhere
  */
-export function addUrlMedia(content: LessonContent, media: PackageMedium[], faults: FaultList): string[] {
+export function linkMedia(
+  content: LessonContent,
+  { media, names }: { media: PackageMedium[]; names: MediaNames },
+  faults: FaultList,
+): string[] {
   const urlMedia = new UrlMedia(content.lesson.id, media);
-  const { overrides } = content.lesson.widget_settings;
-  const addAll = (type: string | undefined, props: unknown, path: string) => {
-    if (type === undefined || !isCoreWidget(type) || !isRecord(props)) return;
-    for (const [name, kind] of Object.entries(coreWidgetProps[type])) {
-      if (!Object.hasOwn(props, name)) continue;
-      try {
-        urlMedia.addFrom(props, name, kind, memberPath(path, name));
-      } catch (error) {
-        // The HTML would take too long to parse.
-        faults.add(`lesson.json: ${memberPath(path, name)}`, messageOf(error));
-      }
-    }
+  const warnings: string[] = [];
+  const replace: ReplaceLessonUrl = (written, use, place) => {
+    const named = names.find(written);
+    if (named !== undefined) return named;
+    if (use === 'custom') return null;
+    const { reference, fault } = use === 'link' ? linkTo(written) : urlMedia.referenceTo(written, use);
+    if (fault !== undefined) warnings.push(`lesson.json: ${place}: ${quote(written)} ${fault}`);
+    return reference ?? null;
   };
-  for (const [type, props] of Object.entries(overrides)) {
-    addAll(type, props, memberPath('lesson.widget_settings.overrides', type));
-  }
-  for (const { block, path } of lessonBlocks(content)) addAll(block.type, block.props, `${path}.props`);
-  return urlMedia.warnings;
+  replaceUrls(content, replace, faults);
+  return warnings;
+}
+
+/** A reference instead of a URL, and what is wrong with it. */
+interface Linked {
+  reference?: string;
+  fault?: string;
+}
+
+const nowhere = 'leads nowhere: manifest.json lists no such file';
+
+function linkTo(written: string): Linked {
+  // Links to a page, an address, or a note in the same text. The player replaces variables with their values.
+  return /^(?:[a-z][a-z0-9+.-]+:|[\\/]{2}|#|$)/i.test(written) || written.includes('{{')
+    ? {}
+    : { fault: nowhere };
 }
 
 class UrlMedia {
-  readonly warnings: string[] = [];
   readonly #lessonId: string;
   readonly #media: PackageMedium[];
   readonly #known: Set<string>;
@@ -76,64 +88,17 @@ class UrlMedia {
     this.#known = new Set(media.map(({ id }) => id));
   }
 
-  /** Replaces the URLs in a member of an object, which may have any value. */
-  addFrom(holder: Record<string, unknown>, name: string, kind: PropKind, path: string): void {
-    const value = holder[name];
-    const replace: ReplaceUrl = (url, mediaKind) => this.#referenceTo(url, mediaKind, path);
-    if (typeof kind === 'object') {
-      if ('list' in kind) this.#eachOf(value, path, (entry, at) => this.#addAll(entry, kind.list, at));
-      else if (isRecord(value)) this.#addAll(value, kind.object, path);
-      return;
-    }
-    switch (kind) {
-      case 'image':
-      case 'video':
-      case 'audio':
-        if (typeof value === 'string') holder[name] = replace(value.trim(), kind) ?? value;
-        return;
-      case 'captions':
-        if (typeof value === 'string') holder[name] = replace(value.trim(), kind) ?? value;
-        else this.#eachOf(value, path, (entry, at) => this.addFrom(entry, 'src', 'captions', at));
-        return;
-      case 'html':
-        if (typeof value === 'string') holder[name] = replaceMediaUrls(value, replace);
-        return;
-      case 'plain':
-      case 'text':
-      case 'blocks':
-    }
-  }
-
-  /** Replaces the URLs in the members of an object. The path locates the object for authors. */
-  #addAll(holder: Record<string, unknown>, kinds: PropKinds, path: string): void {
-    for (const [name, kind] of Object.entries(kinds)) {
-      if (Object.hasOwn(holder, name)) this.addFrom(holder, name, kind, path);
-    }
-  }
-
-  #eachOf(value: unknown, path: string, use: (entry: Record<string, unknown>, path: string) => void): void {
-    if (!Array.isArray(value)) return;
-    for (const [index, entry] of (value as unknown[]).entries()) {
-      if (isRecord(entry)) use(entry, `${path}[${index}]`);
-    }
-  }
-
-  #referenceTo(written: string, kind: MediaKind, path: string): string | null {
+  referenceTo(written: string, kind: MediaKind): Linked {
     const url = foreignUrl(written);
-    if (url === null && !/^(?:https?:)?[\\/]{2}/i.test(written)) return null;
-    const fault =
-      url === null
-        ? 'is not a valid URL'
-        : url.href.length > maxUrlLength
-          ? `is longer than ${maxUrlLength} characters`
-          : // The player replaces variables with their values.
-            written.includes('{{')
-            ? 'contains a variable'
-            : null;
-    if (url === null || fault !== null) {
-      this.warnings.push(`lesson.json: ${path}: ${quote(written)} ${fault}, and is not downloaded`);
-      return null;
+    const isForeign = url !== null || /^(?:https?:)?[\\/]{2}/i.test(written);
+    if (!isForeign) return isLocal(written) ? {} : { fault: nowhere };
+    const notDownloaded = ' and is not downloaded';
+    if (url === null) return { fault: `is not a valid URL,${notDownloaded}` };
+    if (url.href.length > maxUrlLength) {
+      return { fault: `is longer than ${maxUrlLength} characters,${notDownloaded}` };
     }
+    // The player replaces variables with their values.
+    if (written.includes('{{')) return { fault: `contains a variable,${notDownloaded}` };
     const { hash } = url;
     url.hash = '';
     const id = uuidV5(this.#lessonId, url.href);
@@ -141,8 +106,13 @@ class UrlMedia {
       this.#known.add(id);
       this.#media.push({ id, ...typeOf(url, kind), sourceUrl: url.href, attributions: [] });
     }
-    return `media:${id}${hash}`;
+    return { reference: `media:${id}${hash}` };
   }
+}
+
+/** Returns whether a text may show something without a file of the package: an id, inline data, or a variable. */
+function isLocal(written: string): boolean {
+  return written === '' || /^data:/i.test(written) || written.includes('{{') || isMediaId(written);
 }
 
 /**

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { replaceMediaUrls } from '../../shared/lessons/html-media.ts';
 
 const replace = (html: string) =>
-  replaceMediaUrls(html, (url, kind) => (/^(?:https?:)?\/\//i.test(url) ? `media:${kind}` : null));
+  replaceMediaUrls(html, (url, kind) =>
+    kind !== 'link' && /^(?:https?:)?\/\//i.test(url) ? `media:${kind}` : null,
+  );
 
 test.each([
   [

@@ -218,7 +218,10 @@ describe('packages from real systems are readable', () => {
   const decomposed = composed.normalize('NFD');
 
   const listing = (name: string): PackageFiles =>
-    buildFiles({ 'manifest.json': manifestOf([{ ...jpg, localPath: `./media/${name}` }]) });
+    buildFiles({
+      'lesson.json': html(`media:${mediaId}`),
+      'manifest.json': manifestOf([{ ...jpg, localPath: `./media/${name}` }]),
+    });
 
   async function expectPicture(path: string): Promise<void> {
     const { media, warnings } = await readPackage(path);

@@ -1,0 +1,117 @@
+import { blockPlaces } from '../lessons/authoring.ts';
+import { lessonBlocks } from '../lessons/blocks.ts';
+import { coreWidgetProps } from '../lessons/core-widget-props.ts';
+import type { PropKind, PropKinds } from '../lessons/core-widget-props.ts';
+import { isCoreWidget } from '../lessons/core-widgets.ts';
+import { replaceMediaUrls } from '../lessons/html-media.ts';
+import type { UrlUse } from '../lessons/html-media.ts';
+import { isContainer, isRecord } from '../lessons/json-values.ts';
+import type { LessonContent } from '../lessons/lesson-content.ts';
+import { messageOf } from '../platform/errors.ts';
+import type { FaultList } from './package-error.ts';
+
+/** The use of a URL in a lesson. `custom`: a prop of a custom widget, which may be any text. */
+export type LessonUrlUse = UrlUse | 'custom';
+
+/**
+ * Returns the replacement of a URL or a reference; null to keep it.
+ *
+ * @param place names the block and its prop for authors
+ */
+export type ReplaceLessonUrl = (written: string, use: LessonUrlUse, place: string) => string | null;
+
+/**
+ * Replaces the URLs and references in a lesson that lead to files: the cover's picture, media props and HTML texts of
+ * core widgets, and texts in custom widgets. Changes the content in place.
+ */
+export function replaceUrls(content: LessonContent, replace: ReplaceLessonUrl, faults: FaultList): void {
+  const urls = new LessonUrls(replace, faults);
+  if (isRecord(content.lesson.cover))
+    urls.replaceIn(content.lesson.cover, 'image', 'image', 'The cover, image');
+  const { overrides } = content.lesson.widget_settings;
+  for (const [type, props] of Object.entries(overrides)) {
+    urls.replaceInBlock(type, props, `The settings for all widgets of the type ${type}`);
+  }
+  const placeOf = blockPlaces(content);
+  for (const visit of lessonBlocks(content)) {
+    urls.replaceInBlock(visit.block.type, visit.block.props, placeOf(visit));
+  }
+}
+
+class LessonUrls {
+  readonly #replace: ReplaceLessonUrl;
+  readonly #faults: FaultList;
+
+  constructor(replace: ReplaceLessonUrl, faults: FaultList) {
+    this.#replace = replace;
+    this.#faults = faults;
+  }
+
+  replaceInBlock(type: string | undefined, props: unknown, place: string): void {
+    if (type === undefined || !isRecord(props)) return;
+    if (isCoreWidget(type)) this.#replaceInAll(props, coreWidgetProps[type], place);
+    else this.#replaceInCustom(props, place);
+  }
+
+  /** Replaces the URLs in a member of an object, which may have any value. */
+  replaceIn(holder: Record<string, unknown>, name: string, kind: PropKind, place: string): void {
+    const value = holder[name];
+    if (typeof kind === 'object') {
+      if ('list' in kind)
+        for (const [entry, at] of entriesOf(value, place)) this.#replaceInAll(entry, kind.list, at);
+      else if (isRecord(value)) this.#replaceInAll(value, kind.object, place);
+      return;
+    }
+    if (kind === 'captions' && typeof value !== 'string') {
+      for (const [entry, at] of entriesOf(value, place)) this.replaceIn(entry, 'src', 'captions', at);
+    } else if (typeof value === 'string' && kind !== 'plain' && kind !== 'text' && kind !== 'blocks') {
+      holder[name] =
+        kind === 'html'
+          ? this.#replaceInHtml(value, place)
+          : (this.#replace(value.trim(), kind, place) ?? value);
+    }
+  }
+
+  #replaceInAll(holder: Record<string, unknown>, kinds: PropKinds, place: string): void {
+    for (const [name, kind] of Object.entries(kinds)) {
+      if (Object.hasOwn(holder, name)) this.replaceIn(holder, name, kind, `${place}, ${name}`);
+    }
+  }
+
+  /** Replaces whole texts, and URLs in texts that are HTML. */
+  #replaceInCustom(holder: object, place: string): void {
+    const members = holder as Record<string, unknown>;
+    for (const [name, value] of Object.entries(members)) {
+      if (isContainer(value)) this.#replaceInCustom(value, place);
+      if (typeof value !== 'string') continue;
+      const replace = (written: string) => this.#replace(written, 'custom', place);
+      members[name] = (value.includes('<') ? replaceInText(value, replace) : replace(value.trim())) ?? value;
+    }
+  }
+
+  #replaceInHtml(html: string, place: string): string {
+    try {
+      return replaceMediaUrls(html, (written, use) => this.#replace(written, use, place));
+    } catch (error) {
+      // The HTML would take too long to parse.
+      this.#faults.add(`lesson.json: ${place}`, messageOf(error));
+      return html;
+    }
+  }
+}
+
+/** Replaces the URLs in a text that may be HTML; null for HTML that would take too long to parse. */
+function replaceInText(text: string, replace: (written: string) => string | null): string | null {
+  try {
+    return replaceMediaUrls(text, replace);
+  } catch {
+    return null;
+  }
+}
+
+function entriesOf(value: unknown, place: string): [Record<string, unknown>, string][] {
+  if (!Array.isArray(value)) return [];
+  return (value as unknown[]).flatMap((entry, index) =>
+    isRecord(entry) ? [[entry, `${place} ${index + 1}`] as [Record<string, unknown>, string]] : [],
+  );
+}
