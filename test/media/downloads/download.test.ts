@@ -144,7 +144,7 @@ describe('types', () => {
     ['a long comment before an SVG', 'image/svg+xml', undefined, `<!-- ${'x'.repeat(5000)} -->${svg}`],
     ['a PDF sent as a page', 'application/pdf', 'text/html', pdf],
     ['a PDF after other bytes', 'application/pdf', undefined, Buffer.concat([Buffer.from('\r\n\0'), pdf])],
-    ['subtitles in UTF-16', 'text/vtt', undefined, Buffer.from(`\ufeff${text}`, 'utf16le')],
+    ['subtitles in UTF-16', 'text/vtt', undefined, Buffer.from(`\ufeff${String(text)}`, 'utf16le')],
     ['subtitles sent as a page', 'text/vtt', 'text/html', text],
   ])('%s is accepted', async (_title, mimeType, contentType, body, expected = mimeType) => {
     lab.origin.serve('/a', body, { ...(contentType !== undefined && { contentType }) });
