@@ -95,18 +95,13 @@ export async function inspect(
   const wanted = concreteType(declared);
   if (wanted === null) return { contradiction: null, mimeType: declared };
   if (text !== null) {
-    const isWhole = head.length < sniffBytes;
-    return { contradiction: contradictionOfText(wanted, text, { isWhole, sentType }), mimeType: declared };
+    return { contradiction: contradictionOfText(wanted, text, sentType), mimeType: declared };
   }
   return inspectBinary(wanted, declared, head, sentType);
 }
 
 /** Returns what a text is instead of the declared type; null if it may be of that type. */
-function contradictionOfText(
-  wanted: string,
-  text: string,
-  { isWhole, sentType }: { isWhole: boolean; sentType: string | null },
-): string | null {
+function contradictionOfText(wanted: string, text: string, sentType: string | null): string | null {
   const family = familyOf(wanted);
   const shown = typeOfText(text);
   switch (family) {
@@ -117,9 +112,8 @@ function contradictionOfText(
     case 'pdf':
       return shown === 'application/pdf' ? null : shown;
     case 'svg':
-      if (shown === 'image/svg+xml') return null;
-      // Comments and entities may come before the root.
-      return shown === 'application/xml' && !isWhole ? null : shown;
+      // Comments and entities may come before the root, which svg.ts checks.
+      return shown === 'image/svg+xml' || shown === 'application/xml' ? null : shown;
     case 'text':
     case 'other':
       if (htmlTypes.has(wanted)) return null;
@@ -176,12 +170,13 @@ function isQuickTime(head: Uint8Array): boolean {
 /** Returns whether a whole small file ends within its headers. */
 function isCutOff(type: string | null, bytes: Uint8Array): boolean {
   if (type === null) return bytes.length < minMediaBytes;
-  if (familyOf(type) === 'image') return sized.test(type) && imageSizeOf(bytes) === null;
+  if (sized.test(type)) return imageSizeOf(bytes) === null;
   if (/^(audio|video)\/(mp4|x-m4a|quicktime|x-m4v)$/.test(type)) return !/moov|moof/.test(latin1(bytes));
   return bytes.length < minMediaBytes;
 }
 
-const sized = /^image\/(a?png|jpeg|gif|webp|bmp)$/;
+/** Pictures whose size is in their first bytes. */
+const sized = /^image\/(a?png|gif|webp|bmp)$/;
 
 /** No signature fits in fewer bytes. */
 const minMediaBytes = 8;
