@@ -144,7 +144,7 @@ async function inspectBinary(
       if (shown === null) return yes();
       return yes(isSameFormat(wanted, shown) ? declared : shown);
     case 'svg':
-      return no(shown ?? 'data of an unknown type');
+      return shown === 'application/xml' ? yes() : no(shown ?? 'data of an unknown type');
     case 'pdf':
       return shown === null || shown === wanted || isPdf(latin1(head)) ? yes() : no(shown);
     case 'text':
