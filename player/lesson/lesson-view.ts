@@ -11,6 +11,7 @@ import { outlinePanel } from './outline-panel.ts';
 import { outlineView } from './outline-view.ts';
 import { stepPosition, stepTitle } from './step-list.ts';
 import { presentation } from './presentation.ts';
+import { openWhilePrinting } from './print.ts';
 import { progressBar } from './progress-bar.ts';
 import type { LessonOptions } from './options.ts';
 import type { PlayedLesson, PlayedStep } from './read-lesson.ts';
@@ -170,6 +171,7 @@ export function lessonView(
   // A page that is closed can send nothing after these events.
   document.addEventListener('visibilitychange', flush);
   window.addEventListener('pagehide', flush);
+  const stopOpening = openWhilePrinting(stage);
 
   return {
     showCover(shown, start) {
@@ -231,6 +233,7 @@ export function lessonView(
       document.removeEventListener('visibilitychange', flush);
       window.removeEventListener('pagehide', flush);
       presented?.destroy();
+      stopOpening();
       panel.destroy();
       bar.destroy();
       progressView.destroy();

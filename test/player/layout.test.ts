@@ -269,3 +269,32 @@ describe('the layout of a lesson', () => {
     expect(await page.evaluate('document.getAnimations().length')).toBe(0);
   });
 });
+
+it('on paper, a step of a wide window has one wide column with everything in it, also what is closed', async () => {
+  const body = (word: string) => [text(word, `<p>${word} words</p>`)];
+  const panels = ['First', 'Second'].map((title) => ({ title, body: body(`${title}-panel`) }));
+  const tabs = ['Third', 'Fourth'].map((title) => ({ title, body: body(`${title}-tab`) }));
+  const blocks = [
+    text('plain', `<p>Plain words. ${'More. '.repeat(300)}</p>`),
+    { type: 'Accordion', props: { id: 'a', single: true, panels } },
+    { type: 'Tabs', props: { id: 't', tabs } },
+  ];
+  const { page, start } = await openLesson(1280);
+  await start({ lesson: lessonOf({ One: { Step: blocks } }) });
+  await page.getByText('Third-tab words').waitFor();
+  // A4 and Letter, without margins of 1 cm.
+  for (const width of [718, 740]) {
+    await page.emulateMedia({ media: 'print' });
+    await page.setViewportSize({ width, height: 1000 });
+    await page.evaluate(`dispatchEvent(new Event('beforeprint'))`);
+    for (const word of ['Plain', 'First-panel', 'Second-panel', 'Third-tab', 'Fourth-tab']) {
+      const box = await page.getByText(`${word} words`).boundingBox();
+      expect(box?.width, word).toBeGreaterThan(500);
+    }
+    expect(await page.locator('.lectern-bar, .lectern-side').filter({ visible: true }).count()).toBe(0);
+    await page.evaluate(`dispatchEvent(new Event('afterprint'))`);
+    await page.emulateMedia({ media: 'screen' });
+    await page.setViewportSize({ width: 1280, height: 700 });
+    expect(await page.locator('.lectern-panel[open]').count()).toBe(0);
+  }
+});

@@ -29,7 +29,7 @@ export default defineWidget(
       const button = element('button', attributes, textWithFormulas(title, context));
       const panel = element('div', {
         ...{ class: 'lectern-tab-panel lectern-stack', role: 'tabpanel', tabindex: '0' },
-        ...{ id: panelId, 'aria-labelledby': tabId },
+        ...{ id: panelId, 'aria-labelledby': tabId, 'data-title': title },
       });
       const tab = { button, panel };
       tabs.push(tab);
