@@ -17,10 +17,12 @@ const entryBody = z
     at: time,
     action: z.string().meta({ description: 'Such as `learner.erase`; docs/privacy.md lists them.' }),
     actor: z.strictObject({
-      type: z.enum(['key', 'user', 'operator', 'system']),
+      type: z.enum(['key', 'user', 'operator', 'token', 'system']),
       id: z
         .string()
-        .meta({ description: 'The public key, the user’s id, or login and host of an operator.' }),
+        .meta({
+          description: 'The public key, the user’s id, login and host of an operator, or the id of a token.',
+        }),
     }),
     target: z
       .strictObject({

@@ -14,6 +14,8 @@ import { failure } from '../http/responses.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { tokenFailure } from '../../shared/tokens/player-tokens.ts';
 import { erasedText, otherLessonText, playerFacts, playerLessonId, verifyToken } from './authorize.ts';
+import { recordFirstUse } from './token-uses.ts';
+import type { TokenUseDependencies } from './token-uses.ts';
 
 export const lessonParams = z.object({ lessonId: playerLessonId });
 
@@ -34,7 +36,11 @@ export function playerToken(
   methods: string,
   { uncached = false, reportsErasure = false } = {},
 ): Access<
-  { db: Database; secrets: Pick<Secrets, 'signing' | 'keyPepper'>; rateLimits: RateLimits },
+  {
+    db: Database;
+    secrets: Pick<Secrets, 'signing' | 'keyPepper'>;
+    rateLimits: RateLimits;
+  } & TokenUseDependencies,
   PlayerToken,
   { lessonId: string },
   { token: string }
@@ -48,6 +54,8 @@ export function playerToken(
         'The token has expired, was revoked, is malformed, or was not signed by this service.',
         ...[
           'Token expired',
+          'Token issued in the future',
+          'Token valid for too long',
           'Invalid signature',
           'Malformed token',
           'Invalid issuer',
@@ -67,6 +75,7 @@ export function playerToken(
       });
       responseOwner.set(ctx, token.organizationId);
       addToRequestLine(ctx, playerFacts(deps.secrets, token));
+      await recordFirstUse(deps, ctx, token, query.token);
       return token;
     },
   };

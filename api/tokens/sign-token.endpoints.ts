@@ -3,7 +3,8 @@ import { lessonExists } from '../../shared/models/lesson.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
-import { signEmbedToken } from '../../shared/tokens/player-tokens.ts';
+import { learnerSubject, pseudonymOf } from '../../shared/tokens/learner-subject.ts';
+import { signEmbedToken, tokenIdOf } from '../../shared/tokens/player-tokens.ts';
 import {
   parseSignTokenRequest,
   signTokenFaults,
@@ -11,6 +12,8 @@ import {
 } from '../../shared/tokens/sign-token-request.ts';
 import { z } from 'zod';
 import { credentials } from '../accounts/access.ts';
+import { auditedChange, auditRequest } from '../http/audit.ts';
+import type { AuditDependencies } from '../http/audit.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
@@ -35,7 +38,7 @@ export const signToken = defineEndpoint(
     access: credentials(),
     scope: 'tokens',
     errors: apiErrors('Failed to generate token'),
-    // Not in the audit log: a token only opens a lesson to a learner, and most API requests sign one.
+    // The handler records it, and does not wait for MongoDB: most API requests sign a token.
     audit: null,
     operationId: 'signToken',
     tag: 'Tokens',
@@ -81,8 +84,9 @@ export const signToken = defineEndpoint(
       500: failure('Something failed on the server, or it has no signing secret.'),
     },
   },
-  ({ db, secrets }: { db: Database; secrets: Pick<Secrets, 'signing'> }) =>
-    async ({ caller, readBody }) => {
+  (deps: { db: Database; secrets: Pick<Secrets, 'signing' | 'keyPepper'> } & AuditDependencies) =>
+    async ({ ctx, caller, readBody }) => {
+      const { db, secrets } = deps;
       const { timeout, ...claims } = await readBody();
       const organizationId = caller.organization._id;
       const { lessonId, versionId } = claims;
@@ -92,6 +96,12 @@ export const signToken = defineEndpoint(
           : (await findPublishedVersion(db, organizationId, lessonId, versionId)) !== null;
       if (!isKnown) throw new LecternError('NOT_FOUND', notFound);
       const { token, expiresAt } = signEmbedToken(secrets.signing, { organizationId, ...claims }, timeout);
+      const learner = learnerSubject(organizationId, claims.learnerId, null);
+      auditedChange.set(ctx, {
+        target: { type: 'learner', id: pseudonymOf(secrets.keyPepper, learner) },
+        details: { lessonId, token: tokenIdOf(token) },
+      });
+      await auditRequest(deps, ctx, 'token.sign', {}, false);
       return { status: 200, body: { token, expiresAt: expiresAt.toISOString() } };
     },
 );

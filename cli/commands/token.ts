@@ -73,7 +73,7 @@ export function addTokenCommands(token: Command): void {
 }
 
 async function signToken(
-  { config, db, secrets }: CommandContext,
+  { config, db, secrets, audit }: CommandContext,
   { lesson: lessonId, learner, version: number, timeout, attributes }: SignOptions,
 ) {
   const found = await findLessonVersions(db, lessonId);
@@ -94,9 +94,14 @@ async function signToken(
     }),
   );
   const { organizationId } = found.lesson;
-  const { signing } = await secrets();
-  const { signEmbedToken } = await import('../../shared/tokens/player-tokens.ts');
+  const { signing, keyPepper } = await secrets();
+  const { signEmbedToken, tokenIdOf } = await import('../../shared/tokens/player-tokens.ts');
   const { token, expiresAt } = signEmbedToken(signing, { organizationId, ...request }, request.timeout);
+  const { learnerId } = request;
+  await audit(organizationId, 'token.sign', {
+    target: { type: 'learner', id: pseudonymOf(keyPepper, { source: 'embed', organizationId, learnerId }) },
+    details: { lessonId, token: tokenIdOf(token) },
+  });
   const url = await playUrl(config, lessonId, token);
   const expires = expiresAt.toISOString();
   return {

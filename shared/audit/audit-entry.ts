@@ -4,9 +4,12 @@ export interface AuditTarget {
   id: string;
 }
 
-/** Who acted: an API key by its public key, a user by id, an operator by login and host, or Lectern itself. */
+/**
+ * Who acted: an API key by its public key, a user by id, an operator by login and host, the holder of a learner's token
+ * by the token's id, or Lectern itself.
+ */
 export interface AuditActor {
-  type: 'key' | 'user' | 'operator' | 'system';
+  type: 'key' | 'user' | 'operator' | 'token' | 'system';
   id: string;
 }
 

@@ -1,4 +1,4 @@
-import { createSecretKey } from 'node:crypto';
+import { createHash, createSecretKey } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import { z } from 'zod';
@@ -7,6 +7,7 @@ import { objectMembers } from '../platform/json-text.ts';
 import { printJson, RawJson } from '../platform/raw-json.ts';
 import type { SigningSecret } from '../platform/setting-forms.ts';
 import type { LearnerSubject } from './learner-subject.ts';
+import { maxTokenSeconds } from './sign-token-request.ts';
 
 /**
  * Tokens that let a player load one lesson: JWTs (RFC 7519) signed with HS256. The header's `typ` distinguishes them. An
@@ -55,6 +56,11 @@ export interface PreviewToken extends LessonToken {
   versionId: string;
 }
 
+/** Returns the id of a token in the audit log, which reveals nothing about it. */
+export function tokenIdOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url').slice(0, 22);
+}
+
 /** Returns the learner of a token; null for a preview, which belongs to none. */
 export function learnerOfToken(token: PlayerToken): LearnerSubject | null {
   const { organizationId } = token;
@@ -74,8 +80,18 @@ const issuer = 'lectern';
 const types = { embed: 'JWT', launch: 'lectern-launch+jwt', preview: 'lectern-preview+jwt' } as const;
 type TokenType = (typeof types)[keyof typeof types];
 
-/** Short, because anyone with the link sees the draft. */
-const previewSeconds = 3600;
+/**
+ * The maximum lifetimes. A preview is short, because anyone with the link sees the draft. They also limit what a stolen
+ * signing secret can sign.
+ */
+const maxSeconds: Record<TokenType, number> = {
+  [types.embed]: maxTokenSeconds,
+  [types.launch]: maxTokenSeconds,
+  [types.preview]: 3600,
+};
+
+/** The tolerated difference between the clocks of API processes. */
+const clockSkewSeconds = 60;
 
 /** Longer tokens are rejected before they are parsed; Lectern signs shorter ones only. */
 const maxTokenLength = 16 * 1024;
@@ -84,9 +100,8 @@ const lessonClaims = {
   organizationId: z.string(),
   lessonId: z.string(),
   versionId: z.string().optional(),
-  iat: z.number(),
-  exp: z.number(),
 };
+const timeClaims = z.object({ iat: z.number(), exp: z.number() });
 const embedClaims = z.object({
   ...lessonClaims,
   learnerId: z.string(),
@@ -108,6 +123,8 @@ const previewClaims = z.object({ ...lessonClaims, versionId: z.string() });
 /** Why a token is rejected. */
 export type TokenFault =
   | 'Token expired'
+  | 'Token issued in the future'
+  | 'Token valid for too long'
   | 'Invalid signature'
   | 'Malformed token'
   | 'Invalid issuer'
@@ -172,7 +189,7 @@ export function signPreviewToken(
   ring: readonly SigningSecret[],
   { organizationId, lessonId, versionId }: Unsigned<PreviewToken>,
 ): SignedToken {
-  return sign(ring, types.preview, { organizationId, lessonId, versionId }, previewSeconds);
+  return sign(ring, types.preview, { organizationId, lessonId, versionId }, maxSeconds[types.preview]);
 }
 
 function sign(
@@ -218,17 +235,30 @@ function readToken(ring: readonly SigningSecret[], token: string, leniency: Leni
   if (token.length > maxTokenLength) throw tokenFailure('Malformed token');
   const typ = checkSignature(ring, token, leniency);
   const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8');
+  const { issuedAt, expiresAt } = checkTimes(typ, payload);
   if (typ === types.launch) {
-    const { versionId = null, iat, exp, ...claims } = parseClaims(launchClaims, payload);
-    return { kind: 'launch', ...claims, versionId, issuedAt: iat, expiresAt: exp };
+    const { versionId = null, ...claims } = parseClaims(launchClaims, payload);
+    return { kind: 'launch', ...claims, versionId, issuedAt, expiresAt };
   }
   if (typ === types.preview) {
-    const { iat, exp, ...claims } = parseClaims(previewClaims, payload);
-    return { kind: 'preview', ...claims, issuedAt: iat, expiresAt: exp };
+    const claims = parseClaims(previewClaims, payload);
+    return { kind: 'preview', ...claims, issuedAt, expiresAt };
   }
-  const { versionId = null, iat, exp, ...claims } = parseClaims(embedClaims, payload);
+  const { versionId = null, ...claims } = parseClaims(embedClaims, payload);
   const userAttributes = objectMembers(payload).get('userAttributes') ?? '{}';
-  return { kind: 'embed', ...claims, userAttributes, versionId, issuedAt: iat, expiresAt: exp };
+  return { kind: 'embed', ...claims, userAttributes, versionId, issuedAt, expiresAt };
+}
+
+/**
+ * Returns the times of a token. An `iat` in the future would survive revocations until then.
+ *
+ * @throws {TokenError}
+ */
+function checkTimes(typ: TokenType, payload: string): Pick<LessonToken, 'issuedAt' | 'expiresAt'> {
+  const { iat, exp } = parseClaims(timeClaims, payload);
+  if (iat > Date.now() / 1000 + clockSkewSeconds) throw tokenFailure('Token issued in the future');
+  if (exp - iat > maxSeconds[typ]) throw tokenFailure('Token valid for too long');
+  return { issuedAt: iat, expiresAt: exp };
 }
 
 export function tokenFailure(reason: TokenFault): TokenError {

@@ -76,6 +76,31 @@ test('reading a learner’s progress is recorded with key, address and request; 
   expect((await read({ learnerId: `${learnerId}-unknown` })).entries).toEqual([]);
 });
 
+test('signing a token and its first use are recorded under one id, and its further uses are not', async () => {
+  const learnerId = `eve-${randomUUID()}`;
+  const signing = await ask(`${api.url}/api/public/sign-token`, {
+    headers: { ...api.headers, 'content-type': 'application/json' },
+    method: 'POST',
+    body: JSON.stringify({ lessonId: version.lessonId, learnerId }),
+  });
+  const { token } = jsonOf(signing) as { token: string };
+  const path = `${api.url}/api/public/lessons/${version.lessonId}`;
+  for (const url of [`${path}/session`, `${path}/player-data`, `${api.url}/embed/${version.lessonId}`])
+    expect((await ask(`${url}?token=${token}`)).status).toBe(200);
+  const [signed, used, ...more] = await readUntil(({ length }) => length > 1, { learnerId });
+  const { lessonId } = version;
+  const id = expect.stringMatching(/^[\w-]{22}$/) as string;
+  expect(signed).toMatchObject({
+    ...{ action: 'token.sign', actor: { type: 'key', id: publicKey() } },
+    ...{ target: { type: 'learner' }, details: { lessonId, token: id } },
+  });
+  expect(used).toMatchObject({
+    ...{ action: 'token.use', actor: { type: 'token', id: signed?.details.token } },
+    ...{ target: signed?.target, details: { lessonId, kind: 'embed' }, ip: '127.0.0.1' },
+  });
+  expect(more).toEqual([]);
+});
+
 test('users of two platforms with the same id are different learners', async () => {
   const ltiUserId = `user-${randomUUID()}`;
   const platforms = [randomUUID(), randomUUID()];
@@ -85,9 +110,10 @@ test('users of two platforms with the same id are different learners', async () 
   const [platformId = '', other = ''] = platforms;
   const path = `/api/public/lessons/${version.lessonId}/lti-progress/${ltiUserId}?platformId=${platformId}`;
   expect((await ask(api.url + path, { headers: api.headers })).status).toBe(200);
-  const [entry] = await readAbout({ learnerId: ltiUserId, platformId });
-  expect(entry).toMatchObject({ action: 'progress.read', details: { platformId } });
-  expect((await read({ learnerId: ltiUserId, platformId: other })).entries).toEqual([]);
+  const action = 'progress.read';
+  const [entry] = await readAbout({ learnerId: ltiUserId, platformId, action });
+  expect(entry).toMatchObject({ action, details: { platformId } });
+  expect((await read({ learnerId: ltiUserId, platformId: other, action })).entries).toEqual([]);
 });
 
 test.each<[string, (ids: { user: string; platformId: string }) => string]>([

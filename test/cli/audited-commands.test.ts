@@ -21,7 +21,7 @@ const harness = useHarness(() => ({
 
 /** Commands that neither change anything of an organization nor read data of learners. */
 const withoutEntries = [
-  ...['start', 'help', 'lti simulate', 'token sign', 'audit verify'],
+  ...['start', 'help', 'lti simulate', 'audit verify'],
   ...['org list', 'key list', 'user list', 'platform list', 'webhook list', 'xapi list'],
   ...['lesson list', 'lesson check', 'lesson export', 'cartridge'],
   // It creates the organization of the demo, on a developer's machine.
@@ -86,6 +86,7 @@ test('each command that changes something or reads data of learners records it',
   const out = ['--out', await temporaryFolder()];
   await records('learners.list', 'lesson learners', lessonId, ...out);
   await records('answers.list', 'lesson learners', lessonId, ...out, '--format', 'answers');
+  await records('token.sign', 'token sign', '--lesson', lessonId, '--learner', 'ada');
   await records('token.revoke', 'token revoke', ...org, '--lesson', lessonId);
   await records('version.unpublish', 'lesson unpublish', lessonId);
   await records('lesson.delete', 'lesson delete', lessonId);

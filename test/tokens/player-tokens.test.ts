@@ -211,6 +211,23 @@ test.each<[reason: string, what: string, token: () => string]>([
   ['Invalid signature', 'a tampered signature', () => `${good}.${goodPayload}.${flipped(goodSignature)}`],
   ['Invalid issuer', 'another issuer', () => withMember({ iss: 'another' })],
   ['Invalid issuer', 'a list of issuers', () => withMember({ iss: ['lectern'] })],
+  ['Token issued in the future', 'an iat after any revocation', () => withMember({ iat: now() + 90 })],
+  [
+    'Token valid for too long',
+    'a day and a second',
+    () => withMember({ iat: now() - 1, exp: now() + 86_400 }),
+  ],
+  [
+    'Token valid for too long',
+    'a launch token of a day and a second',
+    () => forge({ ...launchClaims(), exp: now() + 86_401 }, { header: { typ: 'lectern-launch+jwt' } }),
+  ],
+  [
+    'Token valid for too long',
+    'a preview token of more than an hour',
+    () =>
+      forge({ ...goodClaims(), versionId, exp: now() + 3602 }, { header: { typ: 'lectern-preview+jwt' } }),
+  ],
   ['Malformed token', 'a later time of validity', () => withMember({ nbf: now() + 600 })],
   ['Malformed token', 'no type', () => withHeader({ typ: undefined })],
   ['Malformed token', 'another type', () => withHeader({ typ: 'at+jwt' })],
