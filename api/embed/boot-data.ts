@@ -58,10 +58,8 @@ export interface LessonBoot {
   token: { expiresAt: Date };
   /** The key under which the browser stores the learner's unsaved answers. */
   learner: string;
-  /** The folder of media and widgets. */
-  content: { base: string; expiresAt: Date };
-  /** The folder of the chunks. */
-  chunksUrl: string;
+  /** The folders of media and widgets, and of the chunks. */
+  content: { base: string; expiresAt: Date; chunksUrl: string };
   /** The index of the chunk in the page. */
   chunk: number;
   /** Types of custom widgets in the version that have a stylesheet; null if unknown. */

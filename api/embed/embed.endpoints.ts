@@ -10,7 +10,8 @@ import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { ErrorCode } from '../../shared/platform/errors.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
-import type { LessonFacts, PreparedLessons } from '../../shared/player/prepared-lessons.ts';
+import type { LessonFacts } from '../../shared/player/prepare-lesson.ts';
+import type { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
 import type { GzipText } from '../../shared/platform/gzip-text.ts';
 import { readExpiredLaunch, TokenError, verifyPlayerToken } from '../../shared/tokens/player-tokens.ts';
 import type { LaunchToken, PlayerToken, TokenFault } from '../../shared/tokens/player-tokens.ts';
@@ -41,6 +42,8 @@ import {
   verifyToken,
 } from '../player/authorize.ts';
 import { chunksUrl, contentUrl } from '../player/content-url.ts';
+import { recordFirstUse } from '../player/token-uses.ts';
+import type { TokenUseDependencies } from '../player/token-uses.ts';
 import type { PlayerReleases } from '../player/player-releases.ts';
 import { enterSession, factsOf, readSession } from '../player/session.ts';
 import type { SessionLimits } from '../player/session.ts';
@@ -67,7 +70,7 @@ type EmbedDependencies = SessionLimits & {
   lessons: PreparedLessons;
   compression: CompressionBudget;
   player: Pick<PlayerReleases, 'name'>;
-};
+} & TokenUseDependencies;
 
 /** A rejected token has no known owner, and so no list of origins; the page then holds nothing confidential. */
 const headersForAnyFrame: Middleware = (ctx, next) => {
@@ -155,13 +158,14 @@ export const getEmbedPage = defineEndpoint(
 );
 
 /** @throws {LecternError} the errors of player data, and INVALID_CONTENT for a lesson that is not playable. */
-async function sendLesson(deps: EmbedDependencies, ctx: Context): Promise<void> {
+async function sendLesson(deps: EmbedDependencies, ctx: RequestContext): Promise<void> {
   const { config, db, lessons } = deps;
   const requested = parseRequest(playerLessonId, pathParam(ctx, 'lessonId'), 'BAD_REQUEST');
   const query = parseRequest(playerQuerySchema, ctx.query, 'BAD_REQUEST');
   const token = await verifyToken(deps, requested, query.token);
   responseOwner.set(ctx, token.organizationId);
   addToRequestLine(ctx, playerFacts(deps.secrets, token));
+  await recordFirstUse(deps, ctx, token, query.token);
   const allowedOrigins = await allowedOriginsOf(db, token);
   setPageHeaders(ctx, allowedOrigins);
   const version = await findTokenVersion(db, token);
@@ -193,8 +197,11 @@ async function sendLesson(deps: EmbedDependencies, ctx: Context): Promise<void> 
       now: new Date(),
       token: { expiresAt: new Date(token.expiresAt * 1000) },
       learner: learnerKey(token),
-      content: { base: content.url, expiresAt: content.expiresAt },
-      chunksUrl: chunksUrl(deps, token, { lessonId, versionId }),
+      content: {
+        base: content.url,
+        expiresAt: content.expiresAt,
+        chunksUrl: chunksUrl(deps, token, { lessonId, versionId }),
+      },
       chunk,
       styledWidgets,
       sessionUrl: `${api}/session`,

@@ -128,6 +128,7 @@ export const metadata = {
 export const contentUrl = {
   base: `/content/v1/${lessonId}/${versionId}/1795269600/Wn3vYb0m3mmE9wq2hWb9p3lY1Zf0a7Kc5rT8uJx6dSg/`,
   expiresAt: '2026-11-21T14:00:00.000Z',
+  chunksUrl: `/content/v1/${lessonId}/${versionId}/1795269600/Jx2m0cYb5Qe8rT1uZk9dSgWn3vYb0m3mmE9wq2hWb9p/chunks/`,
   versionId,
 };
 

@@ -1,4 +1,3 @@
-import type { Context } from 'koa';
 import { z } from 'zod';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { Database } from '../../shared/models/database.ts';
@@ -16,12 +15,6 @@ import { empty, failure, jsonObject } from '../http/responses.ts';
 import { findSigned, signedAccess, signedParams, signedPath } from './content.endpoints.ts';
 import { nothingToPlayText } from '../player/authorize.ts';
 
-/**
- * How long a shared cache keeps a chunk. The chunk thus disappears soon after the version is unpublished. A browser
- * keeps it until its URL expires, because its learner has received it already.
- */
-const sharedCacheSeconds = 3600;
-
 const notFound = 'Chunk not found';
 
 const chunkBody = z
@@ -37,9 +30,8 @@ const chunkHeaders: Headers = {
   ...encoded,
   ETag: z.string().meta({ examples: ['"u2ZGAN-yfl3P0LLlO2hGPdyzS_B1N0ZVjYYyHe8AEhc"'] }),
   'Cache-Control': z.string().meta({
-    description:
-      'A browser keeps the chunk until the URL expires, a shared cache for an hour; previews are not kept.',
-    examples: ['public, max-age=2592000, s-maxage=3600, immutable'],
+    description: 'A browser asks again before it shows the chunk; previews are not kept.',
+    examples: ['private, no-cache'],
   }),
 };
 
@@ -86,11 +78,12 @@ export const getChunk = defineEndpoint(
     compression: CompressionBudget;
   }) =>
     async ({ ctx }) => {
-      const { chunkId = '', expires } = ctx.params;
+      const { chunkId = '' } = ctx.params;
       const { version, isPreview } = await findSigned(deps, ctx.params, 'chunks');
       const chunk = await deps.lessons.chunk(version._id, chunkId);
       if (chunk === undefined) throw new LecternError('NOT_FOUND', notFound);
-      if (!isPreview) setCacheControl(ctx, Number(expires));
+      // A text must not outlive its URL in a cache, so browsers ask again, and get 304.
+      if (!isPreview) ctx.set('Cache-Control', 'private, no-cache');
       const etag = `"${chunkId}${encodingOf(ctx, [chunk]) === 'gzip' ? '-gzip' : ''}"`;
       ctx.set('ETag', etag);
       ctx.type = 'application/json';
@@ -101,10 +94,3 @@ export const getChunk = defineEndpoint(
       return written;
     },
 );
-
-/** @param expires Unix time of the URL's expiry, in seconds. */
-function setCacheControl(ctx: Context, expires: number): void {
-  const seconds = Math.max(0, Math.floor(expires - Date.now() / 1000));
-  const shared = Math.min(seconds, sharedCacheSeconds);
-  ctx.set('Cache-Control', `public, max-age=${seconds}, s-maxage=${shared}, immutable`);
-}

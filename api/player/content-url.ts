@@ -1,5 +1,5 @@
 import type { SignedUrl } from '../../shared/media/asset-urls.ts';
-import { signChunksUrl, signContentUrl, signPreviewUrl } from '../../shared/media/content-urls.ts';
+import { signContentUrl, signPreviewUrl } from '../../shared/media/content-urls.ts';
 import type { ContentScope } from '../../shared/media/content-urls.ts';
 import { publicPath } from '../http/public-url.ts';
 import type { Config } from '../../shared/platform/config.ts';
@@ -19,7 +19,7 @@ export function contentUrl(
 ): SignedUrl {
   return kind === 'preview'
     ? signPreviewUrl(secrets.asset, of, expiresAt, config.publicUrl)
-    : signContentUrl(secrets.asset, of, { base: config.publicUrl });
+    : signContentUrl(secrets.asset, 'files', of, { base: config.publicUrl });
 }
 
 /** Signs the path of a version's chunks for the embed page, which loads them from its own origin. */
@@ -32,6 +32,6 @@ export function chunksUrl(
   const { url } =
     kind === 'preview'
       ? signPreviewUrl(secrets.asset, of, expiresAt, base)
-      : signChunksUrl(secrets.asset, of, { base });
+      : signContentUrl(secrets.asset, 'chunks', of, { base });
   return `${url}chunks/`;
 }

@@ -24,7 +24,7 @@ import {
   previewText,
 } from './authorize.ts';
 import { playerData, session, staleSession } from './bodies.ts';
-import { contentUrl } from './content-url.ts';
+import { chunksUrl, contentUrl } from './content-url.ts';
 import type { ContentUrlDependencies } from './content-url.ts';
 import { playerDataOptions, sendPlayerData } from './player-data.ts';
 import type { PlayerDataDependencies } from './player-data.ts';
@@ -272,6 +272,9 @@ const contentUrlBody = z
         'its public URL, otherwise a path.',
     }),
     expiresAt: time.meta({ description: 'The expiry, 60 to 90 minutes from now.' }),
+    chunksUrl: z
+      .string()
+      .meta({ description: 'For the embed page: the path of the steps, which expires with `base`.' }),
     versionId: uuid.meta({ description: 'The version of the files.' }),
   })
   .meta({ id: 'ContentAddress' });
@@ -302,8 +305,15 @@ export const getContentUrl = defineEndpoint(
   (deps: ContentUrlDependencies & { db: Database }) =>
     async ({ caller: token, query }) => {
       const { _id: versionId, lessonId } = await findVersionInPlay(deps.db, token, query.versionId);
-      const { url, expiresAt } = contentUrl(deps, token, { lessonId, versionId });
-      return { status: 200, body: { base: url, expiresAt: expiresAt.toISOString(), versionId } };
+      const of = { lessonId, versionId };
+      const { url, expiresAt } = contentUrl(deps, token, of);
+      const body = {
+        base: url,
+        expiresAt: expiresAt.toISOString(),
+        chunksUrl: chunksUrl(deps, token, of),
+        versionId,
+      };
+      return { status: 200, body };
     },
 );
 

@@ -29,13 +29,12 @@ export interface LessonBoot {
   learner: string;
   session: SessionRecord & Learner;
   lesson: LessonSkeleton;
-  /** The folder of the lesson's chunks. */
-  chunksUrl: string;
   /** The index of the chunk in `steps`, where the learner continues. */
   chunk: number;
   /** The JSON of the chunk's steps. */
   steps: string;
-  content: { base: string; expiresAt: string };
+  /** The folders of media and widgets, and of the chunks. */
+  content: { base: string; expiresAt: string; chunksUrl: string };
   /** Types of custom widgets that have a stylesheet; null or undefined if unknown. */
   styledWidgets?: string[] | null;
   sessionUrl: string;

@@ -8,13 +8,14 @@ const timeoutMs = 20_000;
 export type ChunkFault = 'failed' | 'gone';
 
 /**
- * Returns a function that loads a chunk of the lesson: from the browser's cache if it was loaded before, even on an
- * earlier visit. Concurrent calls for a chunk share one request.
+ * Returns a function that loads a chunk of the lesson. Concurrent calls for a chunk share one request.
+ *
+ * @param chunksUrl returns the latest URL, because each expires soon
  */
-export function chunkLoader({
-  chunksUrl,
-  lesson: { chunks, sections },
-}: Pick<LessonBoot, 'chunksUrl' | 'lesson'>): (index: number) => Promise<ChunkStep[] | ChunkFault> {
+export function chunkLoader(
+  { chunks, sections }: Pick<LessonBoot['lesson'], 'chunks' | 'sections'>,
+  chunksUrl: () => string,
+): (index: number) => Promise<ChunkStep[] | ChunkFault> {
   const loading = new Map<number, Promise<ChunkStep[] | ChunkFault>>();
   const failed = new Set<number>();
   const stepIds = sections.flatMap(({ steps }) => steps.map(({ id }) => id));
@@ -31,7 +32,7 @@ export function chunkLoader({
     const id = chunks[index]?.id;
     if (id === undefined) return 'gone';
     try {
-      const response = await fetch(`${chunksUrl}${id}`, {
+      const response = await fetch(`${chunksUrl()}${id}`, {
         credentials: 'omit',
         referrerPolicy: 'no-referrer',
         // The cache may hold the failed response: the login page of a network, or half a chunk.
@@ -40,7 +41,8 @@ export function chunkLoader({
       });
       const body: unknown = await response.json();
       if (response.ok) return isChunk(body, index) ? body : 'failed';
-      return [403, 404].includes(response.status) && isError(body) ? 'gone' : 'failed';
+      // 403: the URL expired while the device slept, and the page is renewing it.
+      return response.status === 404 && isError(body) ? 'gone' : 'failed';
     } catch {
       return 'failed';
     }

@@ -33,7 +33,8 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   addTheme(boot.theme?.css);
   const { versionId, language, launch } = boot;
   const positions = stepPositions(boot.lesson, () => JSON.parse(boot.steps) as ChunkStep[]);
-  const loadChunk = chunkLoader(boot);
+  let { chunksUrl } = boot.content;
+  const loadChunk = chunkLoader(boot.lesson, () => chunksUrl);
   const tab = newId();
   const store = queueStore(openStorage('localStorage'), boot.learner, tab);
   const client = sessionClient(boot, () => tokens.token());
@@ -300,8 +301,9 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     // A host page that does not follow the height now shows another part of the lesson.
     showVisible();
   }).observe(page);
-  renewContent(boot.content, client, (base) => {
-    content = new URL(base, location.href).href;
+  renewContent(boot.content, client, (renewed) => {
+    ({ chunksUrl } = renewed);
+    content = new URL(renewed.base, location.href).href;
     frame.post({ type: 'content', base: content });
   });
   addEventListener('online', () => {

@@ -48,13 +48,13 @@ export function tokenRenewal(
 }
 
 /**
- * Renews the URL of media and widgets before it expires. It checks the clock every minute and when the page is shown
+ * Renews the URLs of media, widgets and chunks before they expire. It checks the clock every minute and when the page is shown
  * again, because timers stop while a device sleeps.
  */
 export function renewContent(
   first: Pick<LessonBoot['content'], 'expiresAt'>,
   client: Pick<SessionClient, 'content' | 'now'>,
-  onRenewed: (base: string) => void,
+  onRenewed: (content: LessonBoot['content']) => void,
 ): void {
   let expiry = Date.parse(first.expiresAt);
   let isRenewing = false;
@@ -66,7 +66,7 @@ export function renewContent(
     isRenewing = false;
     if (content === undefined) return;
     expiry = Date.parse(content.expiresAt);
-    onRenewed(content.base);
+    onRenewed(content);
   }
 
   setInterval(() => void renewIfDue(), minuteMs);

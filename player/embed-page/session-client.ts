@@ -81,8 +81,11 @@ export function sessionClient(
     async content() {
       try {
         const response = await ask(boot.contentUrl, { token: token(), versionId: boot.versionId });
-        const { base, expiresAt } = (await response.json()) as Partial<LessonBoot['content']>;
-        return typeof base === 'string' && typeof expiresAt === 'string' ? { base, expiresAt } : undefined;
+        const given = (await response.json()) as Partial<LessonBoot['content']>;
+        const { base, expiresAt, chunksUrl } = given;
+        return [base, expiresAt, chunksUrl].every((value) => typeof value === 'string')
+          ? (given as LessonBoot['content'])
+          : undefined;
       } catch {
         return undefined;
       }

@@ -32,38 +32,23 @@ const halfHourSeconds = 1800;
  * (player/embed-page/renewal.ts).
  */
 const minSeconds = 3600;
+const maxSeconds = minSeconds + halfHourSeconds;
 
 /**
- * The period in which the steps of a version have the same URL, so that browsers find them in their caches. A long
- * period does not weaken revocation: anyone with the URL got it in a page of the lesson.
- */
-const chunkPeriodSeconds = 30 * 24 * 3600;
-
-/**
- * Returns a URL that is valid for 60 to 90 minutes. The expiry is rounded to the half hour, so that all learners of a
- * version get the same URL for half an hour, and caches recognize its files.
+ * Returns a URL of files or steps that is valid for 60 to 90 minutes. The expiry is rounded to the half hour, so that all
+ * learners of a version get the same URL for half an hour, and caches recognize its files.
  *
  * @param options.base precedes the path.
  */
 export function signContentUrl(
   secret: string,
+  kind: Exclude<ContentKind, 'preview'>,
   of: ContentScope,
   options: { base?: string | undefined; now?: number } = {},
 ): SignedUrl {
   const { base, now = Date.now() } = options;
   const expires = (Math.floor(now / 1000 / halfHourSeconds) + 1) * halfHourSeconds + minSeconds;
-  return signUntil(secret, 'files', of, { expires, base });
-}
-
-/** Returns a URL that opens a published version's steps for 30 to 60 days. @param options.base precedes the path. */
-export function signChunksUrl(
-  secret: string,
-  of: ContentScope,
-  options: { base?: string | undefined; now?: number } = {},
-): SignedUrl {
-  const { base, now = Date.now() } = options;
-  const expires = (Math.floor(now / 1000 / chunkPeriodSeconds) + 2) * chunkPeriodSeconds;
-  return signUntil(secret, 'chunks', of, { expires, base });
+  return signUntil(secret, kind, of, { expires, base });
 }
 
 /**
@@ -105,7 +90,9 @@ export function isContentUrl(
   const expected = Buffer.from(signatureOf(secret, kind, of, expires));
   const given = Buffer.from(signature);
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return false;
-  return Number(expires) * 1000 > now;
+  const leftSeconds = Number(expires) - now / 1000;
+  // A stolen secret must not sign URLs without end.
+  return leftSeconds > 0 && leftSeconds <= maxSeconds;
 }
 
 /** Returns a path for the log: without its signature, if it has one. */

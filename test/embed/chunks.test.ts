@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { bookSections } from '../../bench/books/book.ts';
 import type { LessonSkeleton } from '../../shared/lessons/lesson-skeleton.ts';
 import { markLessonDeleted } from '../../shared/models/lesson.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { markVersionsUnpublished } from '../../shared/models/lesson-version.ts';
+import { revokeTokens } from '../../shared/models/token-revocation.ts';
 import { Player, publishLesson } from '../player/player-lessons.ts';
 import { ask, jsonOf } from '../support/answers.ts';
 import { buildLearnerToken, buildPreviewToken } from '../support/factories.ts';
+import { testPepper } from '../support/harness.ts';
 import { useApi } from '../support/use.ts';
 import { bootOf, embedPath } from './embed-pages.ts';
 
@@ -20,7 +22,7 @@ const publish = (publishNow = true) =>
 interface Boot {
   lesson: LessonSkeleton;
   chunk: number;
-  chunksUrl: string;
+  content: { base: string; chunksUrl: string };
   steps: { id: string; content: object }[];
 }
 
@@ -28,8 +30,8 @@ async function openPage(version: LessonVersion, token = buildLearnerToken(versio
   return bootOf(await ask(api.url + embedPath(version, token))) as unknown as Boot;
 }
 
-function urlsOf({ lesson, chunksUrl }: Boot): string[] {
-  return lesson.chunks.map(({ id }) => `${api.url}${chunksUrl}${id}`);
+function urlsOf({ lesson, content }: Boot): string[] {
+  return lesson.chunks.map(({ id }) => `${api.url}${content.chunksUrl}${id}`);
 }
 
 let version: LessonVersion;
@@ -66,14 +68,11 @@ describe('the chunks of a book', () => {
     expect(JSON.stringify(later.lesson)).not.toContain('"Text"');
   });
 
-  test('are named after their bytes, and browsers keep them while their URL is valid', async () => {
+  test('are named after their bytes, and browsers ask again before they show one', async () => {
     const [url = ''] = urlsOf(boot);
     const plain = await ask(url, { headers: { 'accept-encoding': 'identity' } });
     expect(createHash('sha256').update(plain.body).digest('base64url')).toBe(boot.lesson.chunks[0]?.id);
-    const cached = /^public, max-age=(\d+), s-maxage=3600, immutable$/.exec(
-      plain.headers.get('cache-control') ?? '',
-    );
-    expect(Number(cached?.[1])).toBeGreaterThan(29 * 24 * 3600);
+    expect(plain.headers.get('cache-control')).toBe('private, no-cache');
     const zipped = await ask(url, { headers: { 'accept-encoding': 'gzip' } });
     expect(zipped.headers.get('content-encoding')).toBe('gzip');
     expect(zipped.body).toEqual(plain.body);
@@ -113,8 +112,7 @@ describe('the URL of a chunk', () => {
   });
 
   test('is not valid if it was signed for media', async () => {
-    const { content } = boot as unknown as { content: { base: string } };
-    const { pathname } = new URL(content.base, api.url);
+    const { pathname } = new URL(boot.content.base, api.url);
     const answer = await ask(`${api.url}${pathname}chunks/${boot.lesson.chunks[0]?.id}`);
     expect(answer.status).toBe(403);
   });
@@ -130,6 +128,19 @@ describe('the URL of a chunk', () => {
       await end(ending);
       expect((await ask(url)).status).toBe(404);
     }
+  });
+
+  test('expires at most two hours after the token was revoked, and is not renewed', async () => {
+    const token = buildLearnerToken(version, { learnerId: 'revoked', seconds: 86_400 });
+    const page = await openPage(version, token);
+    const [url = ''] = urlsOf(page);
+    const { organizationId, lessonId } = version;
+    await revokeTokens(api.db, testPepper, { organizationId, lessonId, learnerId: 'revoked' }, new Date());
+    const content = `${api.url}/api/public/lessons/${lessonId}/content?token=${token}`;
+    expect((await ask(content)).status).toBe(401);
+    vi.useFakeTimers({ now: Date.now() + 2 * 3600 * 1000, toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    expect((await ask(url)).status).toBe(403);
   });
 
   test('in a preview opens a draft, is not cached, and expires with the preview', async () => {

@@ -83,7 +83,7 @@ describe('the page of a lesson', () => {
       now: expect.any(String) as string,
       token: { expiresAt: new Date(expiryOf(token)).toISOString() },
       learner: expect.stringMatching(/^[\w-]{43}$/) as string,
-      content: { base, expiresAt },
+      content: { base, expiresAt, chunksUrl: expect.stringMatching(chunksPath(version)) as string },
       styledWidgets: [],
       sessionUrl: `${lesson}/session`,
       contentUrl: `${lesson}/content`,
@@ -95,7 +95,6 @@ describe('the page of a lesson', () => {
       lessonMessages: { language: 'fr', texts: jsonCopy(messagesWith('fr', ['lesson.', 'widget.'])) },
       session,
       chunk: 0,
-      chunksUrl: expect.stringMatching(chunksPath(version)) as string,
       ...divided((data as { lesson: PlayerLesson }).lesson),
     });
   });
@@ -187,10 +186,11 @@ describe('the page of a lesson', () => {
   test('with a path in the public URL all URLs of the page begin with it', async () => {
     const named = await api.startApi({ PUBLIC_URL: 'https://lessons.example/lectern/' });
     const answer = await ask(named + embedPath(version));
-    const { sessionUrl, contentUrl, chunksUrl, content } = bootOf(answer);
+    const { sessionUrl, contentUrl, content } = bootOf(answer);
+    const { base, chunksUrl } = content as { base: string; chunksUrl: string };
     for (const url of [sessionUrl, contentUrl]) expect(url).toMatch(/^\/lectern\/api\//);
     expect(chunksUrl).toMatch(chunksPath(version, '/lectern'));
-    expect((content as { base: string }).base).toMatch('https://lessons.example/lectern/content/v1/');
+    expect(base).toMatch('https://lessons.example/lectern/content/v1/');
     const page = answer.body.toString();
     for (const file of ['embed-page.js', 'frame.html']) {
       expect(page).toContain(`src="/lectern/player/${release.name}/${file}"`);
@@ -278,6 +278,7 @@ describe('a page that cannot play has the status of player-data, and a code:', (
       async () => {
         const lesson = await publish();
         await api.db.lessonContents.deleteMany({ versionId: lesson._id });
+        await api.db.preparedParts.deleteMany({ versionId: lesson._id });
         return { lesson };
       },
     ],

@@ -1,4 +1,4 @@
-import { signChunksUrl, signContentUrl } from '../../shared/media/content-urls.ts';
+import { signContentUrl } from '../../shared/media/content-urls.ts';
 import { testAssetSecret } from '../support/harness.ts';
 import type { AskOptions } from '../support/answers.ts';
 import { launchTokenOf, tokenOf, writeOf } from '../support/tenants.ts';
@@ -189,8 +189,8 @@ function endpointOf(name: string, { callers = ['bearer'], more = [], headers, qu
 
 /** Fills in the ids; the signature is the one that a tenant got for its own version. */
 function pathOf(pattern: string, ids: Ids, { ids: own }: Tenant): string {
-  const sign = pattern.endsWith(':chunkId') ? signChunksUrl : signContentUrl;
-  const [expires = '', signature = ''] = sign(testAssetSecret, own).url.split('/').slice(-3);
+  const kind = pattern.endsWith(':chunkId') ? 'chunks' : 'files';
+  const [expires = '', signature = ''] = signContentUrl(testAssetSecret, kind, own).url.split('/').slice(-3);
   const values: Record<string, string> = { ...ids, file: `${ids.widgetType}.js`, expires, signature };
   return pattern.replaceAll(/:(\w+)/g, (_, parameter: string) => {
     const value = values[parameter];

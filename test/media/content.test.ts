@@ -50,7 +50,7 @@ async function contentOf(token: string, query = ''): Promise<Content> {
 }
 
 function signed({ lessonId, _id: versionId }: LessonVersion, now = Date.now()) {
-  return signContentUrl(testAssetSecret, { lessonId, versionId }, { now });
+  return signContentUrl(testAssetSecret, 'files', { lessonId, versionId }, { now });
 }
 
 const mediumUrl = (id = mediaId) => `${api.url}${signed(version).url}media/${id}`;

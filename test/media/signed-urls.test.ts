@@ -4,7 +4,6 @@ import type { Asset } from '../../shared/media/asset-urls.ts';
 import {
   isContentUrl,
   redactContentSignature,
-  signChunksUrl,
   signContentUrl,
   signPreviewUrl,
 } from '../../shared/media/content-urls.ts';
@@ -103,12 +102,12 @@ describe('URLs of a version', () => {
     const [, , , lessonId = '', versionId = '', expires = '', signature = ''] = url.split('/');
     return { lessonId, versionId, expires, signature };
   }
-  const valid = partsOf(signContentUrl(secret, scope, { now: noon }).url);
+  const valid = partsOf(signContentUrl(secret, 'files', scope, { now: noon }).url);
 
   test('stay equal for half an hour, and are valid for 60 to 90 minutes', () => {
     for (const now of [noon, noon + 1, noon + hourMs / 4, noon + hourMs / 2 - 1]) {
-      const signed = signContentUrl(secret, scope, { now });
-      expect(signed).toEqual(signContentUrl(secret, scope, { now: noon }));
+      const signed = signContentUrl(secret, 'files', scope, { now });
+      expect(signed).toEqual(signContentUrl(secret, 'files', scope, { now: noon }));
       const lifetimeMs = signed.expiresAt.getTime() - now;
       expect(lifetimeMs).toBeGreaterThan(hourMs);
       expect(lifetimeMs).toBeLessThanOrEqual(1.5 * hourMs);
@@ -116,12 +115,16 @@ describe('URLs of a version', () => {
       expect(isContentUrl(secret, 'files', parts, signed.expiresAt.getTime() - 1)).toBe(true);
       expect(isContentUrl(secret, 'files', parts, signed.expiresAt.getTime())).toBe(false);
     }
-    expect(partsOf(signContentUrl(secret, scope, { now: noon + hourMs / 2 }).url)).not.toEqual(valid);
+    expect(partsOf(signContentUrl(secret, 'files', scope, { now: noon + hourMs / 2 }).url)).not.toEqual(
+      valid,
+    );
   });
 
   test('follow the public URL, and end with a slash', () => {
     const path = `/content/v1/${scope.lessonId}/${scope.versionId}/\\d+/[\\w-]{43}/`;
-    expect(signContentUrl(secret, scope, { base, now: noon }).url).toMatch(new RegExp(`^${base}${path}$`));
+    expect(signContentUrl(secret, 'files', scope, { base, now: noon }).url).toMatch(
+      new RegExp(`^${base}${path}$`),
+    );
   });
 
   test.each([
@@ -140,8 +143,8 @@ describe('URLs of a version', () => {
 
   test('for files, steps and previews do not open one another', () => {
     const urls = {
-      files: signContentUrl(secret, scope, { now: noon }),
-      chunks: signChunksUrl(secret, scope, { now: noon }),
+      files: signContentUrl(secret, 'files', scope, { now: noon }),
+      chunks: signContentUrl(secret, 'chunks', scope, { now: noon }),
       preview: signPreviewUrl(secret, scope, noon / 1000 + 60),
     };
     for (const [kind, { url }] of Object.entries(urls)) {
@@ -152,19 +155,20 @@ describe('URLs of a version', () => {
     }
   });
 
-  test('for steps stay equal for 30 days, and are valid for 30 to 60', () => {
-    const dayMs = 24 * hourMs;
-    const { url, expiresAt } = signChunksUrl(secret, scope, { now: noon });
-    const left = (expiresAt.getTime() - noon) / dayMs;
-    expect(left).toBeGreaterThan(30);
-    expect(left).toBeLessThanOrEqual(60);
-    const change = expiresAt.getTime() - 30 * dayMs;
-    expect(signChunksUrl(secret, scope, { now: change - 1 }).url).toBe(url);
-    expect(signChunksUrl(secret, scope, { now: change }).url).not.toBe(url);
+  test.each(['files', 'chunks'] as const)('for %s expire at most 90 minutes after a revocation', (kind) => {
+    for (let now = noon; now < noon + hourMs; now += hourMs / 7) {
+      const { expiresAt } = signContentUrl(secret, kind, scope, { now });
+      expect(expiresAt.getTime() - now).toBeLessThanOrEqual(1.5 * hourMs);
+    }
+  });
+
+  test('with a later expiry than Lectern signs are rejected, although their signature is valid', () => {
+    const { url } = signPreviewUrl(secret, scope, noon / 1000 + 30 * 24 * 3600);
+    expect(isContentUrl(secret, 'preview', partsOf(url), noon)).toBe(false);
   });
 
   test('are logged without their signature', () => {
-    const { url } = signContentUrl(secret, scope, { now: noon });
+    const { url } = signContentUrl(secret, 'files', scope, { now: noon });
     for (const path of [`${url}media/x`, url.slice(0, -1)]) {
       expect(redactContentSignature(path)).toBe(path.replace(valid.signature, '-'));
     }

@@ -7,8 +7,8 @@ export type AuditEntry = {
   /** Such as `learner.erase`; docs/privacy.md lists them. */
   action: string;
   actor: {
-    type: 'key' | 'user' | 'operator' | 'system';
-    /** The public key, the user’s id, or login and host of an operator. */
+    type: 'key' | 'user' | 'operator' | 'token' | 'system';
+    /** The public key, the user’s id, login and host of an operator, or the id of a token. */
     id: string;
   };
   target: {

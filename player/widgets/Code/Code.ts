@@ -9,7 +9,7 @@ import type { WidgetContext } from '../../widget.ts';
 export default defineWidget(
   'Code',
   (root, { props, context }) => {
-    const source = typeof props.code === 'string' ? props.code.replace(/\n+$/, '') : '';
+    const source = typeof props.code === 'string' ? props.code.trimEnd() : '';
     const code = element('code', {}, highlighted(props.highlighted, context) ?? source);
     const name = text(props.language);
     const figure = element('figure', { class: 'lectern-program' });

@@ -150,9 +150,10 @@ test("where the host page provides the token, the tab does not resume the previo
 
 test('a page that failed because of the server needs no other token after a reload', async () => {
   const version = await publishQuiz(lab);
-  const { lessonContents } = lab.api.db;
+  const { lessonContents, preparedParts } = lab.api.db;
   const contents = await lessonContents.find({ versionId: version._id }).lean();
   await lessonContents.deleteMany({ versionId: version._id });
+  await preparedParts.deleteMany({ versionId: version._id });
   const learner = await lab.open(version);
   expect(await learner.event('error')).toMatchObject({ code: 'server_error' });
   await lessonContents.insertMany(contents);
