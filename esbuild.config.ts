@@ -9,6 +9,7 @@ const entries = [
   'api/main.ts',
   'worker/main.ts',
   'cli/main.ts',
+  'shared/content-process.ts',
   'shared/embedded/client.ts',
   'shared/embedded/supervisor.ts',
   'shared/embedded/valkey-process.ts',

@@ -18,11 +18,9 @@ const entryBody = z
     action: z.string().meta({ description: 'Such as `learner.erase`; docs/privacy.md lists them.' }),
     actor: z.strictObject({
       type: z.enum(['key', 'user', 'operator', 'token', 'system']),
-      id: z
-        .string()
-        .meta({
-          description: 'The public key, the user’s id, login and host of an operator, or the id of a token.',
-        }),
+      id: z.string().meta({
+        description: 'The public key, the user’s id, login and host of an operator, or the id of a token.',
+      }),
     }),
     target: z
       .strictObject({

@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import { findAnswerColumns } from '../../shared/learners/answer-columns.ts';
 import { answersAsCsv, learnersAsCsv, learnersAsNdjson } from '../../shared/learners/learner-tables.ts';
 import { presentLearner } from '../../shared/learners/listed-learner.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { learnersOf } from '../../shared/models/learner-list.ts';
 import type { ListedLearner } from '../../shared/models/learner-list.ts';
 import { findLessonVersion } from '../../shared/models/lesson-list.ts';
-import { findContent } from '../../shared/models/lesson-content.ts';
 import { lessonExists } from '../../shared/models/lesson.ts';
 import { findPlayedVersion } from '../../shared/models/lesson-version.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
@@ -233,10 +233,10 @@ export const answersCsv = defineEndpoint(
       query.version === undefined
         ? await findPlayedVersion(deps.db, organizationId, params.lessonId, null)
         : await findLessonVersion(deps.db, organizationId, params.lessonId, query.version);
-    const content = version && (await findContent(deps.db, version._id));
-    if (content === null) throw new LecternError('NOT_FOUND', 'Version not found');
+    const questions = version && (await findAnswerColumns(deps.db, version));
+    if (questions === null) throw new LecternError('NOT_FOUND', 'Version not found');
     deps.learnerStreams.send(ctx, organizationId, {
-      chunks: () => answersAsCsv(take(learners, limit), content),
+      chunks: () => answersAsCsv(take(learners, limit), questions),
       type: csvType,
       fileName: 'answers.csv',
     });

@@ -1,8 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { usedWidgetTypes } from '../../shared/lessons/blocks.ts';
-import { mediaReferences } from '../../shared/lessons/media-references.ts';
 import type { Database } from '../../shared/models/database.ts';
-import { findContent } from '../../shared/models/lesson-content.ts';
+import { findContentUses } from '../../shared/player/prepared-lessons.ts';
 
 /** The number of ids and types kept in memory, for all versions together. */
 const maxNames = 100_000;
@@ -23,15 +21,12 @@ export class ContentUses {
     this.#cache = new LRUCache<string, Uses>({
       maxSize: maxNames,
       sizeCalculation: ({ media, widgetTypes }) => media.size + widgetTypes.size + 1,
-      // Content never changes. Concurrent requests for one version share one read of it.
+      // Content never changes. Concurrent requests for one version share one read.
       fetchMethod: async (versionId) => {
-        const content = await findContent(db, versionId);
-        if (content === null) return undefined;
-        return {
-          // Copies, because a substring keeps its whole text in memory.
-          media: new Set(structuredClone(mediaReferences(content))),
-          widgetTypes: new Set(usedWidgetTypes(content)),
-        };
+        const uses = await findContentUses(db, versionId);
+        return uses === null
+          ? undefined
+          : { media: new Set(uses.media), widgetTypes: new Set(uses.widgetTypes) };
       },
     });
   }

@@ -2,7 +2,8 @@ import type { Context } from 'koa';
 import { z } from 'zod';
 import { playerLessonOpening } from '../../shared/lessons/player-lesson.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import type { LessonFacts, PreparedLessons } from '../../shared/player/prepared-lessons.ts';
+import type { LessonFacts } from '../../shared/player/prepare-lesson.ts';
+import type { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
 import type { CompressionBudget } from '../http/compression-budget.ts';
 import { sendTexts } from '../http/send-texts.ts';
 

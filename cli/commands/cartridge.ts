@@ -58,7 +58,7 @@ export function addCartridgeCommand(command: Command): void {
 
 /** Returns links to the published lessons, the oldest lesson first. @throws {LecternError} for too many. */
 async function linksOf(db: Database, organizationId: string, playsNewest: boolean): Promise<CartridgeLink[]> {
-  const { isGraded } = await import('../../worker/exports/profiles/cartridge.ts');
+  const { isGraded } = await import('../../shared/exports/lesson-texts.ts');
   const links: CartridgeLink[] = [];
   let after: ListPosition | null = null;
   do {

@@ -1,11 +1,9 @@
-import { usedWidgetTypes } from '../../shared/lessons/blocks.ts';
 import { isCoreWidget } from '../../shared/lessons/core-widgets.ts';
-import { playabilityErrors } from '../../shared/lessons/playability.ts';
 import { checkPackageFiles } from '../../shared/packages/check-files.ts';
 import { packageLimits } from '../../shared/packages/import.ts';
-import type { LessonPackage } from '../../shared/packages/lesson-package.ts';
+import type { CheckedPackage } from '../../shared/packages/lesson-package.ts';
+import { openPackage } from '../../shared/packages/open-package.ts';
 import { withPackageFaults } from '../../shared/packages/package-error.ts';
-import { readPackage } from '../../shared/packages/read-package.ts';
 import type { CommandContext } from '../installation/context.ts';
 import { blockedMedia } from '../../shared/publishing/check-version.ts';
 import type { VersionCheck } from '../../shared/publishing/check-version.ts';
@@ -13,7 +11,7 @@ import { unavailableWidgets } from '../../shared/widgets/unavailable-widgets.ts'
 import { withDownloader } from '../../shared/media/downloads/downloader.ts';
 
 export interface PackageCheck extends VersionCheck {
-  package: Pick<LessonPackage, 'lessonId' | 'versionId' | 'versionNumber' | 'slug' | 'title'>;
+  package: Pick<CheckedPackage, 'lessonId' | 'versionId' | 'versionNumber' | 'slug' | 'title'>;
 }
 
 /**
@@ -27,14 +25,14 @@ export async function checkPackage(
 ): Promise<PackageCheck> {
   const limits = packageLimits(config);
   return withPackageFaults(`Cannot import ${path}`, async () => {
-    const read = await readPackage(path, { limits });
+    const run = { organizationId: 'this command', signal };
+    const read = await openPackage({ path, options: { limits }, asNew: false }, run);
     await checkPackageFiles(read);
-    const { lessonId, versionId, versionNumber, slug, title, content, media, warnings } = read;
+    const { lessonId, versionId, versionNumber, slug, title, media, warnings } = read;
     const externalMedia = media.flatMap(({ id, sourceUrl }) =>
       sourceUrl === undefined ? [] : [{ id, sourceUrl }],
     );
-    const types = usedWidgetTypes(content);
-    const errors = playabilityErrors(content);
+    const { widgetTypes: types, playabilityErrors: errors } = read.lesson;
     // Imports accept them with a warning.
     const warnedErrors = new Set(errors.map(({ message }) => `lesson.json: ${message}`));
     const byUrl = read.externalWidgets.filter(({ type }) => types.includes(type));
@@ -45,16 +43,14 @@ export async function checkPackage(
         ...warnings.filter((warning) => !warnedErrors.has(warning)),
         ...foreignWidgets(read, types),
         ...blockedMedia(config, externalMedia),
-        ...(await withDownloader(config, (downloader) =>
-          unavailableWidgets({ downloader, organizationId: 'this command', signal }, byUrl),
-        )),
+        ...(await withDownloader(config, (downloader) => unavailableWidgets({ downloader, ...run }, byUrl))),
       ],
       externalMedia,
     };
   });
 }
 
-function foreignWidgets({ widgets, externalWidgets }: LessonPackage, types: string[]): string[] {
+function foreignWidgets({ widgets, externalWidgets }: CheckedPackage, types: string[]): string[] {
   const brought = new Set([...widgets, ...externalWidgets].map(({ type }) => type));
   return types
     .filter((type) => !isCoreWidget(type) && !brought.has(type))

@@ -3,7 +3,6 @@ import { answerText } from '../learners/answer-columns.ts';
 import { csv } from '../learners/learner-tables.ts';
 import type { Cell } from '../learners/learner-tables.ts';
 import type { Database } from '../models/database.ts';
-import { findContent } from '../models/lesson-content.ts';
 import { findLesson } from '../models/lesson.ts';
 import { kindsOf, readRecords } from '../models/learner-records.ts';
 import { findOrganization } from '../models/organization.ts';
@@ -13,7 +12,8 @@ import { jsonPieces } from '../platform/raw-json.ts';
 import { itemsFromJson } from '../progress/state.ts';
 import { pseudonymOf } from '../tokens/learner-subject.ts';
 import type { LearnerSubject } from '../tokens/learner-subject.ts';
-import { interactionKey, versionTextOf } from '../xapi/interactions.ts';
+import { findVersionText } from '../xapi/find-version-text.ts';
+import { interactionKey } from '../xapi/interactions.ts';
 import { downstreamOf } from './erase.ts';
 import { commonFiles, exportReadme, recordFiles } from './export-readme.ts';
 import { exportedFields, originOf } from './exported-fields.ts';
@@ -165,12 +165,15 @@ function isoOf(time: Date | null): string | null {
 /** The number of rows that are formatted at once. Other requests wait meanwhile. */
 const rowsPerChunk = 50;
 
-const answerFields = ['lessonId', 'versionId', 'items'] as const;
+const answerFields = ['organizationId', 'lessonId', 'versionId', 'items'] as const;
 
-type AnsweredRecord = Pick<OwnedProgress, 'lessonId' | 'versionId'> & { itemGroups: Buffer[] };
+type AnsweredRecord = Pick<OwnedProgress, 'organizationId' | 'lessonId' | 'versionId'> & {
+  itemGroups: Buffer[];
+};
 
 /** Divides the items of a record into JSON arrays, whose rows are formatted at once. */
 function withItemGroups({
+  organizationId,
   lessonId,
   versionId,
   items,
@@ -179,16 +182,15 @@ function withItemGroups({
   const itemGroups: Buffer[] = [];
   for (let from = 0; from < elements.length; from += rowsPerChunk)
     itemGroups.push(Buffer.from(arrayText(elements.slice(from, from + rowsPerChunk))));
-  return { lessonId, versionId, itemGroups };
+  return { organizationId, lessonId, versionId, itemGroups };
 }
 
 async function* answerRows(db: Database, records: AsyncIterable<AnsweredRecord>): AsyncGenerator<string> {
   const columns = ['lesson', 'step', 'question', 'answer', 'points', 'maxPoints', 'answered', 'tries'];
   yield csv([[...columns, 'lessonId', 'stepId', 'questionId']]);
-  for await (const { lessonId, versionId, itemGroups } of records) {
+  for await (const { organizationId, lessonId, versionId, itemGroups } of records) {
     if (itemGroups.length === 0) continue;
-    const content = await findContent(db, versionId);
-    const text = content === null ? null : versionTextOf(content);
+    const text = await findVersionText(db, { organizationId, versionId });
     const titles = new Map(text?.steps.map(({ id, title }) => [id, title]));
     for (const group of itemGroups) {
       const rows = itemsFromJson(group.toString()).map((item): Cell[] => {

@@ -2,8 +2,12 @@ import { isCoreWidget, isOpenQuestion, scoringOf } from '../lessons/core-widgets
 import { recordOf } from '../lessons/json-values.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { partIdOf } from '../lessons/scoring/scoring.ts';
+import type { Database } from '../models/database.ts';
+import { findContentParts, parseContent } from '../models/lesson-content.ts';
+import type { LessonVersion } from '../models/lesson-version.ts';
+import { runTask } from '../platform/tasks.ts';
 import { outlineOf, widgetKey } from '../progress/outline.ts';
-import { interactionKey, versionTextOf } from '../xapi/interactions.ts';
+import { groupsOf, interactionKey, versionTextOf } from '../xapi/interactions.ts';
 import type { Interaction, InteractionPart } from '../xapi/interactions.ts';
 
 /** A column of a table of answers. */
@@ -12,12 +16,32 @@ export interface AnswerColumn {
   key: string;
   /** Begins with the numbers of step and question, and ends with the ids of step and block. */
   title: string;
-  /** Returns an answer as text for people, with the texts of choices instead of their ids. */
-  textOf: (answer: unknown) => string;
+  /** For {@link answerText}. */
+  interaction: Interaction | undefined;
 }
 
-/** Returns a column for each block of a version that learners can answer, in reading order. */
-export function readQuestions(content: LessonContent): AnswerColumn[] {
+const columnsPerPart = 250;
+
+/** The task that returns the columns of a stored content. */
+export async function* answerColumnsTask(parts: Buffer[]): AsyncGenerator<AnswerColumn[]> {
+  yield* groupsOf(answerColumnsOf(await parseContent(parts)), columnsPerPart);
+}
+
+/**
+ * Returns a column for each block of a version that learners can answer, in reading order; null if the version has no
+ * content.
+ */
+export async function findAnswerColumns(
+  db: Database,
+  { _id: versionId, organizationId }: Pick<LessonVersion, '_id' | 'organizationId'>,
+): Promise<AnswerColumn[] | null> {
+  const parts = await findContentParts(db, versionId);
+  if (parts === null) return null;
+  const run = { what: `Reading the version ${versionId}`, organizationId };
+  return (await runTask<AnswerColumn[]>('answerColumns', parts, run)).flat();
+}
+
+function answerColumnsOf(content: LessonContent): AnswerColumn[] {
   const { interactions } = versionTextOf(content);
   const steps = outlineOf(content).sections.flatMap((section) => section.steps);
   return steps.flatMap(({ id: stepId, widgets }, step) =>
@@ -29,7 +53,7 @@ export function readQuestions(content: LessonContent): AnswerColumn[] {
         return {
           key: widgetKey(stepId, widgetId),
           title: `${title} (${stepId}/${widgetId})`,
-          textOf: (answer: unknown) => answerText(interaction, answer),
+          interaction,
         };
       }),
   );

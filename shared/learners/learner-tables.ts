@@ -1,12 +1,13 @@
 import { stringify } from 'csv-stringify/sync';
-import type { LessonContent } from '../lessons/lesson-content.ts';
 import type { ListedLearner } from '../models/learner-list.ts';
 import { widgetKey } from '../progress/outline.ts';
-import { readQuestions } from './answer-columns.ts';
+import { answerText } from './answer-columns.ts';
+import type { AnswerColumn } from './answer-columns.ts';
 import { learnerColumns, presentLearner } from './listed-learner.ts';
 
 /** The number of rows that are formatted at once. Larger chunks delay other requests; smaller ones cost more writes. */
 const rowsPerChunk = 200;
+const cellsPerChunk = 10_000;
 
 export type Cell = string | number | null;
 
@@ -32,20 +33,22 @@ const identifying = [
 /**
  * Yields the answers of learners as CSV: a row for each learner, and a column for each question of a version. Learners
  * must have been read with their answers.
+ *
+ * @param questions as `findAnswerColumns` returns them
  */
 export async function* answersAsCsv(
   learners: AsyncIterable<ListedLearner>,
-  content: LessonContent,
+  questions: readonly AnswerColumn[],
 ): AsyncGenerator<string> {
-  const questions = readQuestions(content);
   yield csv([[...identifying, ...questions.map(({ title }) => title)]]);
-  for await (const rows of chunks(learners)) {
+  const rowsAtOnce = Math.ceil(Math.min(rowsPerChunk, cellsPerChunk / (questions.length + 1)));
+  for await (const rows of chunks(learners, rowsAtOnce)) {
     yield csv(
       rows.map((learner) => {
         const given = answersOf(learner);
-        const answers = questions.map(({ key, textOf }): Cell => {
+        const answers = questions.map(({ key, interaction }): Cell => {
           const answer = given.get(key);
-          return answer === undefined ? null : textOf(answer);
+          return answer === undefined ? null : answerText(interaction, answer);
         });
         return [...cellsOf(learner, identifying), ...answers];
       }),
@@ -71,10 +74,10 @@ export function csv(rows: readonly Cell[][]): string {
   return stringify(rows as Cell[][], options);
 }
 
-async function* chunks<T>(entries: AsyncIterable<T>): AsyncGenerator<T[]> {
+async function* chunks<T>(entries: AsyncIterable<T>, length = rowsPerChunk): AsyncGenerator<T[]> {
   let chunk: T[] = [];
   for await (const entry of entries) {
-    if (chunk.push(entry) < rowsPerChunk) continue;
+    if (chunk.push(entry) < length) continue;
     yield chunk;
     chunk = [];
   }

@@ -10,9 +10,29 @@ export type UrlUse = MediaKind | 'link';
 /** Returns the replacement of a URL; null to keep the URL. */
 export type ReplaceUrl = (url: string, use: UrlUse) => string | null;
 
-/** Beyond these limits, an HTML parser's work grows with the square of the text. Browsers nest 512 levels. */
+/** Beyond this limit, an HTML parser's work grows with the square of the text. Browsers nest 512 levels. */
 const maxDepth = 512;
-const maxElements = 100_000;
+
+/** The maximum number of elements in all HTML texts of a lesson: a parser reopens unclosed ones in each paragraph. */
+const maxElements = 250_000;
+
+/** Counts the elements of a lesson. */
+export class ElementCount {
+  #elements = 0;
+
+  /** @throws {TooManyElements} */
+  add(): void {
+    this.#elements += 1;
+    if (this.#elements > maxElements) throw new TooManyElements();
+  }
+}
+
+/** Reports a lesson whose HTML would take too long to parse. */
+export class TooManyElements extends LecternError {
+  constructor() {
+    super('INVALID_CONTENT', `The HTML of the lesson has more than ${maxElements} elements`);
+  }
+}
 
 /** Texts without such an attribute are not parsed. */
 const mayLoad = /(?:src|srcset|poster|href)\s*=/i;
@@ -31,12 +51,13 @@ export interface Edit {
  * Replaces the URLs that a browser loads to show an HTML text, and those of links. The former are `src`, `srcset` and
  * `poster` of pictures, video and audio, and `href` of pictures in SVG. Keeps everything else byte for byte.
  *
- * @throws {LecternError} INVALID_CONTENT for HTML with more than 100,000 elements, or more than 512 levels
+ * @param elements counts those of all texts of the lesson
+ * @throws {LecternError} INVALID_CONTENT for HTML with more than 512 levels; {@link TooManyElements}
  */
-export function replaceMediaUrls(html: string, replace: ReplaceUrl): string {
+export function replaceMediaUrls(html: string, replace: ReplaceUrl, elements: ElementCount): string {
   if (!html.includes('<') || !mayLoad.test(html)) return html;
   const edits: Edit[] = [];
-  for (const element of elementsOf(parseHtml(html))) {
+  for (const element of elementsOf(parseHtml(html, elements))) {
     for (const { name, use } of urlAttributes(element)) {
       const edit = editOf(html, element, name, (value) =>
         name === 'srcset' ? replaceCandidates(value, use, replace) : replace(value.trim(), use),
@@ -63,21 +84,22 @@ export function edited(html: string, edits: Edit[]): string {
 /**
  * Parses HTML as browsers do, with positions in the source.
  *
- * @throws {LecternError} INVALID_CONTENT for HTML with more than 100,000 elements, or more than 512 levels
+ * @param elements counts those of all texts of the lesson
+ * @throws {LecternError} INVALID_CONTENT for HTML with more than 512 levels; {@link TooManyElements}
  */
-export function parseHtml(html: string): DefaultTreeAdapterTypes.DocumentFragment {
+export function parseHtml(html: string, elements: ElementCount): DefaultTreeAdapterTypes.DocumentFragment {
   const depths = new WeakMap<object, number>();
-  let elements = 0;
   const appended = (parent: object, child: object) => {
     const depth = (depths.get(parent) ?? 0) + 1;
-    if (depth > maxDepth) throw tooMuch(`is nested deeper than ${maxDepth} levels`);
+    if (depth > maxDepth) {
+      throw new LecternError('INVALID_CONTENT', `The HTML is nested deeper than ${maxDepth} levels`);
+    }
     depths.set(child, depth);
   };
   const treeAdapter: typeof defaultTreeAdapter = {
     ...defaultTreeAdapter,
     createElement(...args) {
-      elements += 1;
-      if (elements > maxElements) throw tooMuch(`has more than ${maxElements} elements`);
+      elements.add();
       return defaultTreeAdapter.createElement(...args);
     },
     appendChild(parent, child) {
@@ -90,10 +112,6 @@ export function parseHtml(html: string): DefaultTreeAdapterTypes.DocumentFragmen
     },
   };
   return parseFragment(html, { sourceCodeLocationInfo: true, scriptingEnabled: false, treeAdapter });
-}
-
-function tooMuch(fault: string): LecternError {
-  return new LecternError('INVALID_CONTENT', `The HTML ${fault}`);
 }
 
 function* elementsOf(root: Node): Generator<Element> {

@@ -34,6 +34,9 @@ function numericFaults({ correct, tolerance, points }: Record<string, unknown>):
 /** Finds gaps that learners cannot fill, and blanks that they do not see. */
 function blankFaults({ text, blanks, wordBank, distractors }: Record<string, unknown>): string[] {
   const gaps = gapIds(textOf(text));
+  const shown = new Set<string>();
+  const repeated = new Set<string>();
+  for (const gap of gaps) (shown.has(gap) ? repeated : shown).add(gap);
   const { ids, faults } = namedParts(blanks, 'blank');
   for (const [index, blank] of listOf(blanks).entries()) {
     if (acceptedIn(recordOf(blank).answers).length > 0) continue;
@@ -41,11 +44,10 @@ function blankFaults({ text, blanks, wordBank, distractors }: Record<string, unk
       `blank ${index + 1} needs answers: a list of texts of at most ${maxBlankCharacters} characters, such as ["tide"]`,
     );
   }
-  for (const id of new Set(gaps))
-    if (!ids.has(id)) faults.push(`the gap [[${id}]] has no blank with this id`);
+  for (const id of shown) if (!ids.has(id)) faults.push(`the gap [[${id}]] has no blank with this id`);
   for (const id of ids)
-    if (!gaps.includes(id)) faults.push(`the text has no gap [[${id}]] for the blank ${quote(id)}`);
-  for (const id of new Set(gaps.filter((gap, index) => gaps.indexOf(gap) !== index))) {
+    if (!shown.has(id)) faults.push(`the text has no gap [[${id}]] for the blank ${quote(id)}`);
+  for (const id of repeated) {
     faults.push(`the text has the gap [[${id}]] twice; only the first is shown`);
   }
   if (gaps.length === 0) faults.push('the text has no gap such as [[1]], so learners cannot answer it');

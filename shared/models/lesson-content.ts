@@ -2,7 +2,7 @@ import { Schema } from 'mongoose';
 import type { Model, Types } from 'mongoose';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { schemaOptions } from '../platform/mongo.ts';
-import { fromGzipParts, toGzipParts } from './gzip-parts.ts';
+import { fileOf, fromGzipParts, toGzipParts } from './gzip-parts.ts';
 
 /** A part of a version's lesson.json, compressed; media references are `media:<uuid>`. */
 export interface ContentPart {
@@ -38,17 +38,28 @@ const unfinishedBatch = 1000;
 /**
  * Stores the content of a version, before the version itself; {@link markContentFinished} must follow. It never changes
  * afterward.
+ *
+ * @param parts as {@link contentParts} returns them
  */
 export async function insertContent(
   db: LessonContentDb,
   versionId: string,
-  content: LessonContent,
+  parts: readonly Buffer[],
 ): Promise<void> {
-  const parts = await toGzipParts(JSON.stringify(content));
   for (const [part, data] of parts.entries()) {
     const unfinishedSince = part === 0 ? new Date() : null;
     await db.lessonContents.create({ versionId, part, data, unfinishedSince });
   }
+}
+
+/** Returns the file of a content, in parts: a task may take as long as the content is large. */
+export function contentParts(content: LessonContent): Promise<Buffer[]> {
+  return toGzipParts(JSON.stringify(content));
+}
+
+/** Returns the content in these parts: a task may take as long as the content is large. */
+export async function parseContent(parts: readonly Buffer[]): Promise<LessonContent> {
+  return JSON.parse((await fromGzipParts(parts.map((data) => ({ data })))).toString('utf8')) as LessonContent;
 }
 
 /** Records that the version of a content exists. */
@@ -56,15 +67,20 @@ export async function markContentFinished(db: LessonContentDb, versionId: string
   await db.lessonContents.updateOne({ versionId, part: 0 }, { unfinishedSince: null });
 }
 
-/** Returns the content of a version; null if there is none. */
-export async function findContent(db: LessonContentDb, versionId: string): Promise<LessonContent | null> {
+/** Returns the parts of a version's content, for {@link parseContent}; null if there are none. */
+export async function findContentParts(db: LessonContentDb, versionId: string): Promise<Buffer[] | null> {
   const parts = await db.lessonContents
     .find({ versionId })
     .sort({ part: 1 })
     .lean<{ data: Types.Buffer }[]>()
     .exec();
-  if (parts.length === 0) return null;
-  return JSON.parse((await fromGzipParts(parts)).toString('utf8')) as LessonContent;
+  return parts.length === 0 ? null : parts.map(({ data }) => fileOf([{ data }]));
+}
+
+/** Returns the content of a version; null if there is none. */
+export async function findContent(db: LessonContentDb, versionId: string): Promise<LessonContent | null> {
+  const parts = await findContentParts(db, versionId);
+  return parts && parseContent(parts);
 }
 
 export async function deleteContent(db: LessonContentDb, versionId: string): Promise<void> {

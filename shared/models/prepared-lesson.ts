@@ -7,10 +7,19 @@ import { fileOf, fromGzipParts, partsOf } from './gzip-parts.ts';
 
 /**
  * The texts prepared once from a version's content: the lesson for players, its skeleton and chunks for the embed page,
- * and facts for requests.
+ * facts for requests, and the media and widgets that it uses.
  */
-export type PreparedKind = 'lesson' | 'skeleton' | 'facts' | ChunkKind;
+export type PreparedKind = 'lesson' | 'skeleton' | 'facts' | 'uses' | ChunkKind;
 export type ChunkKind = `chunk-${string}`;
+
+/** The format of prepared lessons. Increment it with each change. */
+export const preparedFormat = 8;
+
+export interface PreparedText {
+  kind: PreparedKind;
+  /** The file of a {@link GzipText}. */
+  file: Buffer;
+}
 
 /** A part of a prepared text, compressed JSON. */
 export interface PreparedPart {
@@ -45,10 +54,14 @@ preparedPartSchema.index({ versionId: 1, format: 1, kind: 1, part: 1 }, { unique
 export async function findPrepared(
   db: PreparedLessonDb,
   versionId: string,
-  format: number,
   kind: PreparedKind,
 ): Promise<GzipText | null> {
-  return textOf(await partsIn(db, { versionId, format, kind }));
+  return textOf(await partsIn(db, { versionId, format: preparedFormat, kind }));
+}
+
+/** Deletes the texts of an import that failed. */
+export async function deletePrepared(db: PreparedLessonDb, versionId: string): Promise<void> {
+  await db.preparedParts.deleteMany({ versionId });
 }
 
 /**
@@ -89,10 +102,10 @@ async function textOf(parts: PreparedPart[]): Promise<GzipText | null> {
 export async function savePrepared(
   db: PreparedLessonDb,
   versionId: string,
-  format: number,
-  { kind, text }: { kind: PreparedKind; text: GzipText },
+  { kind, file }: PreparedText,
 ): Promise<void> {
-  const parts = partsOf(text.file);
+  const format = preparedFormat;
+  const parts = partsOf(file);
   for (const [part, data] of parts.entries()) {
     await upsertSafely(() =>
       db.preparedParts.updateOne(

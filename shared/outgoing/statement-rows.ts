@@ -2,12 +2,12 @@ import { LRUCache } from 'lru-cache';
 import type { ProgressEvent } from '../events/progress-events.ts';
 import type { Database } from '../models/database.ts';
 import type { NewDelivery } from '../models/event-delivery.ts';
-import { findContent } from '../models/lesson-content.ts';
 import { findPlatform } from '../models/lti-platform.ts';
 import type { XapiDestination } from '../models/xapi-destination.ts';
+import { LimitExceeded } from '../platform/limited-process.ts';
 import { uuidV5 } from '../platform/uuid.ts';
 import { saltOf } from '../xapi/destinations.ts';
-import { versionTextOf } from '../xapi/interactions.ts';
+import { findVersionText } from '../xapi/find-version-text.ts';
 import type { Interaction, VersionText } from '../xapi/interactions.ts';
 import { statementsOf } from '../xapi/statements.ts';
 
@@ -55,7 +55,10 @@ export async function statementRows(
   const subject = {
     ...{ recordId, lessonId, learnerId, event, publicUrl: deps.publicUrl },
     homePage: await homePageOf(deps, homePages, write.platformId),
-    text: await findVersionText(deps.db, event.versionId),
+    text: await cachedVersionText(deps.db, {
+      organizationId: write.organizationId,
+      versionId: event.versionId,
+    }),
   };
   return targets.flatMap((destination) => {
     const { verbs, passingScore } = destination;
@@ -92,15 +95,21 @@ async function homePageOf(
   return homePage;
 }
 
-async function findVersionText(db: Database, versionId: string): Promise<VersionText> {
+async function cachedVersionText(
+  db: Database,
+  of: { organizationId: string; versionId: string },
+): Promise<VersionText> {
   const cache = caches.get(db) ?? newCache();
   caches.set(db, cache);
-  const cached = cache.get(versionId);
+  const cached = cache.get(of.versionId);
   if (cached !== undefined) return cached;
-  const content = await findContent(db, versionId);
-  const text = content === null ? unknownVersion : versionTextOf(content);
-  cache.set(versionId, text);
-  return text;
+  const text = await findVersionText(db, of).catch((error: unknown) => {
+    // Statements without texts are better than none.
+    if (!(error instanceof LimitExceeded)) throw error;
+    return null;
+  });
+  cache.set(of.versionId, text ?? unknownVersion);
+  return text ?? unknownVersion;
 }
 
 function newCache(): LRUCache<string, VersionText> {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { sniffBytes } from '../media/downloads/content-types.ts';
 import { isSvg } from '../media/svg.ts';
 import { drawingOf, realType } from './import-media.ts';
-import type { LessonPackage, PackageFile } from './lesson-package.ts';
+import type { PackageFile, PackageFiles } from './lesson-package.ts';
 import { checkDigest } from './checked-stream.ts';
 import { PackageError } from './package-error.ts';
 
@@ -11,7 +11,7 @@ import { PackageError } from './package-error.ts';
  *
  * @throws {PackageError} naming every file that is damaged, empty, or different from its description in manifest.json
  */
-export async function checkPackageFiles({ media, widgets }: LessonPackage): Promise<void> {
+export async function checkPackageFiles({ media, widgets }: PackageFiles): Promise<void> {
   const faults: string[] = [];
   const check = async (file: PackageFile | undefined, sha256?: string, declared?: { mimeType: string }) => {
     if (file === undefined) return;
@@ -20,7 +20,7 @@ export async function checkPackageFiles({ media, widgets }: LessonPackage): Prom
       checkDigest(file.path, digest, sha256);
       if (declared === undefined) return;
       const mimeType = await realType(declared, file.path, head);
-      if (isSvg(mimeType)) await drawingOf({}, file, await file.open());
+      if (isSvg(mimeType)) await drawingOf({}, file, file.open());
     } catch (error) {
       if (!(error instanceof PackageError)) throw error;
       faults.push(...error.faults);
@@ -38,7 +38,7 @@ async function readFile(file: PackageFile): Promise<{ digest: { sha256: string }
   const hash = createHash('sha256');
   const head: Buffer[] = [];
   let size = 0;
-  for await (const chunk of (await file.open()) as AsyncIterable<Buffer>) {
+  for await (const chunk of file.open() as AsyncIterable<Buffer>) {
     if (size < sniffBytes) head.push(Buffer.from(chunk.subarray(0, sniffBytes - size)));
     hash.update(chunk);
     size += chunk.length;

@@ -6,6 +6,7 @@ import { lessonBlocks, memberPath } from '../lessons/blocks.ts';
 import { coreWidgetProps } from '../lessons/core-widget-props.ts';
 import type { PropKind, PropKinds } from '../lessons/core-widget-props.ts';
 import { isCoreWidget } from '../lessons/core-widgets.ts';
+import { ElementCount } from '../lessons/html-media.ts';
 import { isRecord, listOf, quote, recordOf } from '../lessons/json-values.ts';
 import type { Block, LessonContent } from '../lessons/lesson-content.ts';
 import { codeOf, messageOf } from '../platform/errors.ts';
@@ -19,7 +20,7 @@ const maxSourceCharacters = 50_000;
 
 /** The timeouts of one formula or program, and of all in a lesson. A hostile source could take forever. */
 const blockTimeoutMs = 1_000;
-const lessonBudgetMs = 20_000;
+const lessonBudgetMs = 5_000;
 
 /** A conversion of one prop to another; throws for a source with a fault. */
 interface Conversion {
@@ -42,6 +43,7 @@ export function convertBlocks(content: LessonContent): string[] {
   const deadline = Date.now() + lessonBudgetMs;
   const toMathml = texConverter(deadline);
   const inText = content.lesson.inlineTex === false ? null : toMathml;
+  const tools: TextTools = { inText, elements: new ElementCount() };
   const conversions: Record<string, Conversion> = {
     Math: {
       ...{ from: 'latex', to: 'mathml', failure: 'is not valid LaTeX' },
@@ -51,7 +53,7 @@ export function convertBlocks(content: LessonContent): string[] {
   };
   const placeOf = blockPlaces(content);
   const warnings = Object.entries(overrides).flatMap(([type, settings]) =>
-    convertTexts(type, settings, inText).map(
+    convertTexts(type, settings, tools).map(
       (fault) => `The settings for all widgets of the type ${type}: ${fault}`,
     ),
   );
@@ -59,7 +61,7 @@ export function convertBlocks(content: LessonContent): string[] {
   for (const visit of lessonBlocks(content)) {
     const { block } = visit;
     // Before the LaTeX of a `Math` block becomes its MathML.
-    const faults = convertTexts(block.type, block.props, inText);
+    const faults = convertTexts(block.type, block.props, tools);
     const conversion = conversions[block.type ?? ''];
     const fault = conversion && convertBlock(block, overrides, conversion);
     if (fault !== undefined) faults.push(`${conversion?.from} ${fault}`);
@@ -110,21 +112,28 @@ function convertBlock(
   }
 }
 
+/** What converting the texts of a lesson needs. */
+interface TextTools {
+  /** Null if formulas in texts stay as they are. */
+  inText: TexConverter | null;
+  elements: ElementCount;
+}
+
 /** Converts the formulas in the texts of a core widget. Returns what cannot be converted. */
-function convertTexts(type: string | undefined, props: unknown, inText: TexConverter | null): string[] {
+function convertTexts(type: string | undefined, props: unknown, tools: TextTools): string[] {
   if (type === undefined || !isCoreWidget(type) || !isRecord(props)) return [];
-  return convertMembers(props, coreWidgetProps[type], inText, '');
+  return convertMembers(props, coreWidgetProps[type], tools, '');
 }
 
 function convertMembers(
   holder: Record<string, unknown>,
   kinds: PropKinds,
-  inText: TexConverter | null,
+  tools: TextTools,
   path: string,
 ): string[] {
   return Object.entries(kinds).flatMap(([name, kind]) =>
     Object.hasOwn(holder, name)
-      ? convertMember(holder, name, kind, inText, path === '' ? name : memberPath(path, name))
+      ? convertMember(holder, name, kind, tools, path === '' ? name : memberPath(path, name))
       : [],
   );
 }
@@ -133,24 +142,25 @@ function convertMember(
   holder: Record<string, unknown>,
   name: string,
   kind: PropKind,
-  inText: TexConverter | null,
+  tools: TextTools,
   path: string,
 ): string[] {
   const value = holder[name];
   if (typeof kind === 'object') {
-    if ('object' in kind) return isRecord(value) ? convertMembers(value, kind.object, inText, path) : [];
+    if ('object' in kind) return isRecord(value) ? convertMembers(value, kind.object, tools, path) : [];
     if (!Array.isArray(value)) return [];
     return (value as unknown[]).flatMap((entry, index) =>
-      isRecord(entry) ? convertMembers(entry, kind.list, inText, `${path}[${index}]`) : [],
+      isRecord(entry) ? convertMembers(entry, kind.list, tools, `${path}[${index}]`) : [],
     );
   }
   if (typeof value !== 'string' || (kind !== 'html' && kind !== 'text')) return [];
+  const { inText, elements } = tools;
   if (kind === 'text' && inText === null) return [];
   try {
     const { text, faults } =
       kind === 'text' && inText !== null
         ? convertFormulasInText(value, inText)
-        : convertFormulasInHtml(value, inText);
+        : convertFormulasInHtml(value, inText, elements);
     holder[name] = text;
     return faults.map((fault) => `${path}: ${fault}`);
   } catch (error) {
@@ -197,6 +207,19 @@ function withTimeout(run: () => string, deadline: number): string {
   return result;
 }
 
+/** The time of some languages' grammars grows with the square of such a gap. */
+const longGap = /\s{1000}/;
+
+/**
+ * Returns a source without the line breaks at its end. Each run of line breaks would be the start of a match of a regular
+ * expression, whose time would grow with the square of the source.
+ */
+function withoutEmptyLines(source: string): string {
+  let end = source.length;
+  while (source[end - 1] === '\n') end -= 1;
+  return source.slice(0, end);
+}
+
 /** The used part of highlight.js. Its own types would add browser types to the whole project. */
 interface Highlighter {
   getLanguage(this: void, name: string): unknown;
@@ -218,7 +241,8 @@ function highlighting(deadline: number): Conversion {
         'highlight.js/lib/common',
       ) as Highlighter);
       if (getLanguage(language) === undefined) throw new Error(`the language ${quote(language)} is unknown`);
-      const code = source.replace(/\n+$/, '');
+      if (longGap.test(source)) throw new Error('it has 1,000 spaces or line breaks in a row');
+      const code = withoutEmptyLines(source);
       return withTimeout(() => highlight(code, { language, ignoreIllegals: true }).value, deadline);
     },
     failure: 'is not highlighted',

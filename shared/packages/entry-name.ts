@@ -1,6 +1,14 @@
 import { isJunk } from 'junk';
 import { quote } from '../lessons/json-values.ts';
 
+/** A file of a package. */
+export interface SourceFile {
+  /** The path from the top of the package, with slashes: `media/cover.jpg`. */
+  readonly path: string;
+  /** Unpacked bytes. */
+  readonly size: number;
+}
+
 const maxLength = 1_024;
 const maxSegments = 32;
 

@@ -1,16 +1,12 @@
-import { constants, type Stats } from 'node:fs';
-import { lstat, open, readdir, realpath } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { lstat, readdir, realpath } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import type { Readable } from 'node:stream';
 
 import { entryNameFault, isIgnoredEntry, shownPath } from './entry-name.ts';
 import { packageListing, sourceOf } from './listing.ts';
 import { cannotRead, PackageError } from './package-error.ts';
-import type { PackageLimits, PackageSource, SourceFile } from './package-source.ts';
-
-interface FolderFile extends SourceFile {
-  readonly location: string;
-}
+import type { PackageLimits, PackageSource } from './package-source.ts';
+import type { PlainFile } from './plain-file.ts';
 
 /**
  * Opens a folder as a package. Accepts only plain files and folders; never follows links inside it.
@@ -21,15 +17,15 @@ export async function openFolderSource(path: string, limits: PackageLimits): Pro
   const label = basename(resolve(path)) || path;
   const root = await realpath(path).catch((error: unknown) => cannotRead(path, error));
   const { files, folders } = await walk(root, label, limits);
-  return sourceOf(packageListing(label, files, folders, limits), openPlainFile);
+  return sourceOf(packageListing(label, files, folders, limits), (file) => ({ archive: null, file }));
 }
 
 async function walk(
   root: string,
   label: string,
   limits: PackageLimits,
-): Promise<{ files: FolderFile[]; folders: string[] }> {
-  const files: FolderFile[] = [];
+): Promise<{ files: PlainFile[]; folders: string[] }> {
+  const files: PlainFile[] = [];
   const folders: string[] = [];
   const pending = [''];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
@@ -67,23 +63,4 @@ function kindOf(stats: Stats): string {
   if (stats.isFIFO()) return 'a named pipe';
   if (stats.isSocket()) return 'a socket';
   return 'a device';
-}
-
-/**
- * Opens a file, and checks again that it is a plain file: a link or a pipe may have replaced it or its folders since it
- * was listed.
- */
-async function openPlainFile(file: FolderFile): Promise<Readable> {
-  const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
-  const handle = await open(file.location, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  try {
-    const stats = await handle.stat();
-    if (!stats.isFile() || (await realpath(file.location)) !== file.location) {
-      throw new PackageError([`${shownPath(file.path)}: was replaced while the package was read`]);
-    }
-    return handle.createReadStream();
-  } catch (error) {
-    await handle.close();
-    throw error;
-  }
 }

@@ -10,7 +10,7 @@ import type { Organization } from '../models/organization.ts';
 import type { Digest, Store } from '../storage/store.ts';
 import { storeAsset } from '../assets/stored-assets.ts';
 import { bytesOf } from '../storage/digest.ts';
-import type { LessonPackage, PackageFile, PackageMedium } from './lesson-package.ts';
+import type { PackageFile, PackageFiles, PackageMedium } from './lesson-package.ts';
 import { checkDigest } from './checked-stream.ts';
 import { shownPath } from './entry-name.ts';
 import { PackageError } from './package-error.ts';
@@ -27,7 +27,7 @@ const concurrency = 4;
 export async function storeMedia(
   { db, store }: { db: Database; store: Store },
   organization: Organization,
-  pkg: LessonPackage,
+  pkg: PackageFiles,
   { versionId, signal }: { versionId: string; signal: AbortSignal },
 ): Promise<void> {
   const rowOf = (medium: PackageMedium, asset: Digest | null) => ({
@@ -52,7 +52,7 @@ export async function storeMedia(
       const { file } = medium;
       if (failed.signal.aborted || file === undefined) return;
       signal.throwIfAborted();
-      const source = await file.open();
+      const source = file.open();
       try {
         const { head, whole } = await withHead(source);
         const mimeType = await realType(medium, file.path, head);

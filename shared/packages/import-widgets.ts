@@ -5,7 +5,7 @@ import type { Store } from '../storage/store.ts';
 import { externalWidgetIdOf, releaseForVersion, storeWidgetFiles } from '../widgets/releases.ts';
 import type { ReleasedWidget, WidgetFiles } from '../widgets/releases.ts';
 import { checkDigest } from './checked-stream.ts';
-import type { LessonPackage } from './lesson-package.ts';
+import type { PackageFiles } from './lesson-package.ts';
 
 /** A widget of a package whose files are in the store. */
 export interface StoredWidget extends WidgetFiles {
@@ -15,11 +15,11 @@ export interface StoredWidget extends WidgetFiles {
 /** Stores the files of a package's widgets. Nothing refers to them until {@link releaseWidgets}. */
 export async function storeWidgets(
   { db, store }: { db: Database; store: Store },
-  pkg: LessonPackage,
+  pkg: PackageFiles,
 ): Promise<StoredWidget[]> {
   const stored: StoredWidget[] = [];
   for (const { type, js, css, sha256, cssSha256 } of pkg.widgets) {
-    const sources = { js: await js.open(), css: css === undefined ? null : await css.open() };
+    const sources = { js: js.open(), css: css === undefined ? null : css.open() };
     const files = await storeWidgetFiles(db, store, sources);
     checkDigest(js.path, files.js, sha256);
     if (css !== undefined && files.css !== null) checkDigest(css.path, files.css, cssSha256);
@@ -32,7 +32,7 @@ export async function storeWidgets(
 export async function storeExternalWidgets(
   db: Database,
   { _id: organizationId }: Organization,
-  { externalWidgets }: LessonPackage,
+  { externalWidgets }: PackageFiles,
   versionId: string,
 ): Promise<void> {
   await insertExternalWidgets(

@@ -1,11 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../platform/config.ts';
-import { playabilityErrors } from '../lessons/playability.ts';
-import type { LessonContent } from '../lessons/lesson-content.ts';
-import { rewriteMediaReferences } from '../lessons/media-references.ts';
-import { pictureOf } from '../lessons/cover.ts';
-import { totalsOf } from '../lessons/totals.ts';
 import type { Database } from '../models/database.ts';
 import { insertContent, markContentFinished } from '../models/lesson-content.ts';
 import { findLesson, saveLesson } from '../models/lesson.ts';
@@ -18,18 +13,19 @@ import {
   markVersionsUnpublished,
 } from '../models/lesson-version.ts';
 import type { LessonVersion } from '../models/lesson-version.ts';
+import { savePrepared } from '../models/prepared-lesson.ts';
 import { keepReleases } from '../models/widget-release.ts';
 import type { Organization } from '../models/organization.ts';
 import { isDuplicate } from '../platform/mongo.ts';
 import type { Store } from '../storage/store.ts';
 import { storeMedia } from './import-media.ts';
 import { releaseWidgets, storeExternalWidgets, storeWidgets } from './import-widgets.ts';
-import type { LessonPackage } from './lesson-package.ts';
+import type { CheckedPackage } from './lesson-package.ts';
 import { PackageError } from './package-error.ts';
 import { maxVersionNumber } from './manifest.ts';
 import { defaultPackageLimits } from './package-source.ts';
 import type { PackageLimits } from './package-source.ts';
-import { readPackage } from './read-package.ts';
+import { openPackage } from './open-package.ts';
 import { watchFiles } from './watch-files.ts';
 import type { FileProgress } from './watch-files.ts';
 import { removeImport } from './unfinished-imports.ts';
@@ -81,17 +77,17 @@ export async function importPackage(
   path: string,
   options: ImportOptions,
 ): Promise<ImportedVersion> {
-  const limits = packageLimits(deps.config);
-  const { name, mediaBaseUrl, importId } = options;
-  const read = await readPackage(path, {
-    limits,
+  const { name, mediaBaseUrl, importId, asNew, signal } = options;
+  const readOptions = {
+    limits: packageLimits(deps.config),
     ...(name !== undefined && { name }),
     ...(mediaBaseUrl !== undefined && { mediaBaseUrl }),
-  });
+  };
+  const organizationId = organization._id;
+  const read = await openPackage({ path, options: readOptions, asNew }, { organizationId, signal });
   const earlier = importId === undefined ? null : await findImportedVersion(deps.db, importId);
   if (earlier !== null) return finishEarlier(deps.db, read, earlier);
-  const pkg = watchFiles(read, options);
-  return importVersion(deps, organization, options.asNew ? withNewIds(pkg) : pkg, options);
+  return importVersion(deps, organization, watchFiles(read, options), options);
 }
 
 /** Returns the limits that the settings give a package. */
@@ -102,36 +98,22 @@ export function packageLimits({
   return { ...defaultPackageLimits, fileBytes: download.maxBytes, totalBytes: exports.maxBytes };
 }
 
-/** Gives a package new ids. Sections and steps keep theirs, which are unique only in their lesson. */
-function withNewIds(pkg: LessonPackage): LessonPackage {
-  // Other media ids refer to the organization's existing media.
-  const ids = new Map(pkg.media.map(({ id }) => [id, randomUUID()]));
-  const newId = (id: string) => ids.get(id) ?? id;
-  return {
-    ...pkg,
-    lessonId: randomUUID(),
-    versionId: randomUUID(),
-    versionNumber: 1,
-    content: rewriteMediaReferences(pkg.content, (id) => `media:${newId(id)}`),
-    media: pkg.media.map((medium) => ({ ...medium, id: newId(medium.id) })),
-  };
-}
-
 async function importVersion(
   deps: ImportDependencies,
   organization: Organization,
-  pkg: LessonPackage,
+  pkg: CheckedPackage,
   { signal, importId }: ImportOptions,
 ): Promise<ImportedVersion> {
   const { db } = deps;
   const { lessonId, slug, title } = pkg;
   const lesson = await findLesson(db, lessonId);
   if (lesson !== null && lesson.organizationId !== organization._id) throw foreignLesson(lessonId);
-  const content = { ...pkg.content, lesson: { ...pkg.content.lesson, id: lessonId } };
+  const { content, prepared, playabilityErrors, picture, totalSections, totalSteps } = pkg.lesson;
   // The content first: the sweep finds unfinished imports by their content.
   const versionId = await insertContentAs(db, pkg.versionId, content);
   let hasVersion = false;
   try {
+    for (const text of prepared) await savePrepared(db, versionId, text);
     await storeMedia(deps, organization, pkg, { versionId, signal });
     const stored = await storeWidgets(deps, pkg);
     await storeExternalWidgets(db, organization, pkg, versionId);
@@ -148,12 +130,10 @@ async function importVersion(
       status: 'draft',
       slug,
       title,
-      ...totalsOf(content),
-      problems: playabilityErrors(content)
-        .slice(0, maxProblems)
-        .map((problem) => problem.message),
+      ...{ totalSections, totalSteps },
+      problems: playabilityErrors.slice(0, maxProblems).map((problem) => problem.message),
       widgets: releases.map(({ type, widgetId }) => ({ type, widgetId })),
-      picture: pictureOf(content),
+      picture,
       publishedAt: null,
       ...(importId !== undefined && { importId }),
     });
@@ -182,7 +162,7 @@ async function importVersion(
 /** Completes the last steps of an import that ended after it had stored its version. */
 async function finishEarlier(
   db: Database,
-  pkg: LessonPackage,
+  pkg: CheckedPackage,
   version: LessonVersion,
 ): Promise<ImportedVersion> {
   const { _id: versionId, lessonId, organizationId, slug, title } = version;
@@ -211,7 +191,7 @@ function foreignLesson(lessonId: string): PackageError {
  * Stores content under the package's version id, or under a new one if a version or an unfinished import has that id.
  * Returns the id.
  */
-async function insertContentAs(db: Database, versionId: string, content: LessonContent): Promise<string> {
+async function insertContentAs(db: Database, versionId: string, content: Buffer[]): Promise<string> {
   if ((await findVersion(db, versionId)) === null) {
     try {
       await insertContent(db, versionId, content);

@@ -1,4 +1,4 @@
-import { memberPath, stepBlocks } from '../lessons/blocks.ts';
+import { memberPath, stepBlocks, usedWidgetTypes } from '../lessons/blocks.ts';
 import type { LessonContent, LessonMeta, Section, Step, StepContent } from '../lessons/lesson-content.ts';
 import { playabilityErrors } from '../lessons/playability.ts';
 import { quote, recordOf } from '../lessons/json-values.ts';
@@ -19,9 +19,10 @@ import slugify from '@sindresorhus/slugify';
 const file = 'lesson.json';
 
 /* Limits of the work and memory that each played version costs. They apply to a lesson, however large its texts are. */
-const maxParts = 50_000;
+const maxParts = 20_000;
 const maxSettings = 200;
-const maxOutlineCharacters = 8_000_000;
+const maxOutlineCharacters = 2_000_000;
+const maxWidgetTypes = 1_000;
 
 /**
  * Checks a parsed lesson.json. Adds missing optional fields and a slug, and counts the totals; keeps all other fields in
@@ -52,6 +53,11 @@ export function checkLessonJson(
   if (length > maxOutlineCharacters) {
     const fault = `has too many or too long ids of blocks and choices: ${length} characters with the rules of their scores`;
     faults.add(file, `${fault}; at most ${maxOutlineCharacters} are allowed`);
+    return undefined;
+  }
+  const types = usedWidgetTypes(content).length;
+  if (types > maxWidgetTypes) {
+    faults.add(file, `uses ${types} types of widgets; at most ${maxWidgetTypes} are allowed`);
     return undefined;
   }
   const warnings = playabilityErrors(content).map(({ message }) => `${file}: ${message}`);

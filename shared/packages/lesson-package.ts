@@ -1,15 +1,19 @@
 import type { Readable } from 'node:stream';
 
 import type { LessonContent } from '../lessons/lesson-content.ts';
+import type { PlayabilityError } from '../lessons/playability.ts';
 import type { Attribution } from '../models/medium.ts';
+import type { PreparedText } from '../models/prepared-lesson.ts';
+import type { FileLocation } from './file-location.ts';
 
-/** A file of a package. `open` returns a stream as `PackageSource.open` does. */
+/** A file of a package. `open` returns a stream as `openLocation` does. */
 export interface PackageFile {
   /** The path from the top of the package: `media/<uuid>.jpg`. */
   path: string;
   /** Bytes. */
   size: number;
-  open(): Promise<Readable>;
+  location: FileLocation;
+  open(): Readable;
 }
 
 /** A media entry with either a file or a source. */
@@ -46,18 +50,46 @@ export interface PackageExternalWidget {
   cssSourceUrl: string | null;
 }
 
-/** A package that was checked, except for the contents of its media and widget files. */
-export interface LessonPackage {
+/** The files that a package brings, or names by URL. */
+export interface PackageFiles {
+  media: PackageMedium[];
+  widgets: PackageWidget[];
+  externalWidgets: PackageExternalWidget[];
+}
+
+interface PackageHead extends PackageFiles {
   lessonId: string;
   versionId: string;
   versionNumber: number;
   slug: string;
   title: string;
-  /** With media references as `media:<uuid>`. */
-  content: LessonContent;
-  media: PackageMedium[];
-  widgets: PackageWidget[];
-  externalWidgets: PackageExternalWidget[];
   /** Problems that do not prevent an import. */
   warnings: string[];
+}
+
+/** A package that was checked, except for the contents of its media and widget files. */
+export interface LessonPackage extends PackageHead {
+  /** With media references as `media:<uuid>`. */
+  content: LessonContent;
+}
+
+/** A package that a child process has checked, with its lesson as an import stores it. */
+export interface CheckedPackage extends PackageHead {
+  lesson: CheckedLesson;
+}
+
+/** A lesson without its content, which could be too large to handle at once. */
+export interface CheckedLesson {
+  totalSections: number;
+  totalSteps: number;
+  /** The first reasons why it cannot be played. */
+  playabilityErrors: PlayabilityError[];
+  /** The id of the media file that stands for it in lists. */
+  picture: string | null;
+  /** The widget types that it uses, sorted. */
+  widgetTypes: string[];
+  /** The file of its content, compressed, in parts. */
+  content: Buffer[];
+  /** The texts that players load. */
+  prepared: PreparedText[];
 }

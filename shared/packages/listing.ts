@@ -1,27 +1,32 @@
-import type { Readable } from 'node:stream';
 import { entryNameFault, isIgnoredEntry, samePath, shownPath } from './entry-name.ts';
+import type { SourceFile } from './entry-name.ts';
 import { FaultList, PackageError } from './package-error.ts';
-import { checkedStream } from './checked-stream.ts';
-import type { PackageLimits, PackageSource, SourceFile } from './package-source.ts';
+import { openLocation } from './file-location.ts';
+import type { FileLocation } from './file-location.ts';
+import type { PackageLimits, PackageSource } from './package-source.ts';
 
 /**
  * Makes a source of the package in a folder or an archive.
  *
  * @param listing the package's files, from {@link packageListing}
- * @param openFile opens a file when its stream is first read
  */
-export function sourceOf<T extends SourceFile & { crc32?: number }>(
+export function sourceOf<T extends SourceFile>(
   listing: Map<string, T>,
-  openFile: (file: T) => Promise<Readable>,
+  locationOf: (file: T) => FileLocation,
 ): PackageSource {
+  const locate = (path: string) => {
+    const file = listing.get(samePath(path));
+    return file && locationOf(file);
+  };
   return {
+    locate,
     files: [...listing.values()].map(({ path, size }) => ({ path, size })),
     find: (path) => listing.get(samePath(path)),
     open: (path) => {
-      const file = listing.get(samePath(path));
-      if (file === undefined)
+      const location = locate(path);
+      if (location === undefined)
         return Promise.reject(new PackageError([`${shownPath(path)}: is not in the package`]));
-      return Promise.resolve(checkedStream(shownPath(path), file, () => openFile(file)));
+      return Promise.resolve(openLocation(location));
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { PackageFile } from './lesson-package.ts';
 import { entryNameFault, shownPath } from './entry-name.ts';
+import { openLocation } from './file-location.ts';
 import type { FaultList } from './package-error.ts';
 import type { PackageSource } from './package-source.ts';
 
@@ -43,6 +44,11 @@ export function listedFile(
 
 /** Returns the file at a path; undefined if the package does not have it. */
 export function packageFile(source: PackageSource, path: string): PackageFile | undefined {
-  const file = source.find(path);
-  return file && { path, size: file.size, open: () => source.open(path) };
+  const location = source.locate(path);
+  return location && openableFile({ path, size: location.file.size, location });
+}
+
+/** Adds the function that opens a file, which no other process can send. */
+export function openableFile(file: Omit<PackageFile, 'open'>): PackageFile {
+  return { ...file, open: () => openLocation(file.location) };
 }

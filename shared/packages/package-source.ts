@@ -1,4 +1,6 @@
 import type { Readable } from 'node:stream';
+import type { SourceFile } from './entry-name.ts';
+import type { FileLocation } from './file-location.ts';
 
 /** Limits of a package. A larger package is rejected before its contents are read. */
 export interface PackageLimits {
@@ -15,22 +17,14 @@ export const defaultPackageLimits: PackageLimits = {
   files: 100_000,
 };
 
-export interface SourceFile {
-  /** The path from the top of the package, with slashes: `media/cover.jpg`. */
-  readonly path: string;
-  /** Unpacked bytes. */
-  readonly size: number;
-}
-
 /** The files of a package in a folder or a ZIP archive. */
 export interface PackageSource {
   /** Sorted by path. Each path stays inside the package, and is unique on every file system. */
   readonly files: readonly SourceFile[];
   /** Finds the file at this path, whatever the Unicode form of its accents. */
   find(path: string): SourceFile | undefined;
-  /**
-   * Opens a file. The stream opens it at the first read and has exactly `size` bytes; every problem of the file is a
-   * PackageError on the stream.
-   */
+  /** Finds a file as {@link find} does, for a process that opens it. */
+  locate(path: string): FileLocation | undefined;
+  /** Opens a file, as `openLocation` does. */
   open(path: string): Promise<Readable>;
 }

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { authoringWarnings } from '../lessons/authoring.ts';
 import { recordOf } from '../lessons/json-values.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
-import { restoreMediaReferences, restoreUnusualPaths } from '../lessons/media-references.ts';
+import { mediaReferences, restoreMediaReferences, restoreUnusualPaths } from '../lessons/media-references.ts';
 import { shownPath } from './entry-name.ts';
 import { convertBlocks } from './convert-blocks.ts';
 import { openFolderSource } from './folder-source.ts';
@@ -67,11 +67,9 @@ export async function readPackage(path: string, options: ReadPackageOptions = {}
   const written = restoreUnusualPaths(lesson.content, unusualNames(manifest));
   const content: LessonContent = restoreMediaReferences(written, (id) => extensions.get(id));
   const conversionWarnings = convertBlocks(content);
-  if (media.length > maxManifestEntries) {
-    faults.add(
-      'lesson.json',
-      `refers to ${media.length} media files; at most ${maxManifestEntries} are allowed`,
-    );
+  const referred = Math.max(media.length, mediaReferences(content).length);
+  if (referred > maxManifestEntries) {
+    faults.add('lesson.json', `refers to ${referred} media files; at most ${maxManifestEntries} are allowed`);
   }
   faults.throwIfAny();
   const { id: lessonId, slug, title } = content.lesson;

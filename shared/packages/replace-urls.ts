@@ -3,11 +3,12 @@ import { lessonBlocks } from '../lessons/blocks.ts';
 import { coreWidgetProps } from '../lessons/core-widget-props.ts';
 import type { PropKind, PropKinds } from '../lessons/core-widget-props.ts';
 import { isCoreWidget } from '../lessons/core-widgets.ts';
-import { replaceMediaUrls } from '../lessons/html-media.ts';
+import { ElementCount, replaceMediaUrls, TooManyElements } from '../lessons/html-media.ts';
 import type { UrlUse } from '../lessons/html-media.ts';
 import { isContainer, isRecord } from '../lessons/json-values.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { messageOf } from '../platform/errors.ts';
+import { PackageError } from './package-error.ts';
 import type { FaultList } from './package-error.ts';
 
 /** The use of a URL in a lesson. `custom`: a prop of a custom widget, which may be any text. */
@@ -41,6 +42,7 @@ export function replaceUrls(content: LessonContent, replace: ReplaceLessonUrl, f
 class LessonUrls {
   readonly #replace: ReplaceLessonUrl;
   readonly #faults: FaultList;
+  readonly #elements = new ElementCount();
 
   constructor(replace: ReplaceLessonUrl, faults: FaultList) {
     this.#replace = replace;
@@ -85,14 +87,18 @@ class LessonUrls {
       if (isContainer(value)) this.#replaceInCustom(value, place);
       if (typeof value !== 'string') continue;
       const replace = (written: string) => this.#replace(written, 'custom', place);
-      members[name] = (value.includes('<') ? replaceInText(value, replace) : replace(value.trim())) ?? value;
+      members[name] =
+        (value.includes('<') ? replaceInText(value, replace, this.#elements) : replace(value.trim())) ??
+        value;
     }
   }
 
   #replaceInHtml(html: string, place: string): string {
     try {
-      return replaceMediaUrls(html, (written, use) => this.#replace(written, use, place));
+      const replace = (written: string, use: UrlUse) => this.#replace(written, use, place);
+      return replaceMediaUrls(html, replace, this.#elements);
     } catch (error) {
+      rejectTooMany(error);
       // The HTML would take too long to parse.
       this.#faults.add(`lesson.json: ${place}`, messageOf(error));
       return html;
@@ -100,11 +106,21 @@ class LessonUrls {
   }
 }
 
+/** Throws the count of all texts, which is no fault of one. */
+function rejectTooMany(error: unknown): void {
+  if (error instanceof TooManyElements) throw new PackageError([`lesson.json: ${error.message}`]);
+}
+
 /** Replaces the URLs in a text that may be HTML; null for HTML that would take too long to parse. */
-function replaceInText(text: string, replace: (written: string) => string | null): string | null {
+function replaceInText(
+  text: string,
+  replace: (written: string) => string | null,
+  elements: ElementCount,
+): string | null {
   try {
-    return replaceMediaUrls(text, replace);
-  } catch {
+    return replaceMediaUrls(text, replace, elements);
+  } catch (error) {
+    rejectTooMany(error);
     return null;
   }
 }

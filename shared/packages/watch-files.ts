@@ -1,5 +1,5 @@
 import { addAbortSignal } from 'node:stream';
-import type { LessonPackage, PackageFile } from './lesson-package.ts';
+import type { PackageFile, PackageFiles } from './lesson-package.ts';
 
 /** The progress of reading a package's files. */
 export interface FileProgress {
@@ -11,15 +11,15 @@ export interface FileProgress {
 }
 
 /** Wraps a package so that its files report progress while they are read, and fail when the signal is aborted. */
-export function watchFiles(
-  pkg: LessonPackage,
+export function watchFiles<T extends PackageFiles>(
+  pkg: T,
   { signal, onProgress }: { signal: AbortSignal; onProgress?: (progress: FileProgress) => void },
-): LessonPackage {
+): T {
   const progress: FileProgress = { done: 0, total: 0, bytes: 0 };
   const watch = (file: PackageFile): PackageFile => {
     progress.total += 1;
-    const open = async () => {
-      const stream = addAbortSignal(signal, await file.open());
+    const open = () => {
+      const stream = addAbortSignal(signal, file.open());
       stream.once('end', () => {
         progress.done += 1;
         progress.bytes += file.size;
@@ -27,7 +27,7 @@ export function watchFiles(
       });
       return stream;
     };
-    return { path: file.path, size: file.size, open };
+    return { ...file, open };
   };
   return {
     ...pkg,

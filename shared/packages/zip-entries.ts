@@ -4,8 +4,8 @@ import type { Entry, ZipFile } from 'yauzl';
 
 import { quote } from '../lessons/json-values.ts';
 import { shownPath } from './entry-name.ts';
+import type { SourceFile } from './entry-name.ts';
 import { FaultList, PackageError } from './package-error.ts';
-import type { SourceFile } from './package-source.ts';
 
 /** A file in a ZIP archive, as its central directory describes it. */
 export interface ZipEntry extends SourceFile {

@@ -8,7 +8,7 @@ import { packageListing, sourceOf } from './listing.ts';
 import { cannotRead, PackageError } from './package-error.ts';
 import type { PackageLimits, PackageSource } from './package-source.ts';
 import { readZipEntries, type ZipEntry } from './zip-entries.ts';
-import { openZipEntry, type FileIdentity } from './zip-entry-bytes.ts';
+import type { FileIdentity } from './zip-entry-bytes.ts';
 import { ZipReader } from './zip-reader.ts';
 
 /** A higher compression ratio shows a ZIP bomb. Lessons and media never reach it. */
@@ -34,12 +34,13 @@ export async function openZipSource(
   let listing: Map<string, ZipEntry>;
   try {
     if (!(await beginsLikeZip(handle))) throw new PackageError([`${label}: is not a ZIP archive`]);
-    identity = await handle.stat();
-    listing = await listZip(handle, identity.size, label, limits);
+    const { dev, ino, size, mtimeMs } = await handle.stat();
+    identity = { dev, ino, size, mtimeMs };
+    listing = await listZip(handle, size, label, limits);
   } finally {
     await handle.close();
   }
-  return sourceOf(listing, (entry) => openZipEntry(location, identity, entry));
+  return sourceOf(listing, (file) => ({ archive: location, identity, file }));
 }
 
 async function listZip(

@@ -1,47 +1,26 @@
 import { LRUCache } from 'lru-cache';
-import { usedWidgetTypes } from '../lessons/blocks.ts';
-import type { OwnTypes } from '../lessons/core-widgets.ts';
-import type { LessonContent } from '../lessons/lesson-content.ts';
-import type { LessonChunk } from '../lessons/lesson-skeleton.ts';
-import { playabilityErrors } from '../lessons/playability.ts';
-import type { PlayabilityError } from '../lessons/playability.ts';
-import { playerLessonText } from '../lessons/player-lesson.ts';
-import { estimatedDuration, totalsOf } from '../lessons/totals.ts';
+import { coreWidgetTypes } from '../lessons/core-widgets.ts';
 import type { Database } from '../models/database.ts';
-import { findContent } from '../models/lesson-content.ts';
+import { findContentParts } from '../models/lesson-content.ts';
 import { findVersion } from '../models/lesson-version.ts';
 import { findOwnTypes } from '../widgets/version-widgets.ts';
 import { findChunk, findPrepared, savePrepared } from '../models/prepared-lesson.ts';
-import type { ChunkKind, PreparedKind } from '../models/prepared-lesson.ts';
-import { GzipText } from '../platform/gzip-text.ts';
-import { outlineOf } from '../progress/outline.ts';
-import type { LessonOutline } from '../progress/outline.ts';
-import { divideLesson } from './lesson-chunks.ts';
-
-/** The format of prepared lessons. Increment it with each change. */
-const preparedFormat = 7;
+import type { ChunkKind, PreparedKind, PreparedText } from '../models/prepared-lesson.ts';
+import type { GzipText } from '../platform/gzip-text.ts';
+import { LimitExceeded } from '../platform/limited-process.ts';
+import { runTask } from '../platform/tasks.ts';
+import type { ContentUses, LessonFacts, StoredLesson } from './prepare-lesson.ts';
 
 /** The approximate bytes of memory that parsed facts take for each byte of their text. */
 const factsFactor = 4;
 
-/** The facts about a version's content that requests use without reading the content. */
-export interface LessonFacts {
-  title: string;
-  /** The author's BCP 47 tag. */
-  language: string | null;
-  totalSections: number;
-  totalSteps: number;
-  /** Minutes. */
-  estimatedDuration: number;
-  playabilityErrors: PlayabilityError[];
-  outline: LessonOutline;
-  /** The chunks of steps, in playing order. */
-  chunks: LessonChunk[];
-}
+/** How long a process does not try again to prepare a version that takes too much time or memory. */
+const failureTtlMs = 600_000;
 
 /**
- * The lessons of versions, prepared for players and immutable, like the content. Each is prepared at its first load and
- * stored in MongoDB. The memory of the process holds the texts that are loaded often, compressed.
+ * The lessons of versions, prepared for players and immutable, like the content. An import prepares them; after an upgrade
+ * that changes their format, the first load does, in a child process. MongoDB stores them, and the memory of the process
+ * holds the texts that are loaded often, compressed.
  */
 export class PreparedLessons {
   readonly #db: Database;
@@ -49,6 +28,7 @@ export class PreparedLessons {
   readonly #texts: LRUCache<string, GzipText, { versionId: string; kind: TextKind }>;
   /** The preparations that are running, by version. */
   readonly #running = new Map<string, Promise<boolean>>();
+  readonly #failures = new LRUCache<string, LimitExceeded>({ max: 1_000, ttl: failureTtlMs });
 
   /** @param maxBytes size of the cache in memory. */
   constructor(db: Database, maxBytes: number) {
@@ -116,47 +96,48 @@ export class PreparedLessons {
   }
 
   #prepare(versionId: string): Promise<boolean> {
+    const failure = this.#failures.get(versionId);
+    if (failure !== undefined) throw failure;
     const running =
       this.#running.get(versionId) ??
-      prepare(this.#db, versionId).finally(() => this.#running.delete(versionId));
+      prepare(this.#db, versionId)
+        .catch((error: unknown) => {
+          if (error instanceof LimitExceeded) this.#failures.set(versionId, error);
+          throw error;
+        })
+        .finally(() => this.#running.delete(versionId));
     this.#running.set(versionId, running);
     return running;
   }
 }
 
-type TextKind = Exclude<PreparedKind, 'facts'>;
+type TextKind = Exclude<PreparedKind, 'facts' | 'uses'>;
 
 function find(db: Database, versionId: string, kind: PreparedKind): Promise<GzipText | null> {
-  return isChunk(kind) ? findChunk(db, versionId, kind) : findPrepared(db, versionId, preparedFormat, kind);
+  return isChunk(kind) ? findChunk(db, versionId, kind) : findPrepared(db, versionId, kind);
 }
 
 function isChunk(kind: PreparedKind): kind is ChunkKind {
   return kind.startsWith('chunk-');
 }
 
-/** Prepares a version and stores its texts. Returns false if the version has no content. */
-async function prepare(db: Database, versionId: string): Promise<boolean> {
-  const [content, version] = await Promise.all([findContent(db, versionId), findVersion(db, versionId)]);
-  if (content === null || version === null) return false;
-  const ownTypes = await findOwnTypes(db, version, usedWidgetTypes(content));
-  const { skeleton, chunks } = divideLesson(content, ownTypes);
-  const save = async (kind: PreparedKind, text: string) =>
-    savePrepared(db, versionId, preparedFormat, { kind, text: await GzipText.of(text) });
-  for (const { id, text } of chunks) await save(`chunk-${id}`, text);
-  await save('lesson', playerLessonText(content));
-  await save('skeleton', skeleton);
-  await save('facts', JSON.stringify(factsOf(content, chunks, ownTypes)));
-  return true;
+/** Returns what a version's content refers to; null if the version has no content. */
+export async function findContentUses(db: Database, versionId: string): Promise<ContentUses | null> {
+  const text =
+    (await findPrepared(db, versionId, 'uses')) ??
+    ((await prepare(db, versionId)) ? await findPrepared(db, versionId, 'uses') : null);
+  return text && (JSON.parse((await text.expand()).toString('utf8')) as ContentUses);
 }
 
-function factsOf(content: LessonContent, chunks: readonly LessonChunk[], ownTypes: OwnTypes): LessonFacts {
-  return {
-    title: content.lesson.title,
-    language: content.lesson.language ?? null,
-    ...totalsOf(content),
-    estimatedDuration: estimatedDuration(content),
-    playabilityErrors: playabilityErrors(content),
-    outline: outlineOf(content, ownTypes),
-    chunks: chunks.map(({ id, steps }) => ({ id, steps })),
-  };
+/** Prepares a version and stores its texts. Returns false if the version has no content. */
+async function prepare(db: Database, versionId: string): Promise<boolean> {
+  const [parts, version] = await Promise.all([findContentParts(db, versionId), findVersion(db, versionId)]);
+  if (parts === null || version === null) return false;
+  const { organizationId } = version;
+  const input: StoredLesson = { parts, ownTypes: await findOwnTypes(db, version, coreWidgetTypes) };
+  const what = `Preparing the version ${versionId}`;
+  for (const text of await runTask<PreparedText>('prepareStored', input, { what, organizationId })) {
+    await savePrepared(db, versionId, text);
+  }
+  return true;
 }

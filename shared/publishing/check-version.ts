@@ -1,7 +1,5 @@
 import { authoringWarnings } from '../lessons/authoring.ts';
-import { usedWidgetTypes } from '../lessons/blocks.ts';
 import { isCoreWidget } from '../lessons/core-widgets.ts';
-import { mediaReferences } from '../lessons/media-references.ts';
 import { playabilityErrors } from '../lessons/playability.ts';
 import type { PlayabilityError } from '../lessons/playability.ts';
 import { quote } from '../lessons/json-values.ts';
@@ -13,7 +11,8 @@ import type { LessonVersion } from '../models/lesson-version.ts';
 import { findMedia } from '../models/medium.ts';
 import type { FoundMedium } from '../models/medium.ts';
 import { findNewestReleases } from '../models/widget-release.ts';
-import type { LessonContent } from '../lessons/lesson-content.ts';
+import type { ContentUses } from '../player/prepare-lesson.ts';
+import { findContentUses } from '../player/prepared-lessons.ts';
 import { hostOf, isPublicAddress, literalAddress } from '../platform/http/ssrf-guard.ts';
 import type { Config } from '../platform/config.ts';
 import { unavailableWidgets } from '../widgets/unavailable-widgets.ts';
@@ -51,11 +50,13 @@ export async function checkVersion(
   },
   version: LessonVersion,
 ): Promise<VersionCheck> {
-  const { content, media, missing } = await readVersion(db, version);
+  const { uses, media, missing } = await readVersion(db, version);
+  // Commands may take their time.
+  const content = (await findContent(db, version._id)) ?? missingContent(version);
   const externalMedia = [...media].flatMap(([id, { asset, sourceUrl }]) =>
     asset === null && sourceUrl !== null ? [{ id, sourceUrl }] : [],
   );
-  const byUrl = await findExternalWidgets(db, version._id, usedWidgetTypes(content));
+  const byUrl = await findExternalWidgets(db, version._id, uses.widgetTypes);
   const warnings = [
     ...missing.media,
     ...missing.widgets,
@@ -91,7 +92,7 @@ export async function findMissing(db: Database, version: LessonVersion): Promise
 }
 
 interface ReadVersion {
-  content: LessonContent;
+  uses: ContentUses;
   /** Its known media, by id. */
   media: Map<string, FoundMedium>;
   missing: Missing;
@@ -99,14 +100,11 @@ interface ReadVersion {
 
 async function readVersion(db: Database, version: LessonVersion): Promise<ReadVersion> {
   const { organizationId, _id: versionId } = version;
-  const content = await findContent(db, versionId);
-  if (content === null) {
-    throw new LecternError('NOT_FOUND', `The content of version ${version.versionNumber} is missing.`);
-  }
-  const ids = mediaReferences(content);
+  const uses = (await findContentUses(db, versionId)) ?? missingContent(version);
+  const ids = uses.media;
   const media = await findMedia(db, { organizationId, versionId }, ids);
   const pinned = new Set(version.widgets.map((pin) => pin.type));
-  const custom = usedWidgetTypes(content).filter((type) => !isCoreWidget(type) && !pinned.has(type));
+  const custom = uses.widgetTypes.filter((type) => !isCoreWidget(type) && !pinned.has(type));
   const registered = await findNewestReleases(db, organizationId, custom);
   const external = await findExternalWidgets(db, versionId, custom);
   const missing = {
@@ -117,5 +115,9 @@ async function readVersion(db: Database, version: LessonVersion): Promise<ReadVe
       .filter((type) => !registered.has(type) && !external.has(type))
       .map((type) => `No widget is registered for the type ${type}.`),
   };
-  return { content, media, missing };
+  return { uses, media, missing };
+}
+
+function missingContent({ versionNumber }: LessonVersion): never {
+  throw new LecternError('NOT_FOUND', `The content of version ${versionNumber} is missing.`);
 }

@@ -1,9 +1,7 @@
 import { LecternError } from '../platform/errors.ts';
-import { usedWidgetTypes } from '../lessons/blocks.ts';
 import { isCoreWidget } from '../lessons/core-widgets.ts';
 import type { Database } from '../models/database.ts';
 import { findExternalWidgets } from '../models/external-widget.ts';
-import { findContent } from '../models/lesson-content.ts';
 import { markLessonDeleted } from '../models/lesson.ts';
 import {
   findVersion,
@@ -14,6 +12,7 @@ import {
 import type { LessonVersion, WidgetPin } from '../models/lesson-version.ts';
 import { findNewestReleases } from '../models/widget-release.ts';
 import type { Secrets } from '../platform/secrets.ts';
+import { findContentUses } from '../player/prepared-lessons.ts';
 import type { Store } from '../storage/store.ts';
 import { bytesOf } from '../storage/digest.ts';
 import { signPreviewToken } from '../tokens/player-tokens.ts';
@@ -34,7 +33,7 @@ export async function publishVersion(
   versionId: string,
   options: { force: boolean },
 ): Promise<LessonVersion> {
-  const { version, content } = await findWithContent(db, versionId);
+  const { version, widgetTypes } = await findWithUses(db, versionId);
   if (version.status === 'published') return version;
   if (version.problems.length > 0 && !options.force) {
     throw new LecternError(
@@ -42,17 +41,17 @@ export async function publishVersion(
       `The lesson cannot be played yet: ${version.problems.join('; ')}. Correct it, or publish it anyway with --force.`,
     );
   }
-  const pins = await pinWidgets(db, store, version, usedWidgetTypes(content));
+  const pins = await pinWidgets(db, store, version, widgetTypes);
   // Null if a concurrent request published it, with its own pins and time.
   return (await markVersionPublished(db, versionId, pins)) ?? publishVersion(db, store, versionId, options);
 }
 
-async function findWithContent(db: Database, versionId: string) {
+async function findWithUses(db: Database, versionId: string) {
   const version = await findVersion(db, versionId);
-  const content = version === null ? null : await findContent(db, versionId);
-  if (version === null || content === null)
+  const uses = version === null ? null : await findContentUses(db, versionId);
+  if (version === null || uses === null)
     throw new LecternError('NOT_FOUND', `There is no version ${versionId}.`);
-  return { version, content };
+  return { version, widgetTypes: uses.widgetTypes };
 }
 
 /**
@@ -104,7 +103,7 @@ async function releaseCoreWidgets(
  * @throws {LecternError} NOT_FOUND; INVALID_CONTENT for a version that was unpublished or cannot be played yet
  */
 export async function preparePreview(db: Database, store: Store, versionId: string): Promise<LessonVersion> {
-  const { version, content } = await findWithContent(db, versionId);
+  const { version, widgetTypes } = await findWithUses(db, versionId);
   const which = `Version ${version.versionNumber} of ${version.slug}`;
   if (!isPreviewable(version)) {
     throw new LecternError('INVALID_CONTENT', `${which} is ${version.status}. Publish it to preview it.`);
@@ -116,7 +115,7 @@ export async function preparePreview(db: Database, store: Store, versionId: stri
       `${which} cannot be played yet: ${problems}. See: lectern lesson check`,
     );
   }
-  await releaseCoreWidgets(db, store, version, usedWidgetTypes(content));
+  await releaseCoreWidgets(db, store, version, widgetTypes);
   return version;
 }
 

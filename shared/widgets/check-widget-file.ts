@@ -130,6 +130,9 @@ export async function widgetFileFault(
   return /^\s*</.test(text) ? 'is a web page, not a module' : moduleFault(bytes, signal);
 }
 
+/** The maximum length of a JSON text that a dead link returns. Parsing 2 MiB of brackets would take a second. */
+const maxErrorCharacters = 20_000;
+
 /**
  * Recognizes web pages, which dead links often return, and JSON. Everything else may be CSS, which has no syntax
  * errors: browsers skip rules that they do not know.
@@ -138,7 +141,7 @@ function stylesheetFault(text: string): string | null {
   const start = text.replace(/^(?:\s*<!--[^]*?-->)*\s*/, '');
   if (start.startsWith('<') && !start.startsWith('<!--')) return 'is a web page, not a stylesheet';
   if (text.includes('\0')) return 'is not a stylesheet';
-  if (!/^\s*[[{"]/.test(text)) return null;
+  if (text.length > maxErrorCharacters || !/^\s*[[{"]/.test(text)) return null;
   try {
     JSON.parse(text);
     return 'is JSON, not a stylesheet';

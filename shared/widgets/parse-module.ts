@@ -1,16 +1,14 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
+import { errorOfEnd, LimitExceeded, startLimited } from '../platform/limited-process.ts';
 import { withDeadline } from '../platform/time-limits.ts';
 import { DownloadError } from '../media/downloads/failure.ts';
 
-/** CPU time of one parser process. A module of 2 MiB usually takes 0.2 s; a hostile one could take 8 s. */
-const cpuSeconds = 2;
+/** A module of 2 MiB usually takes 0.2 s of CPU time; a hostile one could take 8 s. */
+const limits = { cpuSeconds: 2, heapMb: 128 };
 
 /** Only an overloaded machine takes this long to spend that CPU time. */
 const timeoutMs = 20_000;
-
-const heapMb = 128;
 
 /**
  * Parses stdin as a module. Linking resolves exports and evaluates nothing; a module without imports needs no linker.
@@ -35,9 +33,6 @@ try {
 process.stdout.write(JSON.stringify(result));
 `;
 
-/** The shell sets the kernel's limit and becomes Node.js: a parser ends soon even if its parent was killed. */
-const limited = 'ulimit -t "$0"; exec "$@"';
-
 interface ParsedModule {
   /** The specifier of the module's first import. */
   imports?: string;
@@ -55,38 +50,27 @@ interface ParsedModule {
  */
 export async function moduleFault(source: Uint8Array, signal?: AbortSignal): Promise<string | null> {
   signal?.throwIfAborted();
-  const node = [
-    process.execPath,
-    `--max-old-space-size=${heapMb}`,
-    '--experimental-vm-modules',
-    '--input-type=module',
-    '--eval',
-    parser,
-  ];
-  const child = spawn('/bin/sh', ['-c', limited, String(cpuSeconds), ...node], {
-    env: {},
-    stdio: ['pipe', 'pipe', 'ignore'],
-    // In a separate process group, so that Ctrl-C in a terminal does not end a parser that a build still needs.
-    detached: true,
-  });
-  const kill = () => void child.kill('SIGKILL');
-  process.once('exit', kill);
+  const node = ['--experimental-vm-modules', '--input-type=module', '--eval', parser];
+  const child = startLimited(node, limits, ['pipe', 'pipe', 'ignore']);
+  const { stdin, stdout } = child;
+  if (stdin === null || stdout === null) throw new Error('Unreachable: both are pipes');
   try {
     // The child may exit before it has read everything.
-    child.stdin.on('error', () => undefined);
-    child.stdin.end(source);
+    stdin.on('error', () => undefined);
+    stdin.end(source);
     const closed = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
-    const [[code, endedBy], output] = await withDeadline(Promise.all([closed, text(child.stdout)]), {
+    const [[code, endedBy], output] = await withDeadline(Promise.all([closed, text(stdout)]), {
       timeoutMs: timeoutMs,
       signal,
       late: tookTooLong,
     });
-    if (endedBy !== null) return 'takes too much time or memory to parse';
-    if (code !== 0) throw new Error(`The parser of widgets ended with exit code ${code}`);
+    if (code !== 0) throw errorOfEnd('The parser of widgets', code, endedBy);
     return faultOf(JSON.parse(output) as ParsedModule);
+  } catch (error) {
+    if (error instanceof LimitExceeded) return 'takes too much time or memory to parse';
+    throw error;
   } finally {
-    kill();
-    process.removeListener('exit', kill);
+    child.kill('SIGKILL');
   }
 }
 

@@ -6,6 +6,7 @@ import { readMatching } from '../lessons/scoring/matching.ts';
 import { readQuestion } from '../lessons/scoring/multiple-choice.ts';
 import { readOrdering } from '../lessons/scoring/ordering.ts';
 import { orderedSections } from '../lessons/totals.ts';
+import { parseContent } from '../models/lesson-content.ts';
 
 /** A question as statements describe it: its interaction type, its text and its parts. */
 export interface Interaction {
@@ -51,6 +52,28 @@ const objectCharacters = 100;
 
 export function interactionKey(stepId: string, widgetId: string): string {
   return JSON.stringify([stepId, widgetId]);
+}
+
+/** A part of a version's texts, which a task returns. */
+export type VersionTextPart =
+  | Pick<VersionText, 'title' | 'language' | 'characters'>
+  | { steps: VersionText['steps'] }
+  | { interactions: [string, Interaction][] };
+
+const stepsPerPart = 1_000;
+const interactionsPerPart = 250;
+
+/** The task that returns the {@link VersionText} of a stored content. */
+export async function* versionTextTask(parts: Buffer[]): AsyncGenerator<VersionTextPart> {
+  const { steps, interactions, ...text } = versionTextOf(await parseContent(parts));
+  yield text;
+  for (const some of groupsOf(steps, stepsPerPart)) yield { steps: some };
+  for (const some of groupsOf([...interactions], interactionsPerPart)) yield { interactions: some };
+}
+
+/** Divides a list into lists of at most this length. */
+export function* groupsOf<T>(list: readonly T[], length: number): Generator<T[]> {
+  for (let from = 0; from < list.length; from += length) yield list.slice(from, from + length);
 }
 
 export function versionTextOf(content: LessonContent): VersionText {

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
-import { replaceMediaUrls } from '../../shared/lessons/html-media.ts';
+import { ElementCount, replaceMediaUrls } from '../../shared/lessons/html-media.ts';
 
-const replace = (html: string) =>
-  replaceMediaUrls(html, (url, kind) =>
-    kind !== 'link' && /^(?:https?:)?\/\//i.test(url) ? `media:${kind}` : null,
+const replace = (html: string, elements = new ElementCount()) =>
+  replaceMediaUrls(
+    html,
+    (url, kind) => (kind !== 'link' && /^(?:https?:)?\/\//i.test(url) ? `media:${kind}` : null),
+    elements,
   );
 
 test.each([
@@ -71,11 +73,19 @@ test.each([
   ['nested too deep', '<div>'.repeat(10_000), 'nested deeper than 512 levels'],
   [
     'that a parser multiplies',
-    Array.from({ length: 1_000 }, (_, index) => `<p><b id=${index}>`).join(''),
-    'more than 100000 elements',
+    `<p>${Array.from({ length: 400 }, (_, index) => `<b id=${index}>`).join('')}${'<p>x'.repeat(1_000)}`,
+    'more than 250000 elements',
   ],
 ])('HTML %s is rejected, not parsed for minutes', (_what, html, fault) => {
   expect(() => replace(`${html}<img src="https://x/">`)).toThrow(fault);
+});
+
+test('the elements of all texts of a lesson are counted together', () => {
+  const elements = new ElementCount();
+  const text = `<img src="x">${'<p>'.repeat(99_999)}`;
+  replace(text, elements);
+  replace(text, elements);
+  expect(() => replace(text, elements)).toThrow('The HTML of the lesson has more than 250000 elements');
 });
 
 test('the longest srcset is scanned once', () => {

@@ -1,6 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { deleteContent, findContent, insertContent } from '../../shared/models/lesson-content.ts';
+import {
+  contentParts,
+  deleteContent,
+  findContent,
+  insertContent,
+} from '../../shared/models/lesson-content.ts';
 import { buildBlock, lessonWithContent } from '../lessons/build-lesson.ts';
 import { useHarness } from '../support/use.ts';
 
@@ -13,7 +18,7 @@ function lessonWithProps(props: Record<string, unknown>) {
 /** Stores and reads a content; returns it as text, because the order of keys counts. */
 async function roundTrip(content: ReturnType<typeof lessonWithProps>): Promise<string> {
   const versionId = randomUUID();
-  await insertContent(harness.db, versionId, content);
+  await insertContent(harness.db, versionId, await contentParts(content));
   return JSON.stringify(await findContent(harness.db, versionId));
 }
 
@@ -38,7 +43,7 @@ test.each([
 test('content larger than a MongoDB document is stored in parts, and read unchanged', async () => {
   const content = lessonWithProps({ html: randomBytes(13 * 1024 ** 2).toString('base64') });
   const versionId = randomUUID();
-  await insertContent(harness.db, versionId, content);
+  await insertContent(harness.db, versionId, await contentParts(content));
   expect(await harness.db.lessonContents.countDocuments({ versionId })).toBeGreaterThan(1);
   const found = await findContent(harness.db, versionId);
   expect(JSON.stringify(found) === JSON.stringify(content)).toBe(true);
@@ -49,8 +54,12 @@ test('content larger than a MongoDB document is stored in parts, and read unchan
 
 test('a second content of a version is rejected, and the first stays', async () => {
   const versionId = randomUUID();
-  await insertContent(harness.db, versionId, lessonWithProps({ html: 'first' }));
-  const second = insertContent(harness.db, versionId, lessonWithProps({ html: 'second' }));
+  await insertContent(harness.db, versionId, await contentParts(lessonWithProps({ html: 'first' })));
+  const second = insertContent(
+    harness.db,
+    versionId,
+    await contentParts(lessonWithProps({ html: 'second' })),
+  );
   await expect(second).rejects.toMatchObject({ code: 11_000 });
   expect(JSON.stringify(await findContent(harness.db, versionId))).toContain('first');
 });

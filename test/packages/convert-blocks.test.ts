@@ -35,6 +35,16 @@ test('LaTeX becomes MathML and programs become highlighted HTML, beside their so
   expect(props[8]?.mathml).toMatch(/<mo [^>]*>op<\/mo>/);
 });
 
+test('programs of nothing but line breaks take no time', () => {
+  const code = `${'\n'.repeat(49_990)}x`;
+  const started = process.cpuUsage();
+  const block: [string, Record<string, unknown>] = ['Code', { code, language: 'js' }];
+  const { warnings } = convert(...Array.from({ length: 30 }, () => block));
+  expect(warnings).toHaveLength(30);
+  expect(warnings[0]).toContain('is not highlighted: "it has 1,000 spaces or line breaks in a row"');
+  expect(process.cpuUsage(started).user / 1000).toBeLessThan(1_000);
+});
+
 test('converting again, as after an export, changes nothing', () => {
   const { props } = convert(['Math', { latex: 'a^2' }], ['Code', { code: 'let a;', language: 'js' }]);
   const again = convert(['Math', props[0] ?? {}], ['Code', props[1] ?? {}]);

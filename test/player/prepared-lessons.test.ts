@@ -22,8 +22,13 @@ const largeLesson = (bytes: number, seed = 1) => {
   });
 };
 
-test('a lesson is prepared once, stored, and read back unchanged', async () => {
+/** Removes what the import has prepared, as an upgrade to another format does. */
+const forget = (versionId: string) => api.db.preparedParts.deleteMany({ versionId });
+
+test('an import prepares a lesson as a later load would, and it is read back unchanged', async () => {
   const { _id } = await publishLesson(api, api.organization);
+  const imported = await partsOf(_id);
+  await forget(_id);
   const all = async (lessons: PreparedLessons) => {
     const facts = await lessons.facts(_id);
     const [chunk] = facts?.chunks ?? [];
@@ -37,7 +42,15 @@ test('a lesson is prepared once, stored, and read back unchanged', async () => {
   const made = await all(lessonsOf());
   expect(made).not.toContain(undefined);
   const kept = await partsOf(_id);
-  expect(kept.map(({ kind }) => kind.replace(/-.*/, ''))).toEqual(['chunk', 'facts', 'lesson', 'skeleton']);
+  expect(kept.map(({ kind }) => kind.replace(/-.*/, ''))).toEqual([
+    'chunk',
+    'facts',
+    'lesson',
+    'skeleton',
+    'uses',
+  ]);
+  const texts = (parts: typeof kept) => parts.map(({ kind, data }) => ({ kind, data }));
+  expect(texts(kept)).toEqual(texts(imported));
   expect(await all(lessonsOf())).toStrictEqual(made);
   expect(await partsOf(_id)).toEqual(kept);
 });
@@ -61,6 +74,7 @@ test('an unknown version has no lesson, and may get one later', async () => {
   const { _id } = await publishLesson(api, api.organization);
   const parts = await api.db.lessonContents.find({ versionId: _id }).lean().exec();
   await api.db.lessonContents.deleteMany({ versionId: _id });
+  await forget(_id);
   const lessons = lessonsOf();
   expect(await lessons.lesson(_id)).toBeUndefined();
   await api.db.lessonContents.insertMany(parts);
@@ -69,9 +83,10 @@ test('an unknown version has no lesson, and may get one later', async () => {
 
 test('processes that prepare the same lesson concurrently all get it, and store it once', async () => {
   const { _id } = await largeLesson(megabyte / 4);
+  await forget(_id);
   const texts = await Promise.all(Array.from({ length: 3 }, () => load(lessonsOf(), _id)));
   expect(new Set(texts).size).toBe(1);
-  expect(await partsOf(_id)).toHaveLength(4);
+  expect(await partsOf(_id)).toHaveLength(5);
 });
 
 test('a lesson of several parts, of which a process that died stored only some, is completed by the next load', async () => {

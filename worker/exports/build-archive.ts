@@ -1,14 +1,15 @@
 import type { Config } from '../../shared/platform/config.ts';
 import type { Downloader } from '../../shared/media/downloads/downloader.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
+import { findLessonTexts } from '../../shared/exports/lesson-texts.ts';
+import type { LessonTexts } from '../../shared/exports/lesson-texts.ts';
+import { LimitExceeded } from '../../shared/platform/limited-process.ts';
 import { exportJobOf, incompleteKey } from '../../shared/exports/jobs.ts';
 import type { ExportJob, ExportProgress, ExportResult } from '../../shared/exports/jobs.ts';
 import { profileOf } from '../../shared/exports/profiles.ts';
-import { rewriteMediaReferences } from '../../shared/lessons/media-references.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { claimExportTime, findExportRecord } from '../../shared/models/export-record.ts';
 import type { ExportEntry, ExportRecord } from '../../shared/models/export-record.ts';
-import { findContent } from '../../shared/models/lesson-content.ts';
 import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { EvictableFile } from '../../shared/storage/file-usage.ts';
@@ -19,9 +20,10 @@ import { timePhase } from './build-observer.ts';
 import type { BuildObserver } from './build-observer.ts';
 import { isFailure } from './file-outcomes.ts';
 import type { FileFailure, Outcomes, ResolvedFile } from './file-outcomes.ts';
-import { emptyFolder, jsonFile, storeGeneratedFile } from './generated-files.ts';
+import { compressedFile, emptyFolder, storeGeneratedFile } from './generated-files.ts';
 import type { GeneratedFile } from './generated-files.ts';
 import { createManifest } from './manifest.ts';
+import { missingContent, ownTypesOf } from './plan.ts';
 import type { ExportPlan } from './plan.ts';
 import { checkFormat, openProfile } from './profiles/open-profile.ts';
 import type { ArchiveProfile } from './profiles/profile.ts';
@@ -75,7 +77,7 @@ export async function buildArchive(
     throw new LecternError('NOT_FOUND', 'Published version not found');
   }
   const profile = await openProfile(job, deps.store);
-  const { plan, lesson } = await planWithLesson(db, version, profile);
+  const { plan, lesson, texts } = await planWithLesson(db, version, profile, signal);
 
   const record = await findExportRecord(db, job.key);
   const otherBytes = lesson.digest.size + profile.knownBytes;
@@ -91,6 +93,7 @@ export async function buildArchive(
       version,
       plan,
       lesson,
+      texts,
       record,
       files,
       signal,
@@ -101,21 +104,24 @@ export async function buildArchive(
   }
 }
 
-/** Drops the content's objects on return, because they take several times the memory of the text. */
 async function planWithLesson(
   db: Database,
   version: LessonVersion,
   profile: ArchiveProfile,
-): Promise<{ plan: ExportPlan; lesson: GeneratedFile }> {
-  const content = await findContent(db, version._id);
-  if (content === null) throw new LecternError('INVALID_CONTENT', 'The content of this version is missing.');
-  const plan = await profile.plan(db, version, content);
-  const paths = new Map(plan.media.map(({ id, path }) => [id, `./${path}`]));
-  const published = { ...content, lesson: { ...content.lesson, status: 'published' } };
-  const lesson = await jsonFile('lesson.json', published, (part) =>
-    rewriteMediaReferences(part, (id) => paths.get(id) ?? `./media/${id}.bin`),
-  );
-  return { plan, lesson };
+  signal: AbortSignal,
+): Promise<{ plan: ExportPlan; lesson: GeneratedFile; texts: LessonTexts }> {
+  try {
+    const plan = await profile.plan(db, version);
+    const { withPage, maxStateCharacters } = profile;
+    const paths = new Map(plan.media.map(({ id, path }) => [id, `./${path}`]));
+    const request = { paths, ownTypes: ownTypesOf(plan), withPage, maxStateCharacters };
+    const texts = await findLessonTexts(db, version, request, signal);
+    if (texts === null) throw missingContent();
+    return { plan, texts, lesson: await compressedFile('lesson.json', texts.lesson) };
+  } catch (error) {
+    if (error instanceof LimitExceeded) throw new LecternError('INVALID_CONTENT', error.message);
+    throw error;
+  }
 }
 
 interface ArchiveInput extends BuildOptions {
@@ -125,13 +131,14 @@ interface ArchiveInput extends BuildOptions {
   plan: ExportPlan;
   /** lesson.json */
   lesson: GeneratedFile;
+  texts: LessonTexts;
   /** The record of an earlier build. */
   record: ExportRecord | null;
   files: FileResolution;
 }
 
 async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Promise<ExportResult> {
-  const { job, profile, version, plan, lesson, record, files, signal } = input;
+  const { job, profile, version, plan, lesson, texts, record, files, signal } = input;
   const { db, store, observer, coordination } = deps;
   const written = timePhase(observer, 'write');
   // The key depends on whether files are missing, so the draft gets its name at publication.
@@ -150,7 +157,7 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
     const emptyFolders = foldersWithoutFiles(profile.folders, entries.paths, complete ? record : null);
     entries.expect(emptyFolders.length);
     for (const path of emptyFolders) await entries.addGenerated(emptyFolder(path));
-    for (const file of await profile.extraFiles({ store, version, plan, lesson, files }))
+    for (const file of await profile.extraFiles({ store, version, plan, lesson, texts, files }))
       await entries.addGenerated(file);
 
     const content = contentDigest(entries.list());

@@ -1,5 +1,6 @@
-import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
+import type { LessonTexts } from '../../shared/exports/lesson-texts.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { fromGzip } from '../../shared/platform/gzip-pieces.ts';
 import type { Store } from '../../shared/storage/store.ts';
 import type { FileResolution } from './resolve-files.ts';
 import type { IndexPage } from './index-page.ts';
@@ -10,14 +11,14 @@ import type { ExportPlan, PlannedMediaFile } from './plan.ts';
 interface PageParts {
   version: LessonVersion;
   plan: ExportPlan;
-  lesson: LessonContent;
+  texts: LessonTexts;
   files: Pick<FileResolution, 'outcomeOf'>;
 }
 
 /** Returns the content of an archive's index.html, with the texts of all files that are not missing. */
 export async function describePage(
   store: Store,
-  { version, plan, lesson, files }: PageParts,
+  { version, plan, texts, files }: PageParts,
 ): Promise<IndexPage> {
   const find = async (path: string): Promise<ResolvedFile | undefined> => {
     const outcome = await files.outcomeOf(path);
@@ -40,6 +41,8 @@ export async function describePage(
       captions.push({ path: `./${planned.path}`, text: () => readResolved(store, text) });
   }
   const attributions = plan.media.flatMap(({ file }) => file?.attributions ?? []);
+  const { title, language } = texts;
+  const lesson = { title, language, text: () => fromGzip(texts.compact) };
   return { lesson, versionId: version._id, widgets, captions, attributions };
 }
 

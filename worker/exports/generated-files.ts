@@ -1,7 +1,7 @@
 import { fromGzip, toGzip } from '../../shared/platform/gzip-pieces.ts';
 import { bytesOf, digestOf, digestOfChunks } from '../../shared/storage/digest.ts';
 import type { Digest, Store } from '../../shared/storage/store.ts';
-import { prettyJson } from './json-pieces.ts';
+import { prettyJson } from '../../shared/exports/json-pieces.ts';
 
 /** A file that Lectern adds to the archive, besides media and widgets. */
 export interface GeneratedFile {
@@ -21,13 +21,13 @@ export function fileInMemory(path: string, bytes: Buffer): GeneratedFile {
   return { path, digest: digestOf(bytes), chunks: () => bytesOf(bytes) };
 }
 
-/** Returns a JSON file, which stays compressed in memory. @param map as of {@link prettyJson}. */
-export async function jsonFile(
-  path: string,
-  value: object,
-  map?: (part: unknown) => unknown,
-): Promise<GeneratedFile> {
-  const compressed = await toGzip(prettyJson(value, map));
+/** Returns a JSON file, which stays compressed in memory. */
+export async function jsonFile(path: string, value: object): Promise<GeneratedFile> {
+  return compressedFile(path, await toGzip(prettyJson(value)));
+}
+
+/** Returns a file of compressed bytes, which stay compressed in memory. */
+export async function compressedFile(path: string, compressed: Buffer): Promise<GeneratedFile> {
   const chunks = () => fromGzip(compressed);
   return { path, digest: await digestOfChunks(chunks()), chunks };
 }

@@ -1,7 +1,4 @@
-import { joinSmallTexts } from '../../shared/platform/gzip-pieces.ts';
 import { message, supportedLanguage, textDirection } from '../../shared/i18n/message.ts';
-import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
-import { compactJson } from './json-pieces.ts';
 import { scriptText } from '../../shared/platform/html.ts';
 import { schemeAttribute } from '../../shared/theme/tokens.ts';
 import type { Scheme } from '../../shared/theme/tokens.ts';
@@ -12,8 +9,8 @@ export type TextSource = () => AsyncIterable<Uint8Array>;
 
 /** The content of index.html. It contains all texts, because a page opened from a folder cannot load any. */
 export interface IndexPage {
-  /** The content of lesson.json. */
-  lesson: LessonContent;
+  /** `text` is that of lesson.json, without spaces. */
+  lesson: { title: string; language: string | null; text: TextSource };
   versionId: string;
   /** The widgets that are not part of the player. */
   widgets: { type: string; cssPath: string | null; module: TextSource }[];
@@ -96,7 +93,7 @@ async function* pageTexts(
   page: IndexPage,
   { scripts, settings, theme = null }: PageScripts,
 ): AsyncGenerator<string> {
-  const { title, language: given } = page.lesson.lesson;
+  const { title, language: given } = page.lesson;
   const language = typeof given === 'string' && given !== '' ? given : 'en';
   const messageLanguage = supportedLanguage(language) === undefined ? 'en' : language;
   const ownLanguage = `lang="${messageLanguage}" dir="${textDirection(messageLanguage)}"`;
@@ -119,7 +116,7 @@ ${theme === null ? '' : `<style>\n${theme.css}\n</style>\n`}</head>
 </main>
 ${credits(page, `<summary ${ownLanguage}>${escapeHtml(message(language, 'archive.credits'))}</summary>`)}`;
   yield '<script type="application/json" id="lectern-lesson-json">';
-  for (const text of joinSmallTexts(compactJson(page.lesson))) yield scriptText(text);
+  for await (const text of decoded(page.lesson.text())) yield scriptText(text);
   yield '</script>\n';
   yield '<script type="application/json" id="lectern-archive-json">';
   yield* archiveJson(page, theme?.logo ?? null);
@@ -155,12 +152,16 @@ function schemeOf(theme: PageTheme | null): string {
 }
 
 async function* jsonString(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  yield '"';
+  for await (const text of decoded(chunks)) yield safeJson(text).slice(1, -1);
+  yield '"';
+}
+
+async function* decoded(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   // The decoder holds back the bytes of an incomplete character.
   const decoder = new TextDecoder();
-  const inner = (text: string) => safeJson(text).slice(1, -1);
-  yield '"';
-  for await (const chunk of chunks) yield inner(decoder.decode(chunk, { stream: true }));
-  yield `${inner(decoder.decode())}"`;
+  for await (const chunk of chunks) yield decoder.decode(chunk, { stream: true });
+  yield decoder.decode();
 }
 
 /** Returns JSON for a script element: no `</script>` can end it, and no `<!--` can hide its end. */

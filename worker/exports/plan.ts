@@ -1,9 +1,10 @@
-import { usedWidgetTypes } from '../../shared/lessons/blocks.ts';
-import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
-import { mediaReferences } from '../../shared/lessons/media-references.ts';
+import { isCoreWidget } from '../../shared/lessons/core-widgets.ts';
+import type { OwnTypes } from '../../shared/lessons/core-widgets.ts';
 import type { Database } from '../../shared/models/database.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { findMedia } from '../../shared/models/medium.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import { findContentUses } from '../../shared/player/prepared-lessons.ts';
 import type { FoundMedium } from '../../shared/models/medium.ts';
 import { findVersionWidgets, widgetFileSources } from '../../shared/widgets/version-widgets.ts';
 import type { VersionWidget, WidgetFileSource } from '../../shared/widgets/version-widgets.ts';
@@ -40,12 +41,10 @@ export interface ExportPlan {
 }
 
 /** Finds the media and widgets that a version uses; only those go into its archive. */
-export async function planExport(
-  db: Database,
-  version: LessonVersion,
-  content: LessonContent,
-): Promise<ExportPlan> {
-  const ids = mediaReferences(content);
+export async function planExport(db: Database, version: LessonVersion): Promise<ExportPlan> {
+  const uses = await findContentUses(db, version._id);
+  if (uses === null) throw missingContent();
+  const ids = uses.media;
   const known = await findMedia(db, { organizationId: version.organizationId, versionId: version._id }, ids);
   const media = ids.map((id): PlannedMediaFile => {
     const file = known.get(id) ?? null;
@@ -53,8 +52,19 @@ export async function planExport(
   });
   return {
     media: media.sort(byText((planned) => planned.path)),
-    widgets: await planWidgets(db, version, usedWidgetTypes(content)),
+    widgets: await planWidgets(db, version, uses.widgetTypes),
   };
+}
+
+export function missingContent(): LecternError {
+  return new LecternError('INVALID_CONTENT', 'The content of this version is missing.');
+}
+
+/** Returns the core types for which the version has its own widgets. */
+export function ownTypesOf({ widgets }: ExportPlan): OwnTypes {
+  return widgets.flatMap(({ type, widget }) =>
+    isCoreWidget(type) && widget !== null && widget.organizationId !== null ? type : [],
+  );
 }
 
 async function planWidgets(db: Database, version: LessonVersion, types: string[]): Promise<PlannedWidget[]> {

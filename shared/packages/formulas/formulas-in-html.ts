@@ -1,6 +1,6 @@
 import { html as html5, parseFragment, serializeOuter } from 'parse5';
 import type { DefaultTreeAdapterTypes } from 'parse5';
-import { edited, parseHtml } from '../../lessons/html-media.ts';
+import { edited, ElementCount, parseHtml } from '../../lessons/html-media.ts';
 import type { Edit } from '../../lessons/html-media.ts';
 import { quote } from '../../lessons/json-values.ts';
 import { messageOf } from '../../platform/errors.ts';
@@ -44,14 +44,18 @@ const prefixedTags = /<(\/?)(?:m|mml|math|mathml):(?=[a-z])/gi;
  * @param toMathml null if TeX stays text
  * @throws {LecternError} INVALID_CONTENT for HTML with too many or too deep elements
  */
-export function convertFormulasInHtml(html: string, toMathml: TexConverter | null): ConvertedText {
+export function convertFormulasInHtml(
+  html: string,
+  toMathml: TexConverter | null,
+  elements = new ElementCount(),
+): ConvertedText {
   const hasMathml = mayHaveMathml.test(html);
   if (!hasMathml && (toMathml === null || !mayHaveTex.test(html))) return { text: html, faults: [] };
   const prefixed = hasMathml ? html.replace(prefixedTags, '<$1') : html;
   const source = toMathml === null ? prefixed : withoutFalseTags(prefixed);
   const edits: Edit[] = [];
   const faults: string[] = [];
-  const pending: Node[] = [parseHtml(source)];
+  const pending: Node[] = [parseHtml(source, elements)];
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
     if ('tagName' in node && node.namespaceURI === html5.NS.MATHML) {
       const converted = coreOf(node);

@@ -1,10 +1,7 @@
 import { cartridgeVersionOf } from '../../../shared/exports/package-query.ts';
-import type { LessonContent } from '../../../shared/lessons/lesson-content.ts';
 import type { NamedProfile } from '../../../shared/exports/profiles.ts';
-import { outlineOf, pointsOfWidget } from '../../../shared/progress/outline.ts';
 import { fileInMemory } from '../generated-files.ts';
 import { cartridgeLink, cartridgeManifest, linkPath } from './cartridge-xml.ts';
-import { contentOf } from './page-files.ts';
 import type { ArchiveProfile } from './profile.ts';
 
 /** Returns the profile of a thin Common Cartridge: a link to the version, and no content. */
@@ -12,27 +9,22 @@ export function cartridgeArchive({ variant, options }: Omit<NamedProfile, 'id'>)
   const [, publicUrl = ''] = variant?.split(';') ?? [];
   const version = cartridgeVersionOf(options);
   return {
+    ...{ withPage: false, maxStateCharacters: null },
     plan: () => Promise.resolve({ media: [], widgets: [] }),
     folders: [],
     knownBytes: 0,
     fileCount: 2,
     rereadPaths: () => new Set(),
-    async extraFiles(parts) {
+    extraFiles(parts) {
       const { lessonId, _id: versionId, title } = parts.version;
-      const content = await contentOf(parts);
-      const link = { lessonId, versionId, title, isGraded: isGraded(content) };
-      const cartridge = { id: versionId, title, language: content.lesson.language ?? 'en', version };
-      return [
+      const { language, isGraded: graded } = parts.texts;
+      const link = { lessonId, versionId, title, isGraded: graded };
+      const cartridge = { id: versionId, title, language: language ?? 'en', version };
+      return Promise.resolve([
         fileInMemory(linkPath(link), Buffer.from(cartridgeLink(link, publicUrl, version))),
         fileInMemory('imsmanifest.xml', Buffer.from([...cartridgeManifest(cartridge, [link])].join(''))),
-      ];
+      ]);
     },
     manifests: () => Promise.resolve([]),
   };
-}
-
-/** Returns whether answers to a lesson earn points. */
-export function isGraded(content: LessonContent): boolean {
-  const steps = outlineOf(content).sections.flatMap((section) => section.steps);
-  return steps.some(({ widgets }) => widgets.some((widget) => (pointsOfWidget(widget) ?? 0) > 0));
 }

@@ -1,11 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { optionsOfQuery } from '../../../shared/exports/package-query.ts';
-import { isCoreWidget } from '../../../shared/lessons/core-widgets.ts';
-import type { OwnTypes } from '../../../shared/lessons/core-widgets.ts';
-import type { LessonMap } from '../../../shared/lms/lesson-map.ts';
-import { lessonMapOf } from '../../../shared/lms/lesson-map.ts';
-import { stateSizeOf } from '../../../shared/lms/worst-case.ts';
 import type { StateSize } from '../../../shared/lms/worst-case.ts';
 import type { LessonVersion } from '../../../shared/models/lesson-version.ts';
 import type { ExportManifest } from '../../../shared/packages/manifest.ts';
@@ -20,8 +15,7 @@ import { cmi5Structure } from './cmi5-structure.ts';
 import { scorm12Manifest, scorm2004Manifest } from './ims-manifest.ts';
 import type { PackageContents } from './ims-manifest.ts';
 import type { ArchiveTheme } from './archive-theme.ts';
-import { contentOf, describeFile, indexFile, onDemandFiles, playerFiles } from './page-files.ts';
-import type { ExportPlan } from '../plan.ts';
+import { describeFile, indexFile, onDemandFiles, playerFiles } from './page-files.ts';
 import { plainArchive } from './plain.ts';
 import type { ArchiveProfile } from './profile.ts';
 
@@ -82,19 +76,18 @@ export async function lmsPackage(
   let known: { version: LessonVersion; language: string; stateSize: StateSize } | undefined;
   return {
     ...plainArchive,
+    ...{ withPage: true, maxStateCharacters },
     folders: [],
     knownBytes: generated.reduce((sum, { digest }) => sum + digest.size, 0),
     fileCount: plainArchive.fileCount + generated.length + 2,
     rereadPaths: pathsInPage,
     async extraFiles(parts) {
-      const content = await contentOf(parts);
-      known = {
-        version: parts.version,
-        language: content.lesson.language ?? 'en',
-        stateSize: checkedStateSize(lessonMapOf(content, ownTypesOf(parts.plan)), name, maxStateCharacters),
-      };
+      const { language, stateSize } = parts.texts;
+      if (stateSize === null) throw new Error('Unreachable: the profile has a limit');
+      checkStateSize(stateSize, name);
+      known = { version: parts.version, language: language ?? 'en', stateSize };
       const settings = { format, options, maxStateCharacters };
-      return [...generated, await indexFile(parts, content, { scripts, theme, settings }), parts.lesson];
+      return [...generated, await indexFile(parts, { scripts, theme, settings }), parts.lesson];
     },
     async manifests(manifest, outcomes) {
       if (known === undefined) throw new Error('The files of the package are not known yet');
@@ -119,18 +112,10 @@ export async function lmsPackage(
 }
 
 /** @throws {LecternError} INVALID_CONTENT if positions and points of the lesson do not fit into a platform. */
-function checkedStateSize(map: LessonMap, standard: string, maxCharacters: number): StateSize {
-  const size = stateSizeOf(map, maxCharacters);
-  if (size.leastCharacters <= maxCharacters) return size;
-  const message = `The lesson has too many steps and questions for ${standard}: a learner's points would take ${size.leastCharacters} characters, and the limit is ${maxCharacters}.`;
+function checkStateSize({ leastCharacters, maxCharacters }: StateSize, standard: string): void {
+  if (leastCharacters <= maxCharacters) return;
+  const message = `The lesson has too many steps and questions for ${standard}: a learner's points would take ${leastCharacters} characters, and the limit is ${maxCharacters}.`;
   throw new LecternError('INVALID_CONTENT', message);
-}
-
-/** Returns the core types for which the version has its own widgets. */
-function ownTypesOf({ widgets }: ExportPlan): OwnTypes {
-  return widgets.flatMap(({ type, widget }) =>
-    isCoreWidget(type) && widget !== null && widget.organizationId !== null ? type : [],
-  );
 }
 
 async function schemaFiles(format: string): Promise<GeneratedFile[]> {

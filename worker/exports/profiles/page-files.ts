@@ -1,6 +1,4 @@
-import { json } from 'node:stream/consumers';
 import { onDemandTypes } from '../../../shared/lessons/core-widgets.ts';
-import type { LessonContent } from '../../../shared/lessons/lesson-content.ts';
 import type { ExportManifest } from '../../../shared/packages/manifest.ts';
 import { LecternError } from '../../../shared/platform/errors.ts';
 import { playerRelease } from '../../../shared/player/player-release.ts';
@@ -38,18 +36,12 @@ export async function playerFiles(
   });
 }
 
-/** Returns the content of lesson.json. It takes several times the memory of the text, so do not keep it. */
-export async function contentOf({ lesson }: Pick<ArchiveParts, 'lesson'>): Promise<LessonContent> {
-  return (await json(lesson.chunks())) as LessonContent;
-}
-
 /** Returns the page that plays the lesson. */
 export async function indexFile(
-  { store, version, plan, files }: ArchiveParts,
-  lesson: LessonContent,
+  { store, version, plan, texts, files }: ArchiveParts,
   scripts: PageScripts,
 ): Promise<GeneratedFile> {
-  const described = await describePage(store, { version, plan, lesson, files });
+  const described = await describePage(store, { version, plan, texts, files });
   const chunks = () => indexPage(described, scripts);
   const index = { path: 'index.html', digest: await digestOfChunks(chunks()), chunks };
   files.reserve(index.digest.size);

@@ -5,6 +5,8 @@ import type { ArchiveProfile } from './profile.ts';
 /** The lesson alone: lesson.json, its media and widgets, and manifest.json. */
 export const plainArchive: ArchiveProfile = {
   plan: planExport,
+  withPage: false,
+  maxStateCharacters: null,
   folders: ['media/', 'widgets/'],
   knownBytes: 0,
   fileCount: 2,

@@ -1,7 +1,7 @@
 import { pathsInPage } from '../describe-page.ts';
 import { jsonFile } from '../generated-files.ts';
 import type { ArchiveTheme } from './archive-theme.ts';
-import { contentOf, describeFile, indexFile, onDemandFiles, playerFiles } from './page-files.ts';
+import { describeFile, indexFile, onDemandFiles, playerFiles } from './page-files.ts';
 import { plainArchive } from './plain.ts';
 import type { ArchiveProfile } from './profile.ts';
 
@@ -33,14 +33,11 @@ export async function playerArchive(
   const playerPaths = ['index.html', ...player.map(({ path }) => path)];
   return {
     ...plainArchive,
+    withPage: true,
     knownBytes: player.reduce((sum, { digest }) => sum + digest.size, 0),
     fileCount: plainArchive.fileCount + playerPaths.length,
     rereadPaths: pathsInPage,
-    extraFiles: async (parts) => [
-      ...player,
-      await indexFile(parts, await contentOf(parts), { scripts, theme }),
-      parts.lesson,
-    ],
+    extraFiles: async (parts) => [...player, await indexFile(parts, { scripts, theme }), parts.lesson],
     manifests: async (manifest, outcomes) => {
       const listed = playerPaths.flatMap((path) => describeFile(path, outcomes));
       return [await jsonFile('manifest.json', { ...manifest, files: { ...manifest.files, player: listed } })];

@@ -1,4 +1,4 @@
-import type { LessonContent } from '../../../shared/lessons/lesson-content.ts';
+import type { LessonTexts } from '../../../shared/exports/lesson-texts.ts';
 import type { Database } from '../../../shared/models/database.ts';
 import type { LessonVersion } from '../../../shared/models/lesson-version.ts';
 import type { ExportManifest } from '../../../shared/packages/manifest.ts';
@@ -15,6 +15,7 @@ export interface ArchiveParts {
   plan: ExportPlan;
   /** lesson.json */
   lesson: GeneratedFile;
+  texts: LessonTexts;
   files: Pick<FileResolution, 'outcomeOf' | 'reserve'>;
 }
 
@@ -25,7 +26,11 @@ export interface ArchiveParts {
  */
 export interface ArchiveProfile {
   /** Finds the media and widgets that archives hold. */
-  plan: (db: Database, version: LessonVersion, content: LessonContent) => Promise<ExportPlan>;
+  plan: (db: Database, version: LessonVersion) => Promise<ExportPlan>;
+  /** Whether the archive has a page, which contains the lesson. */
+  withPage: boolean;
+  /** The limit of a learner's state in a platform; null for other archives. */
+  maxStateCharacters: number | null;
   /** Folders that archives have even if they are empty. */
   folders: readonly `${string}/`[];
   /** The part of the extra files' size that is known before any media file, without lesson.json. */

@@ -1,4 +1,4 @@
-import { isContainer } from '../../shared/lessons/json-values.ts';
+import { isContainer } from '../lessons/json-values.ts';
 
 /*
  * JSON in small pieces, so that the text of a lesson or of a manifest with 100,000 files is never in memory as a whole.
@@ -15,9 +15,9 @@ export function* prettyJson(value: unknown, map: (part: unknown) => unknown = sa
   yield '\n';
 }
 
-/** Yields the text of `JSON.stringify(value)`. */
-export function compactJson(value: unknown): Generator<string> {
-  return pieces(value, { map: same, indent: '', colon: ':' }, '');
+/** Yields the text of `JSON.stringify(value)`. @param map as of {@link prettyJson}. */
+export function compactJson(value: unknown, map: (part: unknown) => unknown = same): Generator<string> {
+  return pieces(value, { map, indent: '', colon: ':' }, '');
 }
 
 const same = (part: unknown) => part;

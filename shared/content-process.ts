@@ -1,0 +1,16 @@
+import { lessonTextsTask } from './exports/lesson-texts.ts';
+import { answerColumnsTask } from './learners/answer-columns.ts';
+import { readPackageTask } from './packages/package-task.ts';
+import { serveTasks } from './platform/tasks.ts';
+import { prepareStored } from './player/prepare-lesson.ts';
+import { versionTextTask } from './xapi/interactions.ts';
+
+/* The child process in which all work on the content of tenants runs: see shared/platform/tasks.ts. */
+
+serveTasks({
+  readPackage: readPackageTask,
+  prepareStored,
+  versionText: versionTextTask,
+  answerColumns: answerColumnsTask,
+  lessonTexts: lessonTextsTask,
+});

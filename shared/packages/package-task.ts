@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { usedWidgetTypes } from '../lessons/blocks.ts';
+import { pictureOf } from '../lessons/cover.ts';
+import { rewriteMediaReferences } from '../lessons/media-references.ts';
+import { playabilityErrors } from '../lessons/playability.ts';
+import { totalsOf } from '../lessons/totals.ts';
+import { contentParts } from '../models/lesson-content.ts';
+import type { PreparedText } from '../models/prepared-lesson.ts';
+import { prepareLesson } from '../player/prepare-lesson.ts';
+import type {
+  CheckedLesson,
+  CheckedPackage,
+  LessonPackage,
+  PackageFile,
+  PackageMedium,
+  PackageWidget,
+} from './lesson-package.ts';
+import { PackageError } from './package-error.ts';
+import { readPackage } from './read-package.ts';
+import type { ReadPackageOptions } from './read-package.ts';
+
+/** The input of the task that reads a package. */
+export interface PackageRequest {
+  path: string;
+  options: ReadPackageOptions;
+  /** Makes a copy: new ids for lesson, version and media. */
+  asNew: boolean;
+}
+
+/** The data of a file, which another process opens. */
+type FileData = Omit<PackageFile, 'open'>;
+export type MediumData = Omit<PackageMedium, 'file'> & { file?: FileData };
+export type WidgetData = Omit<PackageWidget, 'js' | 'css'> & { js: FileData; css?: FileData };
+
+/** A part of the result of the task that reads a package. */
+export type PackagePart =
+  | { kind: 'faults'; faults: string[]; message: string }
+  | { kind: 'media'; media: MediumData[] }
+  | { kind: 'widgets'; widgets: WidgetData[] }
+  | { kind: 'content'; content: Buffer }
+  | { kind: 'prepared'; text: PreparedText }
+  | {
+      kind: 'package';
+      package: Omit<CheckedPackage, 'media' | 'widgets' | 'lesson'>;
+      lesson: Omit<CheckedLesson, 'content' | 'prepared'>;
+    };
+
+/** The number of files in a part of the result. */
+const filesPerPart = 250;
+
+/** The maximum number of reasons why a lesson cannot be played. */
+const maxPlayabilityErrors = 1_000;
+
+/** The task that reads, checks, converts and prepares a package. */
+export async function* readPackageTask({
+  path,
+  options,
+  asNew,
+}: PackageRequest): AsyncGenerator<PackagePart> {
+  try {
+    const read = await readPackage(path, options);
+    yield* partsOf(asNew ? withNewIds(read) : read);
+  } catch (error) {
+    if (!(error instanceof PackageError)) throw error;
+    yield { kind: 'faults', faults: error.faults, message: error.message };
+  }
+}
+
+/** Gives a package new ids. Sections and steps keep theirs, which are unique only in their lesson. */
+function withNewIds(pkg: LessonPackage): LessonPackage {
+  // Other media ids refer to the organization's existing media.
+  const ids = new Map(pkg.media.map(({ id }) => [id, randomUUID()]));
+  const newId = (id: string) => ids.get(id) ?? id;
+  const lessonId = randomUUID();
+  const content = rewriteMediaReferences(pkg.content, (id) => `media:${newId(id)}`);
+  return {
+    ...pkg,
+    lessonId,
+    versionId: randomUUID(),
+    versionNumber: 1,
+    content: { ...content, lesson: { ...content.lesson, id: lessonId } },
+    media: pkg.media.map((medium) => ({ ...medium, id: newId(medium.id) })),
+  };
+}
+
+async function* partsOf({ content, media, widgets, ...rest }: LessonPackage): AsyncGenerator<PackagePart> {
+  for (let from = 0; from < media.length; from += filesPerPart) {
+    yield { kind: 'media', media: media.slice(from, from + filesPerPart).map(mediumData) };
+  }
+  for (let from = 0; from < widgets.length; from += filesPerPart) {
+    yield { kind: 'widgets', widgets: widgets.slice(from, from + filesPerPart).map(widgetData) };
+  }
+  for (const part of await contentParts(content)) yield { kind: 'content', content: part };
+  // Core types of a new version are Lectern's own.
+  for await (const text of prepareLesson(content, [])) yield { kind: 'prepared', text };
+  const lesson = {
+    ...totalsOf(content),
+    playabilityErrors: playabilityErrors(content).slice(0, maxPlayabilityErrors),
+    picture: pictureOf(content),
+    widgetTypes: usedWidgetTypes(content),
+  };
+  yield { kind: 'package', package: rest, lesson };
+}
+
+function mediumData({ file, ...medium }: PackageMedium): MediumData {
+  return { ...medium, ...(file && { file: fileData(file) }) };
+}
+
+function widgetData({ js, css, ...widget }: PackageWidget): WidgetData {
+  return { ...widget, js: fileData(js), ...(css && { css: fileData(css) }) };
+}
+
+function fileData({ path, size, location }: PackageFile): FileData {
+  return { path, size, location };
+}

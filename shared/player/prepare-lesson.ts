@@ -1,0 +1,77 @@
+import { usedWidgetTypes } from '../lessons/blocks.ts';
+import type { OwnTypes } from '../lessons/core-widgets.ts';
+import type { LessonContent } from '../lessons/lesson-content.ts';
+import type { LessonChunk } from '../lessons/lesson-skeleton.ts';
+import { mediaReferences } from '../lessons/media-references.ts';
+import { playabilityErrors } from '../lessons/playability.ts';
+import type { PlayabilityError } from '../lessons/playability.ts';
+import { playerLessonText } from '../lessons/player-lesson.ts';
+import { estimatedDuration, totalsOf } from '../lessons/totals.ts';
+import { parseContent } from '../models/lesson-content.ts';
+import type { PreparedKind, PreparedText } from '../models/prepared-lesson.ts';
+import { GzipText } from '../platform/gzip-text.ts';
+import { outlineOf } from '../progress/outline.ts';
+import type { LessonOutline } from '../progress/outline.ts';
+import { divideLesson } from './lesson-chunks.ts';
+
+/** The facts about a version's content that requests use without reading the content. */
+export interface LessonFacts {
+  title: string;
+  /** The author's BCP 47 tag. */
+  language: string | null;
+  totalSections: number;
+  totalSteps: number;
+  /** Minutes. */
+  estimatedDuration: number;
+  playabilityErrors: PlayabilityError[];
+  outline: LessonOutline;
+  /** The chunks of steps, in playing order. */
+  chunks: LessonChunk[];
+}
+
+/** The media and widget types that a version's content refers to, sorted. */
+export interface ContentUses {
+  media: string[];
+  widgetTypes: string[];
+}
+
+/** The input of the task that prepares a stored lesson. */
+export interface StoredLesson {
+  parts: Buffer[];
+  ownTypes: OwnTypes;
+}
+
+/** The task that prepares a stored lesson. */
+export async function* prepareStored({ parts, ownTypes }: StoredLesson): AsyncGenerator<PreparedText> {
+  yield* prepareLesson(await parseContent(parts), ownTypes);
+}
+
+/** Yields the texts of a lesson. The facts come last, because they say that all others are there. */
+export async function* prepareLesson(
+  content: LessonContent,
+  ownTypes: OwnTypes,
+): AsyncGenerator<PreparedText> {
+  const { skeleton, chunks } = divideLesson(content, ownTypes);
+  for (const { id, text } of chunks) yield compressed(`chunk-${id}`, text);
+  yield compressed('lesson', playerLessonText(content));
+  yield compressed('skeleton', skeleton);
+  const uses: ContentUses = { media: mediaReferences(content), widgetTypes: usedWidgetTypes(content) };
+  yield compressed('uses', JSON.stringify(uses));
+  yield compressed('facts', JSON.stringify(factsOf(content, chunks, ownTypes)));
+}
+
+async function compressed(kind: PreparedKind, text: string): Promise<PreparedText> {
+  return { kind, file: (await GzipText.of(text)).file };
+}
+
+function factsOf(content: LessonContent, chunks: readonly LessonChunk[], ownTypes: OwnTypes): LessonFacts {
+  return {
+    title: content.lesson.title,
+    language: content.lesson.language ?? null,
+    ...totalsOf(content),
+    estimatedDuration: estimatedDuration(content),
+    playabilityErrors: playabilityErrors(content),
+    outline: outlineOf(content, ownTypes),
+    chunks: chunks.map(({ id, steps }) => ({ id, steps })),
+  };
+}

@@ -1,0 +1,24 @@
+import type { Database } from '../models/database.ts';
+import { findContentParts } from '../models/lesson-content.ts';
+import { runTask } from '../platform/tasks.ts';
+import type { Interaction, VersionText, VersionTextPart } from './interactions.ts';
+
+/** Returns the texts of a version, which a child process reads from its content; null if it has no content. */
+export async function findVersionText(
+  db: Database,
+  { versionId, organizationId }: { versionId: string; organizationId: string },
+): Promise<VersionText | null> {
+  const parts = await findContentParts(db, versionId);
+  if (parts === null) return null;
+  const run = { what: `Reading the version ${versionId}`, organizationId };
+  const steps: VersionText['steps'] = [];
+  const interactions = new Map<string, Interaction>();
+  let text = { title: '', language: 'und', characters: 0 };
+  for (const part of await runTask<VersionTextPart>('versionText', parts, run)) {
+    if ('steps' in part) steps.push(...part.steps);
+    else if ('interactions' in part)
+      for (const [key, value] of part.interactions) interactions.set(key, value);
+    else text = part;
+  }
+  return { ...text, steps, interactions };
+}
