@@ -189,7 +189,8 @@ export function lessonView(
       shownIndex = atEnd ? undefined : index;
       const current = currentStep(lesson, progress);
       progressView.show(progress);
-      bar.position.textContent = atEnd ? '' : stepPosition(index, lesson, language);
+      const position = atEnd ? '' : stepPosition(index, lesson, language);
+      bar.setPosition(position);
       const above = atEnd ? '' : (lesson.sections[current.sectionIndex]?.title ?? '');
       const isOtherSection = above !== section.textContent;
       const title = atEnd ? message(language, 'lesson.complete') : stepTitle(current, lesson, language);
@@ -204,8 +205,7 @@ export function lessonView(
         showContent(current);
       }
       if (!isChange) return;
-      const announced =
-        isOtherSection && !section.hidden ? [above, bar.position.textContent] : [bar.position.textContent];
+      const announced = isOtherSection && !section.hidden ? [above, position] : [position];
       status.textContent = announced.join(message(language, 'widget.sentenceBreak'));
       focus();
     },

@@ -6,9 +6,6 @@ import type { LessonOptions } from './options.ts';
 /** Below this width, one bar at the bottom has everything. */
 const compactBelowPixels = 640;
 
-/** If the buttons leave less space than this to contents and position, the bar hides the position. */
-const tightBelowPixels = 150;
-
 /** The controls that stay in view while the learner scrolls. */
 export interface StepBar {
   /** Above the step: title and, on wide pages, contents, position and progress. */
@@ -18,7 +15,7 @@ export interface StepBar {
   /** Below the step: Back and Next. */
   bar: HTMLElement;
   /** Shows the current position, such as "Step 3 of 9". */
-  position: HTMLElement;
+  setPosition(text: string): void;
   back: HTMLButtonElement;
   next: HTMLButtonElement;
   /** Sets the text of the Next button; undefined hides Back and Next. */
@@ -73,9 +70,8 @@ export function stepBar(
     const { offsetWidth } = steps;
     // The tools leave this space to the buttons, whose texts have any length.
     tools.style.setProperty('--lectern-steps-size', `${offsetWidth}px`);
-    root.classList.toggle('lectern-is-tight', clientWidth - offsetWidth < tightBelowPixels);
     const isNow = clientWidth < compactBelowPixels;
-    if (isNow === isCompact) return;
+    if (isNow === isCompact) return hideCutPosition();
     isCompact = isNow;
     root.classList.toggle('lectern-is-compact', isCompact);
     const focused = activeElement(root);
@@ -86,6 +82,14 @@ export function stepBar(
     }
     // Moving an element takes the focus from it.
     if (focused === contents) contents.focus({ preventScroll: true });
+    hideCutPosition();
+  }
+
+  /** Hides the position, except from screen readers, where long words or wide letters do not fit into the bar. */
+  function hideCutPosition(): void {
+    root.classList.remove('lectern-is-tight');
+    const isCut = place.scrollWidth > place.clientWidth || place.offsetHeight > tools.clientHeight;
+    root.classList.toggle('lectern-is-tight', isCompact === true && isCut);
   }
 
   const observer = new ResizeObserver(measure);
@@ -96,7 +100,10 @@ export function stepBar(
     header,
     tools,
     bar,
-    position,
+    setPosition(text) {
+      position.textContent = text;
+      hideCutPosition();
+    },
     back,
     next,
     setNext(text) {
