@@ -73,7 +73,7 @@ export async function playThrough(page: Page | Frame, { steps }: PlayedLesson): 
 }
 
 /** Runs in the page: waits until everything on the current step has loaded or failed. */
-const lookAtStep = `(async () => {
+export const lookAtStep = `(async () => {
   const pictures = [...document.querySelectorAll('.lectern-step img')];
   const recordings = [...document.querySelectorAll('.lectern-step :is(video, audio)')];
   const broken = [];
