@@ -48,6 +48,12 @@ const frameParts: Bundle[] = [
   { source: 'frame/frame.css', name: 'frame' },
 ];
 
+/** The parts of a custom widget's frame: player.js contains them. */
+const widgetFrameParts: Bundle[] = [
+  { source: 'widget-frame/widget-frame.css', name: 'widget-frame' },
+  { source: 'widget-frame/widget-frame.ts', name: 'widget-frame', format: 'iife' },
+];
+
 /** Files that are copied unchanged: one for readers, and the font of formulas. */
 const copies = [
   join(sourceFolder, 'archive-page/callbacks.js'),
@@ -110,14 +116,16 @@ function ownPrefix(type: CoreWidgetType): string {
 /**
  * Builds the player with the core widgets: `player.js` (an ES module), `player.classic.js` (a classic script),
  * `widget-<Type>.js` (the widgets that both load on demand), `player.d.ts` (the types of both) and `player.css`. Also
- * builds the other files of Lectern's pages and of archives, such as `frame.html`.
+ * builds `widget-frame.js`, the script in the frames of custom widgets, whose digest policies have, and the other files of Lectern's pages and of archives, such as `frame.html`.
  * Removes other files from the folder.
  *
  * @param output the folder to write to
  * @returns the file names, sorted
  */
 export async function buildPlayer(output: string = join(outputFolder, 'player')): Promise<string[]> {
-  const built = await Promise.all(bundles.map((bundle) => buildBundle(bundle, output)));
+  const frameScript = await widgetFrameScript();
+  const define = { widgetFrameScript: JSON.stringify(frameScript) };
+  const built = await Promise.all(bundles.map((bundle) => buildBundle(bundle, output, define)));
   const onDemand = onDemandTypes.map(async (type) => ({
     path: join(output, `widget-${type}.js`),
     contents: Buffer.from(await widgetScript(type)),
@@ -129,15 +137,21 @@ export async function buildPlayer(output: string = join(outputFolder, 'player'))
   return writeFolder(output, [
     ...built.flat(),
     ...(await Promise.all([...copied, ...onDemand])),
-    { path: join(output, 'frame.html'), contents: Buffer.from(await frameDocument()) },
+    { path: join(output, 'frame.html'), contents: Buffer.from(await frameDocument(define)) },
+    { path: join(output, 'widget-frame.js'), contents: Buffer.from(frameScript) },
     { path: join(output, 'player.d.ts'), contents: Buffer.from(await playerTypes()) },
   ]);
 }
 
-async function buildBundle({ source, name, messages = [], ...options }: Bundle, outdir: string) {
+async function buildBundle(
+  { source, name, messages = [], ...options }: Bundle,
+  outdir: string,
+  define: Record<string, string> = {},
+) {
   const { outputFiles } = await build({
     ...commonOptions,
     ...options,
+    define,
     entryPoints: [{ in: join(sourceFolder, source), out: name }],
     outdir,
     // `import.meta` is empty in a classic script: see lesson/on-demand.ts.
@@ -154,12 +168,10 @@ async function buildBundle({ source, name, messages = [], ...options }: Bundle, 
  * It contains its script and styles. Browsers would request separate files only after the document has arrived, which
  * would delay the first step by a round trip.
  */
-async function frameDocument(): Promise<string> {
-  const parts = await Promise.all(frameParts.map((part) => buildBundle(part, outputFolder)));
+async function frameDocument(define: Record<string, string>): Promise<string> {
+  const parts = await Promise.all(frameParts.map((part) => buildBundle(part, outputFolder, define)));
   const [script = '', style = ''] = parts.map(([file]) => file?.text.trim() ?? '');
-  // esbuild escapes closing tags. After `<!--`, an opening `<script` would hide the script's closing tag, too.
-  if (/<\/?script|<\/style/i.test(script + style))
-    throw new Error('frame.html: a tag in its script or styles would end them early');
+  checkInline('frame.html', script + style);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -172,6 +184,23 @@ async function frameDocument(): Promise<string> {
 <body></body>
 </html>
 `;
+}
+
+/** Returns the script in the frames of custom widgets, with its styles. */
+async function widgetFrameScript(): Promise<string> {
+  const [style, script] = widgetFrameParts as [Bundle, Bundle];
+  const [styles] = await buildBundle(style, outputFolder);
+  const define = { widgetFrameStyle: JSON.stringify(styles?.text.trim() ?? '') };
+  const [built] = await buildBundle(script, outputFolder, define);
+  const text = built?.text.trim() ?? '';
+  checkInline('widget-frame.js', text);
+  return text;
+}
+
+/** esbuild escapes closing tags. After `<!--`, an opening `<script` would hide the script's closing tag, too. */
+function checkInline(name: string, text: string): void {
+  if (/<\/?script|<\/style/i.test(text))
+    throw new Error(`${name}: a tag in its script or styles would end them early`);
 }
 
 function widgetFile(type: CoreWidgetType, extension: string): string {

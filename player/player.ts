@@ -10,4 +10,12 @@ export type {
   VariableEvent,
 } from './lesson/options.ts';
 export type { AnswerItem, LessonState, ProgressData } from './lesson/state.ts';
-export type { AnswerResult, Block, MountedWidget, MountOptions, Widget, WidgetContext } from './widget.ts';
+export type {
+  AnswerResult,
+  Block,
+  MountedWidget,
+  MountOptions,
+  Widget,
+  WidgetCode,
+  WidgetContext,
+} from './widget.ts';

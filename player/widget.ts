@@ -65,3 +65,11 @@ export interface Widget {
   /** Props that the widget shows as plain text. The player escapes values of variables in all other props for HTML. */
   plainProps?: readonly string[];
 }
+
+/** The files of a widget, which the player runs in a sandboxed frame. */
+export interface WidgetCode {
+  /** The source of its ES module. */
+  js: string;
+  /** Its stylesheet; null without one. */
+  css: string | null;
+}

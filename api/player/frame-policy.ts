@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
+import { digestSource } from '../../shared/player/player-release.ts';
 
 /**
- * The permissions of the player and widgets in the sandbox: scripts, links in new tabs, downloads, and forms for their
+ * The permissions of the player in the sandbox, and of the frames of custom widgets inside it: scripts, links in new tabs, downloads, and forms for their
  * events. They cannot navigate the page, and their origin is opaque.
  */
 export const frameSandbox = [
@@ -17,17 +17,18 @@ const inlineScript = /<script type="module">(.*?)<\/script>/s;
 /** Returns the CSP source expression of the inline script in a `frame.html`. Each release has its own script. */
 export function scriptSourceOf(page: string): string {
   const [, script = ''] = inlineScript.exec(page) ?? [];
-  return `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
+  return digestSource(script);
 }
 
 /**
  * Returns the Content-Security-Policy of the frame. The frame's origin is opaque, even when it is opened directly. The
- * frame can load lesson files, and pictures and media of any host, but cannot reach the API or its cookies.
+ * frame can load lesson files, and pictures and media of any host, but cannot reach the API or its cookies. The frames
+ * of custom widgets inside it have the same policy: they run the script of `widget-frame.js`, and modules from blob URLs.
  * `frame-ancestors` is not restricted: it would have to allow all ancestors, including integrators' pages, and the
  * document is empty.
  *
  * @param publicUrl the public URL of this service, which serves the files.
- * @param scriptSource the source expression of the inline script.
+ * @param scriptSource the source expressions of the inline scripts.
  */
 export function framePolicy(publicUrl: string, scriptSource: string): string {
   const { origin, href } = new URL(publicUrl);
@@ -38,7 +39,7 @@ export function framePolicy(publicUrl: string, scriptSource: string): string {
   return [
     `sandbox ${frameSandbox}`,
     "default-src 'none'",
-    `script-src ${own} ${scriptSource}`,
+    `script-src ${own} blob: ${scriptSource}`,
     `style-src ${own} 'unsafe-inline'`,
     'img-src https: http: data: blob:',
     'media-src https: http: data: blob:',

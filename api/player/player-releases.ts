@@ -3,6 +3,7 @@ import type { Database } from '../../shared/models/database.ts';
 import { findPlayerRelease, savePlayerRelease } from '../../shared/models/player-release.ts';
 import type { PlayerRelease } from '../../shared/models/player-release.ts';
 import { scriptSourceOf } from './frame-policy.ts';
+import { widgetFrameSource } from '../../shared/player/player-release.ts';
 import { EncodedFile } from '../http/encoded-file.ts';
 
 /** The maximum number of other releases in memory: one during an upgrade, and earlier ones of open pages. */
@@ -16,7 +17,7 @@ const releaseName = /^[\w.+-]{1,100}$/;
 /** A file as this API serves it. */
 interface PlayerFile {
   content: EncodedFile;
-  /** The source expression of the inline script, for the Content-Security-Policy; null except for pages. */
+  /** The source expressions of the inline scripts, for the Content-Security-Policy; null except for pages. */
   scriptSource: string | null;
 }
 
@@ -73,7 +74,9 @@ function encoded({ files }: PlayerRelease): Files {
       name,
       {
         content: new EncodedFile(bytes),
-        scriptSource: name.endsWith('.html') ? scriptSourceOf(bytes.toString()) : null,
+        scriptSource: name.endsWith('.html')
+          ? `${scriptSourceOf(bytes.toString())} ${widgetFrameSource(files)}`
+          : null,
       },
     ]),
   );

@@ -2,7 +2,7 @@ import type { LessonEvent, LessonHandle, LessonOptions } from '../lesson/options
 import type { LessonState } from '../lesson/state.ts';
 import { linkedStep, pageTitle, stepHistory } from '../step-history.ts';
 import { pageHost } from './page-host.ts';
-import { inlineCaptions, inlineWidgets } from './inline-files.ts';
+import { inlineMedia, inlineWidgets } from './inline-files.ts';
 import type { InlineFiles } from './inline-files.ts';
 import { browserProgress, noProgress, progressKey } from './stored-progress.ts';
 
@@ -55,7 +55,7 @@ function play(element: HTMLElement): void {
       state,
       startAt,
       cover,
-      resolveMedia: inlineCaptions(files.captions),
+      resolveMedia: inlineMedia(files),
       loadWidget: inlineWidgets(files.widgets),
       // The page contains only custom widgets.
       ownTypes: Object.keys(files.widgets),

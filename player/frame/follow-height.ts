@@ -13,8 +13,9 @@ const actions = ['pointerdown', 'pointerup', 'click', 'keydown'];
  * Watches an element's height and requests a frame of the same height.
  *
  * @param request called with CSS pixels when they change
+ * @returns a function that measures now: browsers observe no sizes in a frame of another origin that is out of view
  */
-export function followHeight(element: HTMLElement, request: (height: number) => void): void {
+export function followHeight(element: HTMLElement, request: (height: number) => void): () => void {
   let height: FrameHeight | undefined;
   let requested: Growth | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -63,4 +64,5 @@ export function followHeight(element: HTMLElement, request: (height: number) => 
   new ResizeObserver(measure).observe(element);
   // The observer reports only if the new frame has changed the lesson's height, so this measures after each layout.
   addEventListener('resize', () => requestAnimationFrame(() => setTimeout(measure)));
+  return measure;
 }

@@ -3,7 +3,7 @@ import type { FrameStart, OuterMessage, VisibleLesson } from '../embed-page/fram
 import { element, icon } from '../dom.ts';
 import { addMessages, message } from '../../shared/i18n/message.ts';
 import type { ChunkStep } from '../../shared/lessons/lesson-skeleton.ts';
-import { addStylesheet } from '../lesson/archive.ts';
+import { fetchWidget } from '../lesson/archive.ts';
 import { mountLesson } from '../lesson/mount-lesson.ts';
 import type { LessonEvent, LessonHandle, LessonOptions } from '../lesson/options.ts';
 import { readSkeleton } from '../lesson/read-skeleton.ts';
@@ -12,11 +12,10 @@ import { addTheme, setScheme } from '../theme.ts';
 import { measureActiveTime } from './active-time.ts';
 import { followHeight } from './follow-height.ts';
 import { pressGuard } from './press-guard.ts';
-import type { Widget } from '../widget.ts';
 
 /**
  * Starts the inner frame: it plays the lesson that the outer page sends, and reports what happens. The frame's origin
- * is opaque, so neither the player nor widgets reach a token, a cookie or the API.
+ * is opaque, so the player reaches no token, cookie or API. Custom widgets run in frames of their own inside this one.
  */
 function listen(): void {
   const sayHello = (isAnswer: boolean) =>
@@ -80,7 +79,11 @@ function play(start: FrameStart, port: MessagePort): void {
       // Teachers and authors play without a record.
       canPresent: !start.isRecorded,
       resolveMedia: (src) => mediaUrl(content, src),
-      loadWidget: (type) => loadWidget(content, type, start.styledWidgets?.includes(type) ?? true),
+      loadWidget(type) {
+        const url = `${content}widgets/${encodeURIComponent(type)}`;
+        const isStyled = start.styledWidgets?.includes(type) ?? true;
+        return fetchWidget(`${url}.js`, isStyled ? `${url}.css` : undefined);
+      },
       onReady(event) {
         enter(event);
         send({ type: 'ready', stepId: event.stepId, atEnd: event.progressData.atEnd });
@@ -173,15 +176,6 @@ function mediaUrl(content: string, src: string): string {
   // The browser needs the fragment, such as the second at which a video starts.
   const [, id, fragment = ''] = /^media:([^#]+)(#.*)?$/i.exec(src) ?? [];
   return id === undefined ? src : `${content}media/${encodeURIComponent(id.toLowerCase())}${fragment}`;
-}
-
-async function loadWidget(content: string, type: string, isStyled: boolean): Promise<Widget> {
-  const url = `${content}widgets/${encodeURIComponent(type)}`;
-  const [module] = await Promise.all([
-    import(`${url}.js`) as Promise<{ default: Widget }>,
-    addStylesheet(isStyled ? `${url}.css` : undefined),
-  ]);
-  return module.default;
 }
 
 listen();

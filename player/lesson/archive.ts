@@ -1,6 +1,5 @@
 import { record } from '../props.ts';
-import { element } from '../dom.ts';
-import type { Widget } from '../widget.ts';
+import type { WidgetCode } from '../widget.ts';
 import type { WidgetSource } from './widget-loader.ts';
 import { abortAfter, parseUrl } from '../older-browsers.ts';
 
@@ -52,33 +51,29 @@ export async function openArchive(base: string | URL, signal: AbortSignal): Prom
     async loadWidget(type) {
       const entry = list(widgets).find(({ widgetType }) => widgetType === type);
       const module = inFolder(entry?.localPath);
-      if (module === undefined) return null;
-      const [loaded] = await Promise.all([
-        import(module) as Promise<{ default: Widget }>,
-        addStylesheet(inFolder(entry?.cssLocalPath)),
-      ]);
-      return loaded.default;
+      return module === undefined ? null : fetchWidget(module, inFolder(entry?.cssLocalPath));
     },
   };
 }
 
 async function readJson(url: URL, signal: AbortSignal): Promise<unknown> {
-  const response = await fetch(url, { signal: abortAfter(fetchTimeoutMs, signal) });
-  if (!response.ok) throw new Error(`${url.href} returned status ${response.status}`);
-  return response.json();
+  return (await fetchFile(url.href, signal)).json();
 }
 
-/** Loads a stylesheet. Resolves even if it fails to load: an unstyled widget is better than none. */
-export async function addStylesheet(href: string | undefined): Promise<void> {
-  if (href === undefined) return;
-  if ([...document.styleSheets].some((sheet) => sheet.href === href)) return;
-  const link = element('link', { rel: 'stylesheet', href });
-  const settled = new Promise((resolve) => {
-    link.addEventListener('load', resolve, { once: true });
-    link.addEventListener('error', resolve, { once: true });
-  });
-  document.head.append(link);
-  await settled;
+/** Fetches the code of a widget. Its stylesheet may be missing: an unstyled widget is better than none. */
+export async function fetchWidget(moduleUrl: string, cssUrl: string | undefined): Promise<WidgetCode> {
+  const read = async (url: string) => (await fetchFile(url)).text();
+  const [js, css] = await Promise.all([
+    read(moduleUrl),
+    cssUrl === undefined ? null : read(cssUrl).catch(() => null),
+  ]);
+  return { js, css };
+}
+
+async function fetchFile(url: string, signal?: AbortSignal): Promise<Response> {
+  const response = await fetch(url, { signal: abortAfter(fetchTimeoutMs, signal) });
+  if (!response.ok) throw new Error(`${url} returned status ${response.status}`);
+  return response;
 }
 
 function list(value: unknown): Record<string, unknown>[] {

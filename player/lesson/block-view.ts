@@ -81,6 +81,13 @@ function showBlock(parent: HTMLElement, block: Block, blockHost: BlockHost): Blo
     const isSame = filledJson === (filled === props ? undefined : JSON.stringify(filled));
     // Mounting the widget again would lose the learner's draft.
     if (isSame || blockHost.hasDraft(host)) return nested.forEach((view) => view.update());
+    if (mounted?.update) {
+      filledJson = JSON.stringify(filled);
+      for (const view of nested) view.destroy();
+      nested = [];
+      mounted.update(filled);
+      return;
+    }
     const restoreFocus = rememberFocus(host);
     clear();
     mount(ready, props);

@@ -67,7 +67,7 @@ export function mountLesson(
         const url = options.resolveMedia?.(src) ?? src;
         return archive && url === src ? archive.resolveMedia(src) : url;
       },
-      widgetFor: widgetLoader(sources, lesson.ownTypes),
+      widgetFor: widgetLoader(sources, language, lesson.ownTypes),
       report,
     });
   }

@@ -7,6 +7,7 @@ import { jsonCopy } from '../props.ts';
 import type { MountedWidget, MountOptions, Widget, WidgetContext } from '../widget.ts';
 import { notice } from '../figure.ts';
 import type { LessonErrorCode } from './options.ts';
+import type { FramedWidget, MountedFrame } from './framed-widget.ts';
 import type { Variables } from './visibility.ts';
 import { UnknownWidget } from './widget-loader.ts';
 import type { WidgetLoader } from './widget-loader.ts';
@@ -37,6 +38,8 @@ export interface BlockHost {
 /** A block's widget on the page, or a notice in its place. */
 export interface MountedBlock {
   destroy(): void;
+  /** Mounts a widget in a frame again, with other props. Missing for all others: destroy and mount them. */
+  update?(props: Block['props']): void;
 }
 
 /** Mounts a widget. If it fails, its element shows a notice, and the error is reported. */
@@ -47,7 +50,7 @@ export function mountWidget(
   blockHost: BlockHost,
   renderBlocks: WidgetContext['renderBlocks'],
 ): MountedBlock {
-  let mounted: MountedWidget | undefined;
+  let mounted: (MountedWidget & Partial<MountedFrame>) | undefined;
   let isAlive = true;
   let hasDraft = false;
 
@@ -66,7 +69,9 @@ export function mountWidget(
   };
 
   function fail(error: unknown): void {
-    if (isAlive) showFailure(host, block, 'widget_failed', error, blockHost);
+    if (!isAlive) return;
+    host.replaceChildren();
+    showFailure(host, block, 'widget_failed', error, blockHost);
   }
 
   /** Runs after the widget's own listeners, so that its draft includes the input. */
@@ -91,11 +96,14 @@ export function mountWidget(
     });
     // A custom widget's `mount` may still be async: its failure is reported.
     if (mounted instanceof Promise) mounted.catch(fail);
+    mounted.failure?.catch(fail);
   } catch (error) {
     fail(error);
   }
 
+  const update = mounted?.update;
   return {
+    update: update && ((props) => update({ props, ...blockHost.saved(block.props.id) })),
     destroy() {
       // The widget may still report here: answers in `destroy` count.
       try {
@@ -104,7 +112,9 @@ export function mountWidget(
       } catch (error) {
         blockHost.report('widget_failed', block, error);
       }
-      isAlive = false;
+      // An answer from a frame may be on its way.
+      if (mounted?.ended) void mounted.ended.then(() => (isAlive = false));
+      else isAlive = false;
       host.removeEventListener('input', noteDraft);
       host.replaceChildren();
     },
@@ -115,16 +125,17 @@ export function mountWidget(
 export function awaitWidget(
   host: HTMLElement,
   block: Block,
-  widget: Promise<Widget>,
+  widget: Promise<Widget | FramedWidget>,
   blockHost: BlockHost,
   onLoad: (widget: Widget) => void,
 ): MountedBlock {
   let isAlive = true;
 
+  /** Removes everything but a frame, which would load again. */
   function settle(): void {
     clearTimeout(timeout);
     host.removeAttribute('aria-busy');
-    host.replaceChildren();
+    for (const child of [...host.children]) if (!(child instanceof HTMLIFrameElement)) child.remove();
   }
 
   function fail(code: LessonErrorCode, cause: unknown): void {
@@ -139,9 +150,10 @@ export function awaitWidget(
   host.append(
     element('p', { class: 'lectern-block lectern-loading' }, message(blockHost.language, 'lesson.loading')),
   );
-  widget.then(
+  const opened = widget.then((found) => ('mount' in found || !isAlive ? found : found.open(host)));
+  opened.then(
     (ready) => {
-      if (!isAlive) return;
+      if (!isAlive || !('mount' in ready)) return;
       settle();
       onLoad(ready);
     },
@@ -154,6 +166,7 @@ export function awaitWidget(
     destroy() {
       isAlive = false;
       settle();
+      host.replaceChildren();
     },
   };
 }
@@ -165,6 +178,6 @@ function showFailure(
   cause: unknown,
   blockHost: BlockHost,
 ): void {
-  host.replaceChildren(notice(message(blockHost.language, 'lesson.blockMissing'), block.type));
+  host.append(notice(message(blockHost.language, 'lesson.blockMissing'), block.type));
   blockHost.report(code, block, cause);
 }

@@ -1,4 +1,4 @@
-import type { Widget } from '../widget.ts';
+import type { Widget, WidgetCode } from '../widget.ts';
 import type { AnswerItem, LessonState } from './state.ts';
 
 /** The options of `mountLesson`. docs/player.md describes them, too: change both. */
@@ -22,8 +22,11 @@ export interface LessonOptions {
   language?: string;
   /** Returns the URL of `media:<uuid>`, `./media/<uuid>.<ext>` or any other URL. Returns unknown ones unchanged. */
   resolveMedia?(this: void, src: string): string;
-  /** Loads a custom widget; null for unknown types. Called before the player looks in `base`. */
-  loadWidget?(this: void, type: string): Promise<Widget | null>;
+  /**
+   * Loads a custom widget; null for unknown types. Called before the player looks in `base`. A widget is a part of your
+   * page; its code runs in a sandboxed frame instead.
+   */
+  loadWidget?(this: void, type: string): Promise<Widget | WidgetCode | null>;
   /** Whether the lesson begins with its cover, if it has one; true by default, and false after `startAt`. */
   cover?: boolean;
   /** A picture beside the lesson's title, such as the logo of the organization. */

@@ -1,5 +1,5 @@
 import type { CoreWidgetType, OnDemandType, OwnTypes } from '../../shared/lessons/core-widgets.ts';
-import type { Widget } from '../widget.ts';
+import type { Widget, WidgetCode } from '../widget.ts';
 import Audio from '../widgets/Audio/Audio.ts';
 import Callout from '../widgets/Callout/Callout.ts';
 import Columns from '../widgets/Columns/Columns.ts';
@@ -13,6 +13,8 @@ import Quote from '../widgets/Quote/Quote.ts';
 import Text from '../widgets/Text/Text.ts';
 import TrueFalse from '../widgets/TrueFalse/TrueFalse.ts';
 import Video from '../widgets/Video/Video.ts';
+import { framedWidget } from './framed-widget.ts';
+import type { FramedWidget } from './framed-widget.ts';
 import { loadOnDemand } from './on-demand.ts';
 
 /** The code of each core widget that player.js contains. Its styles and messages follow from it: player/build.ts finds `<Type>.css`. */
@@ -32,8 +34,8 @@ const coreWidgets: Record<Exclude<CoreWidgetType, OnDemandType>, Widget> = {
   Video,
 };
 
-/** Loads a widget; null for a type that the source lacks. */
-export type WidgetSource = (type: string) => Promise<Widget | null>;
+/** Loads a widget of this page, or the code of one for a frame; null for a type that the source lacks. */
+export type WidgetSource = (type: string) => Promise<Widget | WidgetCode | null>;
 
 /** No source has a widget of this type. */
 export class UnknownWidget extends Error {
@@ -41,26 +43,32 @@ export class UnknownWidget extends Error {
 }
 
 /** Returns the widget of a type: at once if it is loaded, as most core widgets always are. */
-export type WidgetLoader = (type: string) => Widget | Promise<Widget>;
+export type WidgetLoader = (type: string) => Widget | Promise<Widget | FramedWidget>;
 
 /**
  * Loads widgets from the first source that has them, and caches them. Failed ones are loaded again at the next call.
  * Core types are Lectern's own, except those of which the lesson has its own widgets.
+ *
+ * @param language of the lesson
  */
-export function widgetLoader(sources: WidgetSource[], ownTypes: OwnTypes = []): WidgetLoader {
+export function widgetLoader(
+  sources: WidgetSource[],
+  language: string,
+  ownTypes: OwnTypes = [],
+): WidgetLoader {
   const all: WidgetSource[] = [
     async (type) => (ownTypes.includes(type) ? null : loadOnDemand(type)),
     ...sources,
   ];
-  const known = new Map<string, Widget | Promise<Widget>>(
+  const known = new Map<string, ReturnType<WidgetLoader>>(
     Object.entries(coreWidgets).filter(([type]) => !ownTypes.includes(type)),
   );
   return (type) => {
     const found = known.get(type);
     if (found !== undefined) return found;
-    const loading = load(all, type).then(
+    const loading = load(all, type, language).then(
       (widget) => {
-        known.set(type, widget);
+        if ('mount' in widget) known.set(type, widget);
         return widget;
       },
       (error: unknown) => {
@@ -73,14 +81,19 @@ export function widgetLoader(sources: WidgetSource[], ownTypes: OwnTypes = []): 
   };
 }
 
-async function load(sources: WidgetSource[], type: string): Promise<Widget> {
+async function load(sources: WidgetSource[], type: string, language: string): Promise<Widget | FramedWidget> {
   for (const source of sources) {
-    const widget: unknown = await source(type);
-    if (widget === null || widget === undefined) continue;
-    if (isWidget(widget)) return widget;
+    const found: unknown = await source(type);
+    if (found === null || found === undefined) continue;
+    if (isWidget(found)) return found;
+    if (isCode(found)) return framedWidget(type, found, language);
     throw new Error(`The module of ${type} exports no widget: it has no mount function`);
   }
   throw new UnknownWidget(`No source has a widget of the type ${type}`);
+}
+
+function isCode(value: unknown): value is WidgetCode {
+  return typeof (value as Partial<WidgetCode>).js === 'string';
 }
 
 function isWidget(value: unknown): value is Widget {

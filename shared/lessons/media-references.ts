@@ -1,4 +1,6 @@
+import { lessonBlocks, typeOf } from './blocks.ts';
 import { assertJsonDepth, isContainer } from './json-values.ts';
+import type { LessonContent } from './lesson-content.ts';
 
 /**
  * References to media: strings `media:<uuid>`, alone or inside longer strings, anywhere in a lesson. In an archive
@@ -37,6 +39,19 @@ export function mediaReferences(content: unknown): string[] {
     } else if (isContainer(value)) {
       for (const child of Object.values(value) as unknown[]) pending.push(child);
     }
+  }
+  return [...ids].sort();
+}
+
+/** Files of custom widgets up to this size are part of an archive's page. The widgets' frames cannot read a folder. */
+export const maxInlineBytes = 2_000_000;
+
+/** Returns the ids of the media in the props of widgets of these types: lower case, each once, sorted. */
+export function mediaOfTypes(content: LessonContent, isListed: (type: string) => boolean): string[] {
+  const ids = new Set<string>();
+  for (const { block } of lessonBlocks(content)) {
+    if (!isListed(typeOf(block) ?? '')) continue;
+    for (const id of mediaReferences(block.props)) ids.add(id);
   }
   return [...ids].sort();
 }

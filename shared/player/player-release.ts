@@ -39,6 +39,16 @@ export async function readPlayerRelease(folder: string): Promise<PlayerRelease> 
   return { name: `${version}-${hash.digest('hex').slice(0, 8)}`, files };
 }
 
+/** Returns the CSP source expression of the script that runs in the frames of custom widgets. */
+export function widgetFrameSource(files: PlayerRelease['files']): string {
+  return digestSource(files.get('widget-frame.js') ?? '');
+}
+
+/** Returns the CSP source expression of an inline script. */
+export function digestSource(script: string | Uint8Array): string {
+  return `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
+}
+
 async function fileNames(folder: string): Promise<string[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });

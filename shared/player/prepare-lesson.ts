@@ -1,8 +1,9 @@
 import { usedWidgetTypes } from '../lessons/blocks.ts';
+import { isCoreIn } from '../lessons/core-widgets.ts';
 import type { OwnTypes } from '../lessons/core-widgets.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import type { LessonChunk } from '../lessons/lesson-skeleton.ts';
-import { mediaReferences } from '../lessons/media-references.ts';
+import { mediaOfTypes, mediaReferences } from '../lessons/media-references.ts';
 import { playabilityErrors } from '../lessons/playability.ts';
 import type { PlayabilityError } from '../lessons/playability.ts';
 import { playerLessonText } from '../lessons/player-lesson.ts';
@@ -32,6 +33,8 @@ export interface LessonFacts {
 /** The media and widget types that a version's content refers to, sorted. */
 export interface ContentUses {
   media: string[];
+  /** The media that custom widgets name. */
+  customMedia: string[];
   widgetTypes: string[];
 }
 
@@ -55,7 +58,11 @@ export async function* prepareLesson(
   for (const { id, text } of chunks) yield compressed(`chunk-${id}`, text);
   yield compressed('lesson', playerLessonText(content));
   yield compressed('skeleton', skeleton);
-  const uses: ContentUses = { media: mediaReferences(content), widgetTypes: usedWidgetTypes(content) };
+  const uses: ContentUses = {
+    media: mediaReferences(content),
+    customMedia: mediaOfTypes(content, (type) => !isCoreIn(ownTypes, type)),
+    widgetTypes: usedWidgetTypes(content),
+  };
   yield compressed('uses', JSON.stringify(uses));
   yield compressed('facts', JSON.stringify(factsOf(content, chunks, ownTypes)));
 }

@@ -1,5 +1,6 @@
 import { authoringWarnings } from '../lessons/authoring.ts';
 import { isCoreWidget } from '../lessons/core-widgets.ts';
+import { maxInlineBytes } from '../lessons/media-references.ts';
 import { playabilityErrors } from '../lessons/playability.ts';
 import type { PlayabilityError } from '../lessons/playability.ts';
 import { quote } from '../lessons/json-values.ts';
@@ -63,8 +64,19 @@ export async function checkVersion(
     ...blockedMedia(config, externalMedia),
     ...(await unavailableWidgets({ ...rest, organizationId: version.organizationId }, [...byUrl.values()])),
     ...authoringWarnings(content),
+    ...mediaOutsidePages(uses, media),
   ];
   return { errors: playabilityErrors(content), warnings, externalMedia };
+}
+
+/** Returns a sentence for each media file of a custom widget that is too large for an archive's page. */
+function mediaOutsidePages({ customMedia }: ContentUses, media: ReadVersion['media']): string[] {
+  return customMedia
+    .filter((id) => (media.get(id)?.asset?.size ?? 0) > maxInlineBytes)
+    .map(
+      (id) =>
+        `The media file ${id} of a custom widget is larger than 2 MB: an archive shows it on a web server, but not opened from a folder.`,
+    );
 }
 
 /** Returns a sentence for each media file whose URL the SSRF guard rejects. */

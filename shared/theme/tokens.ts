@@ -76,6 +76,9 @@ const others = {
   radius: '0.625rem',
 };
 
+/** The custom properties of all tokens, without `--lectern-scheme`. */
+export const tokenNames = Object.keys({ ...light, ...others }).map((name) => `--lectern-${name}`);
+
 /** Returns declarations of custom properties. */
 export function declarations(tokens: Readonly<Record<string, string>>): string {
   return Object.entries(tokens)

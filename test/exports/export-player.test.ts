@@ -98,5 +98,5 @@ test('a version from before its type was a core type carries its own widget, in 
   await db.lessonVersions.updateOne({ _id: older._id }, { widgets: [{ type: 'Quote', widgetId }] });
   const { files: archived } = await lab.download(older, '?include=player');
   expect(archived.get(`widgets/${widgetId}.js`)?.toString()).toBe(module);
-  expect(archived.get('index.html')?.toString()).toContain(`"widgets":{"Quote":{"cssPath":null,"module":`);
+  expect(archived.get('index.html')?.toString()).toContain(`"widgets":{"Quote":{"js":"export default {`);
 });

@@ -47,8 +47,10 @@ describe('an unpacked archive', () => {
   it('plays from its folder, with lesson, media, styled widgets and version', async () => {
     putArchive(manifest);
     await view.start({ base: 'course' });
-    await page.getByText('Hear me').waitFor();
-    expect(await page.evaluate('getComputedStyle(document.querySelector(".shout")).color')).toBe(
+    const widget = page.locator('.lectern-widget-frame').contentFrame();
+    await widget.getByText('Hear me').waitFor();
+    const shout = page.frames().find((frame) => frame.parentFrame() !== null);
+    expect(await shout?.evaluate('getComputedStyle(document.querySelector(".shout")).color')).toBe(
       'rgb(1, 2, 3)',
     );
     await page.waitForFunction('[...document.images].every((image) => image.naturalWidth > 0)');

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { savePlayerRelease } from '../../shared/models/player-release.ts';
-import { playerRelease } from '../../shared/player/player-release.ts';
+import { digestSource, playerRelease } from '../../shared/player/player-release.ts';
 import { ask, expectError } from '../support/answers.ts';
 import { policyOf } from '../embed/embed-pages.ts';
 import { useApi, useStarted } from '../support/use.ts';
@@ -98,10 +98,15 @@ function hashOfScript(page: string): string {
 }
 
 describe('the frame document', () => {
-  const expected = (own: string, files: string, page = release.files.get('frame.html')) => ({
+  const expected = (
+    own: string,
+    files: string,
+    page = release.files.get('frame.html'),
+    widgetFrame = release.files.get('widget-frame.js') ?? '',
+  ) => ({
     sandbox: 'allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox allow-downloads',
     'default-src': "'none'",
-    'script-src': `${own} 'sha256-${hashOfScript(String(page))}'`,
+    'script-src': `${own} blob: 'sha256-${hashOfScript(String(page))}' ${digestSource(widgetFrame)}`,
     'style-src': `${own} 'unsafe-inline'`,
     'img-src': 'https: http: data: blob:',
     'media-src': 'https: http: data: blob:',
@@ -122,10 +127,15 @@ describe('the frame document', () => {
 
   test('served for another release may run that release’s script', async () => {
     const page = Buffer.from('<script type="module">other()</script>');
-    await savePlayerRelease(api.db, { name: '0.2.0-12345678', files: new Map([['frame.html', page]]) });
+    const widgetFrame = Buffer.from('another()');
+    const files = new Map([
+      ['frame.html', page],
+      ['widget-frame.js', widgetFrame],
+    ]);
+    await savePlayerRelease(api.db, { name: '0.2.0-12345678', files });
     const answer = await ask(`${api.url}/player/0.2.0-12345678/frame.html`);
     expect(policyOf(answer)).toStrictEqual(
-      expected(`'self' ${api.url}`, `${api.url}/content/ ${api.url}/assets/`, page),
+      expected(`'self' ${api.url}`, `${api.url}/content/ ${api.url}/assets/`, page, widgetFrame),
     );
   });
 

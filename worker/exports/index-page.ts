@@ -4,7 +4,7 @@ import { schemeAttribute } from '../../shared/theme/tokens.ts';
 import type { Scheme } from '../../shared/theme/tokens.ts';
 import { isHttpUrl } from '../../shared/platform/parse-url.ts';
 
-/** A text file of the archive; each call reads it from the start. */
+/** A file of the archive; each call reads it from the start. */
 export type TextSource = () => AsyncIterable<Uint8Array>;
 
 /** The content of index.html. It contains all texts, because a page opened from a folder cannot load any. */
@@ -13,8 +13,10 @@ export interface IndexPage {
   lesson: { title: string; language: string | null; text: TextSource };
   versionId: string;
   /** The widgets that are not part of the player. */
-  widgets: { type: string; cssPath: string | null; module: TextSource }[];
+  widgets: { type: string; js: TextSource; css: TextSource | null }[];
   captions: { path: string; text: TextSource }[];
+  /** Media of custom widgets, whose frames cannot read files of a folder. */
+  media: { path: string; mimeType: string; bytes: TextSource }[];
   attributions: { text: string; url: string; portfolioUrl: string }[];
 }
 
@@ -30,6 +32,8 @@ export interface PageTheme {
 export interface PageScripts {
   /** The scripts in player/, in the order of loading. */
   scripts: readonly string[];
+  /** The CSP source expression of the script in the frames of custom widgets. */
+  widgetFrameSource: string;
   /** The settings that the last script of a package reads from the page, as JSON. */
   settings?: object;
   /** Null for Lectern's own look. */
@@ -38,19 +42,20 @@ export interface PageScripts {
 
 /**
  * The policy of pages that open from a server or a folder. Scripts come only from the archive. Pictures, sound and the
- * callbacks of integrators may use other servers.
+ * callbacks of integrators may use other servers. The frames of custom widgets have the same policy.
  */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self' file: blob:",
-  "style-src 'self' file: 'unsafe-inline'",
-  "img-src 'self' file: https: http: data: blob:",
-  "media-src 'self' file: https: http: data: blob:",
-  "font-src 'self' file: data:",
-  "connect-src 'self' https: http: data: blob:",
-  "base-uri 'none'",
-  "form-action 'none'",
-].join('; ');
+const contentSecurityPolicy = (widgetFrameSource: string) =>
+  [
+    "default-src 'none'",
+    `script-src 'self' file: blob: ${widgetFrameSource}`,
+    "style-src 'self' file: 'unsafe-inline'",
+    "img-src 'self' file: https: http: data: blob:",
+    "media-src 'self' file: https: http: data: blob:",
+    "font-src 'self' file: data:",
+    "connect-src 'self' https: http: data: blob:",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
 
 /**
  * The fallback colors are for a page whose player is missing. It shows a message after a delay, which no other page
@@ -91,7 +96,7 @@ export async function* indexPage(page: IndexPage, scripts: PageScripts): AsyncGe
 
 async function* pageTexts(
   page: IndexPage,
-  { scripts, settings, theme = null }: PageScripts,
+  { scripts, widgetFrameSource, settings, theme = null }: PageScripts,
 ): AsyncGenerator<string> {
   const { title, language: given } = page.lesson;
   const language = typeof given === 'string' && given !== '' ? given : 'en';
@@ -101,7 +106,7 @@ async function* pageTexts(
 <html lang="${escapeHtml(language)}" dir="${textDirection(language)}"${schemeOf(theme)}>
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${contentSecurityPolicy}">
+<meta http-equiv="Content-Security-Policy" content="${contentSecurityPolicy(widgetFrameSource)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)}</title>
@@ -127,15 +132,18 @@ ${credits(page, `<summary ${ownLanguage}>${escapeHtml(message(language, 'archive
   yield '</body>\n</html>\n';
 }
 
-/** Yields `{versionId, widgets: {<type>: {cssPath, module}}, captions: {<path>: <text>}, logo?}` for player/archive-page/. */
+/** Yields `{versionId, widgets: {<type>: {js, css}}, captions: {<path>: <text>}, media: {<path>: <data URL>}, logo?}`. */
 async function* archiveJson(
-  { versionId, widgets, captions }: IndexPage,
+  { versionId, widgets, captions, media }: IndexPage,
   logo: PageTheme['logo'],
 ): AsyncGenerator<string> {
   yield `{"versionId":${safeJson(versionId)},"widgets":{`;
-  for (const [index, { type, cssPath, module }] of widgets.entries()) {
-    yield `${index === 0 ? '' : ','}${safeJson(type)}:{"cssPath":${safeJson(cssPath)},"module":`;
-    yield* jsonString(module());
+  for (const [index, { type, js, css }] of widgets.entries()) {
+    yield `${index === 0 ? '' : ','}${safeJson(type)}:{"js":`;
+    yield* jsonString(js());
+    yield ',"css":';
+    if (css === null) yield 'null';
+    else yield* jsonString(css());
     yield '}';
   }
   yield '},"captions":{';
@@ -143,12 +151,30 @@ async function* archiveJson(
     yield `${index === 0 ? '' : ','}${safeJson(path)}:`;
     yield* jsonString(text());
   }
+  yield '},"media":{';
+  for (const [index, { path, mimeType, bytes }] of media.entries()) {
+    yield `${index === 0 ? '' : ','}${safeJson(path)}:${safeJson(`data:${mimeType};base64,`).slice(0, -1)}`;
+    yield* base64(bytes());
+    yield '"';
+  }
   yield logo === null ? '}}' : `},"logo":${safeJson(logo)}}`;
 }
 
 /** Returns the attribute of a page that does not follow the device. */
 function schemeOf(theme: PageTheme | null): string {
   return theme?.scheme === undefined ? '' : ` ${schemeAttribute}="${theme.scheme}"`;
+}
+
+async function* base64(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  let rest = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    const bytes = Buffer.concat([rest, chunk]);
+    // Only groups of three bytes can be encoded one after the other.
+    const whole = bytes.length - (bytes.length % 3);
+    yield bytes.toString('base64', 0, whole);
+    rest = bytes.subarray(whole);
+  }
+  yield rest.toString('base64');
 }
 
 async function* jsonString(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {

@@ -16,6 +16,8 @@ export interface PlannedMediaFile {
   path: string;
   /** Null when the content names an unknown id. */
   file: FoundMedium | null;
+  /** Whether a custom widget uses it. */
+  isOfCustomWidget: boolean;
 }
 
 /** A widget of the archive. All fields are null if the version has no widget of that type. */
@@ -46,14 +48,19 @@ export async function planExport(db: Database, version: LessonVersion): Promise<
   if (uses === null) throw missingContent();
   const ids = uses.media;
   const known = await findMedia(db, { organizationId: version.organizationId, versionId: version._id }, ids);
+  const widgets = await planWidgets(db, version, uses.widgetTypes);
+  const ofCustom = new Set(uses.customMedia);
   const media = ids.map((id): PlannedMediaFile => {
     const file = known.get(id) ?? null;
-    return { id, file, path: `media/${id}.${file?.extension ?? 'bin'}` };
+    const path = `media/${id}.${file?.extension ?? 'bin'}`;
+    return { id, file, path, isOfCustomWidget: ofCustom.has(id) };
   });
-  return {
-    media: media.sort(byText((planned) => planned.path)),
-    widgets: await planWidgets(db, version, uses.widgetTypes),
-  };
+  return { media: media.sort(byText((planned) => planned.path)), widgets };
+}
+
+/** Checks whether a widget belongs to an organization: the player contains the others. */
+export function isCustom({ widget }: Pick<PlannedWidget, 'widget'>): boolean {
+  return widget === null || widget.organizationId !== null;
 }
 
 export function missingContent(): LecternError {

@@ -59,6 +59,15 @@ describe('an archive with a custom widget, captions and credits', () => {
     mount(element, { props, state, context }) {
       const button = document.createElement('button');
       button.className = 'poll';
+      const image = new Image();
+      const reach = (read) => { try { read(); return 'reached'; } catch { return 'blocked'; } };
+      image.onload = image.onerror = () => {
+        element.append(Object.assign(document.createElement('output'), { textContent: [
+          image.naturalWidth, getComputedStyle(button).borderTopColor,
+          reach(() => document.cookie), reach(() => parent.document.title), reach(() => localStorage.length),
+        ].join(' ') }));
+      };
+      image.src = context.resolveMedia(props.picture);
       button.textContent = state ?? ${JSON.stringify(hostile)};
       button.addEventListener('click', () => context.answer('yes', { score: 2, maxScore: 3 }));
       element.append(button);
@@ -69,6 +78,8 @@ describe('an archive with a custom widget, captions and credits', () => {
   // Longer than a read buffer, with multi-byte characters at the chunk boundaries.
   const longPoll = `${poll}// ${'é€🌊'.repeat(40_000)}\n`;
   const video = '319d284d-1f31-40a5-b1b7-f71e82a8f82d';
+  const picture = '0d4b6a52-6f8c-4f4e-9d0e-5a9f0a4b7c21';
+  const pixel = Buffer.from('R0lGODlhAwABAIAAAAAAAP///yH5BAAAAAAALAAAAAADAAEAAAICjAsAOw==', 'base64');
   const captions = '1712b347-2fb7-4d3c-af96-1c8a5b529337';
   const demoFile = (name: string) => readFile(join(demoFolder, 'media', name));
 
@@ -89,6 +100,7 @@ describe('an archive with a custom widget, captions and credits', () => {
       slug: 'all-kinds',
       lesson: { title: `Tide & "time" ${hostile}`, language: 'ar' },
       media: [
+        { id: picture, bytes: pixel, mimeType: 'image/gif', extension: 'gif' },
         { id: video, bytes: await demoFile(`${video}.webm`), mimeType: 'video/webm', extension: 'webm' },
         {
           ...{ id: captions, bytes: await demoFile(`${captions}.vtt`), attribution },
@@ -96,7 +108,7 @@ describe('an archive with a custom widget, captions and credits', () => {
         },
       ],
       blocks: () => [
-        { type: 'Poll', props: { id: 'Poll-1', points: 3 } },
+        { type: 'Poll', props: { id: 'Poll-1', points: 3, picture: `media:${picture}` } },
         { type: 'Text', props: { id: 'Text-1', html: `<p>${hostile.replaceAll('<', '&lt;')}</p>` } },
         { type: 'Video', props: { id: 'Video-1', src: `media:${video}`, captions: `media:${captions}` } },
       ],
@@ -104,18 +116,18 @@ describe('an archive with a custom widget, captions and credits', () => {
   });
 
   test.each(ways)(
-    'runs the widget with its styles, has captions, and lets no text break out of its element, from %s',
+    'runs the widget in a frame of its own, with styles and pictures, has captions, and lets no text break out of its element, from %s',
     async (way) => {
       const { page, problems, events } = await lab.open(archive.urls[way]);
-      const button = page.locator('.poll');
+      const widget = page.locator('.lectern-widget-frame').contentFrame();
+      expect(await widget.locator('output').textContent()).toBe('3 rgb(1, 2, 3) blocked blocked blocked');
+      const button = widget.locator('.poll');
       expect(await button.textContent()).toBe(hostile);
-      const color = `getComputedStyle(document.querySelector('.poll')).borderTopColor`;
-      expect(await page.evaluate(color)).toBe('rgb(1, 2, 3)');
       await button.click();
       const points = { score: 2, maxScore: 3 };
       const item = { widgetId: 'Poll-1', widgetType: 'Poll', answer: 'yes', ...points };
-      const answers = (await events()).filter(({ name }) => name === 'onAnswer');
-      expect(answers).toMatchObject([{ event: { ...points, items: [item] } }]);
+      const answers = async () => (await events()).filter(({ name }) => name === 'onAnswer');
+      await expect.poll(answers).toMatchObject([{ event: { ...points, items: [item] } }]);
 
       await page.waitForFunction(`document.querySelector('track').track.cues?.length > 0`);
       const first = await page.evaluate<string>(`document.querySelector('track').track.cues[0].text`);
@@ -136,9 +148,9 @@ describe('an archive with a custom widget, captions and credits', () => {
     const folder = join(archive.path, '..');
     await writeFile(join(folder, 'frame.html'), frame);
     const { page } = await lab.open(`${await lab.serve(folder)}/frame.html`);
-    await page.frameLocator('iframe').locator('.poll').click();
+    await page.frameLocator('iframe').frameLocator('iframe').locator('.poll').click();
     const names = 'window.events.map(({ name }) => name)';
-    expect(await page.frames()[1]?.evaluate(names)).toContain('onAnswer');
+    await expect.poll(() => page.frames()[1]?.evaluate(names)).toContain('onAnswer');
   });
 
   test('loads only files of the archive, and its CSP enforces that', () => {
@@ -147,7 +159,7 @@ describe('an archive with a custom widget, captions and credits', () => {
     const names = ['player.css', 'callbacks.js', 'player.classic.js', 'archive-page.js'];
     expect(urls).toEqual(names.map((name) => `./player/${name}`));
     for (const name of names) expect(archive.files.has(`player/${name}`)).toBe(true);
-    expect(index).toContain(`content="default-src 'none'; script-src 'self' file: blob:;`);
+    expect(index).toContain(`content="default-src 'none'; script-src 'self' file: blob: 'sha256-`);
   });
 
   test("has the lesson's language and direction, and no axe-core violation, light and dark", async () => {

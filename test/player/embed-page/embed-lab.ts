@@ -119,6 +119,9 @@ export function hostPage(page: Page) {
     outer,
     /** The player in the inner frame. */
     lesson: outer.frameLocator('iframe'),
+    /** The frame of a custom widget. @param id of its block */
+    widget: (id: string) =>
+      outer.frameLocator('iframe').locator(`[data-lectern-block="${id}"] > iframe`).contentFrame(),
     /** Mounts a lesson on the page. @param options JavaScript source of the properties of the options object */
     mount: (options: string): Promise<void> =>
       page.evaluate(`embed = LecternEmbed.mount(document.getElementById('course'), {

@@ -224,7 +224,7 @@ test('the host page gets messages only from the lesson, not forged ones from wid
   });
   const learner = await lab.open(version);
   await learner.page.evaluate(`window.postMessage({ source: 'lectern', v: 1, type: 'complete' }, '*')`);
-  await press(learner, 'Lied');
+  await press({ lesson: learner.widget('Liar') }, 'Lied');
   await learner.event('ready');
   const types = new Set((await learner.events()).map(({ type }) => type));
   expect([...types].sort()).toEqual(['ready', 'resize']);

@@ -233,8 +233,9 @@ describe('in several tabs and on several devices', () => {
   test('an answer that a busy frame reports after a conflict is shown and saved', async () => {
     const version = await publishWidgets(lab, {
       Slow: `export default { type: 'Slow', mount(host, { state, context }) {
-        host.append('Answer: ' + (state ?? 'none'));
-        return { destroy() { if (state === undefined) context.answer('held back'); } };
+        host.innerHTML = '<p></p><input aria-label="Answer">';
+        host.firstChild.textContent = 'Answer: ' + (state ?? 'none');
+        return { destroy() {}, draft: () => host.lastChild.value || undefined };
       } }`,
     });
     const context = await lab.browser.newContext();
@@ -247,8 +248,9 @@ describe('in several tabs and on several devices', () => {
     await choose(laptop, 'a');
     await lab.seeSaved(version, { q1: ['a'] });
 
+    await phone.widget('Slow').getByRole('textbox').fill('held back');
     await choose(phone, 'b');
-    await phone.lesson.getByText('Answer: held back').waitFor();
+    await phone.widget('Slow').getByText('Answer: held back').waitFor();
     await continueHere(phone);
     await lab.seeSaved(version, { Slow: 'held back' });
   });

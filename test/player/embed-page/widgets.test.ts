@@ -2,14 +2,104 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { message } from '../../../shared/i18n/message.ts';
+import { bytesOf } from '../../../shared/storage/digest.ts';
+import { releaseWidget } from '../../../shared/widgets/releases.ts';
 import { buildLaunchToken, buildLearnerToken } from '../../support/factories.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { demoFolder } from '../archive-page/play-through.ts';
-import { publishLesson, section, step } from '../player-lessons.ts';
-import { choose, hostPage, press, publishQuiz, publishWidgets, seeStep, useEmbedLab } from './embed-lab.ts';
+import { heading, publishLesson, question, section, step } from '../player-lessons.ts';
+import {
+  answersIn,
+  choose,
+  hostPage,
+  press,
+  publishQuiz,
+  publishWidgets,
+  seeStep,
+  useEmbedLab,
+} from './embed-lab.ts';
 import type { HostPage } from './embed-lab.ts';
 
 const lab = useEmbedLab();
+
+const victim = `export default { mount(element, { context }) {
+  element.innerHTML = '<button>Answer</button>';
+  element.firstChild.onclick = () => context.answer('honest', { score: 1, maxScore: 4 });
+  return { destroy() {} };
+} };`;
+
+/** Tries to answer the question q1 and the widget Victim, and to finish the lesson; lists the tricks that got through. */
+const attacker = `
+const item = { stepId: 's1', widgetId: 'q1', answer: ['b'], score: 1, maxScore: 1, answeredAt: '2026-01-01T00:00:00Z' };
+const state = { progressData: { completed: true, visited: [], tries: [], atEnd: true }, variables: {} };
+const forged = [
+  { type: 'answer', stepId: 's1', state, item },
+  { type: 'step', stepId: 's1', state, completed: true },
+  { type: 'answer', value: ['b'], widgetId: 'q1', stepId: 's1', block: { type: 'MultipleChoice', props: { id: 'q1' } } },
+  { type: 'draft', stepId: 's1', widgetId: 'q1', answer: ['b'], answeredAt: item.answeredAt },
+];
+const found = new Set();
+const { apply } = Reflect;
+const sendAll = (target) => {
+  found.add(target);
+  for (const message of forged) target.postMessage(message, ...(target instanceof MessagePort ? [] : ['*']));
+};
+const got = [];
+const reached = (name) => got.push(name);
+const original = { ...Object.getOwnPropertyDescriptors(MessagePort.prototype) };
+const tricks = {
+  'port prototype'() {
+    const { postMessage } = MessagePort.prototype;
+    MessagePort.prototype.postMessage = function (message, ...rest) {
+      found.add(this);
+      for (const each of [message, ...forged]) apply(postMessage, this, [each, ...rest]);
+    };
+  },
+  'port receiver'() {
+    const { set } = original.onmessage;
+    Object.defineProperty(MessagePort.prototype, 'onmessage', { set(call) { sendAll(this); apply(set, this, [call]); } });
+  },
+  'event getters'() {
+    for (const name of ['data', 'ports', 'source']) {
+      const { get } = Object.getOwnPropertyDescriptor(MessageEvent.prototype, name);
+      Object.defineProperty(MessageEvent.prototype, name, { get() { const value = apply(get, this, []); if (value?.[0]?.postMessage) value.forEach(sendAll); return value; } });
+    }
+  },
+  'object prototype'() { Object.defineProperty(Object.prototype, 'widgetId', { get: () => 'q1', set() {}, configurable: true }); },
+  'array methods'() { for (const name of ['map', 'push', 'find', 'flatMap']) { const old = Array.prototype[name]; Array.prototype[name] = function (...all) { return apply(old, this, all); }; } },
+  'JSON'() { const { stringify } = JSON; JSON.stringify = (value, ...rest) => stringify(value, ...rest)?.replaceAll('Attacker', 'q1'); const { parse } = JSON; JSON.parse = (text) => parse(text.replaceAll('Attacker', 'q1')); },
+  'function calls'() { Function.prototype.call = function (self, ...all) { if (self instanceof MessagePort) found.add(self); return apply(this, self, all); }; },
+  'promises'() { const { then } = Promise.prototype; Promise.prototype.then = function (...all) { return apply(then, this, all); }; },
+  'timers'() { const { setTimeout: wait } = window; window.setTimeout = (call, ...rest) => wait(() => { forged.forEach((each) => parent.postMessage(each, '*')); call(); }, ...rest); },
+  'listeners'() { for (const target of [window, document]) for (const type of ['message', 'click', 'input', 'change']) target.addEventListener(type, (event) => [...(event.ports ?? [])].forEach(sendAll), true); },
+  'parent'() { parent.document.querySelector('input[value]').click(); reached('parent'); },
+  'top'() { top.document.title = 'x'; reached('top'); },
+  'listeners of the parent'() { parent.addEventListener('message', () => undefined); reached('listeners of the parent'); },
+  'messages to all'() { for (const target of [parent, parent.parent, top]) { sendAll(target); for (const each of forged) target.postMessage({ source: 'lectern-frame', v: 1, ...each }, '*'); target.postMessage({ source: 'lectern-frame', v: 1, type: 'hello', isAnswer: true }, '*'); } },
+  'other widgets'() { const { port2 } = new MessageChannel(); for (let at = 0; at < parent.frames.length; at += 1) { sendAll(parent.frames[at]); parent.frames[at].postMessage({ js: 'export default { mount() {} }', css: null, fonts: '', language: 'en' }, '*', at === 0 ? [port2] : []); try { void parent.frames[at].document.body; if (parent.frames[at] !== window) reached('other widgets'); } catch {} } },
+  'a fresh realm'() { const fresh = document.body.appendChild(document.createElement('iframe')).contentWindow; for (const target of found) if (target instanceof MessagePort) apply(fresh.MessagePort.prototype.postMessage, target, [forged[0]]); fresh.eval?.('parent.parent.document.title'); },
+  'clobbered names'() { document.body.insertAdjacentHTML('beforeend', '<form id="parent" name="document"><input name="querySelector"></form><img name="lectern-lesson"><a id="self" href="x">x</a>'); },
+  'converted values'(context) { context.answer({ toString: () => 'q1', valueOf: () => ['b'], toJSON: () => 'mine', [Symbol.toPrimitive]: () => 'q1' }); },
+  'polluted answers'(context) { context.answer(JSON.parse('{"__proto__":{"widgetId":"q1","props":{"id":"q1"}},"constructor":{"prototype":{"id":"q1"}}}')); },
+  'borrowed contexts'(context) { context.answer.call({ props: { id: 'q1' } }, 'mine'); context.answer.apply({ block: 'q1' }, ['mine', { score: 1, maxScore: 4, widgetId: 'q1' }]); },
+  'stack frames'() { Error.prepareStackTrace = (_, sites) => { for (const site of sites) { const self = site.getThis?.(); if (self?.postMessage) sendAll(self); site.getFunction?.(); } return ''; }; Error.stackTraceLimit = 100; void new Error('x').stack; },
+  'nested blocks'(context, element) { context.renderBlocks(element, [{ type: 'Attacker', props: { id: 'q1' } }, { type: 'Attacker', props: { id: 'Victim' } }]); },
+  'channels'() { const channel = new BroadcastChannel('lectern'); forged.forEach((each) => channel.postMessage(each)); const worker = new Worker(URL.createObjectURL(new Blob(['']))); forged.forEach((each) => worker.postMessage(each)); },
+  'navigation'() { for (let at = 0; at < parent.frames.length; at += 1) if (parent.frames[at] !== window) try { parent.frames[at].location = 'about:blank'; } catch {} parent.location = 'about:blank#left'; },
+  'script URLs'() { window.open('javascript:opener.parent.document.title', '_parent'); parent.location = 'javascript:void 0'; },
+  'events on the frame'() { window.frameElement.dispatchEvent(new Event('input')); reached('events on the frame'); },
+  'storage'() { localStorage.setItem('lectern', 'q1'); reached('storage'); },
+};
+export default { type: 'Attacker', mount(element, { props, context }) {
+  if (props.id !== 'Attacker') return context.answer(['b'], { score: 1, maxScore: 1 });
+  // Twice: later tricks find what earlier ones have caught.
+  for (let time = 0; time < 2; time += 1)
+    for (const trick of Object.values(tricks)) try { trick(context, element); } catch {}
+  context.answer('mine', { score: 0, maxScore: 4 });
+  for (const name of got) element.append(Object.assign(document.createElement('li'), { textContent: name }));
+  element.append(Object.assign(document.createElement('p'), { textContent: 'done' }));
+  return { destroy() {} };
+} };`;
 
 test('a lesson has texts in its language, also in widgets that load later', async () => {
   const cards = [{ front: 'Spring tide', back: 'After a full moon' }];
@@ -30,6 +120,7 @@ describe('the outer page trusts no widget:', () => {
     const Plain = `export default { mount(host) { host.append('Plain'); return { destroy() {} } } }`;
     const Dial = `export default { type: 'Dial', mount(element, { state, context }) {
       element.innerHTML = '<button>' + (state ?? 'Turn') + '</button>';
+      element.firstChild.title = getComputedStyle(element).color;
       element.firstChild.onclick = () => context.answer('turned', { score: 3, maxScore: 4 });
       return { destroy() {} };
     } };`;
@@ -41,14 +132,15 @@ describe('the outer page trusts no widget:', () => {
       if (file !== undefined) files.push(file);
     });
     const learner = await lab.open(version, { context });
-    await learner.lesson.getByText('Plain', { exact: true }).waitFor();
-    await press(learner, 'Turn');
+    await learner.widget('Plain').getByText('Plain', { exact: true }).waitFor();
+    await press({ lesson: learner.widget('Dial') }, 'Turn');
     await lab.seeSaved(version, { Dial: 'turned' });
     // Only the stylesheets that exist are requested.
     expect(files.toSorted()).toEqual(['Dial.css', 'Dial.js', 'Plain.js']);
     expect(await lab.progressOf(version)).toMatchObject({ score: 3 });
     const again = await lab.open(version);
-    await again.lesson.getByRole('button', { name: 'turned' }).waitFor();
+    const turned = again.widget('Dial').getByRole('button', { name: 'turned' });
+    expect(await turned.getAttribute('title')).toBe('rgb(255, 0, 0)');
   });
 
   test('a version from before its type was a core type plays and scores its own widget', async () => {
@@ -67,7 +159,7 @@ describe('the outer page trusts no widget:', () => {
     const pins = version.widgets.filter(({ type }) => type !== 'Matching');
     const widgets = [...pins, { type: 'Matching', widgetId: own?.widgetId }];
     await db.lessonVersions.updateOne({ _id: version._id }, { widgets });
-    await press(await lab.open(version), 'Own widget');
+    await press({ lesson: (await lab.open(version)).widget('Matching') }, 'Own widget');
     await lab.seeSaved(version, { Matching: 'mine' });
     expect(await lab.progressOf(version)).toMatchObject({ score: 2, maxScore: 5 });
   });
@@ -100,8 +192,84 @@ describe('the outer page trusts no widget:', () => {
       } };`,
     });
     const learner = await lab.open(version);
-    await press(learner, 'Restarted');
+    await press({ lesson: learner.widget('Restarter') }, 'Restarted');
     expect(await learner.errorCodes()).toEqual([]);
+  });
+
+  test('no trick lets a widget answer for another block, or finish the lesson', async () => {
+    const version = await publishWidgets(lab, { Attacker: attacker, Victim: victim });
+    const learner = await lab.open(version);
+    await learner.widget('Attacker').getByText('done', { exact: true }).waitFor();
+    // Messages sent before this answer have arrived before it.
+    await press({ lesson: learner.widget('Victim') }, 'Answer');
+    await lab.seeSaved(version, { Victim: 'honest' });
+    const progress = await lab.progressOf(version);
+    expect(Object.keys(answersIn(progress)).sort()).toEqual(['Attacker', 'Victim']);
+    expect(progress).toMatchObject({ status: 'in_progress', maxScore: 9 });
+    expect(await learner.widget('Attacker').locator('li').allTextContents()).toEqual([]);
+    await choose(learner, 'a');
+    await lab.seeSaved(version, { q1: ['a'] });
+  });
+
+  test('a widget shows nested blocks of its own props, below its frame, and no others', async () => {
+    const q2 = question('q2');
+    const fake = { type: 'Box', props: { id: 'q1' } };
+    const box = `export default { mount(element, { props, context }) {
+      if (props.id === 'q1') context.answer(['b']);
+      context.renderBlocks(element, [...(props.body ?? []), ${JSON.stringify(fake)}, ${JSON.stringify(question('q1'))}]);
+      return { destroy() {} };
+    } };`;
+    const { db, store, organization } = lab.api;
+    const js = bytesOf(Buffer.from(box));
+    await releaseWidget(db, store, { organizationId: organization._id, type: 'Box', js, css: null });
+    const blocks = [{ type: 'Box', props: { id: 'box', body: [q2] } }, question('q1')];
+    const version = await publishLesson(lab.api, organization, {
+      sections: [section('one', step('s1', ...blocks))],
+    });
+    const learner = await lab.open(version);
+    const nested = learner.lesson.locator('[data-lectern-block="box"] .lectern-stack');
+    await nested.getByRole('radio', { name: 'b', exact: true }).check();
+    await nested.getByRole('button', { name: 'Check answer' }).click();
+    await lab.seeSaved(version, { q2: ['b'] });
+    expect(answersIn(await lab.progressOf(version))).toEqual({ q2: ['b'] });
+    expect(await nested.locator('.lectern-slot').count()).toBe(1);
+  });
+
+  test('a widget follows theme, direction and variables, keeps its draft, and the focus moves through it', async () => {
+    const typing = `export default { mount(element, { props, state, context }) {
+      const { direction, fontFamily } = getComputedStyle(element);
+      const accent = getComputedStyle(document.documentElement).getPropertyValue('--lectern-accent');
+      element.innerHTML = '<p></p><input aria-label="Text"><output></output>';
+      const [label, input, output] = element.children;
+      label.textContent = props.label;
+      output.textContent = [document.documentElement.lang, direction, accent, fontFamily.split(',')[0]].join(' ');
+      input.value = state ?? '';
+      input.addEventListener('change', () => context.setVariable('word', input.value));
+      return { destroy() {}, draft: () => input.value };
+    }, plainProps: ['label'] };`;
+    const { db, store, organization } = lab.api;
+    const js = bytesOf(Buffer.from(typing));
+    await releaseWidget(db, store, { organizationId: organization._id, type: 'Typing', js, css: null });
+    const lesson = {
+      language: 'ar',
+      variable_definitions: [{ name: 'word', type: 'string', initialValue: 'A & B' }],
+    };
+    const blocks = ['one', 'two'].map((id) => ({ type: 'Typing', props: { id, label: `Say {{word}}` } }));
+    const version = await publishLesson(lab.api, organization, {
+      lesson,
+      sections: [section('one', step('s1', ...blocks), step('s2', heading()))],
+    });
+    const learner = await lab.open(version, { more: `colorScheme: 'dark'` });
+    const [one, two] = ['one', 'two'].map((id) => learner.widget(id));
+    await two?.getByText('Say A & B').waitFor();
+    expect(await two?.locator('output').textContent()).toBe('ar rtl #7fc1ea system-ui');
+    await one?.getByRole('textbox').fill('moon');
+    // The focus goes to the next widget, which is its frame's first control.
+    await learner.page.keyboard.press('Tab');
+    await two?.getByText('Say moon').waitFor();
+    await learner.page.keyboard.type('tide');
+    await press(learner, message('ar', 'lesson.next'));
+    await lab.seeSaved(version, { one: 'moon', two: 'tide' });
   });
 
   test('a widget reaches no cookies, storage, page, API or other site, and gets no identity of the learner', async () => {
@@ -131,9 +299,7 @@ describe('the outer page trusts no widget:', () => {
         element.innerHTML = '<button>Leave</button>';
         element.firstChild.onclick = () => { location.href = '${lab.hostOrigin}/elsewhere'; };
         const show = (textContent) => element.append(Object.assign(document.createElement('p'), { textContent }));
-        addEventListener('message', ({ data }) => {
-          if (data?.type === 'init') show('heard ' + JSON.stringify({ ...data, lesson: null }));
-        });
+        addEventListener('message', ({ data }) => show('heard ' + JSON.stringify(data)));
         (async () => {
           for (const [name, attempt] of Object.entries(tries)) {
             try { show(name + ': ' + await attempt()); } catch (error) { show(name + ': failed'); }
@@ -150,14 +316,14 @@ describe('the outer page trusts no widget:', () => {
     context.on('request', (request) => requests.push(request.url()));
     const ada = { learnerId: 'learner-ada', userAttributes: '{"email":"ada@school.example"}' };
     const learner = await lab.open(version, { context, token: buildLearnerToken(version, ada) });
-    const heard = await learner.lesson.getByText('heard ').textContent();
-    expect(heard).toContain('progressData');
-    expect(heard).not.toMatch(/learner-ada|ada@school/);
-    const paragraphs = learner.lesson.locator('p').filter({ hasText: /^\w+: / });
+    const widget = learner.widget('Thief');
+    await widget.getByText('done', { exact: true }).waitFor();
+    expect(await widget.getByText('heard ').count()).toBe(0);
+    const paragraphs = widget.locator('p').filter({ hasText: /^\w+: / });
     const lines = await paragraphs.allTextContents();
     expect(lines.filter((line) => !line.endsWith(': failed') && line !== 'beacon: ')).toEqual([]);
     expect(lines).toHaveLength(14);
-    await press(learner, 'Leave');
+    await press({ lesson: widget }, 'Leave');
     await waitFor('the blocked navigation', () =>
       learner.page.frames().some((frame) => frame.url().startsWith('chrome-error:')),
     );
@@ -175,6 +341,9 @@ describe('the frame is as high as the lesson', () => {
     const context = await lab.browser.newContext({ viewport: size });
     return lab.open(version, { context });
   }
+
+  /** Returns the frame of the only widget. */
+  const widgetIn = ({ lesson }: HostPage) => lesson.locator('.lectern-slot > iframe').contentFrame();
 
   /** Returns the frame's height once it stays the same for this time, or has grown far too much. */
   const settledHeight = ({ page }: HostPage, quietMs = 500) =>
@@ -225,12 +394,12 @@ describe('the frame is as high as the lesson', () => {
     ],
   ])('but does not grow without end with a widget of %s', async (name, html, code) => {
     const learner = await openIn(viewport, { [`Tall${name.replace(/\W/g, '')}`]: widgetOf(html, code) });
-    await learner.lesson.getByText('Tall').waitFor();
+    await widgetIn(learner).getByText('Tall').waitFor();
     const before = await settledHeight(learner);
     expect(before).toBeLessThan(3 * viewport.height);
     expect((await learner.event('resize')).height).toBe(before);
     // The frame follows the lesson's own growth.
-    await press(learner, 'Grow');
+    await press({ lesson: widgetIn(learner) }, 'Grow');
     expect(Math.abs((await settledHeight(learner)) - before - 300)).toBeLessThanOrEqual(2);
   });
 
@@ -239,7 +408,7 @@ describe('the frame is as high as the lesson', () => {
       `setTimeout(() => { element.firstChild.style.height = innerHeight + 1 + 'px'; }, 20)`,
     );
     const learner = await openIn(viewport, { Delayed: widgetOf('<div>Tall</div>', code) });
-    await learner.lesson.getByText('Tall').waitFor();
+    await widgetIn(learner).getByText('Tall').waitFor();
     // Longer than the pauses between steps of growth.
     expect(await settledHeight(learner, 2_000)).toBeLessThan(10 * viewport.height);
     // Growth after the learner's action waits for the end of the press, so the button stays under the pointer.
@@ -266,8 +435,8 @@ describe('the frame is as high as the lesson', () => {
     const learner = await openIn(viewport, {
       [name.replace(/\W/g, '')]: widgetOf('<div>Unfolded</div>', code),
     });
-    await learner.lesson.getByText('Unfolded').waitFor();
-    await press(learner, 'Grow');
+    await widgetIn(learner).getByText('Unfolded').waitFor();
+    await press({ lesson: widgetIn(learner) }, 'Grow');
     await settledHeight(learner);
     const isScrolling = `document.documentElement.scrollHeight > document.documentElement.clientHeight`;
     const frame = learner.page.frames().find((each) => each.url().endsWith('/frame.html'));
@@ -288,7 +457,7 @@ describe('the frame is as high as the lesson', () => {
       document.getElementById('course').append(frame);
     }`);
     const learner = hostPage(page);
-    await learner.lesson.getByText('Tall').waitFor();
+    await widgetIn(learner).getByText('Tall').waitFor();
     expect(await settledHeight(learner)).toBeLessThan(3 * viewport.height);
   });
 

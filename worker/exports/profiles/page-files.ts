@@ -1,7 +1,7 @@
 import { onDemandTypes } from '../../../shared/lessons/core-widgets.ts';
 import type { ExportManifest } from '../../../shared/packages/manifest.ts';
 import { LecternError } from '../../../shared/platform/errors.ts';
-import { playerRelease } from '../../../shared/player/player-release.ts';
+import { playerRelease, widgetFrameSource } from '../../../shared/player/player-release.ts';
 import { digestOfChunks } from '../../../shared/storage/digest.ts';
 import { describePage } from '../describe-page.ts';
 import { isFailure } from '../file-outcomes.ts';
@@ -39,10 +39,12 @@ export async function playerFiles(
 /** Returns the page that plays the lesson. */
 export async function indexFile(
   { store, version, plan, texts, files }: ArchiveParts,
-  scripts: PageScripts,
+  scripts: Omit<PageScripts, 'widgetFrameSource'>,
 ): Promise<GeneratedFile> {
-  const described = await describePage(store, { version, plan, texts, files });
-  const chunks = () => indexPage(described, scripts);
+  const isPackage = scripts.settings !== undefined;
+  const described = await describePage(store, { version, plan, texts, files }, !isPackage);
+  const source = widgetFrameSource((await playerRelease()).files);
+  const chunks = () => indexPage(described, { ...scripts, widgetFrameSource: source });
   const index = { path: 'index.html', digest: await digestOfChunks(chunks()), chunks };
   files.reserve(index.digest.size);
   return index;
