@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { message } from '../../../shared/i18n/message.ts';
+import { deletePrepared } from '../../../shared/models/prepared-lesson.ts';
 import { bytesOf } from '../../../shared/storage/digest.ts';
 import { releaseWidget } from '../../../shared/widgets/releases.ts';
 import { buildLaunchToken, buildLearnerToken } from '../../support/factories.ts';
@@ -159,6 +160,8 @@ describe('the outer page trusts no widget:', () => {
     const pins = version.widgets.filter(({ type }) => type !== 'Matching');
     const widgets = [...pins, { type: 'Matching', widgetId: own?.widgetId }];
     await db.lessonVersions.updateOne({ _id: version._id }, { widgets });
+    // Publishing has prepared the lesson with Lectern's own widget.
+    await deletePrepared(db, version._id);
     await press({ lesson: (await lab.open(version)).widget('Matching') }, 'Own widget');
     await lab.seeSaved(version, { Matching: 'mine' });
     expect(await lab.progressOf(version)).toMatchObject({ score: 2, maxScore: 5 });
