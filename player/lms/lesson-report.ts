@@ -52,7 +52,8 @@ export function reportOf(
     maxScore === null ? finished || allSeen : share !== null && share + tolerance >= (passMark ?? 0);
   const byRule = { allSteps: allSeen, finish: finished, passed: passMark === null ? finished : reaches };
   const completed = reported.completed || byRule[options.completion];
-  const isJudged = passMark !== null && (completed || finished);
+  // By the rule `passed`, a missed pass mark is a result once the learner has finished.
+  const isJudged = passMark !== null && (completed || (options.completion === 'passed' && finished));
   const passed = reported.passed || (isJudged && reaches);
   const failed = isJudged && options.reportsFailure;
   return {

@@ -41,15 +41,14 @@ export function connectScorm(version: ScormVersion, from: Window = window): Scor
 
   function call(name: keyof typeof functions, ...values: string[]): string {
     try {
-      const result = api[functions[name]]?.(...values);
-      return typeof result === 'string' || typeof result === 'boolean' ? String(result) : '';
+      return textOf(api[functions[name]]?.(...values));
     } catch {
       return '';
     }
   }
 
-  const succeeds = (result: string) => result === 'true' || result === '1';
-  const hasError = () => !['0', ''].includes(call('lastError'));
+  const succeeds = (result: string) => ['true', '1'].includes(result.trim().toLowerCase());
+  const hasError = () => !['0', ''].includes(call('lastError').trim());
   return {
     initialize: () => succeeds(call('initialize', '')) && !hasError(),
     get(element) {
@@ -65,6 +64,12 @@ export function connectScorm(version: ScormVersion, from: Window = window): Scor
     commit: () => succeeds(call('commit', '')),
     terminate: () => succeeds(call('terminate', '')),
   };
+}
+
+/** Returns a platform's value as text. Platforms also return numbers and objects of other frames, such as `String`. */
+function textOf(value: unknown): string {
+  const primitive = typeof value === 'object' && value !== null ? value.valueOf() : value;
+  return ['string', 'number', 'boolean'].includes(typeof primitive) ? String(primitive) : '';
 }
 
 /**

@@ -54,7 +54,7 @@ export interface ExportProfile {
 const versionName = ({ slug, versionNumber }: NamedVersion) => `${slug}-v${versionNumber}`;
 
 /** Part of the keys of packages: raise it when Lectern writes different ones for the same version and options. */
-const packageFormat = 1;
+const packageFormat = 2;
 const cartridgeFormat = 1;
 
 /** Returns the profile of packages for learning platforms, which expect all files at the top level. */

@@ -18,6 +18,11 @@ export interface PackageOptions {
   completion: CompletionRule;
   /** Whether a missed pass mark is reported as failed; otherwise the result stays unknown. */
   reportsFailure: boolean;
+  /**
+   * Whether the manifest of SCORM 1.2 has the pass mark. Many platforms then decide passed or failed from the score at
+   * each exit, before the lesson is completed.
+   */
+  declaresPassMark: boolean;
   /** Minutes between two commits without a change, for platforms whose sessions expire; null for none. */
   keepAliveMinutes: number | null;
 }
@@ -31,6 +36,7 @@ const standard: PackageOptions = {
   passMark: null,
   completion: 'allSteps',
   reportsFailure: true,
+  declaresPassMark: true,
   keepAliveMinutes: null,
 };
 
@@ -62,5 +68,5 @@ export interface GivenOptions {
 export function packageOptions({ preset, ...given }: GivenOptions): PackageOptions {
   const defaults: PackageOptions = { ...standard, ...(preset && presetOptions[preset]) };
   const { passMark = defaults.passMark, completion = defaults.completion } = given;
-  return { ...defaults, passMark, completion };
+  return { ...defaults, passMark, completion, declaresPassMark: preset === undefined };
 }

@@ -36,6 +36,8 @@ export interface LaunchOptions {
   mode?: 'normal' | 'browse' | 'review' | '';
   /** Elements of the data model that the platform sets, such as the mastery score. */
   given?: Record<string, string>;
+  /** Whether the API returns numbers, `String` objects and `True`, as some platforms do. */
+  isLoose?: boolean;
   /**
    * How the package is shown: in a frame, two frames deep, in a popup, in a popup with the API in the opener's document,
    * or in a frame of another origin.
@@ -106,7 +108,13 @@ const framePage = (src: string) =>
 function launchPage(
   version: ScormVersion,
   learner: string,
-  { mode = 'normal', given = {}, layout = 'frame', content = '' }: LaunchOptions & { content?: string },
+  {
+    mode = 'normal',
+    given = {},
+    layout = 'frame',
+    isLoose = false,
+    content = '',
+  }: LaunchOptions & { content?: string },
   cmi: Record<string, unknown>,
 ): string {
   const name = version === '1.2' ? 'Scorm12API' : 'Scorm2004API';
@@ -147,6 +155,7 @@ if (state.mode === '') {
   const get = api[prefix + 'GetValue'].bind(api);
   api[prefix + 'GetValue'] = (element) => (/mode$/.test(element) ? '' : get(element));
 }
+${isLoose ? looseApi : ''}
 ${layout === 'document' ? 'document' : 'window'}.${object} = api;
 </script>
 ${
@@ -156,6 +165,17 @@ ${
 }
 ${layout === 'bridge' ? '<script>new CrossFrameLMS(window.' + object + ')</script>' : ''}`;
 }
+
+/** Makes the API return values as Moodle and others do. */
+const looseApi = `
+for (const name of ['Initialize', 'GetValue', 'SetValue', 'Commit', old ? 'Finish' : 'Terminate', 'GetLastError']) {
+  const strict = api[prefix + name].bind(api);
+  api[prefix + name] = (...given) => {
+    const result = String(strict(...given));
+    if (result === 'true') return name === 'SetValue' ? 1 : 'True';
+    return result !== '' && Number.isFinite(Number(result)) ? Number(result) : new String(result);
+  };
+}`;
 
 /** Loads the stored data model before the package begins, as a platform does. */
 const storedState = `

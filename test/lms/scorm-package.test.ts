@@ -60,6 +60,11 @@ describe.each(formats)('%s', (format) => {
     }
   });
 
+  test('presets leave the pass mark out of SCORM 1.2, where platforms would decide by it before completion', async () => {
+    const manifest = text(await files(quiz, `${query}&passMark=80&preset=moodle`), 'imsmanifest.xml');
+    expect(manifest).not.toContain('masteryscore');
+  });
+
   test('the manifest has the literal prefixes and versions that platforms look for', async () => {
     const manifest = text(await files(quiz, `${query}&passMark=80`), 'imsmanifest.xml');
     const literal =

@@ -149,6 +149,21 @@ describe.each<[string, ScormVersion]>([
     );
   });
 
+  test('values that are numbers, String objects or True count: pass mark, interactions and results', async () => {
+    const setup = await startQuiz('&passMark=80&completion=finish');
+    const given: Record<string, string> =
+      scorm === '1.2' ? { 'cmi.student_data.mastery_score': '70' } : { 'cmi.scaled_passing_score': '0.7' };
+    const { page, lesson } = await launch(setup, { given, isLoose: true });
+    await playToEnd(lesson);
+    await closeTab(setup.platform, page);
+    expect(resultIn(scorm, setup.platform)).toEqual(
+      scorm === '1.2' ? ['passed', '70'] : ['completed', 'passed', '70'],
+    );
+    const { values } = setup.platform.record('ann');
+    expect(values.filter(({ isAccepted }) => !isAccepted)).toEqual([]);
+    expect(values.some(({ element }) => element.startsWith('cmi.interactions.1.'))).toBe(true);
+  });
+
   test('the pass mark of the platform replaces the one of the package, and a score equal to it passes', async () => {
     const setup = await startQuiz('&passMark=80&completion=finish');
     const given: Record<string, string> =

@@ -39,7 +39,7 @@ export function* scorm12Manifest({ version, options, paths }: PackageContents): 
     <organization identifier="O_1">
       <title>${title}</title>
       <item identifier="I_1" identifierref="R_1" isvisible="true">
-        <title>${title}</title>${options.passMark === null ? '' : `\n        <adlcp:masteryscore>${options.passMark}</adlcp:masteryscore>`}
+        <title>${title}</title>${options.passMark === null || !options.declaresPassMark ? '' : `\n        <adlcp:masteryscore>${options.passMark}</adlcp:masteryscore>`}
       </item>
     </organization>
   </organizations>
