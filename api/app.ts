@@ -30,7 +30,7 @@ import { clientSignal, logRequests, requestId } from './http/middleware/request-
 import { apiErrors } from './http/error-format.ts';
 import { compressResponses } from './http/middleware/compress-responses.ts';
 import { readablePath, requirePlainHost } from './http/middleware/request-target.ts';
-import { securityHeaders } from './http/middleware/response-headers.ts';
+import { errorCodes, securityHeaders } from './http/middleware/response-headers.ts';
 import { warnOfProxies } from './http/middleware/unexpected-proxy.ts';
 import { adminQueues } from './operations/admin-queues.endpoints.ts';
 import { getChunk } from './media/content-chunks.endpoints.ts';
@@ -203,6 +203,7 @@ export function createApp(deps: AppDependencies, inspect?: InspectReply): Koa<Re
   app.use(clientSignal(deps.stopping));
   app.use(compressResponses(deps.compression));
   app.use(securityHeaders(deps.config));
+  app.use(errorCodes);
   app.use(apiErrors().render(deps));
   app.use(readablePath);
   app.use(requirePlainHost);

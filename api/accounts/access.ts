@@ -16,7 +16,7 @@ import { clientIp } from '../http/client-ip.ts';
 import { responseOwner } from '../http/compression-budget.ts';
 import { requestValue } from '../http/context.ts';
 import type { Access, EndpointContext, KeyAccess } from '../http/endpoint.ts';
-import { forCredentialsOrSession, forUsers, limited } from '../http/headers.ts';
+import { forUsers, limited } from '../http/headers.ts';
 import { noStore } from '../http/middleware/response-headers.ts';
 import { limitByIp, tooManyRequests } from '../http/middleware/rate-limit.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
@@ -109,7 +109,7 @@ export function credentialsOrSession(
 ): KeyAccess<CredentialsDependencies & SessionAccessDependencies, { organization: Organization }> {
   return {
     security: [{ credentials: [] }, { session: [] }],
-    headers: forCredentialsOrSession,
+    headers: forUsers,
     preflight: false,
     failures: {
       401: failure(

@@ -95,7 +95,7 @@ export const getOembed = defineEndpoint(
       const { url, format, maxwidth = width, maxheight = height } = query;
       if (format !== 'json') {
         ctx.status = 501;
-        ctx.body = presentError(otherFormat);
+        ctx.body = presentError('NOT_IMPLEMENTED', otherFormat);
         return written;
       }
       const baseUrl = publicUrlOf(ctx, config);

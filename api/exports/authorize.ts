@@ -77,10 +77,13 @@ const notFound = 'Published version not found';
 /** The responses to requests that {@link authorizeExport}, or the validation before it, rejects. */
 export const exportRefusals = {
   400: failure('An id in the path is not a UUID, or a query parameter has an invalid value or combination.'),
-  403: failure(
-    "The credentials lack the scope `read`, or the organization's plan does not include export.",
-    planFault,
-  ),
+  403: {
+    ...failure(
+      "The credentials lack the scope `read`, or the organization's plan does not include export.",
+      planFault,
+    ),
+    codes: { [planFault]: 'FEATURE_NOT_AVAILABLE' },
+  },
   404: failure(
     "The lesson or version does not exist, is deleted, is another organization's, or is not published.",
     notFound,

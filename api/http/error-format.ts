@@ -1,6 +1,7 @@
 import type { Middleware } from 'koa';
 import { z } from 'zod';
 import type { ZodOpenApiContentObject, ZodOpenApiExamplesObject } from 'zod-openapi';
+import { codeOfStatus } from '../../shared/platform/errors.ts';
 import type { ErrorCode, LecternError } from '../../shared/platform/errors.ts';
 import { respondToErrors } from './middleware/errors.ts';
 import type { Failure } from './responses.ts';
@@ -20,24 +21,33 @@ export interface ErrorFormat<Deps = unknown> {
   content(status: number, texts: readonly string[], codes?: Failure['codes']): ZodOpenApiContentObject;
 }
 
+const text = z.string().min(1).meta({ description: 'What is wrong, for people.' });
+const code = z.string().meta({
+  description: 'For programs: as the header `Error-Code`.',
+  examples: ['NOT_FOUND'] satisfies ErrorCode[],
+});
+
 /** The body of an API error. */
 export const errorBody = z
-  .strictObject({ error: z.string().min(1).meta({ description: 'What is wrong, for people.' }) })
+  .strictObject({ error: text, code })
   .meta({ id: 'Error', description: 'A failure.' });
 
-export function presentError(message: string): z.input<typeof errorBody> {
-  return { error: message };
+const textBody = z
+  .strictObject({ error: text })
+  .meta({ id: 'ErrorText', description: 'A failure. Its code is in the header `Error-Code`.' });
+
+export function presentError(errorCode: ErrorCode, message: string): z.input<typeof errorBody> {
+  return { error: message, code: errorCode };
 }
 
-/** Describes an API error with these texts. */
-export function errorExamples(...texts: string[]): ZodOpenApiContentObject {
-  return apiErrors().content(400, texts);
+/** Returns the format of most endpoints: `{"error": "…", "code": "…"}`. */
+export function apiErrors(): ErrorFormat {
+  return commonErrors;
 }
 
-/** Returns the format of most endpoints: `{"error": "…"}`. @param unexpected the text of a 500 without one. */
-export function apiErrors(unexpected?: string): ErrorFormat {
-  if (unexpected === undefined) return commonErrors;
-  return jsonErrors(unexpected, errorBody, (_code, message) => presentError(message));
+/** Returns the format of endpoints whose errors have exactly one field: `{"error": "…"}`. @param unexpected the text of a 500. */
+export function textErrors(unexpected: string): ErrorFormat {
+  return jsonErrors(unexpected, textBody, (_code, message) => ({ error: message }));
 }
 
 const errorTitles: Record<ErrorCode, string> = {
@@ -56,22 +66,28 @@ const errorTitles: Record<ErrorCode, string> = {
   INVALID_CONTENT: 'Invalid Content',
   LOCKED: 'Locked',
   TOO_MANY_REQUESTS: 'Too Many Requests',
+  HEADERS_TOO_LARGE: 'Request Header Fields Too Large',
   INTERNAL_ERROR: 'Internal Server Error',
+  NOT_IMPLEMENTED: 'Not Implemented',
   BAD_GATEWAY: 'Bad Gateway',
+  UNAVAILABLE: 'Service Unavailable',
 };
 
-/** The code of an export error, by status. */
-const codeOfStatus = {
-  400: 'BAD_REQUEST',
-  401: 'UNAUTHORIZED',
-  403: 'FEATURE_NOT_AVAILABLE',
-  404: 'NOT_FOUND',
-  409: 'CONFLICT',
-  412: 'PRECONDITION_FAILED',
-  416: 'RANGE_NOT_SATISFIABLE',
-  422: 'INVALID_CONTENT',
-  429: 'TOO_MANY_REQUESTS',
-} as const satisfies Record<number, ErrorCode>;
+/** The codes of errors of exports. */
+const exportCodes: ErrorCode[] = [
+  'BAD_REQUEST',
+  'UNAUTHORIZED',
+  'FORBIDDEN',
+  'FEATURE_NOT_AVAILABLE',
+  'NOT_FOUND',
+  'METHOD_NOT_ALLOWED',
+  'CONFLICT',
+  'PRECONDITION_FAILED',
+  'RANGE_NOT_SATISFIABLE',
+  'INVALID_CONTENT',
+  'TOO_MANY_REQUESTS',
+  'INTERNAL_ERROR',
+];
 const exampleTime = new Date('2026-11-21T11:03:46.025Z');
 
 const exportErrorBody = z
@@ -79,7 +95,7 @@ const exportErrorBody = z
     error: z.string().min(1).meta({ description: 'A short title.' }),
     message: z.string().min(1).meta({ description: 'What is wrong, for people.' }),
     code: z
-      .enum([...Object.values(codeOfStatus), 'FORBIDDEN', 'METHOD_NOT_ALLOWED', 'INTERNAL_ERROR'])
+      .enum(exportCodes)
       .meta({ description: 'For programs: it stays the same when a message changes.' }),
     timestamp: z.iso.datetime().meta({ description: 'When it happened.' }),
   })
@@ -89,10 +105,10 @@ const exportErrorBody = z
 export const exportErrors: ErrorFormat = jsonErrors(
   'An unexpected error occurred while generating the export',
   exportErrorBody,
-  (code, message, now = new Date()) => ({
-    error: errorTitles[code],
+  (errorCode, message, now = new Date()) => ({
+    error: errorTitles[errorCode],
     message,
-    code,
+    code: errorCode,
     timestamp: now.toISOString(),
   }),
 );
@@ -110,21 +126,17 @@ function jsonErrors(
       }),
     content(status, texts, codes = {}) {
       const examples: ZodOpenApiExamplesObject = {};
-      for (const [index, text] of texts.entries()) {
-        const value = present(codes[text] ?? codeOf(status), text, exampleTime);
-        examples[`text${index + 1}`] = { summary: text, value };
+      for (const [index, example] of texts.entries()) {
+        const value = present(codes[example] ?? codeOfStatus(status), example, exampleTime);
+        examples[`text${index + 1}`] = { summary: example, value };
       }
       return { 'application/json': { schema, examples } };
     },
   };
 }
 
-const commonErrors = apiErrors('An unexpected error occurred');
+const commonErrors = jsonErrors('An unexpected error occurred', errorBody, presentError);
 
-function publicMessage({ expose, message, publicMessage: text }: LecternError, unexpected: string): string {
-  return expose ? message : (text ?? unexpected);
-}
-
-function codeOf(status: number): ErrorCode {
-  return (codeOfStatus as Partial<Record<number, ErrorCode>>)[status] ?? 'INTERNAL_ERROR';
+function publicMessage({ expose, message, publicMessage: own }: LecternError, unexpected: string): string {
+  return expose ? message : (own ?? unexpected);
 }

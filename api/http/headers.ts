@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { errorCodes } from '../../shared/platform/errors.ts';
 
 /** Response headers by name. A header that is not always sent has an optional schema. */
 export type Headers = Record<string, z.ZodType<string | number | undefined>>;
@@ -35,6 +36,20 @@ const rateLimit = {
       description: '`r` requests are left for the next `t` seconds.',
       examples: ['"key";r=5999;t=60'],
       header: { id: 'RateLimit' },
+    }),
+};
+
+export const errorCodeHeader = 'Error-Code';
+
+/** Headers of every error. */
+export const errorCode: Headers = {
+  [errorCodeHeader]: z
+    .string()
+    .regex(/^[A-Z_]+$/)
+    .meta({
+      description: `For programs, which must expect further codes: ${errorCodes.map((code) => `\`${code}\``).join(', ')}.`,
+      examples: ['NOT_FOUND'],
+      header: { id: 'ErrorCode' },
     }),
 };
 
@@ -95,7 +110,15 @@ export const encoded: Headers = {
     }),
 };
 
+/** The response headers that pages may read, besides those that need no permission. */
+export const exposedHeaders = `Retry-After, RateLimit, RateLimit-Policy, ${errorCodeHeader}`;
+
+const exposed = z
+  .literal(exposedHeaders)
+  .meta({ description: 'Headers that pages may read.', header: { id: 'ExposeHeaders' } });
+
 const allOrigins: Headers = {
+  'Access-Control-Expose-Headers': exposed,
   'Access-Control-Allow-Origin': z
     .literal('*')
     .meta({ description: 'Pages of every origin may read the response.', header: { id: 'AllowOrigin' } }),
@@ -115,13 +138,9 @@ export function anyOrigin(methods: string): Headers {
 /** Headers of every response of endpoints with a rate limit. */
 export const limited: Headers = { ...requestId, ...rateLimit };
 
-const exposed = z
-  .literal('Retry-After, RateLimit, RateLimit-Policy')
-  .meta({ description: 'Headers that pages may read.', header: { id: 'ExposeHeaders' } });
-
 /** Headers of every response of endpoints that take a learner's token. */
 export function forPlayers(methods: string): Headers {
-  return { ...limited, ...anyOrigin(methods), 'Access-Control-Expose-Headers': exposed };
+  return { ...limited, ...anyOrigin(methods) };
 }
 
 const allowedOrigins: Headers = {
@@ -136,6 +155,10 @@ const allowedOrigins: Headers = {
     .literal('true')
     .optional()
     .meta({ description: 'For pages of allowed origins.', header: { id: 'AllowCredentials' } }),
+  'Access-Control-Expose-Headers': exposed.optional().meta({
+    description: 'Headers that pages of allowed origins may read.',
+    header: { id: 'ExposeToAllowed' },
+  }),
   Vary: z.string().meta({
     description: 'Responses differ by origin, and some by encoding.',
     examples: ['Origin', 'Origin, Accept-Encoding'],
@@ -144,20 +167,7 @@ const allowedOrigins: Headers = {
 };
 
 /** Headers of every response of endpoints that take a user's session. */
-export const forUsers: Headers = {
-  ...limited,
-  ...noStore,
-  ...allowedOrigins,
-  'Access-Control-Expose-Headers': exposed,
-};
-
-/** Headers of every response of endpoints that take a user's session or API credentials. */
-export const forCredentialsOrSession: Headers = {
-  ...forUsers,
-  'Access-Control-Expose-Headers': exposed
-    .optional()
-    .meta({ description: 'Headers that pages may read. Missing when the request has API credentials.' }),
-};
+export const forUsers: Headers = { ...limited, ...noStore, ...allowedOrigins };
 
 /** The request headers that `sendFile` supports. */
 export const fileRequest = z.strictObject({

@@ -3,7 +3,8 @@ import { createServer, STATUS_CODES } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Config } from '../../shared/platform/config.ts';
-import { codeOf } from '../../shared/platform/errors.ts';
+import { codeOf, LecternError } from '../../shared/platform/errors.ts';
+import type { ErrorCode } from '../../shared/platform/errors.ts';
 import type { Logger } from '../../shared/platform/log.ts';
 import { presentError } from './error-format.ts';
 import type { Socket } from 'node:net';
@@ -124,26 +125,27 @@ function arrivalTimeout(): Error {
   return Object.assign(new Error('the request took too long'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 }
 
-const statuses: Record<string, { status: number; message: string }> = {
-  HPE_HEADER_OVERFLOW: { status: 431, message: rejectionTexts.largeHeaders },
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, message: 'The chunk extensions of the body are too large' },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: rejectionTexts.tooSlow },
+const rejections: Record<string, [ErrorCode, string]> = {
+  HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', rejectionTexts.largeHeaders],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ['PAYLOAD_TOO_LARGE', 'The chunk extensions of the body are too large'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['REQUEST_TIMEOUT', rejectionTexts.tooSlow],
 };
-const malformed = { status: 400, message: rejectionTexts.malformed };
+const malformed: [ErrorCode, string] = ['BAD_REQUEST', rejectionTexts.malformed];
 
 /** Returns the response to an invalid request. Logs only the error's code: the error contains the client's bytes. */
 function rejection(error: Error, log: Logger): string {
-  const code = String(codeOf(error));
-  const { status, message } = statuses[code] ?? malformed;
+  const reason = String(codeOf(error));
+  const { status, code, message } = new LecternError(...(rejections[reason] ?? malformed));
   const requestId = randomUUID();
-  log.info({ request: requestId, status, code }, 'request rejected');
-  const body = JSON.stringify(presentError(message));
+  log.info({ request: requestId, status, code: reason }, 'request rejected');
+  const body = JSON.stringify(presentError(code, message));
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'X-Content-Type-Options: nosniff',
     `X-Request-Id: ${requestId}`,
+    `Error-Code: ${code}`,
     'Connection: close',
     '',
     body,

@@ -78,7 +78,10 @@ export const beginImport = defineEndpoint(
           Location: header('The URL of the import and its upload.'),
         },
       ),
-      403: failure("The organization's plan does not include imports.", texts.plan),
+      403: {
+        ...failure("The organization's plan does not include imports.", texts.plan),
+        codes: { [texts.plan]: 'FEATURE_NOT_AVAILABLE' },
+      },
       412: wrongVersion,
       413: failure('The package is too large.', texts.tooLarge(8 * 1024 ** 3)),
       422: failure('A header is missing or invalid.', texts.length, texts.metadata, texts.body),

@@ -7,7 +7,7 @@ import type { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
 import { userSession } from '../accounts/access.ts';
 import { presentUser } from '../accounts/present-session.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
-import { apiErrors } from '../http/error-format.ts';
+import { textErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
 import { failure, json } from '../http/responses.ts';
 import { userPlayerData } from '../player/bodies.ts';
@@ -26,7 +26,7 @@ export const getUserPlayerData = defineEndpoint(
     method: 'get',
     path: '/api/lessons/:lessonId/player-data',
     access: userSession('GET'),
-    errors: apiErrors('An unexpected error occurred while fetching lesson data'),
+    errors: textErrors('An unexpected error occurred while fetching lesson data'),
     params: z.object({
       lessonId: z.guid('Invalid lesson ID').toLowerCase().meta({ description: 'Id of the lesson.' }),
     }),

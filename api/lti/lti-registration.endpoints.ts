@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { LecternError } from '../../shared/platform/errors.ts';
 import { auditedCaller, auditedChange } from '../http/audit.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
-import { errorExamples } from '../http/error-format.ts';
+import { apiErrors } from '../http/error-format.ts';
 import { retryAfter } from '../http/headers.ts';
 import { rejectionTexts } from '../http/http-server.ts';
 import { publicUrlOf } from '../http/public-url.ts';
@@ -63,7 +63,7 @@ export const register = defineEndpoint(
       431: {
         kind: 'written',
         description: 'The URL is too long.',
-        content: errorExamples(rejectionTexts.largeHeaders),
+        content: apiErrors().content(431, [rejectionTexts.largeHeaders]),
       },
       500: faultPage(ofError('INTERNAL_ERROR')),
       502: faultPage(ofError('BAD_GATEWAY')),

@@ -8,7 +8,7 @@ import type { Store } from '../../shared/storage/store.ts';
 import type { CompressionBudget } from '../http/compression-budget.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
-import { fileHeaders, fileRequest, noStore } from '../http/headers.ts';
+import { errorCodeHeader, fileHeaders, fileRequest, noStore } from '../http/headers.ts';
 import type { Headers } from '../http/headers.ts';
 import { openPublicAccess } from '../http/public-access.ts';
 import { empty, failure } from '../http/responses.ts';
@@ -20,7 +20,7 @@ import { sendFile } from './send-file.ts';
 
 const methods = 'GET, HEAD, OPTIONS';
 const requestHeaders = 'Range, If-Range, If-Match, If-None-Match';
-const responseHeaders = 'Accept-Ranges, Content-Length, Content-Range, ETag, Repr-Digest';
+const responseHeaders = `Accept-Ranges, Content-Length, Content-Range, ETag, Repr-Digest, ${errorCodeHeader}`;
 
 const as = (text: z.ZodType<string>, description: string) => text.meta({ description });
 const asset = z.strictObject({

@@ -50,8 +50,9 @@ that need a user's session are open to the origins that the operator has allowed
 
 ## Errors
 
-- The body is \`{"error": "…"}\`, and for exports \`{"error": "…", "message": "…", "code": "…", "timestamp": "…"}\`. Texts
-are for people. Programs decide by the status, and for exports by \`code\`.
+- Every error has a code in the header \`Error-Code\`: programs decide by it, or by the status. Texts are for people.
+- The body is \`{"error": "…", "code": "…"}\`; for tokens, progress and player data \`{"error": "…"}\`; for exports
+\`{"error": "…", "message": "…", "code": "…", "timestamp": "…"}\`.
 - Checks run in this order: credentials, their scope, path, query and body, plan, existence, content. Another organization's
 resource is 404, as if it did not exist.
 - A known path returns 405 for another method, with the header \`Allow\` and a text such as "PUT is not allowed here".

@@ -9,7 +9,7 @@ import { missingScopeText } from '../../shared/accounts/key-scopes.ts';
 import type { KeyScope } from '../../shared/accounts/key-scopes.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { faultTexts } from '../http/fault-texts.ts';
-import { challenge, retryAfterIfTemporary, retryAfter } from '../http/headers.ts';
+import { challenge, errorCode, retryAfterIfTemporary, retryAfter } from '../http/headers.ts';
 import type { Headers } from '../http/headers.ts';
 import { idempotencyFailures, idempotencyKey, replayed } from '../http/idempotency.ts';
 import { failure } from '../http/responses.ts';
@@ -89,7 +89,10 @@ function responsesOf(endpoint: AnyEndpoint): ZodOpenApiResponsesObject {
     .filter(([, response]) => response.kind !== 'failure')
     .map(([status, response]) => [
       status,
-      describe(response as Exclude<Responses[number], Failure>, ofSuccess),
+      describe(response as Exclude<Responses[number], Failure>, {
+        ...ofSuccess,
+        ...(Number(status) >= 400 && errorCode),
+      }),
     ]);
   const failed = Object.entries(failuresOf(endpoint))
     // Such a failure is a page, which the endpoint describes itself.
@@ -98,7 +101,7 @@ function responsesOf(endpoint: AnyEndpoint): ZodOpenApiResponsesObject {
       status,
       {
         description: when,
-        headers: z.object({ ...access.headers, ...headersOf[status], ...headers }),
+        headers: z.object({ ...access.headers, ...errorCode, ...headersOf[status], ...headers }),
         content: errors.content(Number(status), texts, codes),
       },
     ]);

@@ -14,7 +14,6 @@ import type { RequestContext, StatefulMiddleware } from '../http/context.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import { crossSiteWriteText, isCrossSiteWrite } from '../http/middleware/csrf.ts';
 import { addToRequestLine } from '../http/middleware/request-context.ts';
-import { presentError } from '../http/error-format.ts';
 import { publicPath } from '../http/public-url.ts';
 import type { BoardQueues } from './queue-board.ts';
 import { LogInThrottle } from '../accounts/log-in-throttle.ts';
@@ -97,11 +96,7 @@ export function adminQueues(
       return;
     }
     await rateLimits.perAddress.uncount(ctx, ip);
-    if (isCrossSiteWrite(ctx, publicOrigin)) {
-      ctx.status = 403;
-      ctx.body = presentError(crossSiteWriteText);
-      return;
-    }
+    if (isCrossSiteWrite(ctx, publicOrigin)) throw new LecternError('FORBIDDEN', crossSiteWriteText);
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
       const details = { method: ctx.method, path: ctx.path };
       await audit.recordNow(installationLog, entryOf(ctx, 'board.change', details));

@@ -8,7 +8,7 @@ import { parseProgressWrite, progressWriteSchema } from '../../shared/progress/w
 import type { ProgressWrite } from '../../shared/progress/write.ts';
 import { failure, json, time, uuid } from '../http/responses.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
-import { apiErrors } from '../http/error-format.ts';
+import { apiErrors, presentError, textErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
 import { anyOrigin, encoded, limited, noStore } from '../http/headers.ts';
 import { jsonTextOf, readJsonBytes } from '../http/middleware/json-body.ts';
@@ -39,7 +39,7 @@ export const getPlayerData = defineEndpoint(
     method: 'get',
     path: '/api/public/lessons/:lessonId/player-data',
     access: playerToken('GET, OPTIONS', { uncached: true }),
-    errors: apiErrors('An unexpected error occurred while fetching lesson data'),
+    errors: textErrors('An unexpected error occurred while fetching lesson data'),
     params: lessonParams,
     query: playerQuerySchema.extend(playerDataOptions),
     operationId: 'getPlayerData',
@@ -223,7 +223,7 @@ export const writePlayerSession = defineEndpoint(
       409: json(
         'The progress was changed since it was read: nothing was written.',
         staleSession,
-        { stale: { value: { error: stale, current: example.embedSession } } },
+        { stale: { value: { ...presentError('CONFLICT', stale), current: example.embedSession } } },
         noStore,
       ),
       413: failure(
@@ -252,7 +252,7 @@ export const writePlayerSession = defineEndpoint(
       const write = await readWrite(ctx, resources);
       const { saved, session: stored } = await writeSession(deps, token, write, resources);
       if (saved) return { status: 200, body: stored };
-      return { status: 409, body: { error: stale, current: PrintedJson.of(stored) } };
+      return { status: 409, body: { ...presentError('CONFLICT', stale), current: PrintedJson.of(stored) } };
     },
 );
 

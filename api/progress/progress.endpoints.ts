@@ -10,7 +10,7 @@ import { LecternError } from '../../shared/platform/errors.ts';
 import { PrintedJson } from '../../shared/platform/raw-json.ts';
 import { credentials } from '../accounts/access.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
-import { apiErrors } from '../http/error-format.ts';
+import { textErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
 import { noStore } from '../http/headers.ts';
 import { identifier, learnerId, ltiUserId, platformId } from '../http/learner-ids.ts';
@@ -47,7 +47,7 @@ const common = {
   method: 'get',
   access: credentials(),
   scope: 'learners',
-  errors: apiErrors('Failed to fetch progress data'),
+  errors: textErrors('Failed to fetch progress data'),
   invalid: 'INVALID_CONTENT',
   tag: 'Progress',
 } as const;

@@ -15,7 +15,7 @@ import { credentials } from '../accounts/access.ts';
 import { auditedChange, auditRequest } from '../http/audit.ts';
 import type { AuditDependencies } from '../http/audit.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
-import { apiErrors } from '../http/error-format.ts';
+import { textErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
 import { noStore } from '../http/headers.ts';
 import { jsonBody } from '../http/middleware/json-body.ts';
@@ -37,7 +37,7 @@ export const signToken = defineEndpoint(
     path: '/api/public/sign-token',
     access: credentials(),
     scope: 'tokens',
-    errors: apiErrors('Failed to generate token'),
+    errors: textErrors('Failed to generate token'),
     // The handler records it, and does not wait for MongoDB: most API requests sign a token.
     audit: null,
     operationId: 'signToken',

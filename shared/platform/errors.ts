@@ -1,12 +1,12 @@
 /**
- * The codes of all expected errors, with their HTTP status. The endpoint decides on the body (see
- * api/http/error-format.ts).
+ * The codes of all expected errors, with their HTTP status; the first of a status is its general one. The endpoint
+ * decides on the body (see api/http/error-format.ts).
  */
 const statusByCode = {
   BAD_REQUEST: 400,
   UNAUTHORIZED: 401,
-  FEATURE_NOT_AVAILABLE: 403,
   FORBIDDEN: 403,
+  FEATURE_NOT_AVAILABLE: 403,
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   REQUEST_TIMEOUT: 408,
@@ -18,12 +18,25 @@ const statusByCode = {
   INVALID_CONTENT: 422,
   LOCKED: 423,
   TOO_MANY_REQUESTS: 429,
+  HEADERS_TOO_LARGE: 431,
   INTERNAL_ERROR: 500,
+  NOT_IMPLEMENTED: 501,
   /** A foreign server that the response depends on has failed. */
   BAD_GATEWAY: 502,
+  UNAVAILABLE: 503,
 } as const;
 
 export type ErrorCode = keyof typeof statusByCode;
+
+export const errorCodes = Object.keys(statusByCode) as ErrorCode[];
+
+/** Returns the general code of an error status. */
+export function codeOfStatus(status: number): ErrorCode {
+  return (
+    errorCodes.find((code) => statusByCode[code] === status) ??
+    (status < 500 ? 'BAD_REQUEST' : 'INTERNAL_ERROR')
+  );
+}
 
 export interface LecternErrorOptions {
   /** The underlying error; logged, never shown to callers. */

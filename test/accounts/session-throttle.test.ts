@@ -3,7 +3,7 @@ import type { User } from '../../shared/models/user.ts';
 import { startRedis } from '../../shared/embedded/redis.ts';
 import { startHarness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { ask, jsonOf } from '../support/answers.ts';
+import { ask, expectError } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
 import { buildUser, logIn, openSession, postSession, quickHash } from './users.ts';
 import { useApi } from '../support/use.ts';
@@ -23,10 +23,7 @@ async function statusesOf(answers: Promise<Answer>[]): Promise<number[]> {
 }
 
 function expectThrottled(answer: Answer): void {
-  expect({ status: answer.status, body: jsonOf(answer) }).toStrictEqual({
-    status: 429,
-    body: { error: 'Too many login attempts; try again later' },
-  });
+  expectError(answer, 429, 'Too many login attempts; try again later');
   const seconds = Number(answer.headers.get('retry-after'));
   expect(seconds).toBeGreaterThan(14 * 60);
   expect(seconds).toBeLessThanOrEqual(15 * 60);
@@ -103,10 +100,7 @@ test('without Redis every login gets 500 with a retry time; afterwards sessions 
     await ask(`${at}/api/lessons`, { headers: session }),
   ];
   for (const answer of refused) {
-    expect({ status: answer.status, body: jsonOf(answer) }).toStrictEqual({
-      status: 500,
-      body: { error: 'An unexpected error occurred' },
-    });
+    expectError(answer, 500, 'An unexpected error occurred');
     expect(answer.headers.get('retry-after')).toBe('10');
     expect(answer.headers.getSetCookie()).toStrictEqual([]);
   }

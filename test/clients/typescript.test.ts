@@ -88,6 +88,9 @@ test('errors have a class, a code, the message and the id of the request', async
   expect(missing.message).toBe('No progress found for this learner and lesson');
   expect(await failed(lectern.exports.manifest(unknown, unknown))).toMatchObject({ code: 'NOT_FOUND' });
   expect(await failed(lectern.lessons.list({ limit: 1000 }))).toBeInstanceOf(InvalidRequestError);
+  const denied = { status: 403, headers: { 'error-code': 'FEATURE_NOT_AVAILABLE', 'x-request-id': unknown } };
+  const unplanned = connect(() => Promise.resolve(Response.json({ error: 'no' }, denied)));
+  expect(await failed(unplanned.lessons.list())).toMatchObject({ code: 'FEATURE_NOT_AVAILABLE' });
   const stranger = new Lectern({ url: api.url, credentials: 'lkp_x.lks_y' });
   expect(await failed(stranger.lessons.list())).toBeInstanceOf(AuthenticationError);
   const nowhere = new Lectern({ url: 'http://127.0.0.1:1', credentials: api.credentials, maxRetries: 0 });

@@ -54,6 +54,7 @@ const ofFailure = [
   'content-length',
   'content-type',
   'date',
+  'error-code',
   'retry-after',
   'server',
   'x-request-id',
@@ -207,7 +208,9 @@ describe.skipIf(settings === null || program === null)(`nginx sends files of ${s
     const answer = await fetch(proxy.url + archive, { headers: api.headers, redirect: 'manual' });
     const { headers } = answer;
     expect(answer.status).toBe(502);
-    expect(await answer.json()).toEqual({ error: 'The store did not send the file. Request it again.' });
+    const error = 'The store did not send the file. Request it again.';
+    expect(await answer.json()).toEqual({ error, code: 'BAD_GATEWAY' });
+    expect(headers.get('error-code')).toBe('BAD_GATEWAY');
     expect(headers.get('content-type')).toBe('application/json');
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.get('retry-after')).toBe('10');

@@ -144,10 +144,19 @@ async function expectSane(address: string, request: RawRequest): Promise<number>
   const length = /^content-length: (\d+)$/im.exec(head)?.[1];
   if (length !== undefined) expect({ ...about, length: body.length }).toEqual({ ...about, length: +length });
   const isPage = /^content-type: text\/html; charset=utf-8$/im.test(head);
+  if (status >= 400)
+    expect({ ...about, head }).toMatchObject({
+      head: expect.stringMatching(/^error-code: [A-Z_]+$/im) as string,
+    });
   if (status >= 400 && isPage) {
     expect({ ...about, isPage: pages.test(target) }).toEqual({ ...about, isPage: true });
   } else if (status >= 400) {
-    const shapes = [['error'], ['error', 'message', 'code', 'timestamp'], ['error', 'current']];
+    const shapes = [
+      ['error'],
+      ['error', 'code'],
+      ['error', 'message', 'code', 'timestamp'],
+      ['error', 'code', 'current'],
+    ];
     const fields = expect.toBeOneOf(shapes) as string[];
     expect({ ...about, fields: fieldsOf(body) }).toEqual({ ...about, fields });
   }

@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { serverLimits } from '../../api/http/http-server.ts';
 import { parseConfig } from '../../shared/platform/config.ts';
+import { codeOfStatus } from '../../shared/platform/errors.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { ask, sendRaw, statusOf } from '../support/answers.ts';
 import { serve } from '../support/serve.ts';
@@ -14,11 +15,13 @@ const echoLength = (request: IncomingMessage, response: ServerResponse) => {
 };
 
 /** Asserts a raw API error response followed by a closed connection. */
-function expectRejection(raw: string, status: number, message: string): void {
+function expectRejection(raw: string, status: number, error: string): void {
   const [head = '', body = ''] = raw.split('\r\n\r\n');
   expect(statusOf(raw)).toBe(status);
-  expect(JSON.parse(body)).toEqual({ error: message });
   const lines = head.split('\r\n');
+  const code = codeOfStatus(status);
+  expect(JSON.parse(body)).toEqual({ error, code });
+  expect(lines).toContain(`Error-Code: ${code}`);
   expect(lines).toContain('Content-Type: application/json; charset=utf-8');
   expect(lines).toContain(`Content-Length: ${body.length}`);
   expect(lines).toContain('Connection: close');

@@ -34,7 +34,8 @@ async function post(body: NonNullable<RequestInit['body']>, headers: Record<stri
 }
 
 function expectNoJson(answer: Answer, error = 'Request body must be valid JSON'): void {
-  expect({ status: answer.status, body: jsonOf(answer) }).toEqual({ status: 422, body: { error } });
+  const body = { error, code: 'INVALID_CONTENT' };
+  expect({ status: answer.status, body: jsonOf(answer) }).toEqual({ status: 422, body });
 }
 
 const wrongType =
@@ -43,7 +44,7 @@ const wrongType =
 function expectTooLarge(answer: Answer): void {
   expect({ status: answer.status, body: jsonOf(answer) }).toEqual({
     status: 413,
-    body: { error: 'Request body must be at most 65536 bytes' },
+    body: { error: 'Request body must be at most 65536 bytes', code: 'PAYLOAD_TOO_LARGE' },
   });
 }
 
@@ -172,7 +173,7 @@ test.each([
   clearInterval(drops);
   expect(statusOf(answer)).toBe(408);
   expect(answer).toContain('Connection: close');
-  expect(answer).toContain('{"error":"The request took too long to arrive"}');
+  expect(answer).toContain('{"error":"The request took too long to arrive","code":"REQUEST_TIMEOUT"}');
 });
 
 async function connected(address: string) {

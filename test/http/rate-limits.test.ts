@@ -123,7 +123,7 @@ test('player endpoints count requests by client address, and pages of every orig
     'access-control-allow-origin': '*',
     'access-control-allow-methods': 'GET, OPTIONS',
     'access-control-allow-headers': 'Content-Type',
-    'access-control-expose-headers': 'Retry-After, RateLimit, RateLimit-Policy',
+    'access-control-expose-headers': 'Retry-After, RateLimit, RateLimit-Policy, Error-Code',
   });
 });
 

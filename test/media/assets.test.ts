@@ -38,7 +38,8 @@ test('a file has its length, ETag and type, and caches keep it until its URL exp
     etag,
     'accept-ranges': 'bytes',
     'cross-origin-resource-policy': 'cross-origin',
-    'access-control-expose-headers': 'Accept-Ranges, Content-Length, Content-Range, ETag, Repr-Digest',
+    'access-control-expose-headers':
+      'Accept-Ranges, Content-Length, Content-Range, ETag, Repr-Digest, Error-Code',
   });
   expectPublic(headers);
   const [, seconds] = /^public, max-age=(\d+), immutable$/.exec(headers.get('cache-control') ?? '') ?? [];

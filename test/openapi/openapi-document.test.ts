@@ -95,6 +95,31 @@ test('every JSON body has examples, and every example fits its schema', () => {
   expect(checked).toBeGreaterThan(100);
 });
 
+/** Their errors have exactly one field. */
+const oneField = [
+  'POST /api/public/sign-token',
+  'GET /api/public/lessons/{lessonId}/progress/{learnerId}',
+  'GET /api/public/lessons/{lessonId}/lti-progress/{ltiUserId}',
+  'GET /api/public/lessons/{lessonId}/player-data',
+  'GET /api/lessons/{lessonId}/player-data',
+];
+
+test('every error has its code in a header, and in its body unless that has exactly one field', () => {
+  const fieldsOf: Record<string, string[]> = { Error: [], ErrorText: [] };
+  for (const { name, operation } of operations) {
+    for (const [status, { headers, content = {} }] of Object.entries(operation.responses)) {
+      if (Number(status) < 400) continue;
+      expect({ name, status, headers: Object.keys(headers) }).toMatchObject({
+        headers: expect.arrayContaining(['Error-Code']) as string[],
+      });
+      const { $ref = '' } = (content['application/json']?.schema ?? {}) as { $ref?: string };
+      fieldsOf[$ref.split('/').at(-1) ?? '']?.push(name);
+    }
+  }
+  expect([...new Set(fieldsOf['ErrorText'])].toSorted()).toEqual(oneField.toSorted());
+  expect(fieldsOf['Error']?.filter((name) => oneField.includes(name))).toEqual([]);
+});
+
 test.each([
   ['GET /api/public/lessons/{lessonId}/progress/{learnerId}', '200 401 403 404 422 429 500'],
   ['GET /api/public/lessons/{lessonId}/lti-progress/{ltiUserId}', '200 401 403 404 422 429 500'],

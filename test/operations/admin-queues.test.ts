@@ -5,7 +5,7 @@ import { readAudit } from '../../shared/audit/read-audit.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { buildPackage, buildVersion, exportPath, statusPath } from '../support/factories.ts';
-import { ask, jsonOf } from '../support/answers.ts';
+import { ask, expectError, jsonOf } from '../support/answers.ts';
 import { openQueue } from '../exports/open-queue.ts';
 import { useApi } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -136,11 +136,7 @@ test.each<[string, Record<string, string>]>([
       method,
       headers: { ...login, ...headers },
     });
-    expect({ method, status: answer.status, body: jsonOf(answer) }).toEqual({
-      method,
-      status: 403,
-      body: { error: 'Requests from other sites are not allowed' },
-    });
+    expectError(answer, 403, 'Requests from other sites are not allowed');
   }
   expect(await queue.jobs.isPaused()).toBe(false);
 });

@@ -36,7 +36,12 @@ const answer = (widgetId: string, given: unknown) => ({ items: [{ widgetId, answ
 function conflictOf(refused: Answer): Session {
   const body = jsonOf(refused) as { current: Session };
   const error = 'The progress was changed since it was read';
-  expect({ status: refused.status, body }).toEqual({ status: 409, body: { error, current: body.current } });
+  const { current } = body;
+  expect({ status: refused.status, body }).toEqual({
+    status: 409,
+    body: { error, code: 'CONFLICT', current },
+  });
+  expect(refused.headers.get('error-code')).toBe('CONFLICT');
   return body.current;
 }
 

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { maxLearnerRequests } from '../../api/player/learner-queues.ts';
 import { buildLearnerToken } from '../support/factories.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { ask, jsonOf } from '../support/answers.ts';
+import { ask, expectError, jsonOf } from '../support/answers.ts';
 import { useApi } from '../support/use.ts';
 import { Player, section, step, useLesson } from './player-lessons.ts';
 
@@ -63,7 +63,7 @@ test('a learner with too many concurrent requests gets 429 with Retry-After; oth
     deadlineMs,
   );
   const error = 'Too many concurrent requests from this learner; try again in 2 seconds';
-  expect(jsonOf(refused)).toEqual({ error });
+  expectError(refused, 429, error);
   expect(refused.headers.get('retry-after')).toBe('2');
   expect(refused.headers.get('access-control-allow-origin')).toBe('*');
   await newPlayer().write();

@@ -68,6 +68,7 @@ export function expectFailure(answer: Answer, failure: ExportFailure): void {
       timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
     },
   });
+  expect(answer.headers.get('error-code')).toBe(fields.code);
   expect(Math.abs(Date.now() - Date.parse(body.timestamp))).toBeLessThan(60_000);
   expect(Number(answer.headers.get('content-length'))).toBe(answer.body.length);
   expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
@@ -81,9 +82,13 @@ export function challengeOf(answer: Answer): string | undefined {
   return answer.headers.get('www-authenticate')?.split(',')[0];
 }
 
-/** Asserts an API error: only the field `error`. */
+/** Asserts an API error: a text, and a code in the header and, except in {@link textErrors}, in the body. */
 export function expectError(answer: Answer, status: number, error: string): void {
-  expect({ status: answer.status, body: jsonOf(answer) }).toEqual({ status, body: { error } });
+  const code = answer.headers.get('error-code');
+  const { code: inBody = code, ...body } = jsonOf(answer) as { code?: unknown };
+  expect({ status: answer.status, body }).toEqual({ status, body: { error } });
+  expect(code).toMatch(/^[A-Z_]+$/);
+  expect(inBody).toBe(code);
   expect(Number(answer.headers.get('content-length'))).toBe(answer.body.length);
   expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
 }

@@ -1,6 +1,7 @@
 import cors from '@koa/cors';
 import type { Middleware } from 'koa';
 import type { Config } from '../../../shared/platform/config.ts';
+import { exposedHeaders } from '../headers.ts';
 
 /**
  * Lets pages of every origin read responses, errors included, without credentials: for endpoints that a token or a
@@ -14,6 +15,7 @@ export function publicCors(methods: string, headers = 'Content-Type'): Middlewar
     ctx.set('Access-Control-Allow-Origin', '*');
     ctx.set('Access-Control-Allow-Methods', methods);
     ctx.set('Access-Control-Allow-Headers', headers);
+    ctx.set('Access-Control-Expose-Headers', exposedHeaders);
     if (ctx.method !== 'OPTIONS') {
       await next();
       return;
@@ -38,6 +40,7 @@ export function sessionCors({ allowedOrigins }: Pick<Config, 'allowedOrigins'>, 
     credentials: true,
     allowMethods: methods,
     allowHeaders: 'Content-Type',
+    exposeHeaders: exposedHeaders,
     maxAge: preflightSeconds,
     keepHeadersOnError: false,
   });

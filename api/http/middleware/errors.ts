@@ -2,6 +2,7 @@ import { HttpError } from 'koa';
 import type { Context } from 'koa';
 import { LecternError } from '../../../shared/platform/errors.ts';
 import type { StatefulMiddleware } from '../context.ts';
+import { errorCodeHeader } from '../headers.ts';
 import { addToRequestLine } from './request-context.ts';
 import type { RequestFacts } from './request-context.ts';
 import { isTemporary, retryAfterSeconds } from '../retry-after.ts';
@@ -36,6 +37,7 @@ function reasonOf({ code, status, invalidToken, message }: LecternError): Reques
 
 function setFailureHeaders(ctx: Context, failure: LecternError): void {
   ctx.status = failure.status;
+  ctx.set(errorCodeHeader, failure.code);
   ctx.remove('Content-Disposition');
   ctx.remove('ETag');
   // The rest of the body stays unread.

@@ -58,7 +58,6 @@ export function createRateLimits({ rateLimit }: Pick<Config, 'rateLimit'>): Rate
 /** Limits requests by IP address, for endpoints without API credentials. Put CORS first, so that pages can read the 429. */
 export function limitByIp({ rateLimits }: { rateLimits: RateLimits }): Middleware {
   return async (ctx, next) => {
-    ctx.set('Access-Control-Expose-Headers', ['Retry-After', stateHeader, policyHeader].join(', '));
     await rateLimits.perAddress.count(ctx, clientIp(ctx));
     await next();
   };

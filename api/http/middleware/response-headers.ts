@@ -1,5 +1,7 @@
 import type { Middleware } from 'koa';
 import type { Config } from '../../../shared/platform/config.ts';
+import { codeOfStatus } from '../../../shared/platform/errors.ts';
+import { errorCodeHeader } from '../headers.ts';
 
 const oneYear = 365 * 24 * 3600;
 
@@ -12,6 +14,13 @@ export function securityHeaders({ publicUrl }: Pick<Config, 'publicUrl'>): Middl
     await next();
   };
 }
+
+/** Names the code of an error that nothing has thrown, such as a page with a form that needs correction. */
+export const errorCodes: Middleware = async (ctx, next) => {
+  await next();
+  if (ctx.status >= 400 && ctx.response.get(errorCodeHeader) === '')
+    ctx.set(errorCodeHeader, codeOfStatus(ctx.status));
+};
 
 /** Forbids caches to store responses, errors included: they belong to one caller. */
 export const noStore: Middleware = async (ctx, next) => {

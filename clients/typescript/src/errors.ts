@@ -10,7 +10,7 @@ export interface LecternErrorDetails {
 
 /** The base of all errors of this client. */
 export class LecternError extends Error {
-  /** For programs: `NOT_FOUND`, `CONFLICT`, `CONNECTION_FAILED` and the like. */
+  /** For programs: the `Error-Code` of the response, such as `NOT_FOUND`, or `CONNECTION_FAILED` and the like. */
   readonly code: string;
   readonly status: number | undefined;
   readonly requestId: string | undefined;
@@ -66,18 +66,23 @@ const kinds: Record<
   429: [RateLimitError, 'TOO_MANY_REQUESTS'],
 };
 
-/** Returns the error of a response with an error status. */
-export function errorOf(status: number, text: string, details: LecternErrorDetails): LecternError {
-  const [Kind, code] =
+/** Returns the error of a response with an error status. @param code its `Error-Code`; a proxy sends none. */
+export function errorOf(
+  status: number,
+  code: string | null,
+  text: string,
+  details: LecternErrorDetails,
+): LecternError {
+  const [Kind, general] =
     kinds[status] ??
     (status >= 500 ? [ServerError, 'INTERNAL_ERROR'] : [LecternError, 'UNEXPECTED_RESPONSE']);
   const body = parse(text);
   const message = body.message ?? body.error ?? `Unexpected response with status ${status}`;
-  return new Kind(body.code ?? code, message, { status, ...details });
+  return new Kind(code ?? general, message, { status, ...details });
 }
 
-/** Exports have `message` and `code`; other endpoints have `error`; a proxy may send anything. */
-function parse(text: string): { error?: string; message?: string; code?: string } {
+/** Exports have `message`; other endpoints have `error`; a proxy may send anything. */
+function parse(text: string): { error?: string; message?: string } {
   try {
     return Object(JSON.parse(text)) as { error?: string };
   } catch {

@@ -194,7 +194,7 @@ export class Http {
       if (!response.ok) {
         const id = response.headers.get('x-request-id') ?? requestId;
         const seconds = response.headers.get('retry-after');
-        throw errorOf(response.status, await response.text(), {
+        throw errorOf(response.status, response.headers.get('error-code'), await response.text(), {
           requestId: id,
           ...(seconds !== null && { retryAfterSeconds: Number(seconds) }),
         });
