@@ -1,5 +1,6 @@
 import { element } from './dom.ts';
-import { mediaUrl, record, text } from './props.ts';
+import { mediaUrl } from './media-url.ts';
+import { record, text } from './props.ts';
 import type { WidgetContext } from './widget.ts';
 import { message } from '../shared/i18n/message.ts';
 import { parseUrl } from './older-browsers.ts';

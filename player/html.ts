@@ -1,9 +1,11 @@
 import DOMPurify from 'dompurify';
 import { element, hintWhenWide } from './dom.ts';
 import { holdFormula, isMathml, keepFormulaStyles } from './formulas.ts';
-import { isPlayable, text } from './props.ts';
+import { isPlayable } from './media-url.ts';
+import { text } from './props.ts';
 import type { WidgetContext } from './widget.ts';
 import { message } from '../shared/i18n/message.ts';
+import { replaceCandidates } from '../shared/lessons/srcset.ts';
 
 /**
  * The sanitizer allows these tags and attributes, but authors' text must not contain them. They are form fields (a fake
@@ -104,6 +106,8 @@ export function safeHtml(source: unknown, context: WidgetContext): DocumentFragm
   limitDrawings(fragment);
   for (const node of fragment.querySelectorAll(mediaElements)) resolveMediaOf(node, context);
   for (const link of fragment.querySelectorAll('a, area')) openOutside(link, context);
+  for (const node of fragment.querySelectorAll(`:is([href], [*|href]):not(a, area, ${mediaElements})`))
+    keepInside(node);
   for (const table of fragment.querySelectorAll('table')) {
     limitSpans(table);
     makeScrollable(table, context);
@@ -250,10 +254,14 @@ function resolveMediaOf(node: Element, context: WidgetContext): void {
   }
   const sources = node.getAttribute('srcset');
   if (sources !== null) {
-    node.setAttribute(
-      'srcset',
-      sources.replace(/media:[^\s,]+/gi, (src) => context.resolveMedia(src)),
-    );
+    const urls: string[] = [];
+    const resolved = replaceCandidates(sources, (src) => {
+      const url = context.resolveMedia(src);
+      urls.push(url);
+      return url;
+    });
+    if (resolved !== null && urls.every(isPlayable)) node.setAttribute('srcset', resolved);
+    else node.removeAttribute('srcset');
   }
   if (node.localName === 'img') node.setAttribute('loading', 'lazy');
 }
@@ -265,10 +273,37 @@ function openOutside(link: Element, context: WidgetContext): void {
   if (old !== null && !link.hasAttribute('href')) link.setAttribute('href', old);
   const href = link.getAttribute('href')?.trim() ?? '';
   if (!href || href.startsWith('#')) return;
-  if (/^(media:|\.\/media\/)/i.test(href)) link.setAttribute('href', context.resolveMedia(href));
+  const url = linkUrl(href, context);
+  if (url === undefined) {
+    link.removeAttribute('href');
+    return;
+  }
+  link.setAttribute('href', url);
   // The lesson stays open; the opened page gets neither its window nor its URL.
   link.setAttribute('target', '_blank');
   link.setAttribute('rel', 'noopener noreferrer');
+}
+
+/**
+ * Returns the URL of a link; undefined for one that leads to no page or file. On a page from a folder, `//host` would be a
+ * file of that host.
+ */
+function linkUrl(href: string, context: WidgetContext): string | undefined {
+  if (/^(media:|\.\/media\/)/i.test(href)) {
+    const resolved = context.resolveMedia(href);
+    return isPlayable(resolved) ? resolved : undefined;
+  }
+  if (!URL.canParse(href, document.baseURI)) return undefined;
+  const url = new URL(href, document.baseURI);
+  if (url.protocol !== 'file:') return href;
+  return url.host === '' ? undefined : new URL(href, 'https://page.invalid').href;
+}
+
+/** Removes references of drawings and formulas to anything but parts of the same text. */
+function keepInside(node: Element): void {
+  for (const { name, localName, value } of [...node.attributes]) {
+    if (localName === 'href' && !value.trim().startsWith('#')) node.removeAttribute(name);
+  }
 }
 
 function makeScrollable(table: Element, context: WidgetContext): void {

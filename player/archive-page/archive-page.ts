@@ -2,7 +2,7 @@ import type { LessonEvent, LessonHandle, LessonOptions } from '../lesson/options
 import type { LessonState } from '../lesson/state.ts';
 import { linkedStep, pageTitle, stepHistory } from '../step-history.ts';
 import { pageHost } from './page-host.ts';
-import { inlineMedia, inlineWidgets } from './inline-files.ts';
+import { inlineMedia, inlineWidgets, ownFiles } from './inline-files.ts';
 import type { InlineFiles } from './inline-files.ts';
 import { browserProgress, noProgress, progressKey } from './stored-progress.ts';
 
@@ -45,6 +45,7 @@ function play(element: HTMLElement): void {
       : noProgress;
   const save = (event: LessonEvent) => progress.save(event);
   const lessonTitle = document.title;
+  const resolveMedia = ownFiles(inlineMedia(files));
   let isReady = false;
 
   function mount(state: unknown, { startAt, cover }: Pick<LessonOptions, 'startAt' | 'cover'>): LessonHandle {
@@ -55,7 +56,7 @@ function play(element: HTMLElement): void {
       state,
       startAt,
       cover,
-      resolveMedia: inlineMedia(files),
+      resolveMedia,
       loadWidget: inlineWidgets(files.widgets),
       // The page contains only custom widgets.
       ownTypes: Object.keys(files.widgets),

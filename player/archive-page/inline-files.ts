@@ -1,3 +1,4 @@
+import { element } from '../dom.ts';
 import type { WidgetCode } from '../widget.ts';
 import type { WidgetSource } from '../lesson/widget-loader.ts';
 
@@ -28,5 +29,25 @@ export function inlineMedia({ captions, media }: InlineFiles): (src: string) => 
     const url = urls.get(src) ?? URL.createObjectURL(new Blob([text], { type: 'text/vtt' }));
     urls.set(src, url);
     return url;
+  };
+}
+
+/**
+ * Lets the page load pictures, sound and fonts only from its own folder, and returns a function that resolves media
+ * within it: an archive contacts no host, whatever its lesson says.
+ */
+export function ownFiles(resolve: (src: string) => string): (src: string) => string {
+  const folder = new URL('.', document.baseURI);
+  // A source of the policy needs a host, and may not contain the separators of directives.
+  const path = folder.pathname.replaceAll(';', '%3B').replaceAll(',', '%2C');
+  const source = `${folder.protocol}//${folder.host || '*'}${path} data: blob:`;
+  const policy = `img-src ${source}; media-src ${source}; font-src ${source}`;
+  document.head.append(element('meta', { 'http-equiv': 'Content-Security-Policy', content: policy }));
+  return (src) => {
+    const url = resolve(src);
+    if (/^(?:blob|data):/i.test(url)) return url;
+    const isInside = URL.canParse(url, folder) && new URL(url, folder).href.startsWith(folder.href);
+    // No element loads this scheme.
+    return isInside ? url : `outside:${url}`;
   };
 }

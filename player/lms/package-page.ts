@@ -3,7 +3,7 @@ import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
 import { lessonMapOf } from '../../shared/lms/lesson-map.ts';
 import type { LessonMap } from '../../shared/lms/lesson-map.ts';
 import type { PackageOptions } from '../../shared/lms/package-options.ts';
-import { inlineMedia, inlineWidgets } from '../archive-page/inline-files.ts';
+import { inlineMedia, inlineWidgets, ownFiles } from '../archive-page/inline-files.ts';
 import type { InlineFiles } from '../archive-page/inline-files.ts';
 import { browserProgress, progressKey } from '../archive-page/stored-progress.ts';
 import { element } from '../dom.ts';
@@ -75,7 +75,7 @@ export async function playPackage(connect: Connect): Promise<void> {
     state,
     // A learner who returns from the platform continues at once.
     cover: state === undefined || state === null,
-    resolveMedia: inlineMedia(files),
+    resolveMedia: ownFiles(inlineMedia(files)),
     loadWidget: inlineWidgets(files.widgets),
     ownTypes,
     logo: files.logo,

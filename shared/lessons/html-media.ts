@@ -1,6 +1,7 @@
 import { defaultTreeAdapter, html as html5, parseFragment } from 'parse5';
 import type { DefaultTreeAdapterTypes, Token } from 'parse5';
 import { LecternError } from '../platform/errors.ts';
+import { replaceCandidates } from './srcset.ts';
 
 export type MediaKind = 'image' | 'video' | 'audio' | 'captions';
 
@@ -34,8 +35,9 @@ export class TooManyElements extends LecternError {
   }
 }
 
-/** Texts without such an attribute are not parsed. */
-const mayLoad = /(?:src|srcset|poster|href)\s*=/i;
+/** Attributes whose values are URLs or CSS. Texts without one are not parsed. */
+const urlAttribute = /^(?:(?:xlink:)?href|src|srcset|poster|style|background|data|action|formaction)$/;
+const mayLoad = /(?:href|src|srcset|poster|style|background|data|action)\s*=/i;
 
 type Element = DefaultTreeAdapterTypes.Element;
 type Node = DefaultTreeAdapterTypes.Node;
@@ -52,15 +54,22 @@ export interface Edit {
  * `poster` of pictures, video and audio, and `href` of pictures in SVG. Keeps everything else byte for byte.
  *
  * @param elements counts those of all texts of the lesson
- * @throws {LecternError} INVALID_CONTENT for HTML with more than 512 levels; {@link TooManyElements}
+ * @throws {LecternError} INVALID_CONTENT for HTML with more than 512 levels; {@link TooManyElements}; for an attribute
+ *   with the URL of a file on a computer or in a network
  */
 export function replaceMediaUrls(html: string, replace: ReplaceUrl, elements: ElementCount): string {
   if (!html.includes('<') || !mayLoad.test(html)) return html;
   const edits: Edit[] = [];
   for (const element of elementsOf(parseHtml(html, elements))) {
+    for (const attribute of element.attrs) {
+      const { value } = attribute;
+      const name = sourceName(attribute);
+      if (!urlAttribute.test(name) || !isFileUrl(value)) continue;
+      throw new LecternError('INVALID_CONTENT', fileUrlFault(`${name}="${value.slice(0, 100)}"`));
+    }
     for (const { name, use } of urlAttributes(element)) {
       const edit = editOf(html, element, name, (value) =>
-        name === 'srcset' ? replaceCandidates(value, use, replace) : replace(value.trim(), use),
+        name === 'srcset' ? replaceCandidates(value, (url) => replace(url, use)) : replace(value.trim(), use),
       );
       if (edit !== null) edits.push(edit);
     }
@@ -79,6 +88,20 @@ export function edited(html: string, edits: Edit[]): string {
     position = end;
   }
   return text + html.slice(position);
+}
+
+/**
+ * Returns whether a URL, or CSS with one, refers to a file on a computer or in a network. A browser that opens an archive
+ * from a folder would ask that computer at once, and Windows would log in to it.
+ */
+export function isFileUrl(value: string): boolean {
+  const plain = value.replace(/[\t\n\r]/g, '');
+  return /^\s*(?:file:|[\\/]*\\[\\/])/i.test(plain) || /url\(\s*["']?\s*(?:file:|\\)/i.test(plain);
+}
+
+/** Says why a file URL is refused. */
+export function fileUrlFault(shown: string): string {
+  return `${shown} refers to a file outside the package. Put the file into media/, and refer to it as media:<id>`;
 }
 
 /**
@@ -182,47 +205,4 @@ function editOf(
 
 function sourceName({ prefix, name }: Token.Attribute): string {
   return prefix === undefined || prefix === '' ? name : `${prefix}:${name}`;
-}
-
-/**
- * Replaces the URL of each image candidate of a `srcset`, as the HTML Standard splits it; null when none changes.
- * Scans the text once: the time of a regular expression would grow with the square of the text.
- */
-function replaceCandidates(value: string, use: UrlUse, replace: ReplaceUrl): string | null {
-  let replaced = '';
-  let changes = false;
-  let copied = 0;
-  for (let at = 0; at < value.length;) {
-    if (isSpace(value[at]) || value[at] === ',') {
-      at += 1;
-      continue;
-    }
-    const start = at;
-    while (at < value.length && !isSpace(value[at])) at += 1;
-    let end = at;
-    while (value[end - 1] === ',') end -= 1;
-    const replacement = replace(value.slice(start, end), use);
-    if (replacement !== null) {
-      replaced += value.slice(copied, start) + replacement;
-      copied = end;
-      changes = true;
-    }
-    // A comma directly after the URL ends the candidate. Otherwise its descriptors follow.
-    if (end === at) at = endOfDescriptors(value, at);
-  }
-  return changes ? replaced + value.slice(copied) : null;
-}
-
-function endOfDescriptors(value: string, start: number): number {
-  let isInParentheses = false;
-  for (let at = start; at < value.length; at += 1) {
-    if (value[at] === '(') isInParentheses = true;
-    else if (value[at] === ')') isInParentheses = false;
-    else if (value[at] === ',' && !isInParentheses) return at;
-  }
-  return value.length;
-}
-
-function isSpace(character: string | undefined): boolean {
-  return character !== undefined && ' \t\n\f\r'.includes(character);
 }

@@ -99,7 +99,7 @@ class LessonUrls {
       return replaceMediaUrls(html, replace, this.#elements);
     } catch (error) {
       rejectTooMany(error);
-      // The HTML would take too long to parse.
+      // The HTML would take too long to parse, or has the URL of a file outside the package.
       this.#faults.add(`lesson.json: ${place}`, messageOf(error));
       return html;
     }

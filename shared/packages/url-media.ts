@@ -1,4 +1,5 @@
 import { lookup } from 'mime-types';
+import { fileUrlFault, isFileUrl } from '../lessons/html-media.ts';
 import type { MediaKind } from '../lessons/html-media.ts';
 import { quote } from '../lessons/json-values.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
@@ -54,6 +55,10 @@ export function linkMedia(
     const named = names.find(written);
     if (named !== undefined) return named;
     if (use === 'custom') return null;
+    if (isFileUrl(written)) {
+      faults.add(`lesson.json: ${place}`, fileUrlFault(quote(written)));
+      return null;
+    }
     const { reference, fault } = use === 'link' ? linkTo(written) : urlMedia.referenceTo(written, use);
     if (fault !== undefined) warnings.push(`lesson.json: ${place}: ${quote(written)} ${fault}`);
     return reference ?? null;

@@ -41,16 +41,17 @@ export interface PageScripts {
 }
 
 /**
- * The policy of pages that open from a server or a folder. Scripts come only from the archive. Pictures, sound and the
- * callbacks of integrators may use other servers. The frames of custom widgets have the same policy.
+ * The policy of pages that open from a server or a folder. Everything comes from the archive; the player narrows it to
+ * the archive's folder. Only callbacks of integrators, and packages that report to a server, may use others. The frames
+ * of custom widgets have the same policy.
  */
 const contentSecurityPolicy = (widgetFrameSource: string) =>
   [
     "default-src 'none'",
     `script-src 'self' file: blob: ${widgetFrameSource}`,
     "style-src 'self' file: 'unsafe-inline'",
-    "img-src 'self' file: https: http: data: blob:",
-    "media-src 'self' file: https: http: data: blob:",
+    "img-src 'self' file: data: blob:",
+    "media-src 'self' file: data: blob:",
     "font-src 'self' file: data:",
     "connect-src 'self' https: http: data: blob:",
     "base-uri 'none'",

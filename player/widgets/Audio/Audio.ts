@@ -2,7 +2,7 @@ import { loadMedium, readCaptions } from '../../captions.ts';
 import { defineWidget } from '../../define.ts';
 import { element } from '../../dom.ts';
 import { captionsNote, missingMedium, transcript } from '../../figure.ts';
-import { mediaUrl } from '../../props.ts';
+import { mediaUrl } from '../../media-url.ts';
 import { captionLine } from './caption-line.ts';
 import { message } from '../../../shared/i18n/message.ts';
 

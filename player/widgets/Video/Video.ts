@@ -2,7 +2,7 @@ import { loadMedium, readCaptions } from '../../captions.ts';
 import { defineWidget } from '../../define.ts';
 import { element } from '../../dom.ts';
 import { captionsNote, missingMedium, transcript } from '../../figure.ts';
-import { mediaUrl } from '../../props.ts';
+import { mediaUrl } from '../../media-url.ts';
 import { message } from '../../../shared/i18n/message.ts';
 
 /** A video with captions and a transcript. */

@@ -1,0 +1,23 @@
+import { text } from './props.ts';
+
+const loadableData = /^data:((image|audio|video)\/|text\/vtt[;,])/i;
+
+/**
+ * Checks whether a media element may load a URL. Other schemes are unresolved references, or attempts to run a script. A
+ * page from a folder loads files of its own computer only: for one in a network, Windows would log in to a stranger's.
+ */
+export function isPlayable(url: string): boolean {
+  if (!URL.canParse(url, document.baseURI)) return false;
+  const { protocol, host, pathname } = new URL(url, document.baseURI);
+  if (protocol === 'data:') return loadableData.test(url.trim());
+  if (protocol === 'file:') return host === '' && !/^\/(?:[\\/]|%2f|%5c)/i.test(pathname);
+  return /^(?:https?|blob):$/.test(protocol);
+}
+
+/** Returns the URL of a media file that a block's props name; undefined if there is none or it is not playable. */
+export function mediaUrl(context: { resolveMedia(src: string): string }, prop: unknown): string | undefined {
+  const src = text(prop);
+  if (!src) return undefined;
+  const url = context.resolveMedia(src);
+  return isPlayable(url) ? url : undefined;
+}
