@@ -8,6 +8,7 @@ import { useStarted } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { useExportLab } from './lab.ts';
 import { viewQueue } from './open-queue.ts';
+import { pngWith } from './pictures.ts';
 
 const lab = useExportLab();
 
@@ -15,7 +16,7 @@ const archiveBytes = 4 * 1024 ** 2;
 
 /** A version whose archive is in the store. */
 const stored = useStarted(async () => {
-  const version = await lab.build(Buffer.alloc(archiveBytes, 'picture'));
+  const version = await lab.build(pngWith('picture'.repeat(archiveBytes / 7)));
   const endWorker = await lab.harness.startWorker();
   expect((await lab.get(version)).status).toBe(200);
   await endWorker();

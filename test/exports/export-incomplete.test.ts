@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { utimes } from 'node:fs/promises';
+import { cp, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { uncountStart } from '../../shared/exports/job-lifecycle.ts';
@@ -95,7 +95,10 @@ test('a failure reported by a worker with a fast clock is still retried after 10
 });
 
 test('an archive that is not visible to this host yet causes only a few runs of its job', async () => {
-  const elsewhere = join(lab.harness.config.dataDir, 'another host');
+  const { dataDir, storeDir } = lab.harness.config;
+  const elsewhere = join(dataDir, 'another host');
+  const identity = join('v1', 'identity');
+  await cp(join(storeDir, identity), join(elsewhere, identity), { recursive: true });
   await startWorker({ LECTERN_STORE_DIR: elsewhere });
   const version = await build();
   const api = await lab.harness.startApi({ EXPORT_WAIT_SECONDS: '6' });

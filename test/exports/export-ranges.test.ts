@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { jsonOf } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
 import { useExportLab } from './lab.ts';
+import { pngWith } from './pictures.ts';
 
 const lab = useExportLab({}, { worker: true });
 
@@ -11,7 +12,7 @@ let whole: Answer;
 let etag: string;
 
 beforeAll(async () => {
-  const version = await lab.build(Buffer.alloc(300_000, 'picture'));
+  const version = await lab.build(pngWith('picture'.repeat(40_000)));
   request = (headers, method = 'GET') => lab.get(version, { headers, method });
   whole = await request({});
   etag = whole.headers.get('etag') ?? '';

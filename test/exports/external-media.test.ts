@@ -28,6 +28,7 @@ const cases: Record<
   'a file over the limit': {
     plays: [file(Buffer.alloc(maxBytes + 1))],
     reason: 'too_large',
+    status: 200,
     requests: 1,
   },
   'a page instead of a picture': {
