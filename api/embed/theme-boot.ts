@@ -1,6 +1,6 @@
 import type { Database } from '../../shared/models/database.ts';
 import { findLessonTheme } from '../../shared/models/theme.ts';
-import { signAssetUrl } from '../../shared/media/asset-urls.ts';
+import { maxAssetUrlSeconds, signAssetUrl } from '../../shared/media/asset-urls.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import { extensionOf, schemeOf, themeCss } from '../../shared/theme/theme.ts';
@@ -16,7 +16,7 @@ interface Dependencies {
 }
 
 /** The period in which logo and font have the same URLs, so that browsers find them in their caches. */
-const periodSeconds = 30 * 24 * 3600;
+const periodSeconds = maxAssetUrlSeconds / 2;
 
 /** The look of a lesson's page: its theme for the script, and the theme's scheme. */
 interface PageLook {

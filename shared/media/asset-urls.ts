@@ -32,6 +32,9 @@ export interface SignedUrl {
 const hourSeconds = 3600;
 const halfHourSeconds = 1800;
 
+/** Lectern signs no URL for longer: those of logos and fonts last longest. */
+export const maxAssetUrlSeconds = 60 * 24 * hourSeconds;
+
 const typePattern = '[a-z0-9][\\w.+-]*/[a-z0-9][\\w.+-]*';
 const wholeType = new RegExp(`^${typePattern}$`);
 const pathPattern = new RegExp(
@@ -67,8 +70,8 @@ export function signAssetUrl(
 }
 
 /**
- * Returns the file that a signed URL names; null for a URL that has expired, was changed, or was signed with another
- * secret.
+ * Returns the file that a signed URL names; null for a URL that has expired, was changed, was signed with another
+ * secret, or lasts longer than Lectern signs.
  *
  * @param request path and query of a request, unchanged.
  */
@@ -85,7 +88,8 @@ export function readAssetUrl(
   const given = Buffer.from(signature);
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null;
   const expiresAt = new Date(Number(expires) * 1000);
-  if (expiresAt.getTime() <= now) return null;
+  const leftMs = expiresAt.getTime() - now;
+  if (leftMs <= 0 || leftMs > maxAssetUrlSeconds * 1000) return null;
   const [, area, sha256 = '', size, mimeType = '', fileName = ''] = pathPattern.exec(path) ?? [];
   if (area !== 'assets' && area !== 'cache') return null;
   return { area, sha256, size: Number(size), mimeType, fileName, expiresAt };

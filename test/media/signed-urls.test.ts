@@ -55,6 +55,13 @@ describe('URLs of files', () => {
     }
   });
 
+  test('are valid for at most 60 days, whoever signed them', () => {
+    const until = new Date(noon + 60 * 24 * hourMs);
+    const signed = signAssetUrl(secret, asset, { until, now: noon }).url;
+    expect(read(signed)).not.toBeNull();
+    expect(read(signed, noon - 1)).toBeNull();
+  });
+
   const other = signAssetUrl(secret, { ...asset, sha256: 'cd'.repeat(32) }, { now: noon }).url;
   test.each([
     ['another digest', url.replace('abab', 'abac')],
