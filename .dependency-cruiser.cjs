@@ -96,6 +96,19 @@ module.exports = {
       from: { path: '^(api|cli|shared|worker)/' },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
     },
+    {
+      name: 'content-in-child-processes',
+      comment:
+        'Only child processes read, convert or prepare lessons: see docs/decisions/0063-content-in-child-processes.md.',
+      severity: 'error',
+      from: {
+        pathNot: '^(test|bench)/|^shared/(content-process|packages/(package-task|read-package))\\.ts$',
+      },
+      to: {
+        path: '^shared/(player/prepare-lesson|packages/(package-task|convert-blocks))\\.ts$',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
     { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
   ],
   options: {

@@ -55,6 +55,20 @@ test('an import prepares a lesson as a later load would, and it is read back unc
   expect(await partsOf(_id)).toEqual(kept);
 });
 
+test('after an import, the first load reads prepared texts alone, and never the content', async () => {
+  const { _id: versionId } = await publishLesson(api, api.organization);
+  await api.db.lessonContents.deleteMany({ versionId });
+  const lessons = lessonsOf();
+  const { chunks = [] } = (await lessons.facts(versionId)) ?? {};
+  const texts = [
+    await lessons.skeleton(versionId),
+    await lessons.lesson(versionId),
+    ...(await Promise.all(chunks.map(({ id }) => lessons.chunk(versionId, id)))),
+  ];
+  expect(texts.length).toBeGreaterThan(2);
+  expect(texts).not.toContain(undefined);
+});
+
 test('texts of an older format are prepared again, and its chunks stay for pages that are open', async () => {
   const { _id } = await publishLesson(api, api.organization);
   const made = await load(lessonsOf(), _id);
