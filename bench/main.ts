@@ -7,7 +7,7 @@
  *     growth [rounds] [seconds] [records,...]            learners [learners] [minutes] [pause]
  *     webhooks [rounds] [folder of another checkout]     start [rounds]
  *     books [rounds] [seconds]                           lists [learners]
- *     privacy [rounds] [learners,...] [entries]
+ *     privacy [rounds] [learners,...] [entries]          hostile
  */
 
 const benches = new Map<string | undefined, () => Promise<unknown>>([
@@ -23,6 +23,7 @@ const benches = new Map<string | undefined, () => Promise<unknown>>([
   ['start', () => import('./start/main.ts')],
   ['lti', () => import('./lti/main.ts')],
   ['privacy', () => import('./privacy/main.ts')],
+  ['hostile', () => import('./hostile/main.ts')],
   ['webhooks', () => import('./webhooks/main.ts')],
 ]);
 

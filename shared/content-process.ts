@@ -1,5 +1,6 @@
 import { lessonTextsTask } from './exports/lesson-texts.ts';
 import { answerColumnsTask } from './learners/answer-columns.ts';
+import { sanitizeSvgTask } from './media/svg.ts';
 import { readPackageTask } from './packages/package-task.ts';
 import { serveTasks } from './platform/tasks.ts';
 import { prepareStored } from './player/prepare-lesson.ts';
@@ -10,6 +11,7 @@ import { versionTextTask } from './xapi/interactions.ts';
 serveTasks({
   readPackage: readPackageTask,
   prepareStored,
+  sanitizeSvg: sanitizeSvgTask,
   versionText: versionTextTask,
   answerColumns: answerColumnsTask,
   lessonTexts: lessonTextsTask,

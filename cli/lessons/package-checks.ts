@@ -27,7 +27,7 @@ export async function checkPackage(
   return withPackageFaults(`Cannot import ${path}`, async () => {
     const run = { organizationId: 'this command', signal };
     const read = await openPackage({ path, options: { limits }, asNew: false }, run);
-    await checkPackageFiles(read);
+    await checkPackageFiles(read, run);
     const { lessonId, versionId, versionNumber, slug, title, media, warnings } = read;
     const externalMedia = media.flatMap(({ id, sourceUrl }) =>
       sourceUrl === undefined ? [] : [{ id, sourceUrl }],

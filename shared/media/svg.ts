@@ -1,6 +1,8 @@
-import { setImmediate as turnEnd } from 'node:timers/promises';
 import { SaxesParser } from 'saxes';
 import type { SaxesAttributeNS, SaxesTagNS } from 'saxes';
+import { LimitExceeded } from '../platform/limited-process.ts';
+import { runTask } from '../platform/tasks.ts';
+import type { TaskOptions } from '../platform/tasks.ts';
 
 /** A larger drawing is a picture for a raster format: browsers take seconds to show it. */
 export const maxSvgBytes = 8 * 1024 ** 2;
@@ -13,8 +15,8 @@ const svgNamespace = 'http://www.w3.org/2000/svg';
 const xlinkNamespace = 'http://www.w3.org/1999/xlink';
 const xmlNamespace = 'http://www.w3.org/XML/1998/namespace';
 
-/** Characters that are parsed between two turns of the event loop. */
-const sliceLength = 64 * 1024;
+/** The parser looks up namespaces in all open elements. */
+const maxDepth = 256;
 
 /** Elements that draw, describe or move something. All others go, with their content. */
 const keptElements = new Set(
@@ -42,6 +44,36 @@ export class SvgFault extends Error {
   override readonly name = 'SvgFault';
 }
 
+type SvgPart = { bytes: Uint8Array } | { fault: string };
+
+/**
+ * Returns what {@link sanitizedSvg} does, in a child process: hostile drawings could take seconds.
+ *
+ * @throws {SvgFault} also for a drawing that takes too much time or memory
+ */
+export async function harmlessSvg(bytes: Buffer, owner: Omit<TaskOptions, 'what'>): Promise<Buffer> {
+  checkSize(bytes);
+  const [part] = await runTask<SvgPart>('sanitizeSvg', bytes, { what: 'The SVG', ...owner }).catch(
+    (error: unknown) => {
+      if (!(error instanceof LimitExceeded)) throw error;
+      throw new SvgFault('takes too much time or memory', { cause: error });
+    },
+  );
+  if (part === undefined) throw new Error('The task that sanitizes an SVG has returned none');
+  if ('fault' in part) throw new SvgFault(part.fault);
+  return Buffer.from(part.bytes.buffer, part.bytes.byteOffset, part.bytes.length);
+}
+
+/** The task that sanitizes an SVG. */
+export function* sanitizeSvgTask(bytes: Uint8Array): Generator<SvgPart> {
+  try {
+    yield { bytes: sanitizedSvg(Buffer.from(bytes)) };
+  } catch (error) {
+    if (!(error instanceof SvgFault)) throw error;
+    yield { fault: error.message };
+  }
+}
+
 /**
  * Returns an SVG that runs nothing and contacts no host, even when a browser opens it as a page of the server that
  * stores it. Scripts, event handlers, links, embedded pages and references to other files go. A drawing without them
@@ -49,21 +81,21 @@ export class SvgFault extends Error {
  *
  * @throws {SvgFault} for a file that browsers do not show: not well-formed, another root element, or too large
  */
-export async function harmlessSvg(bytes: Buffer): Promise<Buffer> {
-  if (bytes.length > maxSvgBytes) throw new SvgFault(`is larger than ${maxSvgBytes / 1024 ** 2} MiB`);
+export function sanitizedSvg(bytes: Buffer): Buffer {
+  checkSize(bytes);
   const { text, isUtf8 } = decoded(bytes);
   const writer = new SvgWriter(text);
   try {
-    for (let start = 0; start < text.length; start += sliceLength) {
-      if (start > 0) await turnEnd();
-      writer.parse(text.slice(start, start + sliceLength));
-    }
-    writer.end();
+    writer.parse(text);
   } catch (error) {
     if (error instanceof SvgFault) throw error;
     throw new SvgFault(`is not well-formed XML (${error instanceof Error ? error.message : String(error)})`);
   }
   return isUtf8 && !writer.isChanged ? bytes : Buffer.from(writer.text());
+}
+
+function checkSize({ length }: Buffer): void {
+  if (length > maxSvgBytes) throw new SvgFault(`is larger than ${maxSvgBytes / 1024 ** 2} MiB`);
 }
 
 function decoded(bytes: Buffer): { text: string; isUtf8: boolean } {
@@ -86,6 +118,7 @@ class SvgWriter {
   isChanged = false;
   readonly #parser = new SaxesParser({ xmlns: true });
   readonly #pieces: string[] = [];
+  #depth = 0;
   /** The number of open elements inside one that goes, that one included. */
   #skipped = 0;
   /** The text of the open style element; undefined outside. */
@@ -108,12 +141,8 @@ class SvgWriter {
     parser.on('processinginstruction', () => (this.isChanged = true));
   }
 
-  parse(slice: string): void {
-    this.#parser.write(slice);
-  }
-
-  end(): void {
-    this.#parser.close();
+  parse(source: string): void {
+    this.#parser.write(source).close();
     if (!this.#hasRoot) throw new SvgFault('has no root element');
   }
 
@@ -138,6 +167,8 @@ class SvgWriter {
 
   #open(tag: SaxesTagNS): void {
     const { local, uri, name, attributes } = tag;
+    this.#depth += 1;
+    if (this.#depth > maxDepth) throw new SvgFault(`nests elements more than ${maxDepth} deep`);
     const kept: string[] = [];
     if (!this.#hasRoot) {
       if (local !== 'svg' || (uri !== svgNamespace && uri !== '')) {
@@ -163,6 +194,7 @@ class SvgWriter {
   }
 
   #close({ name, isSelfClosing }: SaxesTagNS): void {
+    this.#depth -= 1;
     if (this.#skipped > 0) {
       this.#skipped -= 1;
       return;
@@ -210,19 +242,22 @@ function keptValue(element: string, { local, prefix, uri, value }: SaxesAttribut
   return isLocalCss(value) ? value : null;
 }
 
-/** Returns CSS without what loads files: imports go, and URLs refer to nothing. Empty if that is not enough. */
+/**
+ * Returns CSS without what loads files: imports go, and URLs refer to nothing. Empty if that is not enough. Repetitions
+ * are limited, because their time would grow with the square of their length.
+ */
 function localCss(css: string): string {
   if (isLocalCss(css)) return css;
   const repaired = css
-    .replace(/@import\s{0,100}(?:url\([^)]{0,2000}\)|"[^"]{0,2000}"|'[^']{0,2000}')[^;]{0,200};?/gi, '')
-    .replace(/url\((?!\s*["']?\s*(?:#|data:))[^)]{0,2000}\)/gi, 'url(#)');
+    .replace(/@import\s{0,100}(?:url\([^()]{0,2000}\)|"[^"]{0,2000}"|'[^']{0,2000}')[^;]{0,200};?/gi, '')
+    .replace(/url\((?!\s{0,20}["']?\s{0,20}(?:#|data:))[^()]{0,2000}\)/gi, 'url(#)');
   return isLocalCss(repaired) ? repaired : '';
 }
 
 /** Functions that load a file without `url()`. */
 const loading = /(?<![\w-])(?:-webkit-)?(?:image-set|image|src|cross-fade|element|paint)\(/i;
 const foreignUrl =
-  /url\((?!\s*["']?\s*(?:#|data:(?:image\/(?:png|jpeg|gif|webp|avif)|font\/|application\/(?:x-)?font))|\s*\))/i;
+  /url\((?!\s{0,20}["']?\s{0,20}(?:#|data:(?:image\/(?:png|jpeg|gif|webp|avif)|font\/|application\/(?:x-)?font))|\s{0,20}\))/i;
 
 /** Returns whether CSS, or an attribute that is CSS, loads no file. Escapes could spell any of these names. */
 function isLocalCss(css: string): boolean {

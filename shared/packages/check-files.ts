@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sniffBytes } from '../media/downloads/content-types.ts';
 import { isSvg } from '../media/svg.ts';
+import type { TaskOptions } from '../platform/tasks.ts';
 import { drawingOf, realType } from './import-media.ts';
 import type { PackageFile, PackageFiles } from './lesson-package.ts';
 import { checkDigest } from './checked-stream.ts';
@@ -11,7 +12,10 @@ import { PackageError } from './package-error.ts';
  *
  * @throws {PackageError} naming every file that is damaged, empty, or different from its description in manifest.json
  */
-export async function checkPackageFiles({ media, widgets }: PackageFiles): Promise<void> {
+export async function checkPackageFiles(
+  { media, widgets }: PackageFiles,
+  owner: Omit<TaskOptions, 'what'>,
+): Promise<void> {
   const faults: string[] = [];
   const check = async (file: PackageFile | undefined, sha256?: string, declared?: { mimeType: string }) => {
     if (file === undefined) return;
@@ -20,7 +24,7 @@ export async function checkPackageFiles({ media, widgets }: PackageFiles): Promi
       checkDigest(file.path, digest, sha256);
       if (declared === undefined) return;
       const mimeType = await realType(declared, file.path, head);
-      if (isSvg(mimeType)) await drawingOf({}, file, file.open());
+      if (isSvg(mimeType)) await drawingOf({}, file, file.open(), owner);
     } catch (error) {
       if (!(error instanceof PackageError)) throw error;
       faults.push(...error.faults);

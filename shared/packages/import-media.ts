@@ -9,6 +9,7 @@ import { insertMedia } from '../models/medium.ts';
 import type { Organization } from '../models/organization.ts';
 import type { Digest, Store } from '../storage/store.ts';
 import { storeAsset } from '../assets/stored-assets.ts';
+import type { TaskOptions } from '../platform/tasks.ts';
 import { bytesOf } from '../storage/digest.ts';
 import type { PackageFile, PackageFiles, PackageMedium } from './lesson-package.ts';
 import { checkDigest } from './checked-stream.ts';
@@ -39,6 +40,7 @@ export async function storeMedia(
     sourceUrl: asset === null ? (medium.sourceUrl ?? null) : null,
     attributions: medium.attributions,
   });
+  const owner = { organizationId: organization._id, signal };
   const external = pkg.media.filter(({ file }) => file === undefined);
   await insertMedia(
     db,
@@ -57,7 +59,7 @@ export async function storeMedia(
         const { head, whole } = await withHead(source);
         const mimeType = await realType(medium, file.path, head);
         const isDrawing = isSvg(mimeType);
-        const bytes = isDrawing ? bytesOf(await drawingOf(medium, file, whole)) : whole;
+        const bytes = isDrawing ? bytesOf(await drawingOf(medium, file, whole, owner)) : whole;
         await storeAsset(db, store, bytes, async (asset) => {
           // The stored drawing may differ from the file, whose digest was checked.
           if (!isDrawing) checkDigest(file.path, asset, medium.sha256);
@@ -103,6 +105,7 @@ export async function drawingOf(
   { sha256 }: Pick<PackageMedium, 'sha256'>,
   { path, size }: PackageFile,
   source: AsyncIterable<Uint8Array>,
+  owner: Omit<TaskOptions, 'what'>,
 ): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   try {
@@ -110,7 +113,7 @@ export async function drawingOf(
     for await (const chunk of source) chunks.push(chunk);
     const bytes = Buffer.concat(chunks);
     checkDigest(path, { sha256: createHash('sha256').update(bytes).digest('hex') }, sha256);
-    return await harmlessSvg(bytes);
+    return await harmlessSvg(bytes, owner);
   } catch (error) {
     if (!(error instanceof SvgFault)) throw error;
     throw new PackageError([`${shownPath(path)}: bad_type: the SVG ${error.message}. Replace the file.`]);

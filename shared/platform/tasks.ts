@@ -16,7 +16,7 @@ import { entryPoint } from './paths.ts';
  */
 
 /** The work of a child process: returns its result in parts, each of which is small enough to be read at once. */
-export type Task<Input, Part> = (input: Input) => AsyncIterable<Part>;
+export type Task<Input, Part> = (input: Input) => AsyncIterable<Part> | Iterable<Part>;
 
 /** Tasks in this process at a time. Each organization has at most one. */
 const maxTasks = 2;

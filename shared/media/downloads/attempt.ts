@@ -103,7 +103,7 @@ export async function attempt<T>(
 async function receive<T>(
   response: OutboundResponse,
   host: string,
-  { mimeType, maxBytes, onBytes }: DownloadRequest,
+  { mimeType, maxBytes, onBytes, organizationId }: DownloadRequest,
   store: StoreBody<T>,
   idleTimeout: IdleTimeout,
 ): Promise<{ stored: T; mimeType: string }> {
@@ -129,7 +129,7 @@ async function receive<T>(
   idleTimeout.resume();
   const body = new Body(
     response.body,
-    { host, maxBytes, length, gzip, mimeType, sentType, onBytes },
+    { host, maxBytes, length, gzip, mimeType, sentType, onBytes, organizationId },
     idleTimeout,
   );
   let stored: T;

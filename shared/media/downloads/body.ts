@@ -18,6 +18,7 @@ export interface BodyRules {
   /** The Content-Type; null without a specific one. */
   sentType: string | null;
   onBytes: ((count: number) => void) | undefined;
+  organizationId: string;
 }
 
 /**
@@ -111,8 +112,11 @@ export class Body implements AsyncIterable<Uint8Array> {
   }
 
   async #harmless(drawing: Buffer): Promise<Buffer> {
+    // The origin has sent everything.
+    this.#idleTimeout.pause(0);
+    const { organizationId } = this.#rules;
     try {
-      return await harmlessSvg(drawing);
+      return await harmlessSvg(drawing, { organizationId, signal: this.#idleTimeout.signal });
     } catch (error) {
       if (!(error instanceof SvgFault)) throw error;
       throw new DownloadError('bad_type', `${this.#rules.host} sent an SVG that ${error.message}`);
