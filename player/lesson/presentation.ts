@@ -70,28 +70,14 @@ export function presentation(
     showState();
     document.removeEventListener('keydown', onKey);
     document.removeEventListener('fullscreenchange', onFullScreen);
-    if (isFull()) document.exitFullscreen().catch(() => undefined);
-  }
-
-  function isFull(): boolean {
-    return root.matches(':fullscreen');
+    if (isFull(root)) document.exitFullscreen().catch(() => undefined);
   }
 
   let wasFull = false;
   /** The browser ends full screen, too: at Escape, and when the learner switches windows. */
   function onFullScreen(): void {
-    if (wasFull && !isFull()) end();
-    wasFull = isFull();
-  }
-
-  /** Returns the step to go to for a key: Page Up and Page Down first scroll through a long step. */
-  function moveOf(key: string): 'next' | 'back' | undefined {
-    const isRtl = getComputedStyle(root).direction === 'rtl';
-    if (key === 'ArrowRight') return isRtl ? 'back' : 'next';
-    if (key === 'ArrowLeft') return isRtl ? 'next' : 'back';
-    const { scrollTop, clientHeight, scrollHeight } = isFull() ? root : document.documentElement;
-    if (key === 'PageDown' && scrollTop + clientHeight >= scrollHeight - 2) return 'next';
-    return key === 'PageUp' && scrollTop <= 2 ? 'back' : undefined;
+    if (wasFull && !isFull(root)) end();
+    wasFull = isFull(root);
   }
 
   function onKey(event: KeyboardEvent): void {
@@ -100,7 +86,7 @@ export function presentation(
     if (activeElement(root)?.closest(keyUsers)) return;
     // In full screen, the browser takes this key.
     if (key === 'Escape') return end();
-    const move = moveOf(key);
+    const move = moveOf(key, root);
     if (move === undefined) return;
     event.preventDefault();
     moves[move]();
@@ -109,4 +95,20 @@ export function presentation(
   button.addEventListener('click', () => (restore ? end() : start()));
   showState();
   return { button, destroy: end };
+}
+
+/** Returns whether the player, or a video in it, fills the screen. Browsers without unprefixed full screen never do. */
+function isFull(root: HTMLElement): boolean {
+  const { fullscreenElement = null } = root.getRootNode() as Partial<DocumentOrShadowRoot>;
+  return root.contains(fullscreenElement);
+}
+
+/** Returns the step to go to for a key: Page Up and Page Down first scroll through a long step. */
+function moveOf(key: string, root: HTMLElement): 'next' | 'back' | undefined {
+  const isRtl = getComputedStyle(root).direction === 'rtl';
+  if (key === 'ArrowRight') return isRtl ? 'back' : 'next';
+  if (key === 'ArrowLeft') return isRtl ? 'next' : 'back';
+  const { scrollTop, clientHeight, scrollHeight } = isFull(root) ? root : document.documentElement;
+  if (key === 'PageDown' && scrollTop + clientHeight >= scrollHeight - 2) return 'next';
+  return key === 'PageUp' && scrollTop <= 2 ? 'back' : undefined;
 }
