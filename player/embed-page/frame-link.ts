@@ -39,6 +39,8 @@ export interface FrameStart {
   course: { hasReturn: boolean; sendsGrade: boolean } | null;
   /** Id of the step to start at, instead of the one in the state. */
   startAt?: string | undefined;
+  /** Whether teachers or authors look at the lesson. */
+  isPreview: boolean;
 }
 
 /** The visible part of a frame that is as high as the lesson, in CSS pixels. */

@@ -130,6 +130,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
       course: launch && { hasReturn: launch.returnUrl !== null, sendsGrade: launch.sendsGrade },
       state: progressForFrame(stateNow()),
       startAt: linked?.stepId,
+      isPreview: boot.untracked === 'preview' || boot.untracked === 'authorPreview',
     }),
     (message) => {
       if (message.type === 'resize') setHeight(message.height);

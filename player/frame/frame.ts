@@ -76,8 +76,7 @@ function play(start: FrameStart, port: MessagePort): void {
       cover,
       logo: start.theme?.logo ?? undefined,
       status: start.isRecorded ? saved : undefined,
-      // Teachers and authors play without a record.
-      canPresent: !start.isRecorded,
+      canPresent: start.isPreview,
       resolveMedia: (src) => mediaUrl(content, src),
       loadWidget(type) {
         const url = `${content}widgets/${encodeURIComponent(type)}`;

@@ -212,6 +212,19 @@ test('a learner from a learning platform resumes in the same way', async () => {
   await seeChosen(again, 'b');
 });
 
+test.each([
+  ['preview', 1],
+  ['anonymous', 0],
+  ['observer', 0],
+  [undefined, 0],
+] as const)('only teachers may present: a launch with untracked=%s', async (untracked, buttons) => {
+  const version = await publishQuiz(lab);
+  const token = buildLaunchToken(version, { untracked });
+  const { lesson } = await lab.open(version, { token });
+  await seeStep({ lesson }, 's1');
+  expect(await lesson.getByRole('button', { name: 'Present' }).count()).toBe(buttons);
+});
+
 test('a restart clears the answers and keeps the achieved completion; dialogs focus the button that changes nothing', async () => {
   const { version, learner } = await lab.start();
   const errors: string[] = [];
