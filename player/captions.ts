@@ -3,7 +3,7 @@ import { mediaUrl } from './media-url.ts';
 import { record, text } from './props.ts';
 import type { WidgetContext } from './widget.ts';
 import { message } from '../shared/i18n/message.ts';
-import { parseUrl } from './older-browsers.ts';
+import { parseUrl } from '../shared/platform/parse-url.ts';
 
 /** The captions of a video or audio file in one language. */
 export interface Captions {
@@ -80,7 +80,7 @@ export function loadMedium(
  */
 function isCrossOrigin(src: string): boolean {
   const url = parseUrl(src, document.baseURI);
-  return url !== undefined && url.protocol.startsWith('http') && url.origin !== globalThis.origin;
+  return url !== null && url.protocol.startsWith('http') && url.origin !== globalThis.origin;
 }
 
 function baseLanguage(tag: string): string {

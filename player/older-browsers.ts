@@ -1,6 +1,6 @@
 import { element } from './dom.ts';
 
-/** What browsers of the support table (docs/player.md) lack. test/player/browsers.test.ts names what to replace. */
+/** Replacements for functions that browsers of the support table (docs/player.md) lack: see test/player/browsers.test.ts. */
 
 /** Returns a signal that is aborted after a time, or together with another signal. */
 export function abortAfter(timeoutMs: number, signal?: AbortSignal): AbortSignal {
@@ -10,15 +10,6 @@ export function abortAfter(timeoutMs: number, signal?: AbortSignal): AbortSignal
   if (signal?.aborted) abort();
   else signal?.addEventListener('abort', abort, { once: true });
   return controller.signal;
-}
-
-/** Parses a URL; returns undefined for anything else. */
-export function parseUrl(url: string, base: string | URL): URL | undefined {
-  try {
-    return new URL(url, base);
-  } catch {
-    return undefined;
-  }
 }
 
 /**

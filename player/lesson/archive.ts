@@ -1,7 +1,8 @@
 import { record } from '../props.ts';
 import type { WidgetCode } from '../widget.ts';
 import type { WidgetSource } from './widget-loader.ts';
-import { abortAfter, parseUrl } from '../older-browsers.ts';
+import { parseUrl } from '../../shared/platform/parse-url.ts';
+import { abortAfter } from '../older-browsers.ts';
 
 /** An unpacked archive: the folder of lesson.json. */
 export interface Archive {
