@@ -36,7 +36,7 @@ export async function findPlatformOfLogin(
 
 /**
  * Returns the platform of a launch. Organizations may share a platform and differ in the deployment, which logins need
- * not name. If none has the deployment, any of them can check the signature, first one that accepts all deployments.
+ * not name. If none has the deployment, any of them can check the signature, and none accepts all deployments unless it is the only one.
  *
  * @param login the platform data of the login.
  * @throws {LaunchFault} unknown_platform, platform_not_approved.
@@ -48,12 +48,10 @@ export async function findPlatformOfLaunch(
 ): Promise<LtiPlatform> {
   const active = (await findActive(db, login)).filter(({ authUrl }) => authUrl === login.authUrl);
   const id = ltiId.safeParse(deploymentId).data ?? '';
-  const found =
-    active.find(({ deploymentIds }) => deploymentIds.includes(id)) ??
-    active.find(({ anyDeployment }) => anyDeployment) ??
-    active[0];
+  const found = active.find(({ deploymentIds }) => deploymentIds.includes(id)) ?? active[0];
   if (found === undefined) throw new LaunchFault('unknown_platform', { issuer: login.issuer });
-  return found;
+  // Blackboard's schools are one client: a deployment that no school has approved may be of any of them.
+  return { ...found, anyDeployment: found.anyDeployment && active.length === 1 };
 }
 
 /**

@@ -76,7 +76,7 @@ export type NewPlatform = Omit<
   LtiPlatform,
   '_id' | 'createdAt' | 'keySetId' | 'anyDeployment' | 'unknownDeployments'
 > &
-  Partial<Pick<LtiPlatform, 'keySetId' | 'anyDeployment'>>;
+  Partial<Pick<LtiPlatform, 'keySetId'>>;
 
 /**
  * Stores a platform, with a new key set unless one is given.
@@ -195,7 +195,6 @@ export async function changePlatform(
   if (platform === null) return null;
   const changed = { ...platform, ...changes };
   await assertOwnKeySet(db, changed);
-  if (changed.anyDeployment) await assertOnlyClient(db, changed);
   try {
     const stored = await db.ltiPlatforms
       .findByIdAndUpdate(
@@ -211,16 +210,6 @@ export async function changePlatform(
     if (isDuplicate(error)) throw taken({ deploymentIds });
     throw error;
   }
-}
-
-/** Refuses to accept all deployments of a client that several platforms are: Blackboard's schools are one client. */
-async function assertOnlyClient(db: LtiPlatformDb, { _id, issuer, clientId }: LtiPlatform): Promise<void> {
-  const other = (await findPlatformsOfIssuer(db, issuer, clientId)).find((platform) => platform._id !== _id);
-  if (other === undefined) return;
-  throw new LecternError(
-    'CONFLICT',
-    `Platform ${other._id} has the same issuer and client id, so deployments must be approved one by one.`,
-  );
 }
 
 const maxUnknownDeployments = 20;
