@@ -31,14 +31,10 @@ const user = requestValue<User>('user');
 /** Set for API credentials only: a user's session has no scopes. */
 const apiKey = requestValue<ApiCaller>('API key');
 
-function setOrganization(
-  ctx: Context,
-  caller: Organization,
-  actor: AuditActor & { type: 'key' | 'user' },
-): void {
+function setOrganization(ctx: Context, caller: Organization, actor: AuditActor): void {
   organization.set(ctx, caller);
   responseOwner.set(ctx, caller._id);
-  addToRequestLine(ctx, { organization: caller._id, [actor.type]: actor.id });
+  addToRequestLine(ctx, { organization: caller._id, ...(actor.type === 'user' && { user: actor.id }) });
   auditedCaller.set(ctx, { organizationId: caller._id, actor });
 }
 

@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { access, constants, mkdir } from 'node:fs/promises';
 import { AuditLog } from '../../shared/audit/audit-log.ts';
 import { loadConfig, settingWarnings } from '../../shared/platform/config.ts';
 import type { Config } from '../../shared/platform/config.ts';
-import { LecternError, messageOf } from '../../shared/platform/errors.ts';
+import { codeOf, LecternError, messageOf } from '../../shared/platform/errors.ts';
 import { coreWidgetTypes } from '../../shared/lessons/core-widgets.ts';
 import { reapplyErasures } from '../../shared/erasure/reapply.ts';
 import { buildIndexes, missingIndexes, openDatabase } from '../../shared/models/database.ts';
@@ -11,6 +10,7 @@ import type { Database } from '../../shared/models/database.ts';
 import {
   differencesFromInstallation,
   forgetInstallation,
+  isInstalled,
   joinInstallation,
 } from '../../shared/models/installation.ts';
 import { countWebhookStates } from '../../shared/models/webhook.ts';
@@ -150,9 +150,10 @@ async function checkServers(config: Config, accept: boolean): Promise<Check[]> {
  *
  * @throws {LecternError} INTERNAL_ERROR that names the action and the role that the user needs.
  */
+const unauthorizedCode = 13;
+
 async function tryWrites({ connection }: Database): Promise<void> {
-  const name = `doctor-${randomUUID()}`;
-  const trial = connection.collection(name);
+  const trial = connection.collection('doctor');
   const actions: [name: string, run: () => Promise<unknown>][] = [
     ['insert documents', () => trial.insertOne({ value: 1 })],
     ['create indexes', () => trial.createIndex({ value: 1 })],
@@ -161,7 +162,9 @@ async function tryWrites({ connection }: Database): Promise<void> {
     ['drop collections', () => trial.drop()],
   ];
   for (const [action, run] of actions) {
-    await run().catch((error: unknown) => {
+    await run().catch(async (error: unknown) => {
+      await trial.drop().catch(() => undefined);
+      if (codeOf(error) !== unauthorizedCode) throw error;
       const reason = `The user of MONGODB_URI may not ${action} (${messageOf(error)}). Give it the role readWrite on the database.`;
       throw new LecternError('INTERNAL_ERROR', reason, { cause: error });
     });
@@ -172,14 +175,13 @@ async function tryWrites({ connection }: Database): Promise<void> {
 async function checkInstallation(mongodbUri: string, config: Config, accept: boolean): Promise<Finding> {
   const db = await openDatabase(mongodbUri);
   try {
-    if ((await findKeyPepper(config)) === null) return { version: null, message: 'there are no secrets yet' };
+    if (!accept && !(await isInstalled(db))) return { version: null, message: 'no process has started yet' };
     const [store, secrets] = await Promise.all([createStore(config), loadSecrets(config, note)]);
     if (accept) {
       await forgetInstallation(db);
       await joinInstallation({ db, store, secrets }, note);
     }
     const differences = await differencesFromInstallation({ db, store, secrets });
-    if (differences === null) return { version: null, message: 'no process has started yet' };
     if (differences.length > 0) throw new Error(differences.join(' '));
     return { version: null, message: 'secrets and store are those of all processes' };
   } finally {

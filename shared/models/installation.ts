@@ -49,7 +49,7 @@ const _id = 'installation';
  * Compares the secrets and the store of a process with those of its installation. The first process records its own.
  * Secrets other than the pepper may be replaced: a change only warns, and is recorded.
  *
- * @param warn gets the name of each setting whose secret has changed.
+ * @param warn gets a sentence for each secret that has changed.
  * @throws {LecternError} INTERNAL_ERROR if the pepper or the store is another one.
  */
 export async function joinInstallation(
@@ -65,7 +65,12 @@ export async function joinInstallation(
   await db.installations.updateOne({ _id }, { $set: { secrets: fingerprintsOf(secrets) } });
 }
 
-/** Returns what differs from the installation; null if no process has started yet. */
+/** Returns whether a process has recorded its secrets and its store. */
+export async function isInstalled(db: InstallationDatabase): Promise<boolean> {
+  return (await db.installations.exists({ _id })) !== null;
+}
+
+/** Returns the differences from the installation; none if no process has started yet. */
 export async function differencesFromInstallation({
   db,
   ...own
@@ -73,9 +78,9 @@ export async function differencesFromInstallation({
   db: InstallationDatabase;
   store: Pick<Store, 'identity'>;
   secrets: Secrets;
-}): Promise<string[] | null> {
+}): Promise<string[]> {
   const installation = await db.installations.findById(_id).lean();
-  if (installation === null) return null;
+  if (installation === null) return [];
   const { faults, warnings } = await compare(installation, own);
   return [...faults, ...warnings];
 }

@@ -19,6 +19,7 @@ import {
   url,
   warnOfUnknownSettings,
 } from './setting-forms.ts';
+import { readSecretFiles, secretFileSetting } from './secret-files.ts';
 import { storeFaults, storeSettings, toStore } from './store-settings.ts';
 import { codeOf, messageOf } from './errors.ts';
 
@@ -289,30 +290,6 @@ const secretSettings = [
   ...(['MONGODB_URI', 'REDIS_URL', 'ADMIN_PASSWORD', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const),
 ];
 
-const fileOf = (name: string) => `${name}_FILE`;
-
-/** Reads the secrets that are in files. A line break at the end, which editors add, is not part of a secret. */
-function readSecretFiles(environment: Record<string, string | undefined>): {
-  secrets: Record<string, string>;
-  faults: string[];
-} {
-  const secrets: Record<string, string> = {};
-  const faults: string[] = [];
-  for (const name of secretSettings) {
-    const path = environment[fileOf(name)];
-    if (path === undefined) continue;
-    if (environment[name] !== undefined) faults.push(`${fileOf(name)} must not be set when ${name} is`);
-    try {
-      const text = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
-      if (text !== '') secrets[name] = text;
-      else faults.push(`${fileOf(name)} names an empty file`);
-    } catch (error) {
-      faults.push(`${fileOf(name)} cannot be read: ${messageOf(error)}`);
-    }
-  }
-  return { secrets, faults };
-}
-
 /**
  * Parses an environment. An empty value counts as not set, as in a Compose file.
  *
@@ -320,7 +297,7 @@ function readSecretFiles(environment: Record<string, string | undefined>): {
  */
 export function parseConfig(environment: Record<string, string | undefined>): Config {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const { secrets, faults } = readSecretFiles(given);
+  const { secrets, faults } = readSecretFiles(given, secretSettings);
   const parsed = environmentSchema.safeParse({ ...given, ...secrets });
   for (const issue of parsed.error?.issues ?? []) faults.push(`${issue.path.join('.')} ${issue.message}`);
   if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
@@ -344,7 +321,10 @@ export const settingNames: readonly string[] = Object.keys(environmentSchema.sha
 
 /** Returns a warning for each variable of this process that resembles a setting but is none. */
 export function settingWarnings(): string[] {
-  return warnOfUnknownSettings(Object.keys(process.env), [...settingNames, ...secretSettings.map(fileOf)]);
+  return warnOfUnknownSettings(Object.keys(process.env), [
+    ...settingNames,
+    ...secretSettings.map(secretFileSetting),
+  ]);
 }
 
 /** Returns the environment for a child process: this one's, with some settings replaced. */

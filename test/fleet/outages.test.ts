@@ -9,7 +9,7 @@ import { createLogger } from '../../shared/platform/log.ts';
 import { createWebhook } from '../../shared/webhooks/manage.ts';
 import { reportFailed, reportReady } from '../../worker/exports/report-export.ts';
 import { viewQueue } from '../exports/open-queue.ts';
-import { ask, jsonOf } from '../support/answers.ts';
+import { ask, jsonOf, worksFully } from '../support/answers.ts';
 import { buildOrganization, buildVersion, buildPackage } from '../support/factories.ts';
 import { exportPath, manifestPath, statusPath } from '../support/factories.ts';
 import { testPepper } from '../support/harness.ts';
@@ -68,8 +68,7 @@ test('without Redis, a current export and stored ones are served, new ones fail 
   expectCleanFailure(await ask(api.address + exportPath(unbuilt), { headers }));
   expect(performance.now() - frozen).toBeLessThan(10_000);
   thawRedis();
-  const isReady = async () => (await ask(`${api.address}/health/ready`)).status === 200;
-  await waitFor('the API to be ready', isReady, longTimeoutMs);
+  await waitFor('all dependencies', () => worksFully(api.address), longTimeoutMs);
 
   const asked = fleet.request(api, lesson);
   await held.reached;

@@ -9,7 +9,7 @@ import { registerScoreMetrics } from '../../shared/operations/score-metrics.ts';
 import { connectRedis } from '../../shared/platform/redis.ts';
 import { observeScoreAttempts } from '../../worker/deliveries/scores.ts';
 import { Player } from '../player/player-lessons.ts';
-import { ask } from '../support/answers.ts';
+import { worksFully } from '../support/answers.ts';
 import { useStarted } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startLaunchLab, tokenOf } from './support/launch-lab.ts';
@@ -91,10 +91,7 @@ test('without Redis a write still succeeds, and its score is sent once a worker 
   await startWorker();
   await waitFor('the score', () => taken(link).length > 0);
   expect(taken(link)).toMatchObject([{ scoreGiven: 33.3333 }]);
-  await waitFor(
-    "the API's connection to Redis",
-    async () => (await ask(`${lab.address}/health/ready`)).status === 200,
-  );
+  await waitFor("the API's connection to Redis", () => worksFully(lab.address));
 });
 
 test('a worker that shuts down while a platform does not respond leaves the score to the next worker', async () => {

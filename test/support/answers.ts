@@ -93,6 +93,11 @@ export function expectError(answer: Answer, status: number, error: string): void
   expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
 }
 
+/** Returns whether an API works with all its dependencies. */
+export async function worksFully(url: string): Promise<boolean> {
+  return (jsonOf(await ask(`${url}/health/ready`)) as { status: string }).status === 'ok';
+}
+
 /** Returns an export error without its timestamp, for comparisons. */
 export function wordsOf(answer: Answer): object {
   return { ...(jsonOf(answer) as object), timestamp: undefined };
