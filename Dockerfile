@@ -32,11 +32,13 @@ COPY package.json LICENSE ./
 COPY demo demo
 COPY worker/exports/schemas worker/exports/schemas
 RUN ln -s /app/dist/cli/main.js /usr/local/bin/lectern \
-  && install -d -o node -g node /data
+  && install -d -o node -g 0 -m 0775 /data
+# Platforms such as OpenShift run containers as an arbitrary user of group 0, without a login or a home directory.
 ENV NODE_ENV=production \
   PORT=3000 \
   LECTERN_DATA_DIR=/data \
-  LECTERN_STORE_DIR=/data/store
+  LECTERN_STORE_DIR=/data/store \
+  XDG_CACHE_HOME=/tmp
 USER node
 VOLUME ["/data"]
 EXPOSE 3000

@@ -92,9 +92,15 @@ export async function withContext<T>(
   }
 }
 
-/** Returns the login and the host: `ada@lectern-1`. */
+/** Returns the login and the host: `ada@lectern-1`. Containers may run as a user without a login: `uid 1000650000@…`. */
 function operatorName(): string {
-  return `${userInfo().username}@${hostname()}`;
+  let login = `uid ${process.getuid?.()}`;
+  try {
+    login = userInfo().username;
+  } catch {
+    // The system knows no name for this user.
+  }
+  return `${login}@${hostname()}`;
 }
 
 /** @throws {LecternError} NOT_FOUND when no organization has this slug */

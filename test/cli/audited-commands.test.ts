@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Command } from 'commander';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { createProgram } from '../../cli/program.ts';
 import { installationLog } from '../../shared/audit/audit-entry.ts';
 import type { AuditAction } from '../../shared/audit/audit-entry.ts';
@@ -10,8 +13,9 @@ import { findOrCreateScore } from '../../shared/models/lti-score.ts';
 import { findOrganizationBySlug } from '../../shared/models/organization.ts';
 import { buildPackage } from '../support/factories.ts';
 import { temporaryFolder } from '../support/folders.ts';
+import { startHarness } from '../support/harness.ts';
 import { useHarness, useOrigin } from '../support/use.ts';
-import { lecternReading, startLectern } from './command-line.ts';
+import { lecternCommand, lecternReading, startCommand, startLectern } from './command-line.ts';
 
 const origin = useOrigin();
 const harness = useHarness(() => ({
@@ -157,3 +161,26 @@ interface Printed {
   lessonId: string;
   deliveryId: string;
 }
+
+test.skipIf(process.getuid?.() !== 0)(
+  'a user without a login or a home directory, as on OpenShift, runs commands',
+  async () => {
+    const slug = `arbitrary-${randomUUID()}`;
+    const folder = await mkdtemp(join(tmpdir(), 'lectern-group-0-'));
+    await chmod(folder, 0o770);
+    const own = await startHarness({ LECTERN_DATA_DIR: folder, LECTERN_STORE_DIR: join(folder, 'store') });
+    onTestFinished(async () => {
+      await own.close();
+      await rm(folder, { recursive: true });
+    });
+    const asUser = ['env', '-u', 'HOME', 'setpriv', '--reuid=1000650000', '--regid=0', '--clear-groups'];
+    const create = ['org', 'create', '--slug', slug, '--name', 'OpenShift', '--plan', 'edtech'];
+    const { code, stderr } = await startCommand([...asUser, ...lecternCommand, ...create], own.environment)
+      .finished;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const organization = await findOrganizationBySlug(own.db, slug);
+    const actors: string[] = [];
+    for await (const { actor } of readAudit(own.db, String(organization?._id), {})) actors.push(actor.id);
+    expect(actors).toEqual([`uid 1000650000@${hostname()}`]);
+  },
+);

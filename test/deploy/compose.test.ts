@@ -26,6 +26,10 @@ const service = z.strictObject({
   build: z.literal('.').optional(),
   init: z.boolean().optional(),
   restart: z.literal('unless-stopped'),
+  logging: z.strictObject({
+    driver: z.literal('json-file'),
+    options: z.strictObject({ 'max-size': z.string(), 'max-file': z.string() }),
+  }),
   profiles: z.array(z.string()).optional(),
   command: z.array(z.string()).optional(),
   stop_grace_period: z.string().optional(),
@@ -50,6 +54,7 @@ const service = z.strictObject({
 });
 const composeFile = z.strictObject({
   name: z.string(),
+  'x-logging': z.unknown(),
   'x-lectern': z.unknown(),
   services: z.record(z.string(), service),
   volumes: z.record(z.string(), z.null()),

@@ -13,6 +13,7 @@ const run = promisify(execFile);
 const programs = {
   caddy: { path: 'usr/bin/caddy', packages: ['caddy'] },
   nginx: { path: 'usr/sbin/nginx', packages: ['nginx'] },
+  promtool: { path: 'usr/bin/promtool', packages: ['prometheus'] },
   'redis-server': {
     path: 'usr/bin/redis-server',
     packages: ['redis-server', 'redis-tools', 'libjemalloc2', 'liblzf1', 'libatomic1'],

@@ -238,5 +238,7 @@ export function observeImports(registry: Registry): (outcome: ImportOutcome, sec
     buckets: runBuckets,
     registers: [registry],
   });
+  // Alerts need a series that exists before its first failure.
+  for (const outcome of ['failed', 'retried']) runs.zero({ outcome });
   return (outcome, seconds) => runs.observe({ outcome }, seconds);
 }
