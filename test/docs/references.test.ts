@@ -80,7 +80,7 @@ test('every page that code, settings and examples refer to exists', async () => 
       return Promise.all(
         sources.map(async (file) => {
           const text = await readFile(join(file.parentPath, file.name), 'utf8');
-          return text.match(/\bdocs\/[a-z\d/-]+\.md/g) ?? [];
+          return text.match(/(?<![\w/])docs\/[a-z\d/-]+\.md/g) ?? [];
         }),
       );
     }),
