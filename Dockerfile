@@ -31,6 +31,7 @@ COPY --from=build /app/player/dist player/dist
 COPY package.json LICENSE ./
 COPY demo demo
 COPY worker/exports/schemas worker/exports/schemas
+COPY shared/platform/common-passwords.txt.gz shared/platform/
 RUN ln -s /app/dist/cli/main.js /usr/local/bin/lectern \
   && install -d -o node -g 0 -m 0775 /data
 # Platforms such as OpenShift run containers as an arbitrary user of group 0, without a login or a home directory.

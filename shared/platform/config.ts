@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
+import { isCommonPassword } from './common-passwords.ts';
 import { mongodbFault, redisFault } from './server-urls.ts';
 import {
   baseUrl,
@@ -80,6 +81,7 @@ const environmentSchema = z
     ADMIN_PASSWORD: z
       .string()
       .min(16, 'must be at least 16 characters (make one with: openssl rand -base64 24)')
+      .refine((password) => !isCommonPassword(password), 'is a frequent password: choose another one')
       .optional(),
     EXPORT_WAIT_SECONDS: integer(300, 1, 3600),
     EXPORT_WAITS_PER_ORGANIZATION: integer(1_000, 1, 100_000),

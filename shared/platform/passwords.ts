@@ -1,5 +1,6 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import pLimit from 'p-limit';
+import { isCommonPassword } from './common-passwords.ts';
 import { LecternError } from './errors.ts';
 
 /** The cost of one scrypt hash (RFC 7914): 2^logN blocks of 128 * r bytes, mixed p times. */
@@ -39,11 +40,18 @@ const dummyHash: Hash = { cost: currentCost, salt: Buffer.alloc(saltBytes), key:
 export function assertValidPassword(password: string): void {
   const normal = password.normalize('NFKC');
   const length = [...normal].length;
-  if (length >= minCharacters && length <= maxCharacters && !forbidden.test(normal)) return;
-  throw new LecternError(
-    'INVALID_CONTENT',
-    `A password has ${minCharacters} to ${maxCharacters} characters, and no control characters.`,
-  );
+  if (length < minCharacters || length > maxCharacters || forbidden.test(normal)) {
+    throw new LecternError(
+      'INVALID_CONTENT',
+      `A password has ${minCharacters} to ${maxCharacters} characters, and no control characters.`,
+    );
+  }
+  if (isCommonPassword(password)) {
+    throw new LecternError(
+      'INVALID_CONTENT',
+      'This password is among the most frequent ones in data breaches. Choose another one.',
+    );
+  }
 }
 
 /**

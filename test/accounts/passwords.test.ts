@@ -8,7 +8,7 @@ import {
 
 describe('a new password', () => {
   test.each<[string, string]>([
-    ['has 10 characters', 'abcdefghij'],
+    ['has 10 characters', 'blau-turm7'],
     ['has 200 characters of two code units', '🔑'.repeat(200)],
     ['has spaces and any script', 'пароль 密码 كلمة'],
   ])('is accepted when it %s', (_what, password) => {
@@ -29,6 +29,13 @@ describe('a new password', () => {
     );
   });
 });
+
+test.each(['1234567890', 'password123', 'PassWord123', 'basketball', '\u{FF11}234567890'])(
+  'the frequent password %j is rejected',
+  (password) => {
+    expect(() => assertValidPassword(password)).toThrow('among the most frequent ones in data breaches');
+  },
+);
 
 test('a hash contains its parameters, is never the same twice, and reveals nothing of the password', async () => {
   const [first, second] = [await hashPassword('a password'), await hashPassword('a password')];
