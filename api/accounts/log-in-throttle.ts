@@ -9,13 +9,29 @@ const windowSeconds = 15 * 60;
 /** High, because a whole school may share an IP address. */
 const accountsPerIp = 10;
 
+/** An attacker with many IP addresses gets the tries of ten of them. */
+const ipsPerAccount = 10;
+
+/** Where an attempt comes from. */
+export interface LogInOrigin {
+  /** The result of `clientIp`. */
+  ip: string;
+  /**
+   * The id of the browser, if the user has logged in there before; null for any other browser. Undefined for accounts
+   * without a limit across IP addresses.
+   */
+  browser?: string | null;
+}
+
 /**
  * Rate limit of logins against guessed passwords, counted in Redis for all API processes. Attempts for an account count
- * by IP address, so a stranger cannot lock the user out.
+ * by IP address, or by browser if the user has logged in there before. Those from other browsers also count together,
+ * over all IP addresses. So strangers cannot lock users out of their own browsers.
  */
 export class LogInThrottle {
   readonly #byAccount: RateLimiterRedis;
   readonly #byIp: RateLimiterRedis;
+  readonly #byStrangers: RateLimiterRedis;
 
   constructor(redis: Redis, { redisPrefix, session }: Pick<Config, 'redisPrefix' | 'session'>) {
     const limiter = (name: string, points: number) =>
@@ -27,18 +43,19 @@ export class LogInThrottle {
       });
     this.#byAccount = limiter('account', session.loginTries);
     this.#byIp = limiter('address', session.loginTries * accountsPerIp);
+    this.#byStrangers = limiter('strangers', session.loginTries * ipsPerAccount);
   }
 
   /**
    * Counts an attempt. Call it before the password check, so that concurrent attempts cannot exceed the limit.
    *
-   * @param ip the result of `clientIp`.
    * @throws {LecternError} TOO_MANY_REQUESTS with the time until the limit resets.
    */
-  async count(email: string, ip: string): Promise<void> {
+  async count(email: string, origin: LogInOrigin): Promise<void> {
     try {
-      await this.#byAccount.consume(accountKey(email, ip));
-      await this.#byIp.consume(ip);
+      await this.#byAccount.consume(accountKey(email, origin));
+      await this.#byIp.consume(origin.ip);
+      if (origin.browser === null) await this.#byStrangers.consume(digestOf(email));
     } catch (error) {
       if (!(error instanceof RateLimiterRes)) throw error;
       throw tooManyAttempts(error);
@@ -51,23 +68,25 @@ export class LogInThrottle {
    *
    * @throws {LecternError} as `count`.
    */
-  async admit(email: string, ip: string): Promise<void> {
-    const [account, fromIp] = await Promise.all([
-      this.#byAccount.get(accountKey(email, ip)),
-      this.#byIp.get(ip),
-    ]);
+  async admit(email: string, origin: LogInOrigin): Promise<void> {
+    const key = accountKey(email, origin);
+    const [account, fromIp] = await Promise.all([this.#byAccount.get(key), this.#byIp.get(origin.ip)]);
     for (const attempts of [account, fromIp]) {
       if (attempts !== null && attempts.remainingPoints <= 0) throw tooManyAttempts(attempts);
     }
-    if (account !== null) await this.#byAccount.delete(accountKey(email, ip));
+    if (account !== null) await this.#byAccount.delete(key);
   }
 
   /**
-   * Resets the count of the account after a login. Refunds only this attempt to the IP address, because other users may
-   * share it.
+   * Resets the count of the account after a login. Refunds only this attempt to the IP address and to the strangers,
+   * because others may share these counts.
    */
-  async forgive(email: string, ip: string): Promise<void> {
-    await Promise.all([this.#byAccount.delete(accountKey(email, ip)), this.#byIp.reward(ip, 1)]);
+  async forgive(email: string, origin: LogInOrigin): Promise<void> {
+    await Promise.all([
+      this.#byAccount.delete(accountKey(email, origin)),
+      this.#byIp.reward(origin.ip, 1),
+      origin.browser === null && this.#byStrangers.reward(digestOf(email), 1),
+    ]);
   }
 }
 
@@ -80,8 +99,10 @@ function tooManyAttempts({ msBeforeNext }: RateLimiterRes): LecternError {
   });
 }
 
-function accountKey(email: string, ip: string): string {
-  return createHash('sha256')
-    .update(JSON.stringify([email, ip]))
-    .digest('hex');
+function accountKey(email: string, { ip, browser }: LogInOrigin): string {
+  return digestOf(JSON.stringify([email, browser ?? ip]));
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }

@@ -23,6 +23,7 @@ import { sessionCors } from '../http/middleware/cors.ts';
 import { crossSiteWrite, csrfProtection } from '../http/middleware/csrf.ts';
 import { empty, failure, json } from '../http/responses.ts';
 import { notAuthenticatedText, requireSession } from './access.ts';
+import { KnownBrowsers } from './known-browsers.ts';
 import { LogInThrottle, tooManyLogIns } from './log-in-throttle.ts';
 import { presentSession, userSessionBody } from './present-session.ts';
 import { UserSessions } from './user-sessions.ts';
@@ -98,11 +99,13 @@ export const logIn = defineEndpoint(
   (deps: SessionDependencies & AuditDependencies & { db: Database; redis: Redis }) => {
     const sessions = new UserSessions(deps);
     const throttle = new LogInThrottle(deps.redis, deps.config);
+    const knownBrowsers = new KnownBrowsers(deps.config);
     return async ({ ctx, readBody }) => {
       const { email: given, password } = await readBody();
       const email = emailSchema.safeParse(given).data ?? null;
-      const ip = clientIp(ctx);
-      await throttle.count(email ?? given, ip);
+      const browser = knownBrowsers.find(ctx, email ?? given);
+      const origin = { ip: clientIp(ctx), browser };
+      await throttle.count(email ?? given, origin);
       const account = email === null ? null : await findAccount(deps.db, { email });
       const isAccepted = await isLogIn(deps.db, account, password, ctx.state.signal);
       if (account === null || !isAccepted) {
@@ -112,8 +115,10 @@ export const logIn = defineEndpoint(
         throw new LecternError('UNAUTHORIZED', wrongLogIn);
       }
       setAudited(ctx, account);
-      await throttle.forgive(account.user.email, ip);
-      return { status: 200, body: presentSession(await sessions.begin(ctx, account)) };
+      await throttle.forgive(account.user.email, origin);
+      const session = await sessions.begin(ctx, account);
+      knownBrowsers.remember(ctx, account.user.email, browser);
+      return { status: 200, body: presentSession(session) };
     };
   },
 );

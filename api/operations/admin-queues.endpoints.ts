@@ -82,9 +82,9 @@ export function adminQueues(
     await rateLimits.perAddress.count(ctx, ip);
     const header = ctx.get('Authorization');
     const isAuthenticated = isAccount(account, header);
-    if (isAuthenticated) await throttle.admit(operator, ip);
+    if (isAuthenticated) await throttle.admit(operator, { ip });
     else if (header !== '') {
-      await throttle.count(operator, ip);
+      await throttle.count(operator, { ip });
       await audit.record(installationLog, entryOf(ctx, 'board.reject'));
     }
     if (!isAuthenticated) {

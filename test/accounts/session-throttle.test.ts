@@ -69,6 +69,26 @@ describe('logins for one account from one IP address', () => {
   });
 });
 
+test('strangers with many IP addresses get 429 for one account, and lock the user only out of unknown browsers', async () => {
+  const strict = await api.startApi({ LOGIN_TRIES: '1' });
+  const [{ user }, { user: other }] = [await buildGuessed(), await buildGuessed()];
+  const [own, foreign] = [await openSession(strict, user), await openSession(strict, other)];
+  const guesses = Array.from({ length: 12 }, (_, index) => guess(user, `198.51.100.${index}`, strict));
+  expect(await statusesOf(guesses)).toStrictEqual([...Array.from({ length: 10 }, () => 401), 429, 429]);
+
+  // The right password makes no difference, nor does another user's cookie, or one with another signature.
+  const forged = { cookie: own.cookie.replace(/(lectern-browser\.sig=)./, '$1!') };
+  for (const headers of [{}, foreign, forged])
+    expectThrottled(await logIn(strict, user, { ...from('198.51.100.90'), ...headers }));
+  const elsewhere = { ...from('198.51.100.91'), ...own };
+  expect((await logIn(strict, user, elsewhere)).status).toBe(200);
+  // A known browser has its own tries, wherever it is.
+  const wrong = { email: user.email, password: 'a wrong password' };
+  expect((await postSession(strict, wrong, elsewhere)).status).toBe(401);
+  expectThrottled(await logIn(strict, user, { ...from('198.51.100.92'), ...own }));
+  expect((await logIn(strict, other, from('198.51.100.93'))).status).toBe(200);
+});
+
 test('log-ins from one IP address get 429 after ten times as many failures over all accounts; a success does not reset that', async () => {
   const strict = await api.startApi({ LOGIN_TRIES: '1' });
   const guessed = await Promise.all(Array.from({ length: 11 }, buildGuessed));
