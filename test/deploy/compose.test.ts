@@ -33,9 +33,13 @@ const service = z.strictObject({
   profiles: z.array(z.string()).optional(),
   command: z.array(z.string()).optional(),
   stop_grace_period: z.string().optional(),
-  cap_drop: z.array(z.string()).optional(),
-  cap_add: z.array(z.string()).optional(),
-  security_opt: z.array(z.string()).optional(),
+  user: z.string().optional(),
+  // Every container is confined.
+  read_only: z.literal(true),
+  tmpfs: z.array(z.string()),
+  cap_drop: z.tuple([z.literal('ALL')]),
+  cap_add: z.tuple([z.literal('NET_BIND_SERVICE')]).optional(),
+  security_opt: z.tuple([z.literal('no-new-privileges:true')]),
   volumes: z.array(z.string()),
   ports: z.array(z.union([z.string(), z.number()])).optional(),
   depends_on: z.record(z.string(), z.strictObject({ condition: z.literal('service_healthy') })).optional(),
@@ -55,6 +59,7 @@ const service = z.strictObject({
 const composeFile = z.strictObject({
   name: z.string(),
   'x-logging': z.unknown(),
+  'x-confined': z.unknown(),
   'x-lectern': z.unknown(),
   services: z.record(z.string(), service),
   volumes: z.record(z.string(), z.null()),
@@ -87,10 +92,10 @@ test('the backup of docs/operate/backup.md names services of Compose, and the st
     ),
   ];
   expect(commands.map(([, , names = '', command = '']) => [names.trim(), command.split(' ')[0]])).toEqual([
-    ['mongo', 'mongodump'],
+    ['mongo', 'sh'],
     ['api', 'tar'],
     ['api worker', ''],
-    ['mongo', 'mongorestore'],
+    ['mongo', 'sh'],
     ['api', 'tar'],
     ['redis', 'redis-cli'],
   ]);
@@ -113,4 +118,22 @@ test('each volume and service named there is declared, and HTTPS has its own pro
   expect(Object.entries(services).filter(([, { profiles }]) => profiles !== undefined)).toEqual([
     ['caddy', expect.objectContaining({ profiles: ['https'] })],
   ]);
+});
+
+test('MongoDB and Redis get a password that .env must have, and the API and the workers use it', async () => {
+  const { services } = await readCompose();
+  const { mongo, redis, api, worker } = services;
+  expect(mongo?.environment).toMatchObject({
+    MONGO_INITDB_ROOT_USERNAME: 'lectern',
+    MONGO_INITDB_ROOT_PASSWORD: '${MONGO_PASSWORD:-}',
+  });
+  expect(redis?.environment).toEqual({ REDISCLI_AUTH: '${REDIS_PASSWORD:-}' });
+  const interpolated = (text = '') =>
+    text.replaceAll(/\$\{(\w+):\?.*?\}/g, (_all, name: string) => `the-${name}`);
+  for (const environment of [api?.environment, worker?.environment]) {
+    expect(interpolated(environment?.['MONGODB_URI'])).toBe(
+      'mongodb://lectern:the-MONGO_PASSWORD@mongo:27017/lectern?authSource=admin',
+    );
+    expect(interpolated(environment?.['REDIS_URL'])).toBe('redis://:the-REDIS_PASSWORD@redis:6379');
+  }
 });
