@@ -18,7 +18,7 @@ export function securityHeaders({ publicUrl }: Pick<Config, 'publicUrl'>): Middl
 /** Names the code of an error that nothing has thrown, such as a page with a form that needs correction. */
 export const errorCodes: Middleware = async (ctx, next) => {
   await next();
-  if (ctx.status >= 400 && ctx.response.get(errorCodeHeader) === '')
+  if (ctx.status >= 400 && !ctx.res.hasHeader(errorCodeHeader))
     ctx.set(errorCodeHeader, codeOfStatus(ctx.status));
 };
 
