@@ -1,4 +1,5 @@
 import { message, textDirection } from '../../shared/i18n/message.ts';
+import { parseUrl } from '../../shared/platform/parse-url.ts';
 import { tokenNames } from '../../shared/theme/tokens.ts';
 import { element } from '../dom.ts';
 import { abortAfter } from '../older-browsers.ts';
@@ -101,6 +102,9 @@ function mountFrame(
   let nested: HTMLElement[] = [];
   let draft: unknown;
   let isClosed = false;
+  let mounts = 0;
+  /** The bytes of files by reference, which are loaded only once. */
+  const files: Files = new Map();
   let fail: (error: Error) => void;
   const failure = new Promise<never>((_, reject) => (fail = reject));
   let end: () => void;
@@ -153,8 +157,11 @@ function mountFrame(
     for (const holder of nested) holder.remove();
     nested = [];
     ownBlocks = new Set(blocksIn(props));
-    const media = await filesOf(props, context);
-    if (!isClosed) send({ type: 'mount', props, state, tries, media });
+    mounts += 1;
+    const turn = mounts;
+    const media = await filesOf(props, context, files);
+    // Newer props may have overtaken these, whose files took longer.
+    if (!isClosed && turn === mounts) send({ type: 'mount', props, state, tries, media });
   }
 
   port.onmessage = ({ data }: MessageEvent<unknown>) => {
@@ -191,26 +198,37 @@ function* blocksIn(value: unknown): Generator<string> {
 const mediaIds = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 const mediaPaths = /\.\/media\/[\w.-]+/g;
 
-/** Returns the files that props refer to, by reference. */
-async function filesOf(props: unknown, context: WidgetContext): Promise<Record<string, string | Blob>> {
+type Files = Map<string, Promise<Blob | undefined>>;
+
+/**
+ * Returns the files that props refer to, by reference: the bytes of files that only this page can read, since the frame
+ * has another origin, without this one's cookies. Other files have their URLs.
+ */
+async function filesOf(
+  props: unknown,
+  context: WidgetContext,
+  files: Files,
+): Promise<Record<string, string | Blob>> {
   const text = JSON.stringify(props);
   const ids = (text.match(mediaIds) ?? []).map((id) => `media:${id.toLowerCase()}`);
   const references = [...new Set([...ids, ...(text.match(mediaPaths) ?? [])])].slice(0, maxFiles);
-  const files = references.map(async (reference) => {
-    const url = context.resolveMedia(reference);
-    if (url.startsWith('media:')) return [];
-    return [[reference, await fileOf(new URL(url, document.baseURI))]];
+  const found = references.map(async (reference) => {
+    const url = parseUrl(context.resolveMedia(reference), document.baseURI);
+    if (url === null || url.protocol === 'media:') return [];
+    const loading = files.get(reference) ?? bytesOf(url);
+    files.set(reference, loading);
+    const bytes = await loading;
+    // The next mount tries again.
+    if (bytes === undefined) files.delete(reference);
+    return [[reference, bytes ?? url.href]];
   });
-  return Object.fromEntries((await Promise.all(files)).flat()) as Record<string, string | Blob>;
+  return Object.fromEntries((await Promise.all(found)).flat()) as Record<string, string | Blob>;
 }
 
-/**
- * Returns the bytes of a file that only this page can read: the frame has another origin, without this one's cookies.
- * Returns the URL of any other file.
- */
-async function fileOf({ href, protocol, origin }: URL): Promise<string | Blob> {
+/** Returns the bytes of a file of this page's origin; undefined for others, and for a file that is large or not loaded. */
+async function bytesOf({ href, protocol, origin }: URL): Promise<Blob | undefined> {
   const isOwn = protocol === 'blob:' || (protocol.startsWith('http') && origin === self.origin);
-  if (!isOwn) return href;
+  if (!isOwn) return undefined;
   try {
     const response = await fetch(href, { signal: abortAfter(fileTimeoutMs) });
     const isSmall = Number(response.headers.get('content-length') ?? 0) <= maxFileBytes;
@@ -219,7 +237,7 @@ async function fileOf({ href, protocol, origin }: URL): Promise<string | Blob> {
   } catch {
     // The frame may succeed.
   }
-  return href;
+  return undefined;
 }
 
 /** Sends the look of the page around a frame now, and after each change. @returns a function that ends it */

@@ -53,20 +53,24 @@ async function start({ js, css, fonts, language, direction }: FrameInit, port: M
   addEventListener('load', measureSoon, { capture: true });
 
   let mounted: Partial<MountedWidget> | undefined;
+  /** The object URLs of files by reference: each mount gets the same ones. */
+  const objectUrls = new Map<string, string>();
   slot.addEventListener('input', () => send({ type: 'input', draft: json(() => mounted?.draft?.()) }));
   // Browsers fire no `change` event when the page around the frame is closed.
   document.addEventListener('visibilitychange', () => {
     if (document.hidden) reportEditedField(slot);
   });
 
+  function urlOf(name: string, file: string | Blob): string {
+    if (typeof file === 'string') return file;
+    const url = objectUrls.get(name) ?? URL.createObjectURL(file);
+    objectUrls.set(name, url);
+    return url;
+  }
+
   function mount({ props, state, tries, media }: Extract<ToFrame, { type: 'mount' }>): void {
     const fail = (error: unknown) => send({ type: 'failed', message: textOf(error) });
-    const urls = new Map(
-      Object.entries(media).map(([name, file]) => [
-        name,
-        typeof file === 'string' ? file : URL.createObjectURL(file),
-      ]),
-    );
+    const urls = new Map(Object.entries(media).map(([name, file]) => [name, urlOf(name, file)]));
     const restoreFocus = rememberFocus(slot);
     try {
       mounted?.destroy?.();

@@ -61,6 +61,66 @@ describe('an unpacked archive', () => {
     expect((await view.calls('onReady'))[0]).toMatchObject({ versionId });
   });
 
+  it('mounts a widget with the newest props, and loads each of its files once', async () => {
+    const Pick = `export default { type: 'Pick', mount(element, { props, context }) {
+      for (const name of ['one', 'two']) {
+        const button = document.createElement('button');
+        button.append(name);
+        button.onclick = () => context.setVariable('pick', name);
+        element.append(button);
+      }
+    } };`;
+    const Show = `const urls = new Set();
+    export default { type: 'Show', mount(element, { props, context }) {
+      urls.add(context.resolveMedia(props.file));
+      element.append(props.file, ' of ' + urls.size);
+    } };`;
+    const shown = [
+      { type: 'Pick', props: { id: 'p1' } },
+      { type: 'Show', props: { id: 's1', file: './media/{{pick}}.svg' } },
+    ];
+    const variable_definitions = [{ name: 'pick', type: 'string', initialValue: 'one' }];
+    putArchive({
+      files: {
+        media: [],
+        widgets: ['Pick', 'Show'].map((widgetType) => ({
+          widgetType,
+          localPath: `./widgets/${widgetType}.js`,
+        })),
+      },
+    });
+    lab.files.set('/course/widgets/Pick.js', Pick);
+    lab.files.set('/course/widgets/Show.js', Show);
+    lab.files.set(
+      '/course/lesson.json',
+      JSON.stringify(lessonOf({ Near: { Mercury: shown } }, { variable_definitions })),
+    );
+    let release = () => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    await page.route('**/one.svg', async (route) => {
+      await held;
+      await route.continue();
+    });
+    await view.start({ base: 'course' });
+    const [pick, show] = [0, 1].map((index) =>
+      page.locator('.lectern-widget-frame').nth(index).contentFrame(),
+    );
+    await pick?.getByText('two').click();
+    await show?.getByText('./media/two.svg of 1').waitFor();
+    const late = page.waitForResponse('**/one.svg');
+    release();
+    await (await late).finished();
+    await pick?.getByText('one').click();
+    await show?.getByText('./media/one.svg of 2').waitFor();
+    await pick?.getByText('two').click();
+    await show?.getByText('./media/two.svg of 2').waitFor();
+    expect(view.requests.filter((path) => path.endsWith('.svg')).toSorted()).toEqual([
+      '/course/media/one.svg',
+      '/course/media/two.svg',
+    ]);
+    await page.unroute('**/one.svg');
+  });
+
   it('without a manifest plays everything that the lesson alone describes', async () => {
     putArchive();
     await view.start({ base: `${lab.origin}/course/` });
