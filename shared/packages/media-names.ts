@@ -28,26 +28,28 @@ export class MediaNames {
     }
   }
 
-  /** Returns `media:<id>` and the fragment of a text that names a file; undefined for any other text. */
-  find(written: string): string | undefined {
+  /**
+   * Returns `media:<id>` and the fragment of a text that names a file; undefined for any other text.
+   *
+   * @param isAnyText whether the text need not be a URL: then it names a file only as the manifest does, or with `media`
+   *   before it
+   */
+  find(written: string, isAnyText: boolean): string | undefined {
+    const exactly = isAnyText && !/^(?:media:|(?:\.{0,2}[\\/])*media[\\/])/i.test(written);
     const text = written.replace(/^media:/i, '');
-    const id = this.#idOf(text);
+    const id = this.#idOf(text, exactly);
     if (id !== undefined) return `media:${id}`;
     // `#` and `?` may also be part of a name.
     const [, path = '', fragment = ''] = /^([^?#]*)(?:\?[^#]*)?(#.*)?$/s.exec(text) ?? [];
-    const withoutFragment = path === text ? undefined : this.#idOf(path);
+    const withoutFragment = path === text ? undefined : this.#idOf(path, exactly);
     return withoutFragment && `media:${withoutFragment}${fragment}`;
   }
 
-  #idOf(name: string): string | undefined {
+  #idOf(name: string, exactly: boolean): string | undefined {
     const decoded = decode(name);
-    return (
-      this.#exact.get(name) ??
-      this.#exact.get(decoded) ??
-      this.#folded.get(fold(name)) ??
-      this.#folded.get(fold(decoded)) ??
-      undefined
-    );
+    const exact = this.#exact.get(name) ?? this.#exact.get(decoded);
+    if (exact !== undefined || exactly) return exact;
+    return this.#folded.get(fold(name)) ?? this.#folded.get(fold(decoded)) ?? undefined;
   }
 }
 

@@ -11,8 +11,11 @@ import { messageOf } from '../platform/errors.ts';
 import { PackageError } from './package-error.ts';
 import type { FaultList } from './package-error.ts';
 
-/** The use of a URL in a lesson. `custom`: a prop of a custom widget, which may be any text. */
-export type LessonUrlUse = UrlUse | 'custom';
+/**
+ * The use of a URL in a lesson. `custom`: in HTML of a custom widget. `customText`: a whole prop of a custom widget, which
+ * may be any text.
+ */
+export type LessonUrlUse = UrlUse | 'custom' | 'customText';
 
 /**
  * Returns the replacement of a URL or a reference; null to keep it.
@@ -86,10 +89,10 @@ class LessonUrls {
     for (const [name, value] of Object.entries(members)) {
       if (isContainer(value)) this.#replaceInCustom(value, place);
       if (typeof value !== 'string') continue;
-      const replace = (written: string) => this.#replace(written, 'custom', place);
       members[name] =
-        (value.includes('<') ? replaceInText(value, replace, this.#elements) : replace(value.trim())) ??
-        value;
+        (value.includes('<')
+          ? replaceInText(value, (written) => this.#replace(written, 'custom', place), this.#elements)
+          : this.#replace(value.trim(), 'customText', place)) ?? value;
     }
   }
 

@@ -52,9 +52,9 @@ export function linkMedia(
   const urlMedia = new UrlMedia(content.lesson.id, media);
   const warnings: string[] = [];
   const replace: ReplaceLessonUrl = (written, use, place) => {
-    const named = names.find(written);
+    const named = names.find(written, use === 'customText');
     if (named !== undefined) return named;
-    if (use === 'custom') return null;
+    if (use === 'custom' || use === 'customText') return null;
     if (isFileUrl(written)) {
       faults.add(`lesson.json: ${place}`, fileUrlFault(quote(written)));
       return null;

@@ -119,6 +119,22 @@ test('files are found by name in every place of a lesson, and each unused file i
   );
 });
 
+test.each([
+  ['Älter 1.jpg', picture],
+  ['Älter%201.jpg', picture],
+  ['parts/a%23b.mp4#t=5', `${video}#t=5`],
+  ['./MEDIA/älter 1.jpg', picture],
+  ['media:älter 1.jpg', picture],
+  ['<img src="älter 1.JPG">', `<img src="${picture}">`],
+  ['älter 1.jpg', 'älter 1.jpg'],
+  ['a#b.mp4', 'a#b.mp4'],
+  ['en.VTT', 'en.VTT'],
+  ['/en.vtt', '/en.vtt'],
+])('a prop %j of a custom widget, which may be any text, becomes %j', async (written, becomes) => {
+  const { props } = await read([{ type: 'Quiz', props: { id: 'a', answers: [written] } }]);
+  expect(props).toEqual([{ id: 'a', answers: [becomes] }]);
+});
+
 test('a file whose name is the id of another one is found by its name', async () => {
   const swapped = [
     { id: mediaId, localPath: `./media/${otherMediaId}.jpg`, mimeType: 'image/jpeg' },
