@@ -5,6 +5,7 @@ import { isPlayable } from './media-url.ts';
 import { text } from './props.ts';
 import type { WidgetContext } from './widget.ts';
 import { message } from '../shared/i18n/message.ts';
+import { parseUrl } from '../shared/platform/parse-url.ts';
 import { replaceCandidates } from '../shared/lessons/srcset.ts';
 
 /**
@@ -293,8 +294,8 @@ function linkUrl(href: string, context: WidgetContext): string | undefined {
     const resolved = context.resolveMedia(href);
     return isPlayable(resolved) ? resolved : undefined;
   }
-  if (!URL.canParse(href, document.baseURI)) return undefined;
-  const url = new URL(href, document.baseURI);
+  const url = parseUrl(href, document.baseURI);
+  if (url === null) return undefined;
   if (url.protocol !== 'file:') return href;
   return url.host === '' ? undefined : new URL(href, 'https://page.invalid').href;
 }

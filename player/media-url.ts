@@ -1,3 +1,4 @@
+import { parseUrl } from '../shared/platform/parse-url.ts';
 import { text } from './props.ts';
 
 const loadableData = /^data:((image|audio|video)\/|text\/vtt[;,])/i;
@@ -7,8 +8,9 @@ const loadableData = /^data:((image|audio|video)\/|text\/vtt[;,])/i;
  * page from a folder loads files of its own computer only: for one in a network, Windows would log in to a stranger's.
  */
 export function isPlayable(url: string): boolean {
-  if (!URL.canParse(url, document.baseURI)) return false;
-  const { protocol, host, pathname } = new URL(url, document.baseURI);
+  const parsed = parseUrl(url, document.baseURI);
+  if (parsed === null) return false;
+  const { protocol, host, pathname } = parsed;
   if (protocol === 'data:') return loadableData.test(url.trim());
   if (protocol === 'file:') return host === '' && !/^\/(?:[\\/]|%2f|%5c)/i.test(pathname);
   return /^(?:https?|blob):$/.test(protocol);

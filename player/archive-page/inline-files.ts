@@ -1,3 +1,4 @@
+import { parseUrl } from '../../shared/platform/parse-url.ts';
 import { element } from '../dom.ts';
 import type { WidgetCode } from '../widget.ts';
 import type { WidgetSource } from '../lesson/widget-loader.ts';
@@ -46,8 +47,7 @@ export function ownFiles(resolve: (src: string) => string): (src: string) => str
   return (src) => {
     const url = resolve(src);
     if (/^(?:blob|data):/i.test(url)) return url;
-    const isInside = URL.canParse(url, folder) && new URL(url, folder).href.startsWith(folder.href);
     // No element loads this scheme.
-    return isInside ? url : `outside:${url}`;
+    return parseUrl(url, folder)?.href.startsWith(folder.href) ? url : `outside:${url}`;
   };
 }

@@ -23,6 +23,8 @@ const interfaces =
 const usedWithCare: Record<string, string> = {
   adoptedStyleSheets: 'addStyles has another way',
   replaceSync: 'addStyles has another way',
+  requestFullscreen: 'presentations are large without it',
+  exitFullscreen: 'only called in full screen',
   captureStackTrace: 'zod looks whether it is there',
   userActivation: 'the press is not checked without it',
   check: 'a method of questions',
@@ -37,31 +39,43 @@ const usedWithCare: Record<string, string> = {
 };
 
 const niceToHave: Record<string, string> = {
+  ':fullscreen': 'presentations are large without full screen',
   ':has': 'marks rows whose inputs show the same',
   '@container': 'narrow layouts',
   '@media forced-colors': 'Safari has no such mode',
   'color-mix()': 'has another color before it',
   cursor: 'phones have none',
+  display: 'browsers without MathML show formulas in lines',
   'container-type': 'without it, widths depend on the window: --lectern-cqi',
   'field-sizing': 'a textarea that grows',
+  'font-family': 'has other fonts before it',
+  'font-size-adjust': 'changes formulas only where a page sets it',
   'forced-color-adjust': 'Safari has no such mode',
   lh: 'has another length before it',
   outline: 'square corners',
+  'math-shift': 'the height of exponents in roots',
   'overscroll-behavior': 'scrolls on',
   'place-self': 'the position of a label on a picture',
+  'print-color-adjust': 'the lines of formulas on paper',
   resize: 'a textarea that learners resize',
   'scrollbar-width': 'wider scroll bars',
   'text-size-adjust': 'phones only',
   'text-wrap': 'ragged titles',
 };
 
-/** Returns whether one of the browsers lacks a feature. */
-function isTooNew(feature: CompatStatement | undefined): boolean {
+/**
+ * Returns whether one of the browsers lacks a feature.
+ *
+ * @param allowsPrefix whether a prefixed form is enough, as in stylesheets, which contain both forms
+ */
+function isTooNew(feature: CompatStatement | undefined, allowsPrefix = true): boolean {
   if (feature === undefined) return false;
   return Object.entries(browsers).some(([browser, version]) => {
     const support = feature.support[browser as keyof typeof browsers];
     if (support === undefined) return false;
-    return ![support].flat().some((statement) => isSince(statement, version));
+    return ![support]
+      .flat()
+      .some((statement) => (allowsPrefix || statement.prefix === undefined) && isSince(statement, version));
   });
 }
 
@@ -101,7 +115,7 @@ function tooNewInScript(source: string): string[] {
     if (ts.isPropertyAccessExpression(node)) {
       const { name, expression } = node;
       const features = membersByName.get(name.text);
-      if (features?.every(isTooNew)) found.add(name.text);
+      if (features?.every((feature) => isTooNew(feature, false))) found.add(name.text);
       const property = name.text.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
       const isStyle = ts.isPropertyAccessExpression(expression) && expression.name.text === 'style';
       if (isStyle && isTooNew(properties?.[property]?.__compat)) found.add(name.text);
@@ -109,11 +123,15 @@ function tooNewInScript(source: string): string[] {
       const own =
         members?.[`${name.text}_static`] ??
         (members && Object.hasOwn(members, name.text) && members[name.text]);
-      if (own && isTooNew(own.__compat)) found.add(name.text);
+      if (own && isTooNew(own.__compat, false)) found.add(name.text);
     } else if (ts.isIdentifier(node) && isGlobal(node)) {
       if (Object.hasOwn(objects, node.text) && isTooNew(objects[node.text]?.__compat)) found.add(node.text);
     } else if (ts.isRegularExpressionLiteral(node) && /\(\?<[=!]|\/\w*v\w*$/.test(node.text)) {
       found.add(node.text);
+    } else if (ts.isCallExpression(node) && isSelection(node)) {
+      for (const [, name = ''] of node.arguments[0]?.getText(file).matchAll(/:([a-z-]+)/g) ?? []) {
+        if (isTooNew(selectors?.[name]?.__compat, false)) found.add(`:${name}`);
+      }
     }
     ts.forEachChild(node, visit);
   };
@@ -127,6 +145,14 @@ function isGlobal({ parent }: ts.Identifier): boolean {
   return (
     (ts.isNewExpression(parent) || ts.isCallExpression(parent)) &&
     parent.expression.kind === ts.SyntaxKind.Identifier
+  );
+}
+
+/** Returns whether a call has a selector, which throws if the browser does not know it. */
+function isSelection({ expression }: ts.CallExpression): boolean {
+  return (
+    ts.isPropertyAccessExpression(expression) &&
+    /^(matches|closest|querySelector(All)?)$/.test(expression.name.text)
   );
 }
 
@@ -159,9 +185,9 @@ const lab = useEmbedLab();
 test('the check finds what a browser of the support table lacks', () => {
   expect(
     tooNewInScript(
-      'a.toSorted(); Object.groupBy(b); /(?<=c)d/.test(e); f.at(-1); i.style.translate = j; Object.hasOwn(g, "h")',
+      'a.toSorted(); Object.groupBy(b); /(?<=c)d/.test(e); f.at(-1); i.style.translate = j; Object.hasOwn(g, "h"); k.matches(":fullscreen"); l.exitFullscreen()',
     ),
-  ).toEqual(['toSorted', 'groupBy', '/(?<=c)d/', 'translate']);
+  ).toEqual(['toSorted', 'groupBy', '/(?<=c)d/', 'translate', ':fullscreen', 'exitFullscreen']);
   expect(tooNewInStyles('a:dir(rtl){rotate:90deg;inset:0;color:oklch(0 0 0)}@layer b{c{d:1rlh}}')).toEqual(
     expect.arrayContaining(['rotate', ':dir', 'oklch()']),
   );
