@@ -250,6 +250,31 @@ describe('the layout of a lesson', () => {
   });
 
   it.each([
+    ['en', 'rtl', 'none', 'none'],
+    ['ar', 'ltr', 'matrix(-1, 0, 0, 1, 0, 0)', 'matrix(-1, 0, 0, -1, 0, 0)'],
+  ])(
+    'arrows of a lesson in %s ignore the direction of its page, %s',
+    async (language, dir, mirrored, turned) => {
+      const { page, start } = await lessonsAt(1200);
+      const panels = [{ title: 'A' }, { title: 'B' }];
+      const accordion = { type: 'Accordion', props: { id: 'a1', panels } };
+      await page.evaluate(`document.documentElement.dir = '${dir}'`);
+      await start({ lesson: lessonOf({ Near: { Mercury: [accordion] }, Far: { Neptune: [] } }), language });
+      await page.locator('.lectern-panel-title').first().click();
+      const transformOf = (place: string) =>
+        page.evaluate<string>(
+          `getComputedStyle(document.querySelector('${place} > .lectern-icon')).transform`,
+        );
+      const down = 'matrix(0, 1, -1, 0, 0, 0)';
+      await expect.poll(() => transformOf('[open] > .lectern-panel-title')).toBe(down);
+      expect(await transformOf('details:not([open]) > .lectern-panel-title')).toBe(turned);
+      expect(await transformOf('.lectern-outline-section[open] > summary')).toBe(down);
+      expect(await transformOf('.lectern-steps .lectern-button:not([hidden])')).toBe(mirrored);
+      await page.evaluate(`document.documentElement.removeAttribute('dir')`);
+    },
+  );
+
+  it.each([
     ['light', 'rgb(255, 255, 255)'],
     ['dark', 'rgb(18, 23, 29)'],
   ] as const)("has its own background in the reader's %s scheme", async (colorScheme, background) => {
