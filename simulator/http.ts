@@ -19,7 +19,7 @@ export class Rejection extends Error {
   }
 }
 
-/** What middleware sets for the handlers. */
+/** Values that middleware sets for the handlers. */
 export interface RequestState {
   /** The whole body, as text. */
   body: string;

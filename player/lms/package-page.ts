@@ -19,7 +19,7 @@ import type { Tracker, TrackerEvents } from './tracker.ts';
 /** The global that player.classic.js defines. */
 declare const Lectern: { mountLesson(options: LessonOptions): LessonHandle };
 
-/** What worker/exports/profiles/ writes into the page for this script. */
+/** Settings that worker/exports/profiles/ writes into the page for this script. */
 export interface PackageSettings {
   /** The format of the package: `scorm12`, … */
   format: string;

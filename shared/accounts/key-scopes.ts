@@ -1,5 +1,5 @@
 /**
- * What API credentials may do, by scope. A key without a list of scopes has all of them, including those of later
+ * Permissions of API credentials, by scope. A key without a list of scopes has all of them, including those of later
  * releases. Scopes do not include each other.
  */
 export const keyScopes = {

@@ -1,11 +1,11 @@
-/** What an entry is about: `learner` by pseudonym, anything else by id. */
+/** The object of an action: `learner` by pseudonym, anything else by id. */
 export interface AuditTarget {
   type: string;
   id: string;
 }
 
 /**
- * Who acted: an API key by its public key, a user by id, an operator by login and host, the holder of a learner's token
+ * Actor: an API key by its public key, a user by id, an operator by login and host, the holder of a learner's token
  * by the token's id, or Lectern itself.
  */
 export interface AuditActor {

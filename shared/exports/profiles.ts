@@ -31,7 +31,7 @@ export type ExportQuery = ProfileQuery & { readonly [name in keyof PackageQuery]
  */
 export interface ExportProfile {
   query: ProfileQuery;
-  /** What the parameter's value selects: for the API's documentation, and for the command's help. */
+  /** The effect of the parameter's value: for the API's documentation, and for the command's help. */
   description?: string;
   help?: string;
   /**

@@ -7,7 +7,7 @@ import type { Secrets } from '../platform/secrets.ts';
 import type { Store } from '../storage/store.ts';
 
 /**
- * What all processes of an installation share. A process with another pepper rejects all API keys, and one with another
+ * The values that all processes of an installation share. A process with another pepper rejects all API keys, and one with another
  * store finds no files; both look healthy otherwise.
  */
 export interface Installation {

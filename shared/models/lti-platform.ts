@@ -164,7 +164,7 @@ export function listPlatforms(db: LtiPlatformDb, organizationId?: string): Promi
     .exec();
 }
 
-/** What operators may change. */
+/** The fields that operators may change. */
 export type PlatformChanges = Partial<
   Pick<
     LtiPlatform,

@@ -138,7 +138,7 @@ export function stateOf(record: ProgressRecord): ProgressState {
   };
 }
 
-/** What a write stores beside the state. */
+/** Fields that a write stores beside the state. */
 export interface SavedWrite {
   writeId: string | undefined;
   /** The event for subscribed webhooks; null if none subscribes to it. */

@@ -112,7 +112,7 @@ function convertBlock(
   }
 }
 
-/** What converting the texts of a lesson needs. */
+/** Tools for converting the texts of a lesson. */
 interface TextTools {
   /** Null if formulas in texts stay as they are. */
   inText: TexConverter | null;

@@ -35,7 +35,7 @@ export function reasonOf(redis: Redis, error: unknown): string {
   return messageOf((lost && connectionErrors.get(redis)) || error);
 }
 
-/** What to do about the errors that connections end with. */
+/** Remedies for the errors that connections end with. */
 const remedies: [pattern: RegExp, remedy: string][] = [
   [/WRONGPASS|NOAUTH|invalid password|no password is set/i, 'Correct the user and password in REDIS_URL.'],
   [/ENOTFOUND|EAI_AGAIN/, 'Correct the host in REDIS_URL.'],
@@ -125,7 +125,7 @@ function reconnectDelay(attempt: number): number {
   return Math.min(100 * attempt, 2_000);
 }
 
-/** What Redis reports about itself. */
+/** Fields of the report that Redis gives about itself. */
 export interface RedisFacts {
   version: string;
   /** It must not evict jobs; null if the server does not report it. */

@@ -22,7 +22,7 @@ export const requestId: StatefulMiddleware = async (ctx, next) => {
 /** The logged status of a request whose client disconnected before the response; none is sent. */
 export const clientGone = 499;
 
-/** Who sent a request, and why it was rejected. */
+/** Fields of a request's log line: its sender, and the reason for a rejection. */
 export interface RequestFacts {
   /** The id of the organization. */
   organization?: string;

@@ -73,7 +73,7 @@ export function concreteType(type: string | null | undefined): string | null {
 
 /** The result of comparing a file's first bytes with its declared type. */
 export interface Inspection {
-  /** What the file is instead of the declared type: a media type, or words such as "a Git LFS pointer". Else null. */
+  /** The real type of a file that contradicts the declared one: a media type, or words such as "a Git LFS pointer". Else null. */
   contradiction: string | null;
   /** The declared type, or another type of its family that the bytes show, such as JPEG for a declared PNG. */
   mimeType: string;

@@ -13,7 +13,7 @@ type Element = DefaultTreeAdapterTypes.Element;
 
 export interface ConvertedText {
   text: string;
-  /** What could not be converted, and is unchanged. */
+  /** Reasons why formulas could not be converted; these are unchanged. */
   faults: string[];
 }
 
