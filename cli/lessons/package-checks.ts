@@ -3,7 +3,7 @@ import { checkPackageFiles } from '../../shared/packages/check-files.ts';
 import { packageLimits } from '../../shared/packages/import.ts';
 import type { CheckedPackage } from '../../shared/packages/lesson-package.ts';
 import { openPackage } from '../../shared/packages/open-package.ts';
-import { withPackageFaults } from '../../shared/packages/package-error.ts';
+import { shortened, withPackageFaults } from '../../shared/packages/package-error.ts';
 import type { CommandContext } from '../installation/context.ts';
 import { blockedMedia } from '../../shared/publishing/check-version.ts';
 import type { VersionCheck } from '../../shared/publishing/check-version.ts';
@@ -27,7 +27,7 @@ export async function checkPackage(
   return withPackageFaults(`Cannot import ${path}`, async () => {
     const run = { organizationId: 'this command', signal };
     const read = await openPackage({ path, options: { limits }, asNew: false }, run);
-    await checkPackageFiles(read, run);
+    const changes = await checkPackageFiles(read, run);
     const { lessonId, versionId, versionNumber, slug, title, media, warnings } = read;
     const externalMedia = media.flatMap(({ id, sourceUrl }) =>
       sourceUrl === undefined ? [] : [{ id, sourceUrl }],
@@ -41,6 +41,7 @@ export async function checkPackage(
       errors,
       warnings: [
         ...warnings.filter((warning) => !warnedErrors.has(warning)),
+        ...shortened(changes),
         ...foreignWidgets(read, types),
         ...blockedMedia(config, externalMedia),
         ...(await withDownloader(config, (downloader) => unavailableWidgets({ downloader, ...run }, byUrl))),

@@ -1,7 +1,7 @@
 import type { Downloader } from './downloads/downloader.ts';
 import { inspect, sniffBytes } from './downloads/content-types.ts';
 import { DownloadError, isTransient } from './downloads/failure.ts';
-import { isSvg } from './svg.ts';
+import { repairLimit } from './repaired-files.ts';
 import type { DownloadLeases } from './downloads/leases.ts';
 import type { Database } from '../models/database.ts';
 import { findRemoteFiles, saveRemoteFiles } from '../models/remote-file.ts';
@@ -193,9 +193,10 @@ export async function checkType(
     for await (const chunk of open.chunks(0, Math.min(sniffBytes, open.size)))
       chunks.push(Buffer.from(chunk));
     const { contradiction, mimeType } = await inspect(declaredType, Buffer.concat(chunks));
-    // A download as an SVG removes scripts, and one as another type does not.
-    const isUnchecked = isSvg(mimeType) && !isSvg(known.mimeType ?? '');
-    return contradiction === null && !isUnchecked ? { ...known, declaredType, mimeType } : null;
+    // Only a download of such a type has repaired the file.
+    const isUnrepaired =
+      repairLimit(mimeType) !== null && known.mimeType?.toLowerCase() !== mimeType.toLowerCase();
+    return contradiction === null && !isUnrepaired ? { ...known, declaredType, mimeType } : null;
   } finally {
     await open.close();
   }

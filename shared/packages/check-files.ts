@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { sniffBytes } from '../media/downloads/content-types.ts';
-import { isSvg } from '../media/svg.ts';
+import { repairLimit } from '../media/repaired-files.ts';
 import type { TaskOptions } from '../platform/tasks.ts';
-import { drawingOf, realType } from './import-media.ts';
+import { realType, repairedFile } from './import-media.ts';
 import type { PackageFile, PackageFiles } from './lesson-package.ts';
 import { checkDigest } from './checked-stream.ts';
 import { PackageError } from './package-error.ts';
@@ -10,13 +10,15 @@ import { PackageError } from './package-error.ts';
 /**
  * Reads the media and widget files of a package to their end, as an import does, and stores nothing.
  *
+ * @returns what an import would change in files, for authors
  * @throws {PackageError} naming every file that is damaged, empty, or different from its description in manifest.json
  */
 export async function checkPackageFiles(
   { media, widgets }: PackageFiles,
   owner: Omit<TaskOptions, 'what'>,
-): Promise<void> {
+): Promise<string[]> {
   const faults: string[] = [];
+  const changes: string[] = [];
   const check = async (file: PackageFile | undefined, sha256?: string, declared?: { mimeType: string }) => {
     if (file === undefined) return;
     try {
@@ -24,7 +26,9 @@ export async function checkPackageFiles(
       checkDigest(file.path, digest, sha256);
       if (declared === undefined) return;
       const mimeType = await realType(declared, file.path, head);
-      if (isSvg(mimeType)) await drawingOf({}, file, file.open(), owner);
+      if (repairLimit(mimeType) === null) return;
+      const repaired = await repairedFile({ mimeType }, file, file.open(), owner);
+      changes.push(...(repaired?.changes ?? []));
     } catch (error) {
       if (!(error instanceof PackageError)) throw error;
       faults.push(...error.faults);
@@ -36,6 +40,7 @@ export async function checkPackageFiles(
     await check(css, cssSha256);
   }
   if (faults.length > 0) throw new PackageError(faults);
+  return changes;
 }
 
 async function readFile(file: PackageFile): Promise<{ digest: { sha256: string }; head: Buffer }> {

@@ -3,7 +3,8 @@ import type { Readable } from 'node:stream';
 import pLimit from 'p-limit';
 import { inspect, sniffBytes } from '../media/downloads/content-types.ts';
 import { passiveFormat } from '../media/file-formats.ts';
-import { harmlessSvg, isSvg, maxSvgBytes, SvgFault } from '../media/svg.ts';
+import { repairFile, RepairFault, repairLimit } from '../media/repaired-files.ts';
+import type { RepairedFile } from '../media/repaired-files.ts';
 import type { Database } from '../models/database.ts';
 import { insertMedia } from '../models/medium.ts';
 import type { Organization } from '../models/organization.ts';
@@ -22,6 +23,7 @@ const concurrency = 4;
 /**
  * Stores the media of a version that does not exist yet.
  *
+ * @returns what was changed in files, for authors
  * @throws {PackageError} when a file is damaged or does not match manifest.json; the caller then removes the stored
  *   media
  */
@@ -30,7 +32,7 @@ export async function storeMedia(
   organization: Organization,
   pkg: PackageFiles,
   { versionId, signal }: { versionId: string; signal: AbortSignal },
-): Promise<void> {
+): Promise<string[]> {
   const rowOf = (medium: PackageMedium, asset: Digest | null) => ({
     organizationId: organization._id,
     versionId,
@@ -47,6 +49,7 @@ export async function storeMedia(
     external.map((medium) => rowOf(medium, null)),
   );
 
+  const changes = new Map<PackageMedium, string[]>();
   const limit = pLimit(concurrency);
   const failed = new AbortController();
   const storing = pkg.media.map((medium) =>
@@ -58,11 +61,12 @@ export async function storeMedia(
       try {
         const { head, whole } = await withHead(source);
         const mimeType = await realType(medium, file.path, head);
-        const isDrawing = isSvg(mimeType);
-        const bytes = isDrawing ? bytesOf(await drawingOf(medium, file, whole, owner)) : whole;
+        const repaired = await repairedFile({ ...medium, mimeType }, file, whole, owner);
+        if (repaired !== null) changes.set(medium, repaired.changes);
+        const bytes = repaired === null ? whole : bytesOf(repaired.bytes);
         await storeAsset(db, store, bytes, async (asset) => {
-          // The stored drawing may differ from the file, whose digest was checked.
-          if (!isDrawing) checkDigest(file.path, asset, medium.sha256);
+          // A repaired file may differ from the package's, whose digest was checked.
+          if (repaired === null) checkDigest(file.path, asset, medium.sha256);
           // Before the file is stored, so that a crash leaves no file without a reference.
           await insertMedia(db, [rowOf({ ...medium, mimeType }, asset)]);
         });
@@ -78,6 +82,7 @@ export async function storeMedia(
   for (const result of await Promise.allSettled(storing)) {
     if (result.status === 'rejected') throw result.reason;
   }
+  return pkg.media.flatMap((medium) => changes.get(medium) ?? []);
 }
 
 /** Reads the first bytes of a file. `whole` yields these and the rest. */
@@ -97,26 +102,35 @@ async function withHead(source: Readable): Promise<{ head: Buffer; whole: AsyncI
 }
 
 /**
- * Reads an SVG, and returns it as {@link harmlessSvg} does.
+ * Reads a file and returns it as {@link repairFile} does, with the changes as warnings; null for types whose files keep
+ * their bytes.
  *
- * @throws {PackageError} for a file that is not an SVG, or differs from its digest in manifest.json
+ * @throws {PackageError} for a file that browsers cannot show, or that differs from its digest in manifest.json
  */
-export async function drawingOf(
-  { sha256 }: Pick<PackageMedium, 'sha256'>,
+export async function repairedFile(
+  { mimeType, sha256 }: Pick<PackageMedium, 'mimeType' | 'sha256'>,
   { path, size }: PackageFile,
   source: AsyncIterable<Uint8Array>,
   owner: Omit<TaskOptions, 'what'>,
-): Promise<Buffer> {
+): Promise<RepairedFile | null> {
+  const limit = repairLimit(mimeType);
+  if (limit === null) return null;
+  const no = (fault: string) =>
+    new PackageError([`${shownPath(path)}: bad_type: the file is ${fault}. Replace the file.`]);
+  if (size > limit) throw no(`larger than ${limit / 1024 ** 2} MiB`);
   const chunks: Uint8Array[] = [];
+  for await (const chunk of source) chunks.push(chunk);
+  const bytes = Buffer.concat(chunks);
+  checkDigest(path, { sha256: createHash('sha256').update(bytes).digest('hex') }, sha256);
   try {
-    if (size > maxSvgBytes) throw new SvgFault(`is larger than ${maxSvgBytes / 1024 ** 2} MiB`);
-    for await (const chunk of source) chunks.push(chunk);
-    const bytes = Buffer.concat(chunks);
-    checkDigest(path, { sha256: createHash('sha256').update(bytes).digest('hex') }, sha256);
-    return await harmlessSvg(bytes, owner);
+    const repaired = await repairFile(mimeType, bytes, owner);
+    return {
+      ...repaired,
+      changes: repaired.changes.map((change) => `${shownPath(path)}: the captions ${change}`),
+    };
   } catch (error) {
-    if (!(error instanceof SvgFault)) throw error;
-    throw new PackageError([`${shownPath(path)}: bad_type: the SVG ${error.message}. Replace the file.`]);
+    if (error instanceof RepairFault) throw no(error.message);
+    throw error;
   }
 }
 

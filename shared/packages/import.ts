@@ -21,7 +21,7 @@ import type { Store } from '../storage/store.ts';
 import { storeMedia } from './import-media.ts';
 import { releaseWidgets, storeExternalWidgets, storeWidgets } from './import-widgets.ts';
 import type { CheckedPackage } from './lesson-package.ts';
-import { PackageError } from './package-error.ts';
+import { PackageError, shortened } from './package-error.ts';
 import { maxVersionNumber } from './manifest.ts';
 import { defaultPackageLimits } from './package-source.ts';
 import type { PackageLimits } from './package-source.ts';
@@ -114,7 +114,7 @@ async function importVersion(
   let hasVersion = false;
   try {
     for (const text of prepared) await savePrepared(db, versionId, text);
-    await storeMedia(deps, organization, pkg, { versionId, signal });
+    const changes = await storeMedia(deps, organization, pkg, { versionId, signal });
     const stored = await storeWidgets(deps, pkg);
     await storeExternalWidgets(db, organization, pkg, versionId);
     // The import restores a deleted lesson with this version; its other versions stay unpublished.
@@ -147,7 +147,7 @@ async function importVersion(
       version,
       media: pkg.media.length,
       widgets: releases.length + pkg.externalWidgets.length,
-      warnings: pkg.warnings,
+      warnings: [...pkg.warnings, ...shortened(changes)],
     };
   } catch (error) {
     // A sweep removes the files and releases.

@@ -86,3 +86,12 @@ export function cannotRead(path: string, error: unknown): never {
   const reason = reasons[String(codeOf(error))] ?? `cannot be read: ${messageOf(error)}`;
   throw new PackageError([`${shownPath(path)}: ${reason}`], { cause: error });
 }
+
+/** The maximum number of warnings of one kind that a report lists. */
+const maxWarnings = 20;
+
+/** Returns the first warnings, and the number of the others. */
+export function shortened(warnings: string[]): string[] {
+  if (warnings.length <= maxWarnings) return warnings;
+  return [...warnings.slice(0, maxWarnings), `and ${warnings.length - maxWarnings} more`];
+}

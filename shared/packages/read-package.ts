@@ -10,8 +10,9 @@ import { checkLessonJson } from './lesson-json.ts';
 import type { LessonPackage } from './lesson-package.ts';
 import { MediaNames } from './media-names.ts';
 import { manifestSchema, type PackageManifest } from './manifest.ts';
-import { cannotRead, FaultList, PackageError } from './package-error.ts';
+import { cannotRead, FaultList, PackageError, shortened } from './package-error.ts';
 import { packageMedia, unusualNames } from './package-media.ts';
+import { setCaptionTypes } from './media-uses.ts';
 import { linkMedia } from './url-media.ts';
 import { defaultPackageLimits, type PackageLimits, type PackageSource } from './package-source.ts';
 import { unknownMedia, unlistedFiles, unusedMedia } from './package-warnings.ts';
@@ -33,7 +34,6 @@ export interface ReadPackageOptions {
 }
 
 const maxManifestEntries = 100_000;
-const maxWarnings = 20;
 
 /**
  * Opens a lesson package, a folder or a ZIP archive, and checks it. The files of media and widgets are checked only
@@ -66,6 +66,7 @@ export async function readPackage(path: string, options: ReadPackageOptions = {}
   const extensions = new Map(media.map(({ id, extension }) => [id, extension]));
   const written = restoreUnusualPaths(lesson.content, unusualNames(manifest));
   const content: LessonContent = restoreMediaReferences(written, (id) => extensions.get(id));
+  setCaptionTypes(content, media);
   const conversionWarnings = convertBlocks(content);
   const referred = Math.max(media.length, mediaReferences(content).length);
   if (referred > maxManifestEntries) {
@@ -131,11 +132,6 @@ async function readLesson(
 function checkBaseUrl(url: string): void {
   if (isHttpUrl(url)) return;
   throw new PackageError([`${shownPath(url)}: the base of the media must be an http or https URL`]);
-}
-
-function shortened(warnings: string[]): string[] {
-  if (warnings.length <= maxWarnings) return warnings;
-  return [...warnings.slice(0, maxWarnings), `and ${warnings.length - maxWarnings} more`];
 }
 
 /**

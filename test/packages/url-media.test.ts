@@ -115,6 +115,55 @@ test('a URL that cannot be downloaded is reported, and the lesson is imported', 
   });
 });
 
+test('captions in SubRip become WebVTT, from a file and from a URL, in archives and for learners', async () => {
+  const srt = '1\n00:00:01,000 --> 00:00:02,000\nÄpfel\n';
+  const webVtt = 'WEBVTT\n\n00:00:01.000 --> 00:00:02.000\nÄpfel\n';
+  lab.origin.serve('/talk.srt', Buffer.from(srt), { contentType: 'application/x-subrip' });
+  lab.origin.serve('/page.vtt', Buffer.from('Log in'), { contentType: 'text/vtt' });
+  const video = (id: string, captions: unknown) => ({ type: 'Video', props: { id, src: '', captions } });
+  const media = (bytes: Buffer) => [{ bytes, mimeType: 'application/x-subrip', extension: 'srt' }];
+  const built = await buildPackage({
+    media: media(Buffer.from(srt, 'latin1')),
+    blocks: ([id]) => [
+      video('a', [{ src: `./media/${id}.srt`, language: 'de' }]),
+      video('b', url('/talk.srt')),
+      video('c', url('/page.vtt')),
+    ],
+  });
+  const { version, warnings } = await importInto(lab.harness, lab.organization, built.path);
+  const path = `media/${built.mediaIds[0]}.srt`;
+  const changes = [
+    `${path}: the captions were converted from Windows-1252 to UTF-8`,
+    `${path}: the captions were converted from SubRip (SRT) to WebVTT`,
+  ];
+  expect(warnings).toEqual(changes);
+  expect(await lecternJson(lab.harness.environment, 'lesson', 'check', built.path)).toMatchObject({
+    warnings: expect.arrayContaining(changes) as unknown,
+  });
+  await lecternJson(lab.harness.environment, 'lesson', 'publish', version.lessonId);
+  const { archive } = await expectSameFiles(lab, version);
+  for (const id of [built.mediaIds[0] ?? '', uuidV5(version.lessonId, url('/talk.srt'))]) {
+    expect(archive.files.get(`media/${id}.vtt`)?.toString()).toBe(webVtt);
+    expect(JSON.stringify(archive.lesson)).toContain(`./media/${id}.vtt`);
+    const served = await follow(lab.api, mediumPath(version, id));
+    expect([served.headers.get('content-type'), served.body.toString()]).toEqual([
+      'text/vtt; charset=utf-8',
+      webVtt,
+    ]);
+  }
+  expect(archive.manifest.failedMedia).toMatchObject([
+    { id: uuidV5(version.lessonId, url('/page.vtt')), reason: 'bad_type' },
+  ]);
+
+  const broken = await buildPackage({
+    media: media(Buffer.from('Log in')),
+    blocks: ([id]) => [video('a', `media:${id}`)],
+  });
+  await expect(importInto(lab.harness, lab.organization, broken.path)).rejects.toThrow(
+    `media/${broken.mediaIds[0]}.srt: bad_type: the file is captions that are neither WebVTT nor SubRip (SRT). Replace the file.`,
+  );
+});
+
 test('web URLs are found in every form that a browser accepts, and relative ones stay', async () => {
   const sources = ['ht\ntps://example.org/a.png', 'https:/example.org/a.png', 'https:example.org/a.png'];
   const html = sources.map((src) => `<img src="${src}">`).join('');

@@ -1,7 +1,7 @@
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { faultCode } from '../../platform/errors.ts';
-import { harmlessSvg, isSvg, maxSvgBytes, SvgFault } from '../svg.ts';
+import { repairFile, RepairFault, repairLimit } from '../repaired-files.ts';
 import { inspect, sniffBytes } from './content-types.ts';
 import { DownloadError } from './failure.ts';
 import type { IdleTimeout } from './idle-timeout.ts';
@@ -23,7 +23,8 @@ export interface BodyRules {
 
 /**
  * A response body, to be read once. It fails when it is too large, of the wrong type or incomplete, and yields no bytes
- * before the first ones have shown the type. An SVG comes in one piece, as {@link harmlessSvg} returns it.
+ * before the first ones have shown the type. SVGs and captions come in one piece, as {@link
+ * repairFile} returns them.
  */
 export class Body implements AsyncIterable<Uint8Array> {
   /** The reason for ending early. */
@@ -44,13 +45,13 @@ export class Body implements AsyncIterable<Uint8Array> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
-    const drawing: Uint8Array[] = [];
+    const whole: Uint8Array[] = [];
     try {
       for await (const chunk of this.#checked()) {
-        if (isSvg(this.mimeType)) drawing.push(chunk);
+        if (repairLimit(this.mimeType) !== null) whole.push(chunk);
         else yield chunk;
       }
-      if (drawing.length > 0) yield await this.#harmless(Buffer.concat(drawing));
+      if (whole.length > 0) yield await this.#repaired(Buffer.concat(whole));
       this.complete = true;
     } catch (error) {
       this.failure = this.#explain(error);
@@ -67,7 +68,8 @@ export class Body implements AsyncIterable<Uint8Array> {
       this.#idleTimeout.pause(chunk.length);
       this.#idleTimeout.signal.throwIfAborted();
       size += chunk.length;
-      const limit = head === null && isSvg(this.mimeType) ? Math.min(maxBytes, maxSvgBytes) : maxBytes;
+      const repairable = head === null ? repairLimit(this.mimeType) : null;
+      const limit = repairable === null ? maxBytes : Math.min(maxBytes, repairable);
       if (size > limit) throw new DownloadError('too_large', `${host} sent more than ${limit} bytes`);
       onBytes?.(chunk.length);
       if (head === null) {
@@ -111,15 +113,15 @@ export class Body implements AsyncIterable<Uint8Array> {
     this.mimeType = found.mimeType;
   }
 
-  async #harmless(drawing: Buffer): Promise<Buffer> {
+  async #repaired(file: Buffer): Promise<Uint8Array> {
     // The origin has sent everything.
     this.#idleTimeout.pause(0);
-    const { organizationId } = this.#rules;
+    const owner = { organizationId: this.#rules.organizationId, signal: this.#idleTimeout.signal };
     try {
-      return await harmlessSvg(drawing, { organizationId, signal: this.#idleTimeout.signal });
+      return (await repairFile(this.mimeType, file, owner)).bytes;
     } catch (error) {
-      if (!(error instanceof SvgFault)) throw error;
-      throw new DownloadError('bad_type', `${this.#rules.host} sent an SVG that ${error.message}`);
+      if (!(error instanceof RepairFault)) throw error;
+      throw new DownloadError('bad_type', `${this.#rules.host} sent ${error.message}`);
     }
   }
 

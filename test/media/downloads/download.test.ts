@@ -138,7 +138,7 @@ describe('types', () => {
     ['a long comment before an SVG', 'image/svg+xml', undefined, `<!-- ${'x'.repeat(5000)} -->${root}`],
     ['a PDF sent as a page', 'application/pdf', 'text/html', pdf],
     ['a PDF after other bytes', 'application/pdf', undefined, Buffer.concat([Buffer.from('\r\n\0'), pdf])],
-    ['subtitles in UTF-16', 'text/vtt', undefined, Buffer.from(`\ufeff${String(text)}`, 'utf16le')],
+    ['Markdown in UTF-16', 'text/markdown', undefined, Buffer.from(`\ufeff${String(text)}`, 'utf16le')],
     ['subtitles sent as a page', 'text/vtt', 'text/html', text],
   ])('%s is accepted', async (_title, mimeType, contentType, body, expected = mimeType) => {
     lab.origin.serve('/a', body, { ...(contentType !== undefined && { contentType }) });
@@ -183,6 +183,9 @@ describe('types', () => {
       [`zero bytes for ${declared}`, declared, declared, Buffer.alloc(1000)],
     ]),
     ['a Git LFS pointer for a document of any type', 'application/octet-stream', undefined, lfsPointer],
+    ['JSON for subtitles', 'text/vtt', 'text/vtt', '{"events":[]}'],
+    ['text for subtitles', 'text/vtt', 'text/vtt', 'Log in to read this file.'],
+    ['unknown bytes for subtitles', 'text/vtt', 'text/vtt', Buffer.alloc(100, 7)],
     ['a Git LFS pointer for subtitles', 'text/vtt', 'text/vtt', lfsPointer],
     ['two bytes of a JPEG', 'image/jpeg', 'image/jpeg', Buffer.from('ffd8', 'hex')],
     ['the first bytes of a PNG', 'image/png', 'image/png', png.subarray(0, 20)],
@@ -237,7 +240,7 @@ describe('a known file', () => {
     lab.origin.script('/a', redirectTo(`http://cdn.test:${port}/b`));
     lab.origin.serve('/b', text, { etag: '"v1"' });
     const result = await get('/a', { validators: { etag: '"v1"' } });
-    expect(result).toEqual({ modified: true, stored: text, mimeType: 'text/vtt' });
+    expect(result).toEqual({ modified: true, stored: text, mimeType: 'text/plain' });
     expect(lab.origin.log.map(({ headers }) => headers['if-none-match'])).toEqual(['"v1"', undefined]);
   });
 });

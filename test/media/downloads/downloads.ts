@@ -71,7 +71,7 @@ export function useDownloads() {
       {
         url: lab.origin.url(path),
         organizationId: 'a',
-        mimeType: 'text/vtt',
+        mimeType: 'text/plain',
         maxBytes: 1024 ** 2,
         signal: new AbortController().signal,
         ...request,
