@@ -30,7 +30,7 @@ test('a worker that gets SIGTERM turns unready, finishes its export, leaves the 
   await waitFor('the second job in the queue', isQueued, longTimeoutMs);
   first.signal('SIGTERM');
   const unready = { status: 'unavailable', checks: { shutdown: 'failed' } };
-  await expect.poll(readyz, { timeout: longTimeoutMs }).toEqual(unready);
+  await expect.poll(readyz, { timeout: longTimeoutMs }).toMatchObject(unready);
   held.release();
   await expectArchive(await asked, lesson);
   expect(await first.ended).toBe('exit code 0');
