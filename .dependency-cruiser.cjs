@@ -88,6 +88,7 @@ module.exports = {
       'shared/progress',
       'shared/theme/tokens.ts',
       'shared/platform/backoff.ts',
+      'shared/platform/parse-url.ts',
     ]),
     {
       name: 'runtime-dependencies-only',

@@ -194,9 +194,9 @@ export async function checkType(
       chunks.push(Buffer.from(chunk));
     const { contradiction, mimeType } = await inspect(declaredType, Buffer.concat(chunks));
     // Only a download of such a type has repaired the file.
-    const isUnrepaired =
+    const isFromBefore =
       repairLimit(mimeType) !== null && known.mimeType?.toLowerCase() !== mimeType.toLowerCase();
-    return contradiction === null && !isUnrepaired ? { ...known, declaredType, mimeType } : null;
+    return contradiction === null && !isFromBefore ? { ...known, declaredType, mimeType } : null;
   } finally {
     await open.close();
   }

@@ -22,7 +22,7 @@ function mediaUses(content: LessonContent): Map<string, Map<MediaKind, string>> 
   replaceUrls(
     content,
     (written, use, place) => {
-      if (use === 'link' || use === 'custom') return null;
+      if (use === 'link' || use === 'custom' || use === 'customText') return null;
       for (const id of mediaReferences(written)) {
         const ofMedium = uses.get(id) ?? new Map<MediaKind, string>();
         if (!ofMedium.has(use)) ofMedium.set(use, place);

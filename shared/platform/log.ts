@@ -30,7 +30,7 @@ const anywhere = (field: string) => [`["${field}"]`, `*["${field}"]`, `*.*["${fi
 export async function openLogStream({ production }: Pick<Config, 'production'>): Promise<DestinationStream> {
   if (production || !process.stdout.isTTY) return jsonLines();
   const { default: pretty } = await import('pino-pretty');
-  const formatter = pretty({ sync: true, ignore: 'pid', translateTime: 'SYS:HH:MM:ss.l' });
+  const formatter = pretty({ sync: true, ignore: 'pid,release', translateTime: 'SYS:HH:MM:ss.l' });
   return { write: (line) => void formatter.write(withoutControls(line)) };
 }
 

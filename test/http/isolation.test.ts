@@ -107,7 +107,7 @@ test('two organizations may use the same learner id and media id independently',
   const lesson = `${api.url}/api/public/lessons/${lessonId}`;
   const found = await ask(`${lesson}/media/${mediaId}?token=${token}`);
   const file = await ask(new URL(found.headers.get('location') ?? '', api.url).href);
-  expect(file.body.toString()).toBe('another picture');
+  expect(file.body.toString('latin1')).toContain('another picture');
   expect(jsonOf(await ask(`${lesson}/session?token=${token}`))).toMatchObject({ learnerId, revision: 0 });
 });
 

@@ -83,7 +83,7 @@ describe('a presentation', () => {
     await expect.poll(isFull).toBe(true);
     await act();
     await expect.poll(() => page.evaluate('document.fullscreenElement')).toBeNull();
-    expect(await page.evaluate('document.documentElement.style.fontSize')).toBe('');
+    await expect.poll(() => page.evaluate('document.documentElement.style.fontSize')).toBe('');
     if (end === 'the removal of the player') return;
     await expect.poll(() => fontSize('.lectern-block p')).toBe(size);
     expect(await button('Contents').isVisible()).toBe(true);

@@ -24,7 +24,7 @@ beforeAll(async () => {
   ({ organization } = await buildOrganization(api));
 });
 
-const picture = Buffer.from('a picture');
+const picture = Buffer.from('GIF89a\u0001\u0000\u0001\u0000\u0000\u0000\u0000, a picture', 'latin1');
 
 /** A lesson with a published version and a draft of the next one, which has a picture. */
 async function buildLesson(): Promise<{ published: LessonVersion; draft: LessonVersion; mediaId: string }> {
