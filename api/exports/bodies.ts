@@ -56,6 +56,9 @@ const packageBody = z
       passMark: z.number().nullable().meta({ description: 'In percent; null if the score decides nothing.' }),
       completion: z.enum(completionRules).meta({ description: 'When a learner completes the lesson.' }),
       reportsFailure: z.boolean().meta({ description: 'Whether a missed pass mark is reported.' }),
+      declaresPassMark: z
+        .boolean()
+        .meta({ description: 'Whether the manifest of SCORM 1.2 has the pass mark, too.' }),
       keepAliveMinutes: count
         .nullable()
         .meta({ description: 'Minutes between commits without a change; null for none.' }),

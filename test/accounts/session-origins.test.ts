@@ -52,9 +52,10 @@ describe('a log-in or log-out', () => {
 
 test('behind HTTPS the cookie is host-only and Secure, whatever the proxy sends', async () => {
   const cookies = (await logIn(api.url, account.user)).headers.getSetCookie();
-  expect(cookies).toHaveLength(2);
+  // The session, the browser, and a signature of each.
+  expect(cookies).toHaveLength(4);
   for (const cookie of cookies) {
-    expect(cookie).toMatch(/^__Host-lectern(\.sig)?=[\w-]+; path=\/; expires=/);
+    expect(cookie).toMatch(/^__Host-lectern(-browser)?(\.sig)?=[\w.-]+; path=\/; expires=/);
     expect(cookie).toMatch(/; samesite=lax; secure; httponly$/);
     expect(cookie).not.toContain('domain');
   }
@@ -63,9 +64,12 @@ test('behind HTTPS the cookie is host-only and Secure, whatever the proxy sends'
 test('over http the cookie has another name and is not Secure, but HttpOnly and SameSite=Lax', async () => {
   const plain = await api.startApi({ PUBLIC_URL: '' });
   const cookies = (await logIn(plain, account.user)).headers.getSetCookie();
-  expect(cookies).toHaveLength(2);
+  // The session, the browser, and a signature of each.
+  expect(cookies).toHaveLength(4);
   for (const cookie of cookies) {
-    expect(cookie).toMatch(/^lectern(\.sig)?=[\w-]+; path=\/; expires=[^;]+; samesite=lax; httponly$/);
+    expect(cookie).toMatch(
+      /^lectern(-browser)?(\.sig)?=[\w.-]+; path=\/; expires=[^;]+; samesite=lax; httponly$/,
+    );
   }
 });
 

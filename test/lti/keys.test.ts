@@ -48,6 +48,7 @@ describe("Lectern's signing keys", () => {
   test('a process that runs for half a year rotates keys without interruption', async () => {
     const clock = { days: 0 };
     const keys = startProcess(clock);
+    await signerOf(keys);
     const platform = { kids: await kidsOf(keys) };
     const signers = new Map<string, number>();
     for (; clock.days < 185; clock.days += 1) {

@@ -67,7 +67,6 @@ describe('a lesson with a cover', () => {
   });
 
   it.each([
-    [{ image: 'https://example.org/a.png' }, 'image'],
     [{ objectives: Array(21).fill('Learn') }, 'objectives'],
     [{ text: 'x'.repeat(2001) }, 'text'],
     ['text', 'cover'],

@@ -39,7 +39,7 @@ async function answer(props: object, given: unknown) {
 
 test('a choice with a huge id is left out, and stops no event', async () => {
   const choices = [
-    { id: 'x'.repeat(7_000_000), html: 'large' },
+    { id: 'x'.repeat(1_900_000), html: 'large' },
     { id: 'b', html: 'right' },
   ];
   const { object } = await answer({ choices }, ['b']);

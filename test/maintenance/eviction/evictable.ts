@@ -52,6 +52,7 @@ export function useEviction(settings: Record<string, string> | (() => Record<str
   beforeEach(async () => {
     await rm(join(harness.config.storeDir, 'v1'), { recursive: true, force: true });
     await harness.db.exportRecords.deleteMany({});
+    await harness.db.installations.deleteMany({});
     lab.worker = await joinStore(harness);
     const keys = await lab.worker.redis.keys(lab.key('files:*'));
     await lab.worker.redis.del(lab.key('sweep:turn'), ...keys);

@@ -160,7 +160,7 @@ test('an organization whose media change at each download fills its own share, a
   await ageStore(lab.harness, lab.worker.redis, 0);
   await ageStore(lab.harness, lab.worker.redis, 5);
   // Each archive also has about 70 kB of widgets.
-  const maxBytes = 400 * KB;
+  const maxBytes = 460 * KB;
   await evictorOf(lab.harness, lab.worker, { maxBytes }).keepLimits();
 
   const left = await lab.harness.store.archives.open(honest.key);
