@@ -49,7 +49,7 @@ const drip: Behavior = (_request, response) => {
 
 test.each<[string, Behavior, Partial<Delivery['attempts'][number]>, string]>([
   ['a redirect', redirectTo('http://169.254.169.254/'), { status: 302 }, 'pending'],
-  ['an endless body', stream(), { status: 200, error: null, response: '' }, 'delivered'],
+  ['an endless body', stream(), { status: 200, error: null }, 'delivered'],
   ['a dripping body', drip, { status: 200, error: null }, 'delivered'],
   ['a reset', reset(), { status: null, response: null }, 'pending'],
 ])('%s costs little: one request, and bounded time and memory', async (name, behavior, attempt, status) => {
