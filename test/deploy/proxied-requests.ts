@@ -1,13 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { ask } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
-import { buildPackage, buildVersion, exportPath } from '../support/factories.ts';
+import { buildPackage, buildVersion, exportPath, unknownBytes } from '../support/factories.ts';
 import type { Api } from '../support/use.ts';
 
 /** Publishes a lesson, and downloads its archive without the proxy. */
 export async function exportArchive(api: Api) {
-  const media = [{ bytes: randomBytes(300_000) }];
+  const media = [{ bytes: unknownBytes(300_000) }];
   const version = await buildVersion(api, api.organization, (await buildPackage({ media })).path);
   const path = exportPath(version);
   const whole = await ask(api.url + path, { headers: api.headers });

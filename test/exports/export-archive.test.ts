@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
@@ -7,14 +7,14 @@ import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
 import { releaseWidget } from '../../shared/widgets/releases.ts';
 import type { Answer } from '../support/answers.ts';
-import { buildPackage, buildVersion } from '../support/factories.ts';
+import { buildPackage, buildVersion, unknownBytes } from '../support/factories.ts';
 import { takeApart } from './exports.ts';
 import type { Export } from './exports.ts';
 import { useExportLab } from './lab.ts';
 
-const uploaded = { id: 'aaaaaaaa-0000-4000-8000-000000000001', bytes: randomBytes(70_000) };
-const external = { id: '00000000-0000-4000-8000-000000000002', bytes: randomBytes(3_000) };
-const unused = { id: 'bbbbbbbb-0000-4000-8000-000000000003', bytes: randomBytes(10) };
+const uploaded = { id: 'aaaaaaaa-0000-4000-8000-000000000001', bytes: unknownBytes(70_000) };
+const external = { id: '00000000-0000-4000-8000-000000000002', bytes: unknownBytes(3_000) };
+const unused = { id: 'bbbbbbbb-0000-4000-8000-000000000003', bytes: unknownBytes(10) };
 const credit = {
   text: 'A. Painter',
   url: 'https://example.org/a',

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -12,6 +12,7 @@ import { useStarted } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { useExportLab } from './lab.ts';
 import { openQueue } from './open-queue.ts';
+import { unknownBytes } from '../support/factories.ts';
 
 const lab = useExportLab();
 const queue = useStarted(
@@ -41,11 +42,11 @@ test('an archive that is not ready in time gets 500, its job continues, and the 
 
 test('a failed build gets 500 without another run until the backoff ends, then it is retried', async () => {
   onTestFinished(await lab.harness.startWorker());
-  const bytes = randomBytes(1000);
+  const bytes = unknownBytes(1000);
   const version = await lab.build(bytes);
   // The disk returns different bytes than were written.
   const path = await pathOf(digestOf(bytes).sha256);
-  await writeFile(path, randomBytes(1000));
+  await writeFile(path, unknownBytes(1000));
 
   const settings = { url: 'https://receiver.invalid/', types: ['export.failed' as const], description: '' };
   const { organizationId, _id: versionId } = version;

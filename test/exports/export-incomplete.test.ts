@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { cp, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -10,6 +9,7 @@ import { answer as status, file } from '../support/origin.ts';
 import { useStarted } from '../support/use.ts';
 import { useExportLab } from './lab.ts';
 import { openQueue } from './open-queue.ts';
+import { unknownBytes } from '../support/factories.ts';
 
 /* Archives that lack files, and hosts whose clocks or stores differ. */
 
@@ -36,7 +36,7 @@ async function passSeconds(version: LessonVersion, seconds: number): Promise<voi
 test('rebuilds of an export that stays incomplete back off until it is complete', async () => {
   await startWorker();
   lab.origin.script('/changing', (request, response) =>
-    file(randomBytes(100), { contentType: 'image/png' })(request, response),
+    file(unknownBytes(100), { contentType: 'image/png' })(request, response),
   );
   const version = await build('/changing', '/dead');
   await lab.get(version);
@@ -49,7 +49,7 @@ test('rebuilds of an export that stays incomplete back off until it is complete'
   // Retries follow after one minute, two more and four more, not every minute.
   expect(builds).toEqual([1, 1, 2, 2, 3, 3, 4]);
 
-  lab.origin.serve('/dead', randomBytes(100), { contentType: 'image/png' });
+  lab.origin.serve('/dead', unknownBytes(100), { contentType: 'image/png' });
   await passSeconds(version, 3_600);
   await lab.get(version);
   const { key } = exportJobOf(version);

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
@@ -13,7 +13,13 @@ import { startWorker } from '../../worker/start.ts';
 import { takeApart } from '../exports/exports.ts';
 import { ask } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
-import { buildOrganization, buildPackage, buildVersion, exportPath } from '../support/factories.ts';
+import {
+  buildOrganization,
+  buildPackage,
+  buildVersion,
+  exportPath,
+  unknownBytes,
+} from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
 import { file, startOrigin } from '../support/origin.ts';
@@ -126,7 +132,7 @@ async function publishLesson(
   sizes: number[],
 ): Promise<PublishedLesson> {
   const ids = sizes.map(() => randomUUID()).sort();
-  const files = ids.map((id, index) => ({ id, path: `/${id}`, bytes: randomBytes(sizes[index] ?? 0) }));
+  const files = ids.map((id, index) => ({ id, path: `/${id}`, bytes: unknownBytes(sizes[index] ?? 0) }));
   for (const { path, bytes } of files) origin.serve(path, bytes);
   const type = { mimeType: 'application/pdf', extension: 'pdf' };
   const media = files.map(({ id, path }) => ({ id, sourceUrl: origin.url(path), ...type }));

@@ -27,7 +27,7 @@ describe.skipIf(s3Server === null)(`machines that share only ${s3Name}`, () => {
     const machines = folders.map((folder) => ({ LECTERN_DATA_DIR: folder }));
     const [api, other] = [await fleet.startApi(machines[0]), await fleet.startApi(machines[1])];
     await fleet.startWorker(machines[2]);
-    const lesson = await fleet.publish([300 * kB, 1, 12_000 * kB]);
+    const lesson = await fleet.publish([300 * kB, 8, 12_000 * kB]);
 
     const asked = Promise.all([fleet.request(api, lesson), fleet.request(other, lesson)]);
     // The first part of the archive or of a media file is being uploaded.

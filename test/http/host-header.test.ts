@@ -60,7 +60,7 @@ test.each([
   ['[::1]:3000', 'http://[::1]:3000'],
 ])('links and policies name the Host %s by its serialized origin %s', async (host, origin) => {
   const frame = await get(direct, framePath, [`Host: ${host}`]);
-  expect(headerOf(frame, 'Content-Security-Policy')).toContain(`script-src 'self' ${origin} 'sha256-`);
+  expect(headerOf(frame, 'Content-Security-Policy')).toContain(`script-src 'self' ${origin} blob: 'sha256-`);
   const described = await get(
     direct,
     `/oembed?url=${encodeURIComponent(`${origin}/embed/${'0'.repeat(8)}-0000-4000-8000-${'0'.repeat(12)}`)}`,
@@ -76,7 +76,7 @@ test('a trusted proxy forwards host and scheme', async () => {
   const forwarded = ['Host: api:3000', 'X-Forwarded-Host: lessons.example', 'X-Forwarded-Proto: HTTPS'];
   const answer = await get(proxied, framePath, forwarded);
   expect(headerOf(answer, 'Content-Security-Policy')).toContain(
-    "script-src 'self' https://lessons.example 'sha256-",
+    "script-src 'self' https://lessons.example blob: 'sha256-",
   );
 });
 
@@ -84,7 +84,7 @@ test('with PUBLIC_URL, the request does not influence URLs, and characters that 
   const answer = await get(named, framePath, ['Host: evil.example', 'X-Forwarded-Host: evil.example']);
   const policy = headerOf(answer, 'Content-Security-Policy');
   expect(policy).not.toContain('evil.example');
-  expect(policy).toContain("script-src 'self' https://lessons.example 'sha256-");
+  expect(policy).toContain("script-src 'self' https://lessons.example blob: 'sha256-");
   expect(policy).toContain('connect-src https://lessons.example/a%3Bb%2Cc/content/ https://lessons.example/');
   expect(headerOf(answer, 'Cache-Control')).toBe('public, max-age=3600');
 });

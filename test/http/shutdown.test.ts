@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { get } from 'node:http';
 import type { IncomingMessage } from 'node:http';
@@ -17,6 +16,7 @@ import { waitFor } from '../support/wait-for.ts';
 import { ask, expectFailure, internalError } from '../support/answers.ts';
 import { startApiProcess } from '../support/api-process.ts';
 import { viewQueue } from '../exports/open-queue.ts';
+import { unknownBytes } from '../support/factories.ts';
 
 async function start() {
   const harness = await startHarness();
@@ -57,7 +57,7 @@ test('graceful shutdown finishes downloads in progress', async () => {
   const { harness, api } = await start();
   const { organization, headers } = await buildOrganization(harness);
   // More than any socket buffers, so that the API has to keep sending after the shutdown signal.
-  const { path } = await buildPackage({ media: [{ bytes: randomBytes(24 * 1024 ** 2) }] });
+  const { path } = await buildPackage({ media: [{ bytes: unknownBytes(24 * 1024 ** 2) }] });
   const version = await buildVersion(harness, organization, path);
   const endWorker = await harness.startWorker();
   const whole = await ask(api.url + exportPath(version), { headers });

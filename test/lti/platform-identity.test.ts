@@ -108,7 +108,7 @@ describe('a platform cannot borrow the identity of another', () => {
     const [, payload = ''] = (requested.fields.id_token ?? '').split('.');
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>;
     const { data } = claims[claim.deepLinkingSettings] as { data: string };
-    const selection = { deploymentId: tool.deploymentIds[0] ?? '', data };
+    const selection = { deploymentId: tool.deploymentIds[0] ?? '', data: JSON.stringify(data) };
     const deliver = async (as: LtiPlatform) => {
       const jwt = await deepLinkingResponse({ keys: keys() }, as, selection, [], lectern);
       const body = new URLSearchParams({ JWT: jwt });

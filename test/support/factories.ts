@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { inject } from 'vitest';
@@ -51,6 +51,11 @@ export interface BuiltPackage {
   versionId: string;
   /** In the given order. */
   mediaIds: string[];
+}
+
+/** Returns random bytes of no known type, which pass as any: a test of random ones fails once in a thousand runs. */
+export function unknownBytes(size: number): Buffer {
+  return randomBytes(size).fill(1, 0, Math.min(size, 8));
 }
 
 /**

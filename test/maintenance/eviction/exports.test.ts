@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { exportJobOf } from '../../../shared/exports/jobs.ts';
 import { createDownloader } from '../../../shared/media/downloads/downloader.ts';
@@ -23,6 +23,7 @@ import { useOrigin } from '../../support/use.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { ageStore, bytesIn, evictorOf, joinStore, KB, useEviction } from './evictable.ts';
 import type { StoreClient } from './evictable.ts';
+import { unknownBytes } from '../../support/factories.ts';
 
 const origin = useOrigin();
 const lab = useEviction(() => ({ LECTERN_ALLOWED_PRIVATE_HOSTS: origin.host }));
@@ -139,8 +140,8 @@ async function isPinned({ redis, coordination }: StoreClient, picture: Buffer): 
 
 test('an organization whose media change at each download fills its own share, and evicts no other archive', async () => {
   const picture = { contentType: 'image/png' };
-  origin.serve('/steady', randomBytes(30 * KB), picture);
-  origin.script('/changing', (...exchange) => file(randomBytes(30 * KB), picture)(...exchange));
+  origin.serve('/steady', unknownBytes(30 * KB), picture);
+  origin.script('/changing', (...exchange) => file(unknownBytes(30 * KB), picture)(...exchange));
   const build = async (...paths: string[]) => {
     const owner = await buildOrganization(lab.harness);
     const { version } = await publish(paths, owner);
@@ -176,7 +177,7 @@ test('renewed manifests and links do not keep a store above its limit, and evict
     const owner = await buildOrganization(lab.harness);
     const lessons: Lesson[] = [];
     for (const path of paths) {
-      origin.serve(path, randomBytes(200 * KB), { contentType: 'image/png' });
+      origin.serve(path, unknownBytes(200 * KB), { contentType: 'image/png' });
       lessons.push(await publish([path], owner));
     }
     /** Renews manifests and links; returns the signed URLs of the media. */

@@ -106,8 +106,10 @@ describe('in a frame of a fixed height, Start and Next are in view, and all of a
     [1000, 640],
     [1280, 720],
   ])('%i × %i pixels', async (width, height) => {
-    const src = (learnerId: string) =>
-      `${lab.api.url}/embed/${version.lessonId}?token=${buildLearnerToken(version, { learnerId })}`;
+    const src = (name: string) => {
+      const token = buildLearnerToken(version, { learnerId: `${name}-${width}` });
+      return `${lab.api.url}/embed/${version.lessonId}?token=${token}`;
+    };
     const page = await lab.browser.newPage({ viewport: { width: 1300, height: 3 * height + 100 } });
     await page.goto(lab.hostOrigin);
     const size = `width="${width}" height="${height}" style="display: block; border: 0"`;
