@@ -3,6 +3,7 @@ import { element, hintWhenWide } from './dom.ts';
 import { holdFormula, isMathml, keepFormulaStyles } from './formulas.ts';
 import { isPlayable } from './media-url.ts';
 import { text } from './props.ts';
+import { isolateParts, leadToPart } from './text-parts.ts';
 import type { WidgetContext } from './widget.ts';
 import { message } from '../shared/i18n/message.ts';
 import { parseUrl } from '../shared/platform/parse-url.ts';
@@ -88,8 +89,8 @@ const keptStyles = [
 ];
 
 /**
- * Sanitizes an author's HTML. It resolves media references, makes links open outside the lesson, and makes wide tables
- * scroll. MathML and inline SVG stay. In plain text, a blank line starts a paragraph.
+ * Sanitizes an author's HTML. It resolves media references, makes links open outside the lesson, keeps ids apart from
+ * those of other texts, and makes wide tables scroll. MathML and inline SVG stay. In plain text, a blank line starts a paragraph.
  *
  * The result is nodes, not a string: mutation attacks rely on parsing sanitized HTML a second time. The nodes belong to
  * an inert document until they are appended, so nothing loads before its URL is resolved.
@@ -101,6 +102,7 @@ export function safeHtml(source: unknown, context: WidgetContext): DocumentFragm
   if (!otherMarkup.test(html)) return structuredText(html);
   const fragment = sanitized(html);
   const painted = paintAttributes.map((name) => `[${name}]`).join();
+  isolateParts(fragment);
   for (const node of fragment.querySelectorAll('[class]')) removePlayerClasses(node);
   for (const node of fragment.querySelectorAll('[style]')) keepHarmlessStyles(node);
   for (const node of fragment.querySelectorAll(painted)) removeUnsafePaint(node);
@@ -165,6 +167,8 @@ function sanitized(html: string): DocumentFragment {
       ADD_ATTR: ['form'],
       // A formula's source, which would otherwise appear as text beside the formula.
       ADD_FORBID_CONTENTS: ['annotation', 'annotation-xml'],
+      // Ids such as `title`, which it would otherwise remove, get a prefix.
+      SANITIZE_NAMED_PROPS: true,
       ALLOWED_URI_REGEXP: allowedUri,
     });
     hasRules = true;
@@ -273,6 +277,7 @@ function openOutside(link: Element, context: WidgetContext): void {
   link.removeAttribute('xlink:href');
   if (old !== null && !link.hasAttribute('href')) link.setAttribute('href', old);
   const href = link.getAttribute('href')?.trim() ?? '';
+  if (href.startsWith('#')) leadToPart(link);
   if (!href || href.startsWith('#')) return;
   const url = linkUrl(href, context);
   if (url === undefined) {

@@ -280,6 +280,85 @@ describe("authors' HTML", () => {
     );
   });
 
+  it.each<[what: string, link: string, note: string]>([
+    ['an id', '<a href="#fn1">1</a>', '<p id="fn1">note</p>'],
+    ['an id that percent-encoding spells', '<a href="#%E6%B3%A81">1</a>', '<p id="注1">note</p>'],
+    ['an id that is a property of documents', '<a href="#title">1</a>', '<h3 id="title">note</h3>'],
+    ['an id with the prefix of GitHub', '<a href="#fn-1">1</a>', '<p id="user-content-fn-1">note</p>'],
+    ['an old anchor', '<a href="#fn1">1</a>', '<p><a name="fn1"></a>note</p>'],
+    [
+      'a part of a closed panel',
+      '<a href="#fn1">1</a>',
+      '<details><summary>s</summary><p id="fn1">note</p></details>',
+    ],
+    [
+      'a part of a drawing',
+      '<a href="#p">1</a>',
+      '<svg width="9" height="9"><g id="p"><text>note</text></g></svg>',
+    ],
+  ])(
+    'links within texts lead to %s of their own text, which several texts have',
+    async (_what, link, note) => {
+      await view.show(['a', 'b', 'c'].map(() => text(`<p>Text ${link}</p>${note}`)));
+      await page.getByRole('link').nth(1).click();
+      const target = await page.evaluate(`(() => {
+      const { activeElement: target } = document;
+      return [[...document.querySelectorAll('.lectern-rich')].findIndex((text) => text.contains(target)),
+        target.matches('p, h3, a, g') && target.checkVisibility(), location.hash];
+    })()`);
+      expect(target).toEqual([1, true, '']);
+    },
+  );
+
+  it('links lead to the nearest text with the part if their own has none, and back from there', async () => {
+    const reference = '<p>Fact<sup><a id="ref1" href="#fn1">1</a></sup></p>';
+    const notes = (name: string) => `<ol><li id="fn1">${name} <a href="#ref1">back</a></li></ol>`;
+    const column = (name: string) => [
+      text(reference),
+      {
+        type: 'Tabs',
+        props: {
+          tabs: ['A', 'Notes'].map((title) => ({ title, body: [text(title === 'A' ? 'a' : notes(name))] })),
+        },
+      },
+    ];
+    await view.show([{ type: 'Columns', props: { columns: [column('first'), column('second')] } }]);
+    const references = page.getByRole('link', { name: '1' });
+    await references.nth(1).press('Enter');
+    expect(await page.evaluate('document.activeElement.textContent')).toContain('second');
+    await page.getByText('back').nth(1).press('Enter');
+    expect(
+      await page.evaluate(`[...document.querySelectorAll('sup a')].indexOf(document.activeElement)`),
+    ).toBe(1);
+  });
+
+  it('parts of drawings, tables and panels belong to their own text, whose names other texts also have', async () => {
+    const html = (
+      color: string,
+    ) => `<svg width="40" height="40"><linearGradient id="g"><stop stop-color="${color}"/></linearGradient>
+      <linearGradient id="h" href="#g"/><rect width="40" height="40" fill="url(#h)"/><rect id="r" width="1" fill="url('#g') red"/></svg>
+      <img src="media:${media}" alt="a" usemap="#m"><map name="m"><area href="#t" alt="b" shape="default"></map>
+      <table aria-describedby="t other"><tr><th id="t">h</th><td headers="t">d</td></tr></table>
+      <details name="d" open><summary>s</summary>x</details>`;
+    await view.show([text(html('#ff0000')), text(html('#0000ff'))]);
+    const owners = await page.evaluate(`[...document.querySelectorAll('.lectern-rich')].map((own) => {
+      const has = (id) => own.contains(document.getElementById(id));
+      const partOf = (selector, name, pattern) => has(pattern.exec(own.querySelector(selector).getAttribute(name))[1]);
+      return [
+        partOf('linearGradient[href]', 'href', /^#(.*)$/),
+        partOf('rect', 'fill', /^url\\(#([^)]*)\\)$/),
+        partOf('#' + CSS.escape(own.querySelector('[id$=-r]').id), 'fill', /^url\\('#([^)]*)'\\) red$/),
+        partOf('table', 'aria-describedby', /^(\\S+) other$/),
+        partOf('td', 'headers', /^(.*)$/),
+        own.querySelector('map').name === own.querySelector('img').useMap.slice(1),
+        own.querySelector('details').open,
+      ];
+    })`);
+    expect(owners).toEqual([Array(7).fill(true), Array(7).fill(true)]);
+    const maps = page.locator('map');
+    expect(await maps.nth(0).getAttribute('name')).not.toBe(await maps.nth(1).getAttribute('name'));
+  });
+
   it('cannot use classes of the player, whose drawer and dialogs cover the page', async () => {
     const html = '<p class="lectern-drawer own lectern-skip">text</p>';
     await view.show([text(html)]);
