@@ -72,4 +72,6 @@ export interface WidgetCode {
   js: string;
   /** Its stylesheet; null without one. */
   css: string | null;
+  /** A Content-Security-Policy for its frame, which also has the page's. */
+  policy?: string;
 }

@@ -2,7 +2,7 @@ import type { LessonEvent, LessonHandle, LessonOptions } from '../lesson/options
 import type { LessonState } from '../lesson/state.ts';
 import { linkedStep, pageTitle, stepHistory } from '../step-history.ts';
 import { pageHost } from './page-host.ts';
-import { inlineMedia, inlineWidgets, ownFiles } from './inline-files.ts';
+import { confinePage, inlineMedia, inlineWidgets, ownFiles } from './inline-files.ts';
 import type { InlineFiles } from './inline-files.ts';
 import { browserProgress, noProgress, progressKey } from './stored-progress.ts';
 
@@ -33,6 +33,7 @@ if (container !== null && 'Lectern' in globalThis) play(container);
 function play(element: HTMLElement): void {
   const lesson = readJson('lectern-lesson-json');
   const { versionId, ...files } = readJson('lectern-archive-json') as { versionId: string } & InlineFiles;
+  confinePage();
   const host = pageHost(element);
   const lessonId = String((lesson as { lesson: { id: unknown } }).lesson.id);
   const progress =

@@ -15,9 +15,13 @@ export interface InlineFiles {
   logo?: { src: string; alt: string };
 }
 
-/** Returns a source of the page's widgets. */
+/** Returns a source of the page's widgets. Their frames may fetch files of the folder only, even if the page may more. */
 export function inlineWidgets(widgets: InlineFiles['widgets']): WidgetSource {
-  return (type) => Promise.resolve((Object.hasOwn(widgets, type) ? widgets[type] : undefined) ?? null);
+  const policy = `connect-src ${folderSource()} data: blob:`;
+  return (type) => {
+    const code = Object.hasOwn(widgets, type) ? widgets[type] : undefined;
+    return Promise.resolve(code ? { ...code, policy } : null);
+  };
 }
 
 /** Returns a function that replaces files of the page, because a page from a folder cannot read files. */
@@ -34,20 +38,44 @@ export function inlineMedia({ captions, media }: InlineFiles): (src: string) => 
 }
 
 /**
- * Lets the page load pictures, sound and fonts only from its own folder, and returns a function that resolves media
- * within it: an archive contacts no host, whatever its lesson says.
+ * Narrows the page's policy to its own folder, which is unknown when the page is made: an archive contacts no host,
+ * whatever its lesson says.
+ *
+ * @param connect the only sources from which scripts may fetch; by default those of the page's policy
  */
+export function confinePage(connect?: string): void {
+  const found = document.querySelector('meta[http-equiv="Content-Security-Policy" i]');
+  const policy = (found?.getAttribute('content') ?? '').replaceAll("'self' file:", folderSource());
+  const content =
+    connect === undefined
+      ? policy
+      : policy.replace(/connect-src [^;]*/, `connect-src ${connect} data: blob:`);
+  document.head.append(element('meta', { 'http-equiv': 'Content-Security-Policy', content }));
+}
+
+/** Returns the source of files in the page's folder. */
+export function folderSource(): string {
+  return sourceOf(folder());
+}
+
+/** Returns the source of a URL without its query; one that ends with a slash includes all below it. */
+export function sourceOf({ protocol, host, pathname }: URL): string {
+  // Policies allow fewer characters in a path than URLs, and a source needs a host.
+  const path = pathname.replace(/[^\w.~/%:@!$&()*+=-]/g, encodeURIComponent).replaceAll("'", '%27');
+  return `${protocol}//${host || '*'}${path}`;
+}
+
+function folder(): URL {
+  return new URL('.', document.baseURI);
+}
+
+/** Returns a function that resolves media within the page's folder. */
 export function ownFiles(resolve: (src: string) => string): (src: string) => string {
-  const folder = new URL('.', document.baseURI);
-  // A source of the policy needs a host, and may not contain the separators of directives.
-  const path = folder.pathname.replaceAll(';', '%3B').replaceAll(',', '%2C');
-  const source = `${folder.protocol}//${folder.host || '*'}${path} data: blob:`;
-  const policy = `img-src ${source}; media-src ${source}; font-src ${source}`;
-  document.head.append(element('meta', { 'http-equiv': 'Content-Security-Policy', content: policy }));
+  const own = folder();
   return (src) => {
     const url = resolve(src);
     if (/^(?:blob|data):/i.test(url)) return url;
     // No element loads this scheme.
-    return parseUrl(url, folder)?.href.startsWith(folder.href) ? url : `outside:${url}`;
+    return parseUrl(url, own)?.href.startsWith(own.href) ? url : `outside:${url}`;
   };
 }

@@ -47,6 +47,11 @@ export interface MountedFrame extends MountedWidget {
  * the page with its cookies nor other widgets, and answers only for its own block.
  */
 export function framedWidget(type: string, code: WidgetCode, language: string): FramedWidget {
+  const { policy } = code;
+  const head =
+    policy === undefined
+      ? ''
+      : element('meta', { 'http-equiv': 'Content-Security-Policy', content: policy }).outerHTML;
   return {
     open(host) {
       const iframe = element('iframe', {
@@ -56,7 +61,7 @@ export function framedWidget(type: string, code: WidgetCode, language: string): 
         referrerpolicy: 'no-referrer',
         title: message(language, 'lesson.widgetFrame'),
         hidden: true,
-        srcdoc: `<!doctype html><meta charset="utf-8"><body>${element('script', {}, widgetFrameScript).outerHTML}`,
+        srcdoc: `<!doctype html><meta charset="utf-8">${head}<body>${element('script', {}, widgetFrameScript).outerHTML}`,
       });
       const { port1: port, port2 } = new MessageChannel();
       const loaded = new Promise<Widget>((resolve, reject) => {

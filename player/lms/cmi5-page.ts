@@ -1,6 +1,11 @@
+import { parseUrl } from '../../shared/platform/parse-url.ts';
+import { sourceOf } from '../archive-page/inline-files.ts';
+import { readLaunch } from './cmi5-launch.ts';
 import { beginCmi5 } from './cmi5-session.ts';
 import { playPackage } from './package-page.ts';
 
 /* The script of a cmi5 package's page. */
 
-void playPackage(beginCmi5);
+const { endpoint = '', fetchUrl = '' } = readLaunch(location.search) ?? {};
+const servers = [endpoint, fetchUrl].map((url) => parseUrl(url)).filter((url) => url !== null);
+void playPackage(beginCmi5, servers.map(sourceOf));

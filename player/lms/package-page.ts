@@ -3,7 +3,13 @@ import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
 import { lessonMapOf } from '../../shared/lms/lesson-map.ts';
 import type { LessonMap } from '../../shared/lms/lesson-map.ts';
 import type { PackageOptions } from '../../shared/lms/package-options.ts';
-import { inlineMedia, inlineWidgets, ownFiles } from '../archive-page/inline-files.ts';
+import {
+  confinePage,
+  folderSource,
+  inlineMedia,
+  inlineWidgets,
+  ownFiles,
+} from '../archive-page/inline-files.ts';
 import type { InlineFiles } from '../archive-page/inline-files.ts';
 import { browserProgress, progressKey } from '../archive-page/stored-progress.ts';
 import { element } from '../dom.ts';
@@ -36,11 +42,17 @@ export interface PageParts extends PackageSettings {
 /** Connects to the platform; null if there is none. */
 export type Connect = (parts: PageParts, events: TrackerEvents) => Tracker | null | Promise<Tracker | null>;
 
-/** Plays the lesson of the page. @param connect called once */
-export async function playPackage(connect: Connect): Promise<void> {
+/**
+ * Plays the lesson of the page.
+ *
+ * @param connect called once
+ * @param servers the sources to which it sends
+ */
+export async function playPackage(connect: Connect, servers: readonly string[] = []): Promise<void> {
   const container = document.getElementById('lectern-lesson');
   // In browsers that cannot run the player, the page's notes stay.
   if (container === null || !('Lectern' in globalThis)) return;
+  confinePage([folderSource(), ...servers].join(' '));
   const lesson = readJson('lectern-lesson-json') as LessonContent;
   const { versionId, ...files } = readJson('lectern-archive-json') as { versionId: string } & InlineFiles;
   const settings = readJson('lectern-package-json') as PackageSettings;

@@ -10,7 +10,7 @@ import { buildVersion } from '../support/factories.ts';
 import { useBrowser } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { verbOf } from './cmi5-rules.ts';
-import { answerStep, goOn, heading, playToEnd, stateOn } from './learner.ts';
+import { answerStep, goOn, heading, playToEnd, reachableFrom, stateOn } from './learner.ts';
 import { buildQuiz, hostileTitles, questions, sections } from './lessons.ts';
 import { startCmi5Platform } from './lrs.ts';
 import { cmi5Faults } from './own-schemas.ts';
@@ -158,6 +158,18 @@ test('Exit ends the session after everything is stored, and returns to the platf
   expect(definedVerbs(platform, registration)).toEqual([['initialized', 'terminated']]);
   // Platforms may reject the token after the end of the session, also for the state.
   expect(platform.writes.slice(-2)).toEqual(['state', 'statements']);
+});
+
+test('the page sends only to the store and the fetch URL of its launch', async () => {
+  const { launch } = await start();
+  const page = await launch();
+  const allowed = [
+    './manifest.json',
+    '/lrs/activities/state',
+    new URL(page.url()).searchParams.get('fetch') ?? '',
+  ];
+  const others = ['/lrs', '/return', '/fetch/', 'http://127.0.0.1:9/'];
+  expect(await reachableFrom(page, [...allowed, ...others])).toEqual(allowed);
 });
 
 test('a store that hides ETags keeps the state of every session', async () => {

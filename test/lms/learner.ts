@@ -80,3 +80,11 @@ export async function stateOn(place: Place): Promise<{ step: string | null; answ
     );
   return { step: await heading(place).textContent(), answers };
 }
+
+/** Returns which URLs, relative to the page, a script of the page can fetch. */
+export async function reachableFrom(page: Page, urls: readonly string[]): Promise<string[]> {
+  const reached = (url: string) =>
+    page.evaluate(`fetch(${JSON.stringify(url)}).then(() => true, () => false)`);
+  const results = await Promise.all(urls.map(reached));
+  return urls.filter((_, index) => results[index]);
+}

@@ -6,7 +6,7 @@ import { useExportLab } from '../exports/lab.ts';
 import { filesOf } from '../exports/exports.ts';
 import { buildVersion } from '../support/factories.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { answerStep, goOn, heading, playToEnd, stateOn } from './learner.ts';
+import { answerStep, goOn, heading, playToEnd, reachableFrom, stateOn } from './learner.ts';
 import type { Place } from './learner.ts';
 import { buildQuiz, sections } from './lessons.ts';
 import { startPlatform } from './platform.ts';
@@ -252,7 +252,7 @@ test.each([
   );
 });
 
-test('without a platform, the lesson plays with a notice, and the browser keeps the progress', async () => {
+test('without a platform, the lesson plays with a notice, contacts no host, and the browser keeps the progress', async () => {
   const platform = await startPlatform('1.2', await packageFiles('scorm12'));
   const context = await browser.newContext();
   onTestFinished(() => context.close());
@@ -260,6 +260,9 @@ test('without a platform, the lesson plays with a notice, and the browser keeps 
   const url = new URL('/package/index.html', platform.launchUrl('ann')).href;
   await page.goto(url);
   await page.getByText('isn’t connected to your learning platform').waitFor();
+  expect(await reachableFrom(page, ['./manifest.json', '/launch', 'http://127.0.0.1:9/'])).toEqual([
+    './manifest.json',
+  ]);
   await goOn(page);
   await answerStep(page);
   const left = await stateOn(page);

@@ -34,6 +34,8 @@ export interface PageScripts {
   scripts: readonly string[];
   /** The CSP source expression of the script in the frames of custom widgets. */
   widgetFrameSource: string;
+  /** More sources from which scripts may fetch until the page's script narrows them. */
+  connect?: string;
   /** The settings that the last script of a package reads from the page, as JSON. */
   settings?: object;
   /** Null for Lectern's own look. */
@@ -41,11 +43,11 @@ export interface PageScripts {
 }
 
 /**
- * The policy of pages that open from a server or a folder. Everything comes from the archive; the player narrows it to
- * the archive's folder. Only callbacks of integrators, and packages that report to a server, may use others. The frames
- * of custom widgets have the same policy.
+ * Returns the policy of pages that open from a server or a folder. Everything comes from the archive; the page's script
+ * narrows it to the archive's folder (`confinePage`), and for a package whose server is known only at its launch, to
+ * that server. The frames of custom widgets have the same policy.
  */
-const contentSecurityPolicy = (widgetFrameSource: string) =>
+const contentSecurityPolicy = ({ widgetFrameSource, connect = '' }: PageScripts) =>
   [
     "default-src 'none'",
     `script-src 'self' file: blob: ${widgetFrameSource}`,
@@ -53,7 +55,7 @@ const contentSecurityPolicy = (widgetFrameSource: string) =>
     "img-src 'self' file: data: blob:",
     "media-src 'self' file: data: blob:",
     "font-src 'self' file: data:",
-    "connect-src 'self' https: http: data: blob:",
+    `connect-src 'self'${connect} data: blob:`,
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
@@ -95,10 +97,8 @@ export async function* indexPage(page: IndexPage, scripts: PageScripts): AsyncGe
   for await (const text of pageTexts(page, scripts)) yield Buffer.from(text);
 }
 
-async function* pageTexts(
-  page: IndexPage,
-  { scripts, widgetFrameSource, settings, theme = null }: PageScripts,
-): AsyncGenerator<string> {
+async function* pageTexts(page: IndexPage, pageScripts: PageScripts): AsyncGenerator<string> {
+  const { scripts, settings, theme = null } = pageScripts;
   const { title, language: given } = page.lesson;
   const language = typeof given === 'string' && given !== '' ? given : 'en';
   const messageLanguage = supportedLanguage(language) === undefined ? 'en' : language;
@@ -107,7 +107,8 @@ async function* pageTexts(
 <html lang="${escapeHtml(language)}" dir="${textDirection(language)}"${schemeOf(theme)}>
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${contentSecurityPolicy(widgetFrameSource)}">
+<meta http-equiv="Content-Security-Policy" content="${contentSecurityPolicy(pageScripts)}">
+<meta http-equiv="x-dns-prefetch-control" content="off">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)}</title>

@@ -28,6 +28,8 @@ interface PackageFormat {
   maxStateCharacters: number;
   /** The script of the page. */
   page: string;
+  /** The sources of its server, which only the launch names. */
+  connect?: string;
   hasSchemas: boolean;
 }
 
@@ -39,7 +41,7 @@ const formats = {
   scorm2004: { ...scorm, name: 'SCORM 2004', manifest: scorm2004Manifest, maxStateCharacters: 64_000 },
   cmi5: {
     ...{ name: 'cmi5', manifestFile: 'cmi5.xml', manifest: cmi5Structure, hasSchemas: false },
-    ...{ page: 'cmi5-page.js' },
+    ...{ page: 'cmi5-page.js', connect: ' https: http:' },
     // A page that is closed can send 64 KiB.
     maxStateCharacters: 40_000,
   },
@@ -64,8 +66,9 @@ export async function lmsPackage(
     manifest: manifestTexts,
     maxStateCharacters,
     page,
+    connect,
     hasSchemas,
-  } = formats[format];
+  }: PackageFormat = formats[format];
   const options = optionsOfQuery(optionsQuery);
   const [, playerName = null, publicUrl = ''] = variant?.split(';') ?? [];
   const scripts = ['player.classic.js', page];
@@ -87,7 +90,7 @@ export async function lmsPackage(
       checkStateSize(stateSize, name);
       known = { version: parts.version, language: language ?? 'en', stateSize };
       const settings = { format, options, maxStateCharacters };
-      return [...generated, await indexFile(parts, { scripts, theme, settings }), parts.lesson];
+      return [...generated, await indexFile(parts, { scripts, theme, settings, connect }), parts.lesson];
     },
     async manifests(manifest, outcomes) {
       if (known === undefined) throw new Error('The files of the package are not known yet');
