@@ -8,7 +8,7 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', './test/support/totals-reporter.ts'],
     // Which Node.js Lectern needs is said by Lectern, not by Amazon's client.
-    env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
+    env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true', START_COMPILED: '1' },
     // For tests that hang. No test takes so long, not even while other programs keep all cores busy.
     testTimeout: 120_000,
     hookTimeout: 120_000,

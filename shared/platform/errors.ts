@@ -51,7 +51,7 @@ export interface LecternErrorOptions {
 
 /** An error with a code. Callers see its message if the status is below 500. */
 export class LecternError extends Error {
-  override readonly name = 'LecternError';
+  override readonly name: string = 'LecternError';
   readonly code: ErrorCode;
   readonly retryAfterSeconds: number | undefined;
   readonly publicMessage: string | undefined;

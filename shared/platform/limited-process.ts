@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess, StdioOptions } from 'node:child_process';
+import { LecternError } from './errors.ts';
 
 /** The limits of a child process that handles hostile content. */
 export interface ProcessLimits {
@@ -10,8 +11,12 @@ export interface ProcessLimits {
 }
 
 /** Reports content that a child process could not handle within its limits. Trying again would not help. */
-export class LimitExceeded extends Error {
+export class LimitExceeded extends LecternError {
   override readonly name = 'LimitExceeded';
+
+  constructor(message: string) {
+    super('INVALID_CONTENT', message);
+  }
 }
 
 /**

@@ -69,15 +69,27 @@ export async function runTask<Part>(
 ): Promise<Part[]> {
   const own = byOrganization.get(organizationId) ?? pLimit(1);
   byOrganization.set(organizationId, own);
-  try {
-    return await own(() =>
-      all(() => {
-        signal?.throwIfAborted();
-        return runNow<Part>({ name, input }, what, signal);
-      }),
-    );
-  } finally {
+  const inTurn = own(() =>
+    all(() => {
+      signal?.throwIfAborted();
+      return runNow<Part>({ name, input }, what, signal);
+    }),
+  ).finally(() => {
     if (own.activeCount + own.pendingCount === 0) byOrganization.delete(organizationId);
+  });
+  return signal === undefined ? inTurn : orAborted(inTurn, signal);
+}
+
+/** Waits for a promise until the signal is aborted. @throws the signal's reason */
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let stopListening: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stopListening = onAbort(signal, () => reject(signal.reason as Error));
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    stopListening?.();
   }
 }
 
@@ -90,11 +102,27 @@ function runNow<Part>(
   const parts: Part[] = [];
   let output = '';
   return new Promise<Part[]>((resolve, reject) => {
+    const onMessage = (message: Message<Part>) => {
+      if ('part' in message) parts.push(message.part);
+      else {
+        const isReusable = message.cpuMs < reusableCpuMs;
+        if ('error' in message) end(() => reject(errorOf(message.error)), isReusable);
+        else end(() => resolve(parts), isReusable);
+      }
+    };
+    const onOutput = (data: Buffer) => (output = (output + data.toString()).slice(-2_000));
+    const onError = (error: Error) => end(() => reject(error));
+    const onExit = (code: number | null, killedBy: NodeJS.Signals | null) =>
+      end(() => {
+        const error = errorOfEnd(what, code, killedBy);
+        if (!(error instanceof LimitExceeded)) error.message += output === '' ? '' : `: ${output}`;
+        reject(error);
+      });
     const end = (settle: () => void, isReusable = false) => {
       clearTimeout(timer);
       stopListening?.();
-      child.removeAllListeners('message').removeAllListeners('exit').removeAllListeners('error');
-      child.stderr?.removeAllListeners('data');
+      child.off('message', onMessage).off('error', onError).off('exit', onExit);
+      child.stderr?.off('data', onOutput);
       if (isReusable) keepIdle(child);
       else child.kill('SIGKILL');
       settle();
@@ -104,23 +132,8 @@ function runNow<Part>(
       timeoutMs,
     );
     const stopListening = signal && onAbort(signal, () => end(() => reject(signal.reason as Error)));
-    child.on('message', (message: Message<Part>) => {
-      if ('part' in message) parts.push(message.part);
-      else {
-        const isReusable = message.cpuMs < reusableCpuMs;
-        if ('error' in message) end(() => reject(errorOf(message.error)), isReusable);
-        else end(() => resolve(parts), isReusable);
-      }
-    });
-    child.stderr?.on('data', (data: Buffer) => (output = (output + data.toString()).slice(-2_000)));
-    child.once('error', (error) => end(() => reject(error)));
-    child.once('exit', (code, killedBy) =>
-      end(() => {
-        const error = errorOfEnd(what, code, killedBy);
-        if (!(error instanceof LimitExceeded)) error.message += output === '' ? '' : `: ${output}`;
-        reject(error);
-      }),
-    );
+    child.on('message', onMessage).on('error', onError).on('exit', onExit);
+    child.stderr?.on('data', onOutput);
     // A process that has just ended reports it by the event `exit`.
     child.send(task, (_error: Error | null) => undefined);
   });

@@ -17,6 +17,11 @@ const factsFactor = 4;
 /** How long a process does not try again to prepare a version that takes too much time or memory. */
 const failureTtlMs = 600_000;
 
+/** The preparations that are running, by version. */
+const running = new Map<string, Promise<boolean>>();
+
+const failures = new LRUCache<string, LimitExceeded>({ max: 1_000, ttl: failureTtlMs });
+
 /**
  * The lessons of versions, prepared for players and immutable, like the content. An import prepares them; after an upgrade
  * that changes their format, the first load does, in a child process. MongoDB stores them, and the memory of the process
@@ -26,9 +31,6 @@ export class PreparedLessons {
   readonly #db: Database;
   readonly #facts: LRUCache<string, { facts: LessonFacts; bytes: number }>;
   readonly #texts: LRUCache<string, GzipText, { versionId: string; kind: TextKind }>;
-  /** The preparations that are running, by version. */
-  readonly #running = new Map<string, Promise<boolean>>();
-  readonly #failures = new LRUCache<string, LimitExceeded>({ max: 1_000, ttl: failureTtlMs });
 
   /** @param maxBytes size of the cache in memory. */
   constructor(db: Database, maxBytes: number) {
@@ -86,28 +88,13 @@ export class PreparedLessons {
     if (kept !== null) return kept;
     // A client must not cause work with invented ids.
     if (isChunk(kind) && !(await this.#hasChunk(versionId, kind))) return undefined;
-    const isPrepared = await this.#prepare(versionId);
+    const isPrepared = await prepareOnce(this.#db, versionId);
     return isPrepared ? ((await find(this.#db, versionId, kind)) ?? undefined) : undefined;
   }
 
   async #hasChunk(versionId: string, kind: ChunkKind): Promise<boolean> {
     const { chunks = [] } = (await this.facts(versionId)) ?? {};
     return chunks.some(({ id }) => kind === `chunk-${id}`);
-  }
-
-  #prepare(versionId: string): Promise<boolean> {
-    const failure = this.#failures.get(versionId);
-    if (failure !== undefined) throw failure;
-    const running =
-      this.#running.get(versionId) ??
-      prepare(this.#db, versionId)
-        .catch((error: unknown) => {
-          if (error instanceof LimitExceeded) this.#failures.set(versionId, error);
-          throw error;
-        })
-        .finally(() => this.#running.delete(versionId));
-    this.#running.set(versionId, running);
-    return running;
   }
 }
 
@@ -125,8 +112,24 @@ function isChunk(kind: PreparedKind): kind is ChunkKind {
 export async function findContentUses(db: Database, versionId: string): Promise<ContentUses | null> {
   const text =
     (await findPrepared(db, versionId, 'uses')) ??
-    ((await prepare(db, versionId)) ? await findPrepared(db, versionId, 'uses') : null);
+    ((await prepareOnce(db, versionId)) ? await findPrepared(db, versionId, 'uses') : null);
   return text && (JSON.parse((await text.expand()).toString('utf8')) as ContentUses);
+}
+
+/** Prepares a version, unless a running call does, or a recent one found that it takes too much time or memory. */
+function prepareOnce(db: Database, versionId: string): Promise<boolean> {
+  const failure = failures.get(versionId);
+  if (failure !== undefined) throw failure;
+  const call =
+    running.get(versionId) ??
+    prepare(db, versionId)
+      .catch((error: unknown) => {
+        if (error instanceof LimitExceeded) failures.set(versionId, error);
+        throw error;
+      })
+      .finally(() => running.delete(versionId));
+  running.set(versionId, call);
+  return call;
 }
 
 /** Prepares a version and stores its texts. Returns false if the version has no content. */

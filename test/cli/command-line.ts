@@ -5,13 +5,13 @@ import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, inject, onTestFinished, vi } from 'vitest';
 import { run } from '../../cli/program.ts';
-import { compiled } from '../support/compiled.ts';
+import { entryPoint } from '../../shared/platform/paths.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { useHarness } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 /** The command that starts `lectern`, followed by its arguments. */
-export const lecternCommand: readonly string[] = [process.execPath, await compiled('cli/main')];
+export const lecternCommand: readonly string[] = [process.execPath, entryPoint('cli/main')];
 
 export interface Finished {
   code: number | null;

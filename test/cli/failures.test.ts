@@ -5,9 +5,9 @@ import mongoose from 'mongoose';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { findMongod } from '../../shared/embedded/find-mongod.ts';
 import { startMongod } from '../../shared/embedded/mongod.ts';
+import { entryPoint } from '../../shared/platform/paths.ts';
 import { errorIn, lecternCommand, lecternHere, startCommand } from './command-line.ts';
 import type { Environment } from './command-line.ts';
-import { compiled } from '../support/compiled.ts';
 import { temporaryFolder } from '../support/folders.ts';
 
 const noMongo = 'mongodb://me:hunter2@127.0.0.1:1/lectern';
@@ -153,7 +153,7 @@ test.each(['cli/main', 'api/main', 'worker/main'])('%s names a Node.js that is t
   const old = join(await temporaryFolder(), 'old.cjs');
   const versions = `{ ...process.versions, node: '18.20.8' }`;
   await writeFile(old, `Object.defineProperty(process, 'versions', { value: ${versions} });`);
-  const command = [process.execPath, '--require', old, await compiled(entry), 'doctor'];
+  const command = [process.execPath, '--require', old, entryPoint(entry), 'doctor'];
   expect(await startCommand(command, {}).finished).toMatchObject({
     code: 1,
     stderr: 'lectern: Node.js 18.20.8 is too old: install >=20.19\n',

@@ -6,12 +6,12 @@ import { inject, onTestFinished } from 'vitest';
 import type * as sources from '../../shared/embedded/client.ts';
 import { embeddedServersRun } from '../../shared/embedded/client.ts';
 import type { AcquireOptions, EmbeddedServers } from '../../shared/embedded/client.ts';
-import { compiled } from '../support/compiled.ts';
+import { entryPoint } from '../../shared/platform/paths.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { temporaryFolder } from '../support/folders.ts';
 
 /** The compiled client, as in an installation: its server processes start twice as fast as from sources. */
-const client = await compiled('shared/embedded/client');
+const client = entryPoint('shared/embedded/client');
 const { acquireEmbeddedServers } = (await import(client)) as typeof sources;
 
 /** Creates a data directory for the test. */

@@ -1,12 +1,8 @@
 import { onTestFinished } from 'vitest';
-import { compiled } from '../support/compiled.ts';
 import { startCompiled } from '../support/compiled-process.ts';
 import type { Harness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { longTimeoutMs } from './fleet.ts';
-
-// Compiles before the first test, whose time limit excludes it.
-await compiled('api/main');
 
 /** An API or a worker in its own process, as an operator runs it. The test kills it at its end. */
 export interface FleetProcess {

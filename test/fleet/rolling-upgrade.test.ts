@@ -5,7 +5,6 @@ import { packageRoot } from '../../shared/platform/paths.ts';
 import { ask, jsonOf } from '../support/answers.ts';
 import { viewQueue } from '../exports/open-queue.ts';
 import { downloadExport } from '../exports/exports.ts';
-import { compiled } from '../support/compiled.ts';
 import {
   buildLearnerToken,
   buildOrganization,
@@ -23,7 +22,6 @@ const archiveFormat = /var archiveFormat = \d+;/;
 
 /** Copies the compiled Lectern as another release, with another version, player and archive format. */
 async function otherRelease(): Promise<string> {
-  await compiled('api/main');
   const root = await temporaryFolder();
   for (const folder of ['dist', join('player', 'dist')]) {
     await cp(join(packageRoot, folder), join(root, folder), { recursive: true });

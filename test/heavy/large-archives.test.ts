@@ -213,11 +213,10 @@ interface Imported {
 
 /** Runs `lectern … --publish --json` as a separate process. */
 async function importByCommand(harness: Harness, args: string[]): Promise<Imported> {
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', entryPoint('cli/main'), ...args, '--publish', '--json'],
-    { env: childEnvironment(harness.environment), stdio: ['ignore', 'pipe', 'inherit'] },
-  );
+  const child = spawn(process.execPath, [entryPoint('cli/main'), ...args, '--publish', '--json'], {
+    env: childEnvironment(harness.environment),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   onTestFinished(() => void child.kill('SIGKILL'));
   const ended = once(child, 'close') as Promise<[number | null]>;
   let output = '';

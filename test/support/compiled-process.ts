@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { childEnvironment } from '../../shared/platform/config.ts';
-import { compiled } from './compiled.ts';
+import { entryPoint } from '../../shared/platform/paths.ts';
 
 const startTimeoutMs = 60_000;
 
@@ -36,7 +36,7 @@ export async function startCompiled(
   environment: Record<string, string>,
   root?: string,
 ): Promise<CompiledProcess> {
-  const module = root === undefined ? await compiled(entry) : join(root, 'dist', `${entry}.js`);
+  const module = root === undefined ? entryPoint(entry) : join(root, 'dist', `${entry}.js`);
   // The IPC channel carries "ready", and ends the child when this process is gone.
   const child = spawn(process.execPath, [module], {
     env: childEnvironment(environment),

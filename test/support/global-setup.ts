@@ -2,6 +2,7 @@ import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { compile } from '../../esbuild.config.ts';
 import { acquireEmbeddedServers, embeddedServersRun } from '../../shared/embedded/client.ts';
 import { serveS3OnRequest } from './s3-server.ts';
 import { waitFor } from './wait-for.ts';
@@ -25,7 +26,10 @@ const memory = '/dev/shm';
 /** More than the servers of a test run write. */
 const requiredBytes = 4 * 1024 ** 3;
 
-/** Starts one MongoDB and one Redis for the whole test run, with a data directory that is removed afterwards. */
+/**
+ * Compiles Lectern into `dist/`, from where processes start as in installations, and starts one MongoDB and one Redis for
+ * the whole test run, with a data directory that is removed afterwards.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const cacheDir = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'lectern');
   const runDir = await mkdtemp(join(tmpdir(), 'lectern-test-'));
@@ -35,7 +39,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     for (const folder of [dataDir, runDir]) await rm(folder, { recursive: true, force: true });
   };
   try {
-    const servers = await acquireEmbeddedServers({ dataDir, cacheDir, report });
+    const [servers] = await Promise.all([acquireEmbeddedServers({ dataDir, cacheDir, report }), compile()]);
     project.provide('mongodbUri', servers.mongodbUri);
     project.provide('redisUrl', servers.redisUrl);
     project.provide('cacheDir', cacheDir);

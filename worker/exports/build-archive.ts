@@ -3,7 +3,6 @@ import type { Downloader } from '../../shared/media/downloads/downloader.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { findLessonTexts } from '../../shared/exports/lesson-texts.ts';
 import type { LessonTexts } from '../../shared/exports/lesson-texts.ts';
-import { LimitExceeded } from '../../shared/platform/limited-process.ts';
 import { exportJobOf, incompleteKey } from '../../shared/exports/jobs.ts';
 import type { ExportJob, ExportProgress, ExportResult } from '../../shared/exports/jobs.ts';
 import { profileOf } from '../../shared/exports/profiles.ts';
@@ -110,18 +109,13 @@ async function planWithLesson(
   profile: ArchiveProfile,
   signal: AbortSignal,
 ): Promise<{ plan: ExportPlan; lesson: GeneratedFile; texts: LessonTexts }> {
-  try {
-    const plan = await profile.plan(db, version);
-    const { withPage, maxStateCharacters } = profile;
-    const paths = new Map(plan.media.map(({ id, path }) => [id, `./${path}`]));
-    const request = { paths, ownTypes: ownTypesOf(plan), withPage, maxStateCharacters };
-    const texts = await findLessonTexts(db, version, request, signal);
-    if (texts === null) throw missingContent();
-    return { plan, texts, lesson: await compressedFile('lesson.json', texts.lesson) };
-  } catch (error) {
-    if (error instanceof LimitExceeded) throw new LecternError('INVALID_CONTENT', error.message);
-    throw error;
-  }
+  const plan = await profile.plan(db, version);
+  const { withPage, maxStateCharacters } = profile;
+  const paths = new Map(plan.media.map(({ id, path }) => [id, `./${path}`]));
+  const request = { paths, ownTypes: ownTypesOf(plan), withPage, maxStateCharacters };
+  const texts = await findLessonTexts(db, version, request, signal);
+  if (texts === null) throw missingContent();
+  return { plan, texts, lesson: await compressedFile('lesson.json', texts.lesson) };
 }
 
 interface ArchiveInput extends BuildOptions {

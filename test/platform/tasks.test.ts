@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { runTask } from '../../shared/platform/tasks.ts';
+
+const drawing = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h9"/></svg>');
+
+const sanitize = (organizationId: string, signal?: AbortSignal) =>
+  runTask<{ bytes: Uint8Array }>('sanitizeSvg', drawing, { what: 'The SVG', organizationId, signal });
+
+test('a caller that gives up waits neither for its turn nor for its task, and other tasks go on', async () => {
+  const organizationId = randomUUID();
+  const reason = new Error('the request has ended');
+  const running = new AbortController();
+  const waiting = new AbortController();
+  const tasks = [
+    sanitize(organizationId, running.signal),
+    sanitize(organizationId, waiting.signal),
+    sanitize(organizationId),
+  ];
+  const ended = Promise.allSettled(tasks.slice(0, 2));
+  waiting.abort(reason);
+  await expect(tasks[1]).rejects.toBe(reason);
+  running.abort(reason);
+  await expect(tasks[0]).rejects.toBe(reason);
+  await ended;
+  expect(await tasks[2]).toHaveLength(1);
+  expect(await sanitize(organizationId)).toHaveLength(1);
+});
+
+test('a process that has failed a task without a limit takes no other organization with it', async () => {
+  const what = { what: 'Nothing', organizationId: randomUUID() };
+  await expect(runTask('none', null, what)).rejects.toThrow('There is no task none');
+  expect(await sanitize(randomUUID())).toHaveLength(1);
+});
