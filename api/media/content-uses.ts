@@ -14,7 +14,7 @@ interface Uses {
  * Caches which media and widgets the content of each version refers to. A media file or widget that the version's
  * package lacked, and publishing did not pin, belongs to the version only if its content refers to it.
  */
-export class ContentUses {
+export class UsesCache {
   readonly #cache: LRUCache<string, Uses>;
 
   constructor(db: Database) {

@@ -9,7 +9,7 @@ import type { Digest } from '../../shared/storage/store.ts';
 import { checkWidgetFile, maxWidgetBytes, widgetMimeTypes } from '../../shared/widgets/check-widget-file.ts';
 import type { WidgetFileKind } from '../../shared/widgets/check-widget-file.ts';
 import { findVersionWidgets, widgetFileSources } from '../../shared/widgets/version-widgets.ts';
-import { ContentUses } from './content-uses.ts';
+import { UsesCache } from './content-uses.ts';
 import { ExternalMedia } from './external-media.ts';
 import type { ExternalMediaDependencies } from './external-media.ts';
 
@@ -23,12 +23,12 @@ export const widgetTexts = {
 /** Finds the files that a player of a version may load: its media and its widgets. */
 export class PlayerAssets {
   readonly #deps: ExternalMediaDependencies;
-  readonly #uses: ContentUses;
+  readonly #uses: UsesCache;
   readonly #external: ExternalMedia;
 
   constructor(deps: ExternalMediaDependencies) {
     this.#deps = deps;
-    this.#uses = new ContentUses(deps.db);
+    this.#uses = new UsesCache(deps.db);
     this.#external = new ExternalMedia(deps);
   }
 

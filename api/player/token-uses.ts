@@ -33,7 +33,6 @@ export async function recordFirstUse(
   used.set(audit, known);
   const id = tokenIdOf(text);
   if (known.has(id)) return;
-  known.set(id, true);
   const { organizationId, lessonId, kind } = token;
   await audit.record(organizationId, {
     action: 'token.use',
@@ -43,4 +42,5 @@ export async function recordFirstUse(
     ip: clientIp(ctx),
     requestId: ctx.state.requestId,
   });
+  known.set(id, true);
 }

@@ -4,7 +4,6 @@ import type { Database } from '../models/database.ts';
 import type { NewDelivery } from '../models/event-delivery.ts';
 import { findPlatform } from '../models/lti-platform.ts';
 import type { XapiDestination } from '../models/xapi-destination.ts';
-import { LimitExceeded } from '../platform/limited-process.ts';
 import { uuidV5 } from '../platform/uuid.ts';
 import { saltOf } from '../xapi/destinations.ts';
 import { findVersionText } from '../xapi/find-version-text.ts';
@@ -103,13 +102,9 @@ async function cachedVersionText(
   caches.set(db, cache);
   const cached = cache.get(of.versionId);
   if (cached !== undefined) return cached;
-  const text = await findVersionText(db, of).catch((error: unknown) => {
-    // Statements without texts are better than none.
-    if (!(error instanceof LimitExceeded)) throw error;
-    return null;
-  });
-  cache.set(of.versionId, text ?? unknownVersion);
-  return text ?? unknownVersion;
+  const text = (await findVersionText(db, of)) ?? unknownVersion;
+  cache.set(of.versionId, text);
+  return text;
 }
 
 function newCache(): LRUCache<string, VersionText> {

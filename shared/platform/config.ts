@@ -100,10 +100,16 @@ const environmentSchema = z
     DOWNLOAD_DEADLINE_SECONDS: number(1, 86_400).optional(),
     MEDIA_FRESH_HOURS: integer(6, 0, 24 * 30),
     LECTERN_ALLOWED_PRIVATE_HOSTS: hostList,
-    // shared/platform/http/connections.ts reads these three, and Node.js the fourth, from the environment.
+    // shared/platform/http/connections.ts reads these from the environment; names in lower case win, as in curl.
     HTTP_PROXY: url(['http:', 'https:']).optional(),
     HTTPS_PROXY: url(['http:', 'https:']).optional(),
+    ALL_PROXY: url(['http:', 'https:']).optional(),
     NO_PROXY: z.string().optional(),
+    http_proxy: url(['http:', 'https:']).optional(),
+    https_proxy: url(['http:', 'https:']).optional(),
+    all_proxy: url(['http:', 'https:']).optional(),
+    no_proxy: z.string().optional(),
+    // Node.js reads it.
     NODE_EXTRA_CA_CERTS: z.string().optional(),
     WORKER_CONCURRENCY: integer(2, 1, 64),
     WORKER_IMPORT_CONCURRENCY: integer(2, 0, 64),

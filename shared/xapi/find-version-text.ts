@@ -1,9 +1,13 @@
 import type { Database } from '../models/database.ts';
 import { findContentParts } from '../models/lesson-content.ts';
+import { LimitExceeded } from '../platform/limited-process.ts';
 import { runTask } from '../platform/tasks.ts';
 import type { Interaction, VersionText, VersionTextPart } from './interactions.ts';
 
-/** Returns the texts of a version, which a child process reads from its content; null if it has no content. */
+/**
+ * Returns the texts of a version, which a child process reads from its content; null if it has no content, or takes too
+ * much time or memory: statements and exports without texts are better than none.
+ */
 export async function findVersionText(
   db: Database,
   { versionId, organizationId }: { versionId: string; organizationId: string },
@@ -14,7 +18,12 @@ export async function findVersionText(
   const steps: VersionText['steps'] = [];
   const interactions = new Map<string, Interaction>();
   let text = { title: '', language: 'und', characters: 0 };
-  for (const part of await runTask<VersionTextPart>('versionText', parts, run)) {
+  const read = await runTask<VersionTextPart>('versionText', parts, run).catch((error: unknown) => {
+    if (error instanceof LimitExceeded) return null;
+    throw error;
+  });
+  if (read === null) return null;
+  for (const part of read) {
     if ('steps' in part) steps.push(...part.steps);
     else if ('interactions' in part)
       for (const [key, value] of part.interactions) interactions.set(key, value);

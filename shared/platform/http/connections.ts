@@ -72,7 +72,7 @@ const clientOptions = {
  * Connections for outbound HTTP/1.1 and HTTP/2, behind the SSRF guard. Two independent checks reject hosts that are not
  * public: one of the resolved addresses before a connection, one of the connected address before a request.
  *
- * HTTP_PROXY, HTTPS_PROXY and NO_PROXY choose a forward proxy, which resolves names itself. Lectern then rejects names
+ * HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY choose a forward proxy, which resolves names itself. Lectern then rejects names
  * that resolve to other addresses here, but cannot see the connected address: the proxy must refuse private networks.
  */
 export class Connections {
@@ -175,7 +175,7 @@ export class Connections {
   }
 
   /**
-   * Returns a new connection for one request: the server may be closing a kept one.
+   * Returns a new connection for one request: the server may be closing a kept one. A proxy keeps its own connections.
    *
    * @throws {OutboundError} as {@link keptFor}.
    */
