@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
+import { exportProfiles } from '../../shared/exports/profiles.ts';
 import { withTimeLimit } from '../../shared/platform/time-limits.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { issueApiKey } from '../../shared/models/api-key.ts';
@@ -75,7 +76,7 @@ async function runDemo(installation: Installation): Promise<{ credentials: strin
         `  version id  ${version._id}`,
         '',
         'The export with curl:',
-        `  curl -sSfo ${version.slug}-v${version.versionNumber}.zip -H 'Authorization: Bearer ${credentials}' \\`,
+        `  curl -sSfo ${exportProfiles.plain.fileName(version)} -H 'Authorization: Bearer ${credentials}' \\`,
         `    ${url}${path}`,
         '',
       ].join('\n'),
@@ -116,7 +117,7 @@ async function download(
 ): Promise<string> {
   const folder = join(config.dataDir, 'demo');
   await mkdir(folder, { recursive: true });
-  const path = join(folder, `${version.slug}-v${version.versionNumber}.zip`);
+  const path = join(folder, exportProfiles.plain.fileName(version));
   await withTimeLimit({ timeoutMs: config.export.waitSeconds * 1000, signal }, async (ending) => {
     const response = await fetch(url, {
       headers: { authorization: `Bearer ${credentials}` },

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { LecternError } from '../platform/errors.ts';
 import { canonicalQuery, packageParameters } from './package-query.ts';
 import type { PackageQuery } from './package-query.ts';
@@ -51,7 +52,19 @@ export interface ExportProfile {
   fileName: (version: NamedVersion) => string;
 }
 
-const versionName = ({ slug, versionNumber }: NamedVersion) => `${slug}-v${versionNumber}`;
+/**
+ * Windows' "Extract all" makes a folder of the archive's name around the one inside it, and many of its programs refuse
+ * paths of 260 characters.
+ */
+const maxSlugLength = 54;
+
+/** Returns the name of a version's archives. A digest keeps lessons apart whose slugs are shortened. */
+function versionName({ slug, versionNumber }: NamedVersion): string {
+  const end = `-v${versionNumber}`;
+  if (slug.length <= maxSlugLength) return slug + end;
+  const digest = createHash('sha256').update(slug).digest('hex').slice(0, 6);
+  return `${slug.slice(0, maxSlugLength - 7).replace(/-$/, '')}-${digest}${end}`;
+}
 
 /** Part of the keys of packages: raise it when Lectern writes different ones for the same version and options. */
 const packageFormat = 2;

@@ -19,8 +19,8 @@ export type WidgetFiles = Pick<WidgetRelease, 'js' | 'css'>;
 /** A release without the fields that the database sets. */
 export type ReleasedWidget = Omit<WidgetRelease, 'releasedAt' | 'registered' | 'unusedSince'>;
 
-/** The maximum length of the type in a release's id, so that every file system accepts the id as a file name. */
-const maxTypeLength = 100;
+/** The maximum length of the type in a release's id, so that the widget's path is about as long as that of a media file. */
+const maxTypeLength = 30;
 
 /** Returns the id of a release, from the digest of its files. Two types may have the same id. */
 export function widgetIdOf(type: string, { js, css }: WidgetFiles): string {
@@ -32,7 +32,7 @@ export function externalWidgetIdOf(type: string, sourceUrl: string, cssSourceUrl
   return idOf(type, JSON.stringify([type, sourceUrl, cssSourceUrl]));
 }
 
-/** Returns the type in kebab-case (its first 100 characters), '-', and 8 hex digits of a digest: safe as a file name. */
+/** Returns the type in kebab-case (its first 30 characters), '-', and 8 hex digits of a digest: safe as a file name. */
 function idOf(type: string, content: string): string {
   const name = slugify(type).slice(0, maxTypeLength).replace(/-+$/, '');
   const digest = createHash('sha256').update(content).digest('hex');

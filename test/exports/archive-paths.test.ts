@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { useExportLab } from './lab.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { exportProfiles } from '../../shared/exports/profiles.ts';
 import { publishVersion } from '../../shared/publishing/publishing.ts';
 import { addWidgets, changeJson } from '../packages/import-support.ts';
 import { buildPackage, buildVersion } from '../support/factories.ts';
+import { filesOf } from './exports.ts';
 import type { Export } from './exports.ts';
 import { temporaryFolder } from '../support/folders.ts';
 
@@ -60,6 +62,38 @@ test.each([
   await writeFile(zip, archive.bytes);
   const again = await buildVersion(lab.harness, lab.organization, zip, { asNew: true });
   expect(widgetsOf(await lab.download(again))).toEqual(listed);
+});
+
+test("paths in the folder that Windows' Extract all makes have fewer than 240 characters, whatever names authors give", async () => {
+  const type = 'A very long name of a widget '.repeat(8);
+  const slug = `${'a-very-long-name-of-a-lesson-'.repeat(3)}part-one`;
+  const { path } = await buildPackage({ slug, blocks: () => blocks([type]) });
+  await addWidgets(path, [{ type, js: 'export default 1', css: '.a {}' }]);
+  const version = await buildVersion(lab.harness, lab.organization, path);
+  for (const query of ['', '?include=player', '?format=scorm12', '?format=scorm2004', '?format=cmi5']) {
+    const { headers, body } = await lab.get(version, { query });
+    const [, name = ''] = /filename="(.*)\.zip"$/.exec(headers.get('content-disposition') ?? '') ?? [];
+    expect(name).toMatch(/^a-very-long-name-of-a-lesson-.*-v1/);
+    for (const file of (await filesOf(body)).keys()) {
+      const extracted = `C:\\Users\\${'u'.repeat(20)}\\Downloads\\${name}\\${file}`;
+      expect(extracted.length, extracted).toBeLessThan(240);
+      if (!query.startsWith('?format')) expect(file.split('/')[0]).toBe(name);
+    }
+  }
+});
+
+test('archives are named after slug and version, and shortened names differ for other lessons and versions', () => {
+  const namesOf = (slug: string, versionNumber: number) =>
+    Object.values(exportProfiles).map(({ fileName }) => fileName({ slug, versionNumber }));
+  const exact = 's'.repeat(54);
+  expect(namesOf(exact, 12)).toEqual(
+    ['.zip', '.zip', '-scorm12.zip', '-scorm2004.zip', '-cmi5.zip', '-cartridge.imscc'].map(
+      (end) => `${exact}-v12${end}`,
+    ),
+  );
+  const long = `${exact}-part-`;
+  const names = [namesOf(`${long}1`, 1), namesOf(`${long}1`, 2), namesOf(`${long}2`, 1)];
+  expect(new Set(names.flat()).size).toBe(15);
 });
 
 test('releases with the same id and different bytes get separate files', async () => {
