@@ -35,7 +35,8 @@ export function entryNameFault(name: string): string | undefined {
 /** Recognizes files that operating systems and editors leave in folders and archives. They are ignored. */
 export function isIgnoredEntry(name: string): boolean {
   const isSystemFile = (segment: string) => isJunk(segment) || /^(?:thumbs\.db|desktop\.ini)$/i.test(segment);
-  return name.split('/').some(isSystemFile);
+  // Java's jar adds the folder META-INF.
+  return /^META-INF(?:\/|$)/.test(name) || name.split('/').some(isSystemFile);
 }
 
 /**

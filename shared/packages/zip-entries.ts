@@ -19,6 +19,7 @@ export interface ZipEntry extends SourceFile {
 }
 
 const localHeaderSize = 30;
+const topFolder = './';
 const utf8Flag = 0x800;
 const encryptionFlags = 0x1 | 0x40 | 0x2000;
 
@@ -57,11 +58,34 @@ export async function readZipEntries(
     else entries.push(toZipEntry(entry, path ?? ''));
   }
   faults.throwIfAny();
-  const limited = withEndLimits(entries, directoryOffset, label);
-  return {
-    files: limited.filter(({ path }) => !path.endsWith('/')),
-    folders: limited.filter(({ path }) => path.endsWith('/')).map(({ path }) => path.slice(0, -1)),
-  };
+  return divided(withPaths(withEndLimits(entries, directoryOffset, label)), label);
+}
+
+/**
+ * Writes paths as other tools do. Old versions of PowerShell separate them by backslashes: where no path has a slash, a
+ * backslash can mean nothing else. Windows' tar writes `./` before each path, and as an entry of its own.
+ */
+function withPaths(entries: ZipEntry[]): ZipEntry[] {
+  const hasSlashes = entries.some(({ path }) => path.includes('/'));
+  return entries.map((entry) => {
+    const path = hasSlashes ? entry.path : entry.path.replaceAll('\\', '/');
+    const isTop = path === '.' || path === './';
+    return { ...entry, path: isTop ? topFolder : path.replaceAll(/(?<=^|\/)\.(?:\/|$)/g, '') };
+  });
+}
+
+/** Divides entries into files and paths of folders. */
+function divided(entries: ZipEntry[], label: string): { files: ZipEntry[]; folders: string[] } {
+  const faults = new FaultList();
+  const files: ZipEntry[] = [];
+  const folders: string[] = [];
+  for (const entry of entries) {
+    if (!entry.path.endsWith('/')) files.push(entry);
+    else if (entry.size > 0) faults.add(`${label}: ${shownPath(entry.path)}`, 'is a folder with contents');
+    else if (entry.path !== topFolder) folders.push(entry.path.slice(0, -1));
+  }
+  faults.throwIfAny();
+  return { files, folders };
 }
 
 /**
@@ -89,7 +113,6 @@ function entryFault(entry: Entry, path: string | undefined): string | undefined 
   if (method === 0 && entry.compressedSize !== entry.uncompressedSize) {
     return `is stored, but its two sizes differ (${entry.compressedSize} and ${entry.uncompressedSize})`;
   }
-  if (path.endsWith('/') && entry.uncompressedSize > 0) return 'is a folder with contents';
   // Some tools would unpack to the name in the Info-ZIP Unicode Path field.
   const unicodePath = entry.extraFields.find(({ id }) => id === 0x7075)?.data.subarray(5);
   // If the name has another encoding, the field is the name.
