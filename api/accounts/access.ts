@@ -12,7 +12,7 @@ import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import { auditedCaller } from '../http/audit.ts';
-import { clientIp } from '../http/client-ip.ts';
+import { clientAddress, clientIp } from '../http/client-ip.ts';
 import { responseOwner } from '../http/compression-budget.ts';
 import { requestValue } from '../http/context.ts';
 import type { Access, EndpointContext, KeyAccess } from '../http/endpoint.ts';
@@ -40,6 +40,9 @@ function setOrganization(ctx: Context, caller: Organization, actor: AuditActor):
 
 /** The text of every 401; only the header `WWW-Authenticate` distinguishes the causes. */
 export const notAuthenticatedText = 'Authentication failed';
+
+const rejected =
+  'The credentials are missing, malformed, unknown, revoked or expired, or not valid from this IP address.';
 
 /** A caller with API credentials. */
 export type ApiCaller = Authenticated;
@@ -73,7 +76,7 @@ export function credentials(message = notAuthenticatedText): KeyAccess<Credentia
     headers: limited,
     preflight: false,
     failures: {
-      401: failure('The credentials are missing, malformed, unknown, revoked or expired.', message),
+      401: failure(rejected, message),
       429: tooManyRequests,
     },
     middleware: (deps) => [authenticateBearer(deps, message)],
@@ -108,10 +111,7 @@ export function credentialsOrSession(
     headers: forUsers,
     preflight: false,
     failures: {
-      401: failure(
-        'The credentials are missing, malformed, unknown, revoked or expired, or there is no session.',
-        notAuthenticatedText,
-      ),
+      401: failure(`${rejected} Or there is no session.`, notAuthenticatedText),
       429: tooManyRequests,
     },
     middleware: (deps) => {
@@ -135,6 +135,7 @@ const faults: Record<CredentialsFault, string> = {
   unknown: 'The public key is unknown or the secret key is wrong',
   revoked: 'The credentials were revoked',
   expired: 'The credentials have expired',
+  otherAddress: 'The credentials are not valid from this IP address',
 };
 
 function authenticateBearer(
@@ -153,7 +154,7 @@ function authenticateBearer(
       throw new LecternError('UNAUTHORIZED', message, isBearer ? { invalidToken: malformed } : {});
     }
     addToRequestLine(ctx, { key: given.publicKey });
-    const authentication = await authenticate(db, secrets.keyPepper, given);
+    const authentication = await authenticate(db, secrets.keyPepper, given, clientAddress(ctx) ?? '');
     if ('fault' in authentication) {
       throw new LecternError('UNAUTHORIZED', message, { invalidToken: faults[authentication.fault] });
     }

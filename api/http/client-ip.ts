@@ -4,19 +4,24 @@ import ipaddr from 'ipaddr.js';
 /** The groups of 16 bits in a /64 network: providers give each customer at least that many IPv6 addresses. */
 const networkGroups = 4;
 
+/** Returns the key under which rate limits count a client: its IPv4 address, or the /64 network of its IPv6 address. */
+export function clientIp(ctx: Pick<Context, 'ip' | 'req'>): string {
+  const address = clientAddress(ctx);
+  return address === null ? 'unknown' : networkOf(address);
+}
+
 /**
- * Returns the key under which rate limits count a client: its IPv4 address, or the /64 network of its IPv6 address.
- * With TRUST_PROXY, it is the address that the outermost trusted proxy saw. Addresses before that one are ignored.
+ * Returns the IP address of a client; null if there is none. With TRUST_PROXY, it is the address that the outermost
+ * trusted proxy saw. Addresses before that one are ignored.
  */
-export function clientIp({ ip, req }: Pick<Context, 'ip' | 'req'>): string {
+export function clientAddress({ ip, req }: Pick<Context, 'ip' | 'req'>): string | null {
   // Some proxies add a port to the address that they forward.
   const forwarded = /^([\d.]+):\d+$|^\[([^\]]+)\](?::\d+)?$/.exec(ip);
   const address = forwarded?.[1] ?? forwarded?.[2] ?? ip;
-  return networkOf(address) ?? networkOf(req.socket.remoteAddress ?? '') ?? 'unknown';
+  return [address, req.socket.remoteAddress ?? ''].find((one) => ipaddr.isValid(one)) ?? null;
 }
 
-function networkOf(address: string): string | undefined {
-  if (!ipaddr.isValid(address)) return undefined;
+function networkOf(address: string): string {
   // A server that listens on both families gets IPv4 addresses as ::ffff:192.0.2.1.
   const parsed = ipaddr.process(address);
   if (parsed instanceof ipaddr.IPv4) return parsed.toString();

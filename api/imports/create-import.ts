@@ -8,6 +8,7 @@ import type { LessonImport, NewImport } from '../../shared/models/lesson-import.
 import type { Organization } from '../../shared/models/organization.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
+import { assertMayStore } from '../../shared/models/stored-bytes.ts';
 import { parseRequest } from '../http/endpoint.ts';
 import { tooMany } from '../http/retry-after.ts';
 
@@ -58,14 +59,15 @@ function parseMetadata(header: string): Record<string, string | null> {
  * Creates an import and its empty upload, within the limits of the organization and the store.
  *
  * @param importId the id of the import. An earlier run of the request may have created it already.
- * @throws {LecternError} TOO_MANY_REQUESTS or INTERNAL_ERROR
+ * @throws {LecternError} TOO_MANY_REQUESTS, PAYLOAD_TOO_LARGE or INTERNAL_ERROR
  */
 export async function createImport(
   { db, uploads, config }: CreateDependencies,
-  { _id: organizationId }: Organization,
+  organization: Organization,
   creation: Pick<NewImport, 'size' | 'metadata' | 'fileName' | 'options'>,
   importId: string,
 ): Promise<LessonImport> {
+  const { _id: organizationId } = organization;
   // Inserts the import first, because a sweep finds an upload by its import.
   const created =
     (await findImport(db, importId, organizationId)) ??
@@ -83,6 +85,7 @@ export async function createImport(
         retrySeconds,
       );
     }
+    await assertMayStore(db, organization, own.bytes, config.import.maxStoredBytes);
     await assertRoom(db, uploads, own.bytes);
     if ((await uploads.receivedBytes(importId)) !== null) return created;
     const { size, metadata } = creation;

@@ -83,7 +83,10 @@ export const beginImport = defineEndpoint(
         codes: { [texts.plan]: 'FEATURE_NOT_AVAILABLE' },
       },
       412: wrongVersion,
-      413: failure('The package is too large.', texts.tooLarge(8 * 1024 ** 3)),
+      413: failure(
+        'The package is too large, or the organization may not store that much.',
+        texts.tooLarge(8 * 1024 ** 3),
+      ),
       422: failure('A header is missing or invalid.', texts.length, texts.metadata, texts.body),
       429: failure('Too many requests, or too many unfinished imports.'),
       500: failure('Something failed on the server, or the store has no room.', texts.noRoom),

@@ -1,27 +1,38 @@
 import type { Command } from 'commander';
 import type { Credentials } from '../../shared/accounts/credentials.ts';
+import { maxAddressRanges } from '../../shared/accounts/allowed-addresses.ts';
 import { keyScopes } from '../../shared/accounts/key-scopes.ts';
 import type { KeyScope, KeyScopes } from '../../shared/accounts/key-scopes.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import {
+  defaultExpiry,
   issueApiKey,
   listApiKeys,
   ownerOfApiKey,
   revokeApiKey,
   rotateApiKey,
+  setAllowedAddresses,
 } from '../../shared/models/api-key.ts';
 import type { ApiKey } from '../../shared/models/api-key.ts';
 import type { CommandResult } from '../terminal/json-output.ts';
 import { contextCommand, readingCommand, requireOrganization } from '../installation/context.ts';
 import { table } from '../terminal/output.ts';
-import { parseCount, parseFutureTime, parsePublicKey, parseScopes } from '../terminal/option-parsers.ts';
+import {
+  collectAddresses,
+  parseCount,
+  parseExpiry,
+  parsePublicKey,
+  parseScopes,
+} from '../terminal/option-parsers.ts';
 
 const defaultOverlapHours = 24;
 
 interface CreateOptions {
   org: string;
   label?: string;
-  expires?: Date;
+  /** Null for never; the organization's default if undefined. */
+  expires?: Date | null;
+  address?: string[];
   scopes?: KeyScope[];
 }
 
@@ -37,7 +48,16 @@ export function addKeyCommands(key: Command): void {
       .description('issue credentials; the secret is shown only once')
       .requiredOption('--org <slug>', 'the organization')
       .option('--label <label>', 'the purpose of the credentials')
-      .option('--expires <time>', 'expiry, such as 2027-01-31T12:00:00Z', parseFutureTime)
+      .option(
+        '--expires <time>',
+        'expiry, such as 2027-01-31T12:00:00Z, or never (default: see org set-limits)',
+        parseExpiry,
+      )
+      .option(
+        '--address <range>',
+        'an IP address or range from which it is valid, such as 203.0.113.0/24; repeatable (default: all)',
+        collectAddresses,
+      )
       .option(
         '--scopes <scopes>',
         'what the key may do, such as read,tokens (default: everything)',
@@ -45,10 +65,13 @@ export function addKeyCommands(key: Command): void {
       )
       .addHelpText('after', `\nScopes:\n${scopeLines}`),
     async ({ db, secrets, audit }, options: CreateOptions) => {
-      const { _id: organizationId } = await requireOrganization(db, options.org);
-      const { label = null, expires: expiresAt = null, scopes = null } = options;
+      const organization = await requireOrganization(db, options.org);
+      const { _id: organizationId } = organization;
+      const { label = null, expires: expiresAt = defaultExpiry(organization), scopes = null } = options;
+      const allowedAddresses = rangesOf(options.address);
       const { keyPepper } = await secrets();
-      const issued = await issueApiKey(db, keyPepper, { organizationId, label, expiresAt, scopes });
+      const fields = { organizationId, label, expiresAt, scopes, allowedAddresses };
+      const issued = await issueApiKey(db, keyPepper, fields);
       await audit(organizationId, 'key.create', keyTarget(issued.publicKey));
       return presentCredentials(issued);
     },
@@ -69,6 +92,24 @@ export function addKeyCommands(key: Command): void {
         details: { successor: successor.publicKey },
       });
       return presentCredentials(successor);
+    },
+  );
+
+  contextCommand(
+    key
+      .command('set-addresses')
+      .description('set the IP addresses from which a key is valid; without an address, all are')
+      .argument('<public-key>', 'the key, lkp_…', parsePublicKey)
+      .argument('[range...]', 'such as 203.0.113.0/24 or 2001:db8::/32', collectAddresses),
+    async ({ db, audit }, publicKey: string, ranges?: string[]) => {
+      const changed = await setAllowedAddresses(db, publicKey, rangesOf(ranges));
+      if (changed === null) throw unknownKey(publicKey);
+      const addresses = addressesText(changed);
+      await audit(changed.organizationId, 'key.set_addresses', {
+        ...keyTarget(publicKey),
+        details: { addresses },
+      });
+      return { json: presentKey(changed), text: `${publicKey} is valid from: ${addresses}` };
     },
   );
 
@@ -110,8 +151,24 @@ function presentCredentials({ publicKey, secretKey }: Credentials): CommandResul
   };
 }
 
-function presentKey({ _id, label, scopes, createdAt, expiresAt, revokedAt, lastUsedAt }: ApiKey) {
-  return { publicKey: _id, label, scopes: scopes ?? null, createdAt, expiresAt, revokedAt, lastUsedAt };
+function presentKey(key: ApiKey) {
+  const { _id, label, scopes, allowedAddresses, createdAt, expiresAt, revokedAt, lastUsedAt } = key;
+  return { publicKey: _id, label, scopes, allowedAddresses, createdAt, expiresAt, revokedAt, lastUsedAt };
+}
+
+/** @throws {LecternError} BAD_REQUEST for too many ranges */
+function rangesOf(ranges: string[] = []): string[] | null {
+  if (ranges.length > maxAddressRanges) {
+    throw new LecternError(
+      'BAD_REQUEST',
+      `A key may have at most ${maxAddressRanges} ranges of addresses, not ${ranges.length}.`,
+    );
+  }
+  return ranges.length === 0 ? null : ranges;
+}
+
+function addressesText({ allowedAddresses }: ApiKey): string {
+  return allowedAddresses?.join(' ') ?? 'all';
 }
 
 function keyTable(keys: ApiKey[], slug: string): string {
@@ -122,10 +179,11 @@ function keyTable(keys: ApiKey[], slug: string): string {
     key.label ?? '',
     printScopes(key.scopes),
     stateOf(key),
+    addressesText(key),
     key.createdAt.toISOString(),
     key.lastUsedAt?.toISOString() ?? 'never',
   ]);
-  return table(['PUBLIC KEY', 'LABEL', 'SCOPES', 'STATE', 'CREATED', 'LAST USED'], rows);
+  return table(['PUBLIC KEY', 'LABEL', 'SCOPES', 'STATE', 'ADDRESSES', 'CREATED', 'LAST USED'], rows);
 }
 
 function printScopes(scopes: KeyScopes | undefined): string {

@@ -6,10 +6,12 @@ import {
   createOrganization,
   listOrganizations,
   plans,
+  setOrganizationLimits,
   setOrganizationOrigins,
   setOrganizationPlan,
 } from '../../shared/models/organization.ts';
 import type { Organization, Plan } from '../../shared/models/organization.ts';
+import { sumStoredBytes } from '../../shared/models/stored-bytes.ts';
 import { withJsonOutput } from '../terminal/json-output.ts';
 import {
   contextCommand,
@@ -22,7 +24,13 @@ import { addSetRetentionCommand } from './org-retention.ts';
 import { addThemeOptions, changeTheme, describeTheme, presentTheme } from '../themes/theme-options.ts';
 import type { ThemeOptions } from '../themes/theme-options.ts';
 import { table } from '../terminal/output.ts';
-import { parseName, collectOrigins, parseSlug } from '../terminal/option-parsers.ts';
+import {
+  collectOrigins,
+  parseByteLimit,
+  parseDays,
+  parseName,
+  parseSlug,
+} from '../terminal/option-parsers.ts';
 
 /** `lectern org …` */
 export function addOrganizationCommands(org: Command): void {
@@ -73,6 +81,7 @@ export function addOrganizationCommands(org: Command): void {
 
   addSetThemeCommand(org);
   addSetRetentionCommand(org);
+  addSetLimitsCommand(org);
 
   withJsonOutput(
     org
@@ -95,6 +104,47 @@ export function addOrganizationCommands(org: Command): void {
         const text = `Pages of these origins may embed lessons of ${slug}: ${originsText(origins)}`;
         return { json: present(organization), text };
       });
+    },
+  );
+}
+
+interface Limits {
+  /** Null for never. */
+  keyDays?: number | null;
+  /** 0 for no limit, null for that of the installation. */
+  storage?: number | null;
+}
+
+/** `lectern org set-limits` */
+function addSetLimitsCommand(org: Command): void {
+  contextCommand(
+    org
+      .command('set-limits')
+      .description(
+        'set the expiry of new keys, and the limit of stored bytes; without an option, show them and the use',
+      )
+      .argument('<slug>', 'the organization')
+      .option('--key-days <days>', 'days after which new keys expire, or never', parseDays)
+      .option('--storage <bytes>', 'bytes that it may store, none for no limit, or default', parseByteLimit),
+    async ({ db, audit, config }, slug: string, { keyDays, storage }: Limits) => {
+      const limits = {
+        ...(keyDays !== undefined && { keyDays }),
+        ...(storage !== undefined && { maxStoredBytes: storage }),
+      };
+      const organization = await setOrganizationLimits(db, slug, limits);
+      if (organization === null) throw unknownOrganization(slug);
+      const { _id } = organization;
+      if (Object.keys(limits).length > 0)
+        await audit(_id, 'organization.set_limits', { ...targetOf(organization), details: limits });
+      const storedBytes = await sumStoredBytes(db, _id);
+      const maxBytes = organization.maxStoredBytes ?? config.import.maxStoredBytes;
+      const days = organization.keyDays;
+      const lines = [
+        `New keys of ${slug} expire ${days === null ? 'never' : `after ${days} days`}.`,
+        `It stores ${storedBytes} bytes of ${maxBytes === 0 ? 'any number' : maxBytes}.`,
+      ];
+      const { maxStoredBytes } = organization;
+      return { json: { id: _id, slug, keyDays: days, maxStoredBytes, storedBytes }, text: lines.join('\n') };
     },
   );
 }

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
+import { readAddressRange } from '../../shared/accounts/allowed-addresses.ts';
 import { publicKeyPattern } from '../../shared/accounts/credentials.ts';
 import { keyScopeNames } from '../../shared/accounts/key-scopes.ts';
 import type { KeyScope } from '../../shared/accounts/key-scopes.ts';
@@ -126,6 +127,33 @@ export function parseScopes(text: string): KeyScope[] {
   throw new InvalidArgumentError(
     `It must be one or more of ${keyScopeNames.join(', ')}, separated by commas.`,
   );
+}
+
+/** Adds an IP address or a range to those of the previous arguments, each once. */
+export function collectAddresses(text: string, previous: string[] = []): string[] {
+  const range = readAddressRange(text);
+  if (range !== null) return [...new Set([...previous, range])];
+  throw new InvalidArgumentError(
+    'It must be an IP address, or a range in CIDR notation, such as 203.0.113.0/24.',
+  );
+}
+
+/** Parses a number of days, or `never` (null). */
+export function parseDays(text: string): number | null {
+  return text === 'never' ? null : parseCount(text);
+}
+
+/** Parses a future ISO 8601 time, or `never` (null). */
+export function parseExpiry(text: string): Date | null {
+  return text === 'never' ? null : parseFutureTime(text);
+}
+
+/** Parses a limit in bytes: `none` (0) for no limit, `default` (null) for that of the installation. */
+export function parseByteLimit(text: string): number | null {
+  if (text === 'default') return null;
+  if (text === 'none') return 0;
+  if (/^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number of bytes, none, or default.');
 }
 
 /** Parses an integrator's identifier of a learner. */

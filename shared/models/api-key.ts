@@ -1,11 +1,13 @@
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
+import { isInRanges } from '../accounts/allowed-addresses.ts';
 import { generateCredentials, hashSecretKey, secretKeyMatches } from '../accounts/credentials.ts';
 import type { Credentials } from '../accounts/credentials.ts';
 import type { KeyScopes } from '../accounts/key-scopes.ts';
 import { schemaOptions } from '../platform/mongo.ts';
 import { batched } from './batched.ts';
-import type { Organization } from './organization.ts';
+import { findOrganization } from './organization.ts';
+import type { Organization, OrganizationDb } from './organization.ts';
 
 /** Stored API credentials. The secret is shown once and never stored. */
 export interface ApiKey {
@@ -16,6 +18,8 @@ export interface ApiKey {
   /** Also covers the scopes. */
   secretHash: string;
   scopes: KeyScopes;
+  /** The ranges of IP addresses from which it is valid, in CIDR notation; null for all. */
+  allowedAddresses: readonly string[] | null;
   createdAt: Date;
   expiresAt: Date | null;
   revokedAt: Date | null;
@@ -34,6 +38,7 @@ export const apiKeySchema = new Schema<ApiKey>(
     label: { type: String, default: null },
     secretHash: { type: String, required: true },
     scopes: { type: [String], default: null },
+    allowedAddresses: { type: [String], default: null },
     createdAt: { type: Date, required: true, default: () => new Date() },
     expiresAt: { type: Date, default: null },
     revokedAt: { type: Date, default: null },
@@ -52,7 +57,8 @@ export async function issueApiKey(
   {
     scopes = null,
     ...fields
-  }: Pick<ApiKey, 'organizationId' | 'label' | 'expiresAt'> & Partial<Pick<ApiKey, 'scopes'>>,
+  }: Pick<ApiKey, 'organizationId' | 'label' | 'expiresAt'> &
+    Partial<Pick<ApiKey, 'scopes' | 'allowedAddresses'>>,
 ): Promise<Credentials> {
   const credentials = generateCredentials();
   await db.apiKeys.create({
@@ -81,7 +87,7 @@ const findKey = batched(async (db: ApiKeyDb, publicKeys: readonly string[]) => {
 });
 
 /** Reasons for rejecting credentials. An unknown public key and a wrong secret are the same fault. */
-export type CredentialsFault = 'unknown' | 'revoked' | 'expired';
+export type CredentialsFault = 'unknown' | 'revoked' | 'expired' | 'otherAddress';
 
 /** An organization, and the key with which a request acts for it. */
 export interface Authenticated {
@@ -96,11 +102,14 @@ export type Authentication = Authenticated | { fault: CredentialsFault };
  * Returns the organization of credentials with its current plan, or the fault. It takes one round trip, so a revocation
  * and a change of plan take effect at once. Only the right secret reveals that a key was revoked or has expired. All
  * other secrets get the same fault after the same steps.
+ *
+ * @param address the client's IP address.
  */
 export async function authenticate(
   db: ApiKeyDb,
   pepper: string,
   credentials: Credentials,
+  address: string,
 ): Promise<Authentication> {
   const key = await findKey(db, credentials.publicKey);
   const now = new Date();
@@ -108,6 +117,8 @@ export async function authenticate(
     return { fault: 'unknown' };
   if (key.revokedAt !== null) return { fault: 'revoked' };
   if (key.expiresAt !== null && key.expiresAt <= now) return { fault: 'expired' };
+  if (key.allowedAddresses !== null && !isInRanges(address, key.allowedAddresses))
+    return { fault: 'otherAddress' };
   if (key.lastUsedAt === null || now.getTime() - key.lastUsedAt.getTime() >= lastUsedResolutionMs) {
     await db.apiKeys.updateOne({ _id: key._id }, { $max: { lastUsedAt: now } });
   }
@@ -132,24 +143,43 @@ export async function revokeApiKey(db: ApiKeyDb, publicKey: string): Promise<Api
   return db.apiKeys.findById(publicKey).lean<ApiKey>().exec();
 }
 
+/** Sets the ranges of IP addresses from which a key is valid, null for all; returns as above. */
+export function setAllowedAddresses(
+  db: ApiKeyDb,
+  publicKey: string,
+  allowedAddresses: readonly string[] | null,
+): Promise<ApiKey | null> {
+  return db.apiKeys
+    .findOneAndUpdate({ _id: publicKey, revokedAt: null }, { allowedAddresses }, { returnDocument: 'after' })
+    .lean<ApiKey>()
+    .exec();
+}
+
+/** Returns when a key expires that is issued now; null for never. */
+export function defaultExpiry({ keyDays }: Pick<Organization, 'keyDays'>): Date | null {
+  return keyDays === null ? null : new Date(Date.now() + keyDays * 24 * 3600 * 1000);
+}
+
 /**
- * Issues a successor with the same label and scopes. The old key stays valid for `overlapSeconds`, but never beyond its
+ * Issues a successor with the same label, scopes and addresses, and the organization's expiry. The old key stays valid for `overlapSeconds`, but never beyond its
  * own expiry. Null if there is no such key, or if it was revoked.
  */
 export async function rotateApiKey(
-  db: ApiKeyDb,
+  db: ApiKeyDb & OrganizationDb,
   pepper: string,
   publicKey: string,
   overlapSeconds: number,
 ): Promise<Credentials | null> {
   const old = await db.apiKeys.findOne({ _id: publicKey, revokedAt: null }).lean<ApiKey>().exec();
-  if (old === null) return null;
+  const organization = old && (await findOrganization(db, old.organizationId));
+  if (old === null || organization === null) return null;
   // The successor comes first: a crash in between leaves two valid keys, never none.
   const successor = await issueApiKey(db, pepper, {
     organizationId: old.organizationId,
     label: old.label,
     scopes: old.scopes ?? null,
-    expiresAt: null,
+    allowedAddresses: old.allowedAddresses,
+    expiresAt: defaultExpiry(organization),
   });
   const expiresAt = new Date(Date.now() + overlapSeconds * 1000);
   await db.apiKeys.updateOne(

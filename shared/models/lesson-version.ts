@@ -38,6 +38,8 @@ export interface LessonVersion extends PendingEvents<PublicationEvent> {
   widgets: WidgetPin[];
   /** The id of the media file that stands for it in lists; null or missing for none. */
   picture?: string | null;
+  /** The size of its content as stored, in bytes. */
+  contentBytes: number;
   createdAt: Date;
   /** The time of the last publication; null before the first. */
   publishedAt: Date | null;
@@ -66,6 +68,7 @@ export const lessonVersionSchema = new Schema<LessonVersion>(
       default: [],
     },
     picture: { type: String, default: null },
+    contentBytes: { type: Number, default: 0 },
     createdAt: { type: Date, required: true, default: () => new Date() },
     publishedAt: { type: Date, default: null },
     importId: String,

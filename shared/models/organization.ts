@@ -16,6 +16,10 @@ export interface Organization {
   plan: Plan;
   /** Origins whose pages may embed its lessons; any page may if there are none. */
   allowedOrigins?: string[];
+  /** The days after which its new keys expire; null for never. */
+  keyDays: number | null;
+  /** The bytes that it may store; 0 for no limit, null for that of the installation. */
+  maxStoredBytes: number | null;
   createdAt: Date;
 }
 
@@ -30,6 +34,8 @@ export const organizationSchema = new Schema<Organization>(
     name: { type: String, required: true },
     plan: { type: String, required: true, enum: plans },
     allowedOrigins: { type: [String], default: undefined },
+    keyDays: { type: Number, default: null },
+    maxStoredBytes: { type: Number, default: null },
     createdAt: { type: Date, required: true, default: () => new Date() },
   },
   schemaOptions,
@@ -94,10 +100,19 @@ export function setOrganizationOrigins(
   return updateBySlug(db, slug, { allowedOrigins });
 }
 
+/** Sets the expiry of new keys and the limit of stored bytes, those that are given; returns as above. */
+export function setOrganizationLimits(
+  db: OrganizationDb,
+  slug: string,
+  limits: Partial<Pick<Organization, 'keyDays' | 'maxStoredBytes'>>,
+): Promise<Organization | null> {
+  return updateBySlug(db, slug, limits);
+}
+
 function updateBySlug(
   db: OrganizationDb,
   slug: string,
-  changes: Partial<Pick<Organization, 'plan' | 'allowedOrigins'>>,
+  changes: Partial<Pick<Organization, 'plan' | 'allowedOrigins' | 'keyDays' | 'maxStoredBytes'>>,
 ): Promise<Organization | null> {
   return db.organizations
     .findOneAndUpdate({ slug }, changes, { returnDocument: 'after' })

@@ -16,6 +16,7 @@ import type { LessonVersion } from '../models/lesson-version.ts';
 import { savePrepared } from '../models/prepared-lesson.ts';
 import { keepReleases } from '../models/widget-release.ts';
 import type { Organization } from '../models/organization.ts';
+import { assertMayStore } from '../models/stored-bytes.ts';
 import { isDuplicate } from '../platform/mongo.ts';
 import type { Store } from '../storage/store.ts';
 import { storeMedia } from './import-media.ts';
@@ -62,7 +63,7 @@ export interface ImportedVersion {
 interface ImportDependencies {
   db: Database;
   store: Store;
-  config: Pick<Config, 'download' | 'export'>;
+  config: Pick<Config, 'download' | 'export' | 'import'>;
 }
 
 /**
@@ -70,6 +71,7 @@ interface ImportDependencies {
  * lesson. The version appears in the last step; a failed import leaves nothing behind.
  *
  * @throws {PackageError} with each fault of the package and its position
+ * @throws {LecternError} PAYLOAD_TOO_LARGE if the organization may not store that much
  */
 export async function importPackage(
   deps: ImportDependencies,
@@ -108,6 +110,8 @@ async function importVersion(
   const { lessonId, slug, title } = pkg;
   const lesson = await findLesson(db, lessonId);
   if (lesson !== null && lesson.organizationId !== organization._id) throw foreignLesson(lessonId);
+  const contentBytes = contentSize(pkg);
+  await assertMayStore(db, organization, filesSize(pkg) + contentBytes, deps.config.import.maxStoredBytes);
   const { content, prepared, playabilityErrors, picture, totalSections, totalSteps } = pkg.lesson;
   // The content first: the sweep finds unfinished imports by their content.
   const versionId = await insertContentAs(db, pkg.versionId, content);
@@ -134,6 +138,7 @@ async function importVersion(
       problems: playabilityErrors.slice(0, maxProblems).map((problem) => problem.message),
       widgets: releases.map(({ type, widgetId }) => ({ type, widgetId })),
       picture,
+      contentBytes,
       publishedAt: null,
       ...(importId !== undefined && { importId }),
     });
@@ -157,6 +162,17 @@ async function importVersion(
     signal.throwIfAborted();
     throw error;
   }
+}
+
+function contentSize({ lesson: { content, prepared } }: CheckedPackage): number {
+  const parts = [...content, ...prepared.map(({ file }) => file)];
+  return parts.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** Returns the bytes of a package's files; some may be stored already. */
+function filesSize({ media, widgets }: CheckedPackage): number {
+  const files = [media.map(({ file }) => file), widgets.flatMap(({ js, css }) => [js, css])].flat();
+  return files.reduce((sum, file) => sum + (file?.size ?? 0), 0);
 }
 
 /** Completes the last steps of an import that ended after it had stored its version. */

@@ -91,6 +91,7 @@ const environmentSchema = z
     EXPORT_PREBUILD: flag.default(false),
     IMPORTS_PER_ORGANIZATION: integer(10, 1, 1000),
     IMPORT_UPLOAD_HOURS: integer(24, 1, 24 * 30),
+    ORGANIZATION_MAX_BYTES: integer(0, 0, Number.MAX_SAFE_INTEGER),
     MEDIA_MAX_BYTES: integer(512 * MiB, 1, Number.MAX_SAFE_INTEGER),
     DOWNLOAD_CONCURRENCY: integer(64, 1, 256),
     DOWNLOAD_CONCURRENCY_PER_HOST: integer(16, 1, 256),
@@ -245,6 +246,8 @@ function toConfig(env: Environment) {
       perOrganization: env.IMPORTS_PER_ORGANIZATION,
       /** How long an upload may stay without new bytes. */
       uploadHours: env.IMPORT_UPLOAD_HOURS,
+      /** For organizations without a limit of their own; 0 for none. */
+      maxStoredBytes: env.ORGANIZATION_MAX_BYTES,
     },
     download: {
       maxBytes: env.MEDIA_MAX_BYTES,

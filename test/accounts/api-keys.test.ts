@@ -18,7 +18,7 @@ async function buildKey(expiresAt: Date | null = null) {
 }
 
 function enter(credentials: Credentials) {
-  return authenticate(harness.db, testPepper, credentials);
+  return authenticate(harness.db, testPepper, credentials, '127.0.0.1');
 }
 
 async function stored({ publicKey }: Credentials): Promise<ApiKey> {

@@ -57,7 +57,7 @@ test('every endpoint for API credentials names its scope in the OpenAPI document
 
 describe('a key', () => {
   const scopesOf = async (credentials: { publicKey: string; secretKey: string }) => {
-    const entered = await authenticate(api.db, testPepper, credentials);
+    const entered = await authenticate(api.db, testPepper, credentials, '127.0.0.1');
     return 'fault' in entered ? entered : entered.scopes;
   };
 

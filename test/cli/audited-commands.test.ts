@@ -69,11 +69,13 @@ test('each command that changes something or reads data of learners records it',
   await records('organization.create', 'org create', '--slug', slug, '--name', 'A', '--plan', 'edtech');
   await records('organization.set_plan', 'org set-plan', slug, 'edtech');
   await records('organization.set_origins', 'org set-origins', slug, 'https://lms.example');
+  await records('organization.set_limits', 'org set-limits', slug, '--key-days', '90');
   await records('theme.change', 'org set-theme', slug, '--color', '#224466');
   await records('retention.change', 'org set-retention', slug, '--progress', '30', '--dry-run');
   await records('retention.change', 'org set-retention', slug, '--progress', '30');
 
   const { publicKey } = await records('key.create', 'key create', ...org);
+  await records('key.set_addresses', 'key set-addresses', publicKey, '203.0.113.0/24');
   await records('key.rotate', 'key rotate', publicKey);
   await records('key.revoke', 'key revoke', publicKey);
 

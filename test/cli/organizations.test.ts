@@ -22,7 +22,7 @@ interface IssuedKey {
 async function ownerOf(credentials: string): Promise<string | null> {
   const parsed = parseBearer(`Bearer ${credentials}`);
   if (parsed === null) throw new Error(`Malformed: ${credentials}`);
-  const authentication = await authenticate(harness.db, testPepper, parsed);
+  const authentication = await authenticate(harness.db, testPepper, parsed, '127.0.0.1');
   return 'organization' in authentication ? authentication.organization.slug : null;
 }
 
@@ -95,6 +95,34 @@ describe('lectern org', () => {
     expect(await json('org', 'list')).toContainEqual(expect.objectContaining(unrestricted));
   });
 
+  test('set-limits gives new keys an expiry, also those of a rotation, and a limit of stored bytes', async () => {
+    const { organization, credentials } = await buildOrganization(harness);
+    const { slug } = organization;
+    const set = ['org', 'set-limits', slug];
+    const limits = { keyDays: 90, maxStoredBytes: 5_000_000_000, storedBytes: 0 };
+    expect(await json(...set, '--key-days', '90', '--storage', '5000000000')).toMatchObject(limits);
+    const daysLeft = async ({ publicKey }: IssuedKey) => {
+      const key = await harness.db.apiKeys.findById(publicKey).lean();
+      return key?.expiresAt ? Math.round((key.expiresAt.getTime() - Date.now()) / 86_400_000) : null;
+    };
+    const create = ['key', 'create', '--org', slug];
+    expect(await daysLeft((await json(...create)) as IssuedKey)).toBe(90);
+    expect(await daysLeft((await json(...create, '--expires', 'never')) as IssuedKey)).toBeNull();
+    const [old = ''] = credentials.split('.');
+    expect(await daysLeft((await json('key', 'rotate', old)) as IssuedKey)).toBe(90);
+    expect((await run(...set)).stdout).toBe(
+      `New keys of ${slug} expire after 90 days.\nIt stores 0 bytes of 5000000000.\n`,
+    );
+    const unlimited = { keyDays: null, maxStoredBytes: null };
+    expect(await json(...set, '--key-days', 'never', '--storage', 'default')).toMatchObject(unlimited);
+    for (const bad of [
+      ['--key-days', '0'],
+      ['--storage', '1GB'],
+      ['--storage', '0'],
+    ])
+      expect(await run(...set, ...bad)).toMatchObject({ code: 2 });
+  });
+
   test('a slug is unique, and changes need an existing organization', async () => {
     const { slug } = (await buildOrganization(harness)).organization;
     expect(
@@ -124,6 +152,7 @@ describe('lectern key', () => {
       publicKey,
       label: 'LMS',
       scopes: null,
+      allowedAddresses: null,
       createdAt: expect.any(String) as string,
       expiresAt: '2199-01-01T00:00:00.000Z',
       revokedAt: null,
@@ -148,8 +177,29 @@ describe('lectern key', () => {
       expect.objectContaining({ publicKey, scopes: ['read', 'tokens'] }),
     );
     expect((await run('key', 'list', ...owner)).stdout).toMatch(
-      new RegExp(`^${publicKey} +read,tokens +active`, 'm'),
+      new RegExp(`^${publicKey} +read,tokens +active +all `, 'm'),
     );
+  });
+
+  test('a key has IP addresses, which its successor keeps and set-addresses replaces', async () => {
+    const { organization } = await buildOrganization(harness);
+    const owner = ['--org', organization.slug];
+    const create = ['key', 'create', ...owner, '--address', '203.0.113.7/24', '--address', '2001:db8::1'];
+    const { publicKey, credentials } = (await json(...create)) as IssuedKey;
+    expect(await ownerOf(credentials)).toBeNull();
+    const successor = (await json('key', 'rotate', publicKey)) as IssuedKey;
+    const allowedAddresses = ['203.0.113.0/24', '2001:db8::1/128'];
+    expect(await json('key', 'list', ...owner)).toMatchObject([
+      { allowedAddresses: null },
+      { publicKey, allowedAddresses },
+      { publicKey: successor.publicKey, allowedAddresses },
+    ]);
+    expect((await run('key', 'set-addresses', publicKey, '127.0.0.0/8')).stdout).toBe(
+      `${publicKey} is valid from: 127.0.0.0/8\n`,
+    );
+    expect(await ownerOf(credentials)).toBe(organization.slug);
+    expect(await run('key', 'set-addresses', publicKey, '127.0.0.0/33')).toMatchObject({ code: 2 });
+    expect(await json('key', 'set-addresses', publicKey)).toMatchObject({ allowedAddresses: null });
   });
 
   test('rotate issues a successor with the same label, and the old key works during the overlap', async () => {

@@ -1,10 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { basename } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createImport } from '../../api/imports/create-import.ts';
 import { createUploads } from '../../shared/imports/create-uploads.ts';
 import { sumOpenImports } from '../../shared/models/lesson-import.ts';
+import { setOrganizationLimits } from '../../shared/models/organization.ts';
+import { sumStoredBytes } from '../../shared/models/stored-bytes.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
 import { buildOrganization, buildPackage } from '../support/factories.ts';
@@ -187,6 +190,40 @@ test('an organization has a limited number of unfinished imports; a canceled one
   expect((await send(tenant, id, new Uint8Array(10))).status).toBe(404);
   expect((await statusOf(tenant, id)).status).toBe('canceled');
   expect((await begin(tenant, 10)).status).toBe(201);
+});
+
+test('an organization stores no more than its limit, counting each file once', async () => {
+  const { headers, organization } = await buildOrganization(api);
+  const tenant = { url: api.url, headers };
+  const { slug, _id } = organization;
+  const built = await buildPackage({ media: [{ bytes: randomBytes(50_000) }] });
+  const path = await zipFolder(built.path);
+  for (let count = 0; count < 2; count += 1)
+    expect(await ended(tenant, await upload(tenant, path))).toMatchObject({ status: 'imported' });
+  const stored = await sumStoredBytes(api.db, _id);
+  expect(stored).toBeGreaterThan(50_000);
+  expect(stored).toBeLessThan(100_000);
+  const { size } = await stat(path);
+  const limit = stored + size;
+  await setOrganizationLimits(api.db, slug, { maxStoredBytes: limit });
+  expectError(
+    await begin(tenant, size + 1),
+    413,
+    `Your organization may store ${limit} bytes and stores ${stored}: there is no room for ${size + 1} more. Ask the operator for a higher limit.`,
+  );
+  // A package can be larger than its ZIP.
+  const text = Buffer.from(`WEBVTT\n\nNOTE ${randomBytes(200_000).toString('hex')}\n`);
+  const medium = { bytes: text, mimeType: 'text/vtt', extension: 'vtt' };
+  const large = await zipFolder((await buildPackage({ media: [medium] })).path, undefined, 8);
+  await setOrganizationLimits(api.db, slug, { maxStoredBytes: stored + (await stat(large)).size });
+  const { status, error } = await ended(tenant, await upload(tenant, large));
+  expect([status, error?.code]).toEqual(['failed', 'PAYLOAD_TOO_LARGE']);
+  expect(await sumStoredBytes(api.db, _id)).toBe(stored);
+  const url = await api.startApi({ ORGANIZATION_MAX_BYTES: String(stored) });
+  await setOrganizationLimits(api.db, slug, { maxStoredBytes: null });
+  expect((await begin({ ...tenant, url }, 1)).status).toBe(413);
+  await setOrganizationLimits(api.db, slug, { maxStoredBytes: 0 });
+  expect((await begin({ ...tenant, url }, 1)).status).toBe(201);
 });
 
 test('the packages of unfinished imports are limited together', async () => {

@@ -32,6 +32,7 @@ export async function addLesson(
       totalSteps: 10 * (index + 1),
       problems: [],
       widgets: [],
+      contentBytes: 0,
       publishedAt: status === 'draft' ? null : new Date(Date.UTC(2026, 0, 1 + index)),
     });
   }

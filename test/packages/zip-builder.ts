@@ -113,10 +113,10 @@ function numbers(fields: ({ u16: number } | { u32: number })[]): Buffer {
 }
 
 /** Makes a ZIP of a package's folder; returns its path. */
-export async function zipFolder(folder: string, name?: string): Promise<string> {
+export async function zipFolder(folder: string, name?: string, method: 0 | 8 = 0): Promise<string> {
   const parts: ZipPart[] = [];
   for (const file of await filesBelow(folder)) {
-    parts.push({ name: file, content: await readFile(join(folder, file)), method: 0 });
+    parts.push({ name: file, content: await readFile(join(folder, file)), method });
   }
   return writeArchive(zipBytes(parts), name);
 }

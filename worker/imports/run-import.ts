@@ -16,7 +16,7 @@ export interface RunDependencies {
   db: Database;
   store: Store;
   uploads: Uploads;
-  config: Pick<Config, 'download' | 'export'>;
+  config: Pick<Config, 'download' | 'export' | 'import'>;
   /** Queues the archive of a version that was just published. */
   prebuild: (version: LessonVersion) => Promise<void>;
 }

@@ -304,6 +304,8 @@ export type ExportManifest = {
       completion: 'allSteps' | 'finish' | 'passed';
       /** Whether a missed pass mark is reported. */
       reportsFailure: boolean;
+      /** Whether the manifest of SCORM 1.2 has the pass mark, too. */
+      declaresPassMark: boolean;
       /** Minutes between commits without a change; null for none. */
       keepAliveMinutes: number | null;
     };

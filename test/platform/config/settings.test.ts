@@ -31,6 +31,7 @@ describe('whole numbers', () => {
     ['WORKER_IMPORT_CONCURRENCY', 0, 64, (config) => config.worker.importConcurrency],
     ['IMPORTS_PER_ORGANIZATION', 1, 1000, (config) => config.import.perOrganization],
     ['IMPORT_UPLOAD_HOURS', 1, 720, (config) => config.import.uploadHours],
+    ['ORGANIZATION_MAX_BYTES', 0, maximum, (config) => config.import.maxStoredBytes],
     ['WORKER_LOCK_SECONDS', 2, 600, (config) => config.worker.lockSeconds],
     ['WORKER_WATCHDOG_SECONDS', 0, 3600, (config) => config.worker.watchdogSeconds],
     ['WORKER_PORT', 0, 65_535, (config) => config.worker.port ?? NaN],
