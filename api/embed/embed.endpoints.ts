@@ -63,28 +63,34 @@ import type { PageUrls } from './pages.ts';
 import { setPageHeaders } from './policies.ts';
 import { lookOf } from './theme-boot.ts';
 
-type EmbedDependencies = SessionLimits & {
+interface PageDependencies {
   config: Pick<Config, 'publicUrl'>;
-  secrets: Pick<Secrets, 'signing' | 'asset' | 'keyPepper'>;
-  db: Database;
-  lessons: PreparedLessons;
-  compression: CompressionBudget;
   player: Pick<PlayerReleases, 'name'>;
-} & TokenUseDependencies;
+}
+
+type EmbedDependencies = PageDependencies &
+  SessionLimits & {
+    secrets: Pick<Secrets, 'signing' | 'asset' | 'keyPepper'>;
+    db: Database;
+    lessons: PreparedLessons;
+    compression: CompressionBudget;
+  } & TokenUseDependencies;
 
 /** A rejected token has no known owner, and so no list of origins; the page then holds nothing confidential. */
-const headersForAnyFrame: Middleware = (ctx, next) => {
-  setPageHeaders(ctx, null);
-  return next();
-};
+const headersForAnyFrame =
+  (deps: PageDependencies): Middleware =>
+  (ctx, next) => {
+    setPageHeaders(deps, ctx, null);
+    return next();
+  };
 
-const access: Access<{ rateLimits: RateLimits }, null> = {
+const access: Access<PageDependencies & { rateLimits: RateLimits }, null> = {
   security: [{ token: [] }, {}],
   // The responses below document their headers themselves.
   headers: {},
   preflight: false,
   failures: {},
-  middleware: (deps) => [headersForAnyFrame, limitByIp(deps)],
+  middleware: (deps) => [headersForAnyFrame(deps), limitByIp(deps)],
   identify: () => null,
 };
 
@@ -167,7 +173,7 @@ async function sendLesson(deps: EmbedDependencies, ctx: RequestContext): Promise
   addToRequestLine(ctx, playerFacts(deps.secrets, token));
   await recordFirstUse(deps, ctx, token, query.token);
   const allowedOrigins = await allowedOriginsOf(db, token);
-  setPageHeaders(ctx, allowedOrigins);
+  setPageHeaders(deps, ctx, allowedOrigins);
   const version = await findTokenVersion(db, token);
   const { _id: versionId, lessonId } = version;
   const resources = await enterSession(deps, token, ctx.res);
@@ -312,11 +318,7 @@ function platformLanguage(token: PlayerToken): string | undefined {
   return token.kind === 'launch' ? supportedLanguage(token.locale ?? '') : undefined;
 }
 
-function pageUrls(
-  { config, player }: Pick<EmbedDependencies, 'config' | 'player'>,
-  ctx: Context,
-  lessonId: string | null,
-): PageUrls {
+function pageUrls({ config, player }: PageDependencies, ctx: Context, lessonId: string | null): PageUrls {
   const base = publicPath(config);
   return {
     player: `${base}/player/${player.name}/`,

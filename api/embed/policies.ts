@@ -1,5 +1,8 @@
 import type { Context } from 'koa';
 import { frameAncestors } from '../../shared/platform/parse-url.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import { publicUrlOf } from '../http/public-url.ts';
+import { baseSource } from '../player/frame-policy.ts';
 import { pageStyleHash } from './pages.ts';
 
 /** Browser features that the page and its frames may not use. */
@@ -18,22 +21,27 @@ const permissions = [
 ].map((feature) => `${feature}=()`);
 
 /**
- * Sets the headers of an embed page. The page holds a learner's token, so it runs only Lectern's script, sends requests
- * only to Lectern, and sends no referrer.
+ * Sets the headers of an embed page. The page holds a learner's token, so it runs only scripts of the player's folder, not
+ * even widgets that Lectern serves, sends requests only to Lectern, and sends no referrer.
  *
  * @param allowedOrigins origins that may frame the page; null for any.
  */
-export function setPageHeaders(ctx: Context, allowedOrigins: readonly string[] | null): void {
+export function setPageHeaders(
+  { config, player }: { config: Pick<Config, 'publicUrl'>; player: { name: string } },
+  ctx: Context,
+  allowedOrigins: readonly string[] | null,
+): void {
+  const folder = `${baseSource(publicUrlOf(ctx, config))}/player/${player.name}/`;
   ctx.set('Cache-Control', 'no-store');
   ctx.set('Referrer-Policy', 'no-referrer');
   ctx.set('Permissions-Policy', permissions.join(', '));
   ctx.set('X-Robots-Tag', 'noindex');
   const policy = [
     "default-src 'none'",
-    "script-src 'self'",
-    `style-src 'self' 'sha256-${pageStyleHash}'`,
+    `script-src ${folder}`,
+    `style-src ${folder} 'sha256-${pageStyleHash}'`,
     "connect-src 'self'",
-    "frame-src 'self'",
+    `frame-src ${folder}frame.html`,
     "img-src 'self' data:",
     // The font of a theme.
     "font-src 'self'",

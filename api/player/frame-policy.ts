@@ -12,6 +12,12 @@ export const frameSandbox = [
   'allow-downloads',
 ].join(' ');
 
+/** Returns a URL, without a slash at its end, as the beginning of sources in a Content-Security-Policy. */
+export function baseSource(publicUrl: string): string {
+  // A path may contain the separators of directives and policies (CSP 3, 2.3.1).
+  return new URL(publicUrl).href.replace(/\/$/, '').replaceAll(';', '%3B').replaceAll(',', '%2C');
+}
+
 const inlineScript = /<script type="module">(.*?)<\/script>/s;
 
 /** Returns the CSP source expression of the inline script in a `frame.html`. Each release has its own script. */
@@ -31,10 +37,8 @@ export function scriptSourceOf(page: string): string {
  * @param scriptSource the source expressions of the inline scripts.
  */
 export function framePolicy(publicUrl: string, scriptSource: string): string {
-  const { origin, href } = new URL(publicUrl);
-  const own = `'self' ${origin}`;
-  // A path may contain the separators of directives and policies (CSP 3, 2.3.1).
-  const base = href.replace(/\/$/, '').replaceAll(';', '%3B').replaceAll(',', '%2C');
+  const own = `'self' ${new URL(publicUrl).origin}`;
+  const base = baseSource(publicUrl);
   const files = `${base}/content/ ${base}/assets/`;
   return [
     `sandbox ${frameSandbox}`,

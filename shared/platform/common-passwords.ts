@@ -7,7 +7,8 @@ let common: Set<string> | undefined;
 
 /**
  * Returns whether a password is among the 20,000 most frequent ones with 10 or more characters in data breaches,
- * regardless of case. The list is from Mark Burnett's ten million passwords, which he placed in the public domain.
+ * regardless of case. The list is from Mark Burnett's ten million passwords, which he released to the public domain
+ * in 2015, as SecLists distributes them (MIT).
  */
 export function isCommonPassword(password: string): boolean {
   // Loaded at the first password that is set, which is rare. Compressed, so that searches do not find its words.

@@ -146,12 +146,13 @@ describe('the page of a lesson', () => {
 
   test('has exactly these headers, which isolate it', async () => {
     const answer = await open(version);
+    const folder = `${api.url}/player/${release.name}/`;
     expect(policyOf(answer)).toStrictEqual({
       'default-src': "'none'",
-      'script-src': "'self'",
-      'style-src': expect.stringMatching(/^'self' 'sha256-[\w+/]{43}='$/) as string,
+      'script-src': folder,
+      'style-src': expect.stringMatching(/^\S+ 'sha256-[\w+/]{43}='$/) as string,
       'connect-src': "'self'",
-      'frame-src': "'self'",
+      'frame-src': `${folder}frame.html`,
       'img-src': "'self' data:",
       'font-src': "'self'",
       'base-uri': "'none'",
@@ -192,6 +193,7 @@ describe('the page of a lesson', () => {
     expect(chunksUrl).toMatch(chunksPath(version, '/lectern'));
     expect(base).toMatch('https://lessons.example/lectern/content/v1/');
     const page = answer.body.toString();
+    expect(policyOf(answer)['script-src']).toBe(`https://lessons.example/lectern/player/${release.name}/`);
     for (const file of ['embed-page.js', 'frame.html']) {
       expect(page).toContain(`src="/lectern/player/${release.name}/${file}"`);
     }
