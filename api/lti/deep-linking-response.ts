@@ -6,7 +6,7 @@ import { lineItemTag } from '../../shared/lti/scores/line-item.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { printJson, RawJson } from '../../shared/platform/raw-json.ts';
-import { fullMarks } from '../../shared/progress/score.ts';
+import { fullMarks } from '../../shared/progress/points.ts';
 import type { Selection } from './selections.ts';
 
 /** Allows for users who have to click the button that posts the response. */

@@ -1,7 +1,7 @@
 import type { EmbedProgress } from '../../shared/models/embed-progress.ts';
 import type { LtiProgress } from '../../shared/models/lti-progress.ts';
 import type { ProgressRecord } from '../../shared/models/progress-record.ts';
-import { scaledTo100 } from '../../shared/progress/score.ts';
+import { scaledTo100, shownPoints } from '../../shared/progress/points.ts';
 import { rawOrNull } from '../../shared/platform/raw-json.ts';
 
 /** A record of either kind, without the fields that never leave the database. */
@@ -16,8 +16,7 @@ export function presentEmbedProgress(record: Presentable<EmbedProgress>) {
     lessonId: record.lessonId,
     learnerId: record.learnerId,
     status: record.status,
-    score: record.score,
-    maxScore: record.maxScore,
+    ...shownPoints(record),
     currentSectionIndex: record.sectionIndex,
     currentStepIndex: record.stepIndex,
     totalSteps: record.totalSteps,
@@ -38,7 +37,7 @@ export function presentLtiProgress(record: Presentable<LtiProgress>) {
     contextId: record.contextId,
     courseId: record.courseId,
     status: record.status,
-    ...scaledTo100(record.score, record.maxScore),
+    ...scaledTo100(record),
     currentSectionIndex: record.sectionIndex,
     currentStepIndex: record.stepIndex,
     progressData: rawOrNull(record.progressData),

@@ -1,5 +1,5 @@
 import { intlLocale, message } from '../../shared/i18n/message.ts';
-import { shareOf } from '../../shared/progress/score.ts';
+import { finalShare, shownShare } from '../../shared/progress/points.ts';
 import { element, icon } from '../dom.ts';
 import { confirmDialog } from './confirm-dialog.ts';
 import { pointsOf } from './lesson-progress.ts';
@@ -44,7 +44,7 @@ export function endView(
     const box = element('div', { class: 'lectern-result' }, texts);
     const { score, maxScore } = points;
     if (maxScore !== null) {
-      box.prepend(ring(shareOf(points) / 100, language));
+      box.prepend(ring(finalShare(points), language));
       const text = message(language, 'widget.score', { score: score ?? 0, maxScore });
       texts.append(element('p', { class: 'lectern-score' }, text));
     }
@@ -143,10 +143,15 @@ function resultText(result: Result, language: string): string {
   }
 }
 
+/** Returns a share as a percentage, as exact as platforms compare it with a pass mark. */
+export function percentText(share: number, language: string): string {
+  const options = { style: 'percent', maximumFractionDigits: 2 } as const;
+  return shownShare(share).toLocaleString(intlLocale(language), options);
+}
+
 /** Draws a share as a ring with its percentage. */
 function ring(share: number, language: string): HTMLElement {
-  const text = share.toLocaleString(intlLocale(language), { style: 'percent', maximumFractionDigits: 0 });
-  const made = element('div', { class: 'lectern-ring' }, element('span', {}, text));
+  const made = element('div', { class: 'lectern-ring' }, element('span', {}, percentText(share, language)));
   made.style.setProperty('--lectern-share', String(share));
   return made;
 }

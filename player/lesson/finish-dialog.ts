@@ -1,6 +1,7 @@
-import { intlLocale, message } from '../../shared/i18n/message.ts';
+import { message } from '../../shared/i18n/message.ts';
 import { element } from '../dom.ts';
 import { confirmDialog } from './confirm-dialog.ts';
+import { percentText } from './end-view.ts';
 import type { EndActions } from './end-view.ts';
 import { questionLink } from './question-link.ts';
 import type { StepResults } from './question-results.ts';
@@ -13,7 +14,7 @@ export interface BeforeFinish {
   open: readonly StepResults[];
   /** Values for their texts. */
   variables: Variables;
-  /** The grade that the course gets, from 0 to 1; null if it gets none. */
+  /** The exact grade that the course gets, from 0 to 1; null if it gets none. */
   grade: number | null;
 }
 
@@ -28,11 +29,9 @@ export function askFinish(
   { open: openQuestions, grade, variables }: BeforeFinish,
   actions: { finish(this: void): void } & Pick<EndActions, 'goToIndex'>,
 ): void {
-  const percent = (share: number) =>
-    share.toLocaleString(intlLocale(language), { style: 'percent', maximumFractionDigits: 0 });
   // The list of open questions follows the last sentence.
   const notes = [
-    grade === null ? '' : message(language, 'lesson.finishGrade', { percent: percent(grade) }),
+    grade === null ? '' : message(language, 'lesson.finishGrade', { percent: percentText(grade, language) }),
     openQuestions.length > 0 ? message(language, 'lesson.finishOpen') : '',
   ];
   const links = openQuestions.flatMap(({ step, questions }) =>

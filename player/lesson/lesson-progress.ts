@@ -1,7 +1,7 @@
 import { isClosed, widgetKey } from '../../shared/progress/outline.ts';
 import { scoreAnswer, totalPoints } from '../../shared/progress/score.ts';
 import { readTries } from '../../shared/progress/tries.ts';
-import type { Points } from '../../shared/progress/score.ts';
+import type { Points } from '../../shared/progress/points.ts';
 import type { AnswerResult } from '../block.ts';
 import { jsonCopy, record } from '../props.ts';
 import type { PlayedLesson, PlayedStep } from './read-lesson.ts';
@@ -121,7 +121,7 @@ export function savedState(lesson: PlayedLesson, progress: LessonProgress): Less
   });
 }
 
-/** Returns the points of the lesson so far, counted as on the server. */
+/** Returns the exact points of the lesson so far, counted as on the server. */
 export function pointsOf(lesson: PlayedLesson, { items }: LessonProgress): Points {
   return totalPoints(lesson.outline, items);
 }

@@ -1,5 +1,5 @@
 import { message } from '../../shared/i18n/message.ts';
-import { shareOf } from '../../shared/progress/score.ts';
+import { finalShare, shownPoints } from '../../shared/progress/points.ts';
 import { jsonCopy, text } from '../props.ts';
 import {
   answerItem,
@@ -56,7 +56,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
       versionId: setup.versionId ?? null,
       ...savedState(lesson, progress),
       totalSteps: lesson.steps.length,
-      ...pointsOf(lesson, progress),
+      ...shownPoints(pointsOf(lesson, progress)),
       at: new Date().toISOString(),
     };
   }
@@ -283,7 +283,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
     const { sendsGrade = false } = options;
     if (open.length === 0 && !sendsGrade) next();
     else {
-      const grade = sendsGrade ? shareOf(pointsOf(lesson, progress)) / 100 : null;
+      const grade = sendsGrade ? finalShare(pointsOf(lesson, progress)) : null;
       view.askFinish({ open, grade, variables: progress.variables }, next);
     }
   }

@@ -3,6 +3,7 @@ import { choiceId, scorm2004Pattern, scorm2004Response, shortText } from '../../
 import { questionId } from '../../shared/lms/ids.ts';
 import { fingerprintOf } from '../../shared/lms/lesson-map.ts';
 import type { Question } from '../../shared/lms/lesson-map.ts';
+import { rounded, shareOf, shownShare } from '../../shared/progress/points.ts';
 import type { AnswerItem } from '../lesson/state.ts';
 import type { LessonReport } from './lesson-report.ts';
 import type { LaunchData, LaunchParameters } from './cmi5-launch.ts';
@@ -42,7 +43,7 @@ export function cmi5Statement(
   const result: Json = {
     ...(verb === 'completed' && { completion: true }),
     ...(isJudged && { success: verb === 'passed' }),
-    ...(isJudged && report && scoreOf(report, verb === 'passed')),
+    ...(isJudged && report && scoreOf(report)),
     ...(verb !== 'initialized' && { duration: duration2004(sinceMs) }),
   };
   return statement(context, verb, {
@@ -85,10 +86,10 @@ export function answeredStatement(context: StatementContext, question: Question,
         maxScore !== null && {
           success: score === maxScore,
           score: {
-            scaled: rounded(maxScore === 0 ? 0 : score / maxScore),
-            raw: score,
+            scaled: shownShare(shareOf({ score, maxScore }) ?? 0),
+            raw: rounded(score),
             min: 0,
-            max: maxScore,
+            max: rounded(maxScore),
           },
         }),
     },
@@ -150,16 +151,14 @@ function statement(
 }
 
 /** Points are whole numbers in cmi5, so they are written in hundredths. */
-function scoreOf({ score, points }: LessonReport, hasPassed: boolean): Json {
+function scoreOf({ score, points }: LessonReport): Json {
   if (score === null) return {};
-  // A score that is rounded up could reach the mastery score that it has missed.
-  const scaled = rounded(hasPassed ? score : score - 0.000_049_999);
-  const raw = points && { raw: Math.round(points.raw * 100), min: 0, max: Math.round(points.max * 100) };
-  return { score: { scaled, ...raw } };
-}
-
-function rounded(share: number): number {
-  return Math.round(Math.min(1, Math.max(0, share)) * 10_000) / 10_000;
+  const hundredths = points && {
+    raw: rounded(points.raw * 100, 0),
+    min: 0,
+    max: rounded(points.max * 100, 0),
+  };
+  return { score: { scaled: score, ...hundredths } };
 }
 
 /** Returns a UUID (version 8) that follows from texts: the store then keeps a repeated statement once. */

@@ -1,7 +1,8 @@
 import type { PackageOptions } from '../../shared/lms/package-options.ts';
 import type { LessonMap } from '../../shared/lms/lesson-map.ts';
 import type { Reported } from '../../shared/lms/state-codec.ts';
-import { widgetKey } from '../../shared/progress/outline.ts';
+import { reachesMark, shareOf, shownShare } from '../../shared/progress/points.ts';
+import { totalPoints } from '../../shared/progress/score.ts';
 import type { LessonEvent } from '../lesson/options.ts';
 
 /** A learner's result, independent of any standard. */
@@ -9,9 +10,9 @@ export interface LessonReport {
   completed: boolean;
   /** Null while the score decides nothing, or not yet. */
   success: 'passed' | 'failed' | null;
-  /** From 0 to 1; null before the first scored answer. */
+  /** From 0 to 1, as platforms show it; null before the first scored answer. */
   score: number | null;
-  /** Points as the lesson counts them; null before the first scored answer. */
+  /** The exact points; null before the first scored answer. */
   points: { raw: number; max: number } | null;
   /** The share of the steps that were on the page, from 0 to 1. */
   progress: number;
@@ -27,9 +28,6 @@ export interface SectionReport {
   score: number | null;
 }
 
-/** Shares of points differ in the last digits. */
-const tolerance = 1e-9;
-
 /**
  * Returns a learner's result. A lesson that was completed or passed once stays so.
  *
@@ -43,13 +41,12 @@ export function reportOf(
   const { visited, completed: finished } = event.progressData;
   const seen = new Set(visited);
   const steps = map.steps.filter(({ id }) => seen.has(id));
-  const { score, maxScore } = event;
-  const points = score === null || maxScore === null || maxScore === 0 ? null : { raw: score, max: maxScore };
-  const share = points && points.raw / points.max;
+  const { score, maxScore } = totalPoints(map.outline, event.items);
+  const share = shareOf({ score, maxScore });
   const allSeen = steps.length === map.steps.length;
   // A lesson without points is passed by completing it.
   const reaches =
-    maxScore === null ? finished || allSeen : share !== null && share + tolerance >= (passMark ?? 0);
+    maxScore === null ? finished || allSeen : share !== null && reachesMark(share, passMark ?? 0);
   const byRule = { allSteps: allSeen, finish: finished, passed: passMark === null ? finished : reaches };
   const completed = reported.completed || byRule[options.completion];
   // By the rule `passed`, a missed pass mark is a result once the learner has finished.
@@ -59,32 +56,25 @@ export function reportOf(
   return {
     completed,
     success: passed ? 'passed' : failed ? 'failed' : null,
-    score: share,
-    points,
+    score: share === null ? null : shownShare(share, passMark),
+    points: share === null ? null : { raw: score ?? 0, max: maxScore ?? 0 },
     progress: completed ? 1 : steps.length / Math.max(1, map.steps.length),
     sections: sectionReports(map, event, seen),
   };
 }
 
 function sectionReports(map: LessonMap, { items }: LessonEvent, seen: ReadonlySet<string>): SectionReport[] {
-  const scores = new Map(items.map((item) => [widgetKey(item.stepId, item.widgetId), item]));
   return map.sections.map(({ id, title }, index) => {
     const steps = map.steps.filter(({ sectionIndex }) => sectionIndex === index);
     const count = steps.filter((step) => seen.has(step.id)).length;
-    let [earned, possible, isScored] = [0, 0, false];
-    for (const { sectionIndex, stepId, widgetId, form } of map.questions) {
-      if (sectionIndex !== index) continue;
-      const { score = null, maxScore = null } = scores.get(widgetKey(stepId, widgetId)) ?? {};
-      isScored ||= score !== null;
-      earned += score ?? 0;
-      possible += (score === null ? form.points : maxScore) ?? 0;
-    }
+    const sections = map.outline.sections.slice(index, index + 1);
+    const share = shareOf(totalPoints({ ...map.outline, sections }, items));
     return {
       id,
       title,
       status: count === 0 ? 'not attempted' : count === steps.length ? 'completed' : 'incomplete',
       progress: count / Math.max(1, steps.length),
-      score: isScored && possible > 0 ? earned / possible : null,
+      score: share === null ? null : shownShare(share),
     };
   });
 }

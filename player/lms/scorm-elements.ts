@@ -9,6 +9,7 @@ import {
   scorm2004Response,
   shortText,
 } from '../../shared/lms/responses.ts';
+import { shownShare } from '../../shared/progress/points.ts';
 import type { AnswerItem } from '../lesson/state.ts';
 import type { LessonReport, SectionReport } from './lesson-report.ts';
 import type { ScormVersion } from './scorm-api.ts';
@@ -146,7 +147,7 @@ export function sessionTime(version: ScormVersion, sinceMs: number): string {
 function resultOf({ score, maxScore }: AnswerItem, wrong: string): string {
   if (score === null || maxScore === null) return 'neutral';
   if (score === maxScore) return 'correct';
-  return score === 0 ? wrong : share(score / maxScore);
+  return score === 0 ? wrong : share(shownShare(score / maxScore));
 }
 
 function share(value: number): string {

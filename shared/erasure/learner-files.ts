@@ -9,6 +9,7 @@ import { findOrganization } from '../models/organization.ts';
 import type { ProgressRecord } from '../models/progress-record.ts';
 import { arrayElements, arrayText } from '../platform/json-text.ts';
 import { jsonPieces } from '../platform/raw-json.ts';
+import { shownPoints } from '../progress/points.ts';
 import { itemsFromJson } from '../progress/state.ts';
 import { pseudonymOf } from '../tokens/learner-subject.ts';
 import type { LearnerSubject } from '../tokens/learner-subject.ts';
@@ -150,7 +151,8 @@ async function* lessonRows(
   ];
   yield csv([[...columns, 'lessonId']]);
   for await (const record of records) {
-    const { organizationId, lessonId, contextId = null, status, score, maxScore } = record;
+    const { organizationId, lessonId, contextId = null, status } = record;
+    const { score, maxScore } = shownPoints(record);
     const lesson = await findLesson(db, lessonId);
     const title = lesson?.organizationId === organizationId ? lesson.title : null;
     const times = [record.startedAt, record.completedAt, record.lastActivityAt].map(isoOf);
@@ -194,7 +196,8 @@ async function* answerRows(db: Database, records: AsyncIterable<AnsweredRecord>)
     const titles = new Map(text?.steps.map(({ id, title }) => [id, title]));
     for (const group of itemGroups) {
       const rows = itemsFromJson(group.toString()).map((item): Cell[] => {
-        const { stepId, widgetId, answer, score, maxScore, answeredAt, tries = 1 } = item;
+        const { stepId, widgetId, answer, answeredAt, tries = 1 } = item;
+        const { score, maxScore } = shownPoints(item);
         const interaction = text?.interactions.get(interactionKey(stepId, widgetId));
         return [
           ...[text?.title ?? null, titles.get(stepId) ?? null, interaction?.prompt ?? null],

@@ -80,7 +80,7 @@ function numberFormat(locale: string): Intl.NumberFormat {
   const write = (value: number) => {
     if (Number.isInteger(value) && value >= 0 && value < 1000 && plainNumbers.test(locale)) return `${value}`;
     try {
-      return value.toLocaleString(locale, { maximumFractionDigits: 2 });
+      return value.toLocaleString(locale, { maximumFractionDigits: 4 });
     } catch {
       // The tag is not valid BCP 47, but the number must appear.
       return String(value);

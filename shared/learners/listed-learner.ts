@@ -1,5 +1,5 @@
 import type { ListedLearner } from '../models/learner-list.ts';
-import { scaledTo100 } from '../progress/score.ts';
+import { scaledTo100, shownPoints } from '../progress/points.ts';
 
 /** The columns of a learner in tables, in order. */
 export const learnerColumns = [
@@ -19,11 +19,11 @@ export const learnerColumns = [
 
 /** Returns a learner as JSON. Points and status are those of GET progress and GET lti-progress. */
 export function presentLearner(learner: ListedLearner) {
-  const { status, versionId, score, maxScore } = learner;
-  const scaled = scaledTo100(score, maxScore);
+  const { status, versionId } = learner;
+  const scaled = scaledTo100(learner);
   const rest = {
     status,
-    ...(learner.source === 'embed' ? { score, maxScore } : scaled),
+    ...(learner.source === 'embed' ? shownPoints(learner) : scaled),
     percent: scaled.score,
     startedAt: learner.startedAt?.toISOString() ?? null,
     completedAt: learner.completedAt?.toISOString() ?? null,

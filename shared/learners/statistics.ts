@@ -1,6 +1,7 @@
 import type { QuestionFacts } from '../lessons/scoring/scoring.ts';
 import { recordOf } from '../lessons/json-values.ts';
 import type { LessonOutline, OutlineWidget } from '../progress/outline.ts';
+import { rounded } from '../progress/points.ts';
 import { analyzeItem, cronbachAlpha, pointBiserial } from './item-analysis.ts';
 import type { Histogram, ItemAnalysis } from './item-analysis.ts';
 import { choicesOf, planTally, secondsOf } from './tally.ts';
@@ -172,10 +173,6 @@ function rightChoices(question: QuestionFacts | null): Set<string> {
 
 function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
-}
-
-function rounded(value: number): number {
-  return Math.round(value * 10_000) / 10_000;
 }
 
 function roundedOrNull(value: number | null): number | null {

@@ -3,7 +3,7 @@ import { partIdOf } from '../lessons/scoring/scoring.ts';
 import type { ProgressRecord } from '../models/progress-record.ts';
 import { pointsOfWidget, widgetKey } from '../progress/outline.ts';
 import type { LessonOutline, OutlineWidget } from '../progress/outline.ts';
-import { scaledTo100 } from '../progress/score.ts';
+import { rounded, scaledTo100, sumOf } from '../progress/points.ts';
 import { itemsFromJson } from '../progress/state.ts';
 import type { ProgressStatus, StoredItem } from '../progress/state.ts';
 import type { Histogram, MarkTally } from './item-analysis.ts';
@@ -94,7 +94,7 @@ export function planTally(outline: LessonOutline): TallyPlan {
     })
     .filter(({ maximum }) => maximum > 0 && maximum < maxPoints)
     .slice(0, maxQuestions);
-  const total = questions.reduce((sum, { maximum }) => sum + maximum, 0);
+  const total = sumOf(questions.map(({ maximum }) => maximum));
   let exponent = -4;
   while (total / 10 ** exponent > maxUnits) exponent += 1;
   const ids = outline.sections.flatMap((section) => section.steps.map(({ id }) => id));
@@ -113,7 +113,7 @@ export function emptyTally(): Tally {
 export function addLearner(tally: Tally, plan: TallyPlan, record: TalliedRecord): void {
   const items = record.items === null ? [] : itemsFromJson(record.items);
   tally.statuses[record.status] += 1;
-  const percent = scaledTo100(record.score, record.maxScore).score;
+  const percent = scaledTo100(record).score;
   if (percent !== null) count(tally.scores, Math.min(9, Math.floor(percent / 10)));
   count(tally.furthest, furthestStep(plan, record, items));
   for (const [step, ms] of Object.entries(record.stepTimes ?? [])) {
@@ -142,12 +142,14 @@ function addMarks(tally: Tally, { questions, unit }: TallyPlan, items: readonly 
     .map((question, place) => ({ ...question, place, item: byKey.get(question.key) }))
     // Without an answer, a condition may have hidden the question. Otherwise no answer earns nothing.
     .filter(({ item, widget }) => item !== undefined || !widget.isConditional)
-    .map((question) => ({ ...question, mark: Math.round((question.item?.score ?? 0) / unit) }));
-  const total = answered.reduce((sum, { mark }) => sum + mark, 0);
+    .map((question) => ({ ...question, score: question.item?.score ?? 0 }));
+  const sum = sumOf(answered.map(({ score }) => score));
+  const total = rounded(sum / unit, 0);
   count(tally.totals, total);
-  for (const { place, widget, item, mark } of answered) {
+  for (const { place, widget, item, score } of answered) {
     const question = questionIn(tally, place);
-    const rest = total - mark;
+    const mark = rounded(score / unit, 0);
+    const rest = rounded((sum - score) / unit, 0);
     count(question.marks, mark);
     count(question.rests, rest);
     question.products += mark * rest;

@@ -26,6 +26,13 @@ export class BitWriter {
     }
   }
 
+  /** Writes a number exactly, in 64 bits. */
+  writeDouble(value: number): void {
+    const bytes = new DataView(new ArrayBuffer(8));
+    bytes.setFloat64(0, value);
+    for (let at = 0; at < 8; at += 1) this.write(bytes.getUint8(at), 8);
+  }
+
   bytes(): Uint8Array {
     return Uint8Array.from(this.#bytes);
   }
@@ -58,6 +65,12 @@ export class BitReader {
       if (more === 0) break;
     }
     return value;
+  }
+
+  readDouble(): number {
+    const bytes = new DataView(new ArrayBuffer(8));
+    for (let at = 0; at < 8; at += 1) bytes.setUint8(at, this.read(8));
+    return bytes.getFloat64(0);
   }
 
   /** Returns the bytes after the one that was read last. */

@@ -4,7 +4,8 @@ import type { OwnTypes } from '../lessons/core-widgets.ts';
 import { recordOf } from '../lessons/json-values.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { orderedSections } from '../lessons/totals.ts';
-import { widgetKey } from '../progress/outline.ts';
+import { outlineOf, widgetKey } from '../progress/outline.ts';
+import type { LessonOutline } from '../progress/outline.ts';
 import { answerFormOf } from './answer-forms.ts';
 import type { AnswerForm } from './answer-forms.ts';
 
@@ -26,6 +27,8 @@ export interface LessonMap {
   steps: { id: string; sectionIndex: number; stepIndex: number }[];
   /** In reading order. */
   questions: Question[];
+  /** The widgets that count toward the points. */
+  outline: LessonOutline;
   /** The position of each question by {@link widgetKey}. */
   positions: ReadonlyMap<string, number>;
   /** The values that variables begin with. */
@@ -60,6 +63,7 @@ export function lessonMapOf(content: LessonContent, ownTypes: OwnTypes = []): Le
     sections: ordered.map(({ id, title }) => ({ id, title })),
     steps,
     questions,
+    outline: outlineOf(content, ownTypes),
     positions: new Map(
       questions.map(({ stepId, widgetId }, position) => [widgetKey(stepId, widgetId), position]),
     ),

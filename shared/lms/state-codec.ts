@@ -1,5 +1,6 @@
 import { deflateSync, inflateSync } from 'fflate';
 import { widgetKey } from '../progress/outline.ts';
+import type { AnswerForm } from './answer-forms.ts';
 import { BitReader, BitWriter } from './bits.ts';
 import type { LessonMap, Question } from './lesson-map.ts';
 
@@ -57,9 +58,6 @@ const plain = '1';
 const deflated = '2';
 /** 4 bits hold the number of tries minus one. */
 const maxEncodedTries = 16;
-/** Points are multiples of 1/10000. */
-const pointParts = 10_000;
-
 const modes = { choices: 0, json: 1, lost: 2 };
 const points = { none: 0, zero: 1, full: 2, other: 3 };
 
@@ -182,7 +180,7 @@ function packAnswer(
   part: Part,
   { isLost, keepsTries }: { isLost: boolean; keepsTries: boolean },
 ): void {
-  const { answer, tries, score = null, maxScore = null } = part;
+  const { answer, tries, score = null } = part;
   const picked = form.choices && pickedBits(form.choices, answer);
   const mode = isLost || answer === null ? modes.lost : picked ? modes.choices : modes.json;
   bits.write(mode, 2);
@@ -193,14 +191,19 @@ function packAnswer(
     return;
   }
   if (mode === modes.json) texts.push(answer);
-  if (score === null || maxScore === null) bits.write(points.none, 2);
-  else if (maxScore === form.points && score === 0) bits.write(points.zero, 2);
-  else if (maxScore === form.points && score === maxScore) bits.write(points.full, 2);
+  if (mode === modes.json && hasKnownPoints(form)) return;
+  if (score === null) bits.write(points.none, 2);
+  else if (score === 0) bits.write(points.zero, 2);
+  else if (score === form.points) bits.write(points.full, 2);
   else {
     bits.write(points.other, 2);
-    bits.writeNumber(Math.round(score * pointParts));
-    bits.writeNumber(Math.round(maxScore * pointParts));
+    bits.writeDouble(score);
   }
+}
+
+/** Returns whether the player calculates the points from the answer; custom widgets have claimed them. */
+function hasKnownPoints({ type }: AnswerForm): boolean {
+  return type !== 'other';
 }
 
 /** Returns a bit for each choice; null for an answer that is not a set of some of them. */
@@ -261,15 +264,14 @@ function readAnswer(bits: BitReader, { form }: Question) {
   if (mode === modes.choices)
     return { tries, answer: (form.choices ?? []).filter(() => bits.read(1) === 1) as unknown };
   const answer: unknown = mode === modes.json ? inTail : null;
+  if (mode === modes.json && hasKnownPoints(form)) return { tries, answer };
   switch (bits.read(2)) {
     case points.zero:
       return { tries, answer, score: 0, maxScore: form.points };
     case points.full:
       return { tries, answer, score: form.points, maxScore: form.points };
-    case points.other: {
-      const score = bits.readNumber() / pointParts;
-      return { tries, answer, score, maxScore: bits.readNumber() / pointParts };
-    }
+    case points.other:
+      return { tries, answer, score: bits.readDouble(), maxScore: form.points };
     default:
       return { tries, answer, score: null, maxScore: null };
   }

@@ -22,9 +22,9 @@ const numberBits = (max: number) => 8 * Math.max(1, Math.ceil(Math.log2(max + 1)
 /** Whether a question is answered, how its answer is kept, and whether there were several tries. */
 const answerBits = 1 + 2 + 1;
 const triesBits = 4;
-/** Points: their kind, and for a part of them two numbers of at most 1000 points with four decimals. */
+/** Points: their kind, and for a part of them the exact number. */
 const pointBits = ({ points, hasPartialPoints }: AnswerForm) =>
-  points !== null && hasPartialPoints ? 2 + 2 * numberBits(1000 * 10_000) : 2;
+  points !== null && hasPartialPoints ? 2 + 64 : 2;
 
 /** Returns the size of a version's longest state: every step is seen, and every answer has its maximum length. */
 export function stateSizeOf(map: LessonMap, maxCharacters: number): StateSize {

@@ -12,7 +12,8 @@ import type { EmbedProgress } from '../models/embed-progress.ts';
 import type { EventOwner } from '../models/event-backlog.ts';
 import type { LtiProgress } from '../models/lti-progress.ts';
 import type { Webhook } from '../models/webhook.ts';
-import { scaledTo100 } from '../progress/score.ts';
+import { scaledTo100, shownPoints } from '../progress/points.ts';
+import type { Points } from '../progress/points.ts';
 import type { EventSource, ReadEvents } from './event-source.ts';
 import type { RecordedWrite } from './statement-rows.ts';
 
@@ -95,11 +96,16 @@ function present(owner: EventOwner, snapshot: ProgressSnapshot): EventData<'prog
   const { organizationId, lessonId } = owner;
   if ('learnerId' in owner) {
     const { learnerId } = owner;
-    return { source: 'embed', organizationId, lessonId, learnerId, ...presentSnapshot(snapshot) };
+    return {
+      source: 'embed',
+      organizationId,
+      lessonId,
+      learnerId,
+      ...presentSnapshot(snapshot, shownPoints(snapshot)),
+    };
   }
   const { ltiUserId, platformId, contextId } = owner;
-  const scaled = scaledTo100(snapshot.score, snapshot.maxScore);
-  const result = presentSnapshot({ ...snapshot, ...scaled });
+  const result = presentSnapshot(snapshot, scaledTo100(snapshot));
   return { source: 'lti', organizationId, lessonId, ltiUserId, platformId, contextId, ...result };
 }
 
@@ -124,7 +130,7 @@ function updateOf(
   };
 }
 
-function presentSnapshot(snapshot: ProgressSnapshot) {
-  const { completedAt, ...result } = snapshotOf(snapshot);
+function presentSnapshot(snapshot: ProgressSnapshot, points: Points) {
+  const { completedAt, ...result } = snapshotOf({ ...snapshot, ...points });
   return { ...result, completedAt: completedAt?.toISOString() ?? null };
 }

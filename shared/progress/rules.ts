@@ -2,11 +2,12 @@ import { LecternError } from '../platform/errors.ts';
 import { quote } from '../lessons/json-values.ts';
 import { firstPosition, isClosed, positionsOf, widgetKey } from './outline.ts';
 import type { LessonOutline, OutlineWidget, StepPosition } from './outline.ts';
-import { scoreAnswer, shareOf, totalPoints } from './score.ts';
+import { gradeOf } from './points.ts';
+import type { Points } from './points.ts';
+import { scoreAnswer, totalPoints } from './score.ts';
 import { itemsToJson } from './state.ts';
 import type { FinishedAttempt, ProgressState, ProgressStatus, StoredItem } from './state.ts';
 import type { ProgressWrite, WrittenItem } from './write.ts';
-import type { Points } from './score.ts';
 
 /** A learner's activity in a write: viewed the first step, did anything else, finished the lesson. */
 type ProgressEvent = 'view' | 'act' | 'finish';
@@ -266,7 +267,7 @@ function finishedAfter(
   now: Date,
 ): FinishedAttempt | null {
   if (before?.isCurrent && !restart) {
-    return shareOf(points) > shareOf(before) ? { ...before, ...points } : before;
+    return gradeOf(points) > gradeOf(before) ? { ...before, ...points } : before;
   }
   if (completed) return { ...points, at: now, isCurrent: true };
   return before && { ...before, isCurrent: false };

@@ -12,7 +12,7 @@ export interface StoredItem {
   stepId: string;
   /** JSON text. */
   answer: string;
-  /** Points; null for an answer that is not scored, like maxScore. */
+  /** Exact points, not rounded; null for an answer that is not scored, like maxScore. */
   score: number | null;
   maxScore: number | null;
   /** ISO 8601. */
@@ -41,7 +41,7 @@ export interface ProgressState {
   /** 1 for the first attempt; each restart adds 1. */
   attempt: number;
   status: ProgressStatus;
-  /** Points earned; null until a scored answer. */
+  /** The exact points earned; null until a scored answer. */
   score: number | null;
   /** Points that can be earned; null if nothing is scored. */
   maxScore: number | null;

@@ -2,6 +2,8 @@ import { createHmac } from 'node:crypto';
 import type { ProgressEvent, RecordedAnswer } from '../events/progress-events.ts';
 import type { XapiVerb } from '../models/xapi-destination.ts';
 import { uuidV5 } from '../platform/uuid.ts';
+import { reachesMark, shareOf, shownPoints, shownShare } from '../progress/points.ts';
+import type { Points } from '../progress/points.ts';
 import { interactionKey } from './interactions.ts';
 import type { Interaction, VersionText } from './interactions.ts';
 
@@ -56,7 +58,7 @@ export function statementsOf(
   const step = text.steps.findIndex(({ id }) => id === details.stepId);
   const position = details.finished ? text.steps.length : step;
   const percent = text.steps.length === 0 || step < 0 ? 0 : Math.round((100 * position) / text.steps.length);
-  const score = scoreOf(event.score, event.maxScore);
+  const score = scoreOf(event, options.passingScore);
   const result = { completion: true, ...(score !== null && { score }) };
   const statements = [
     ...(details.began ? [make('initialized')] : []),
@@ -66,19 +68,17 @@ export function statementsOf(
       : []),
     ...(details.finished ? [make('completed', { result })] : []),
     ...(details.finished
-      ? judged(score, options).map(({ verb, success }) => make(verb, { result: { ...result, success } }))
+      ? judged(event, options).map(({ verb, success }) => make(verb, { result: { ...result, success } }))
       : []),
     ...(details.finished ? [make('terminated')] : []),
   ];
   return statements.filter(({ verb }) => options.verbs.includes(verb));
 }
 
-function judged(
-  score: Json | null,
-  { passingScore }: StatementOptions,
-): { verb: XapiVerb; success: boolean }[] {
-  if (passingScore === null || score === null) return [];
-  const success = Number(score.scaled) >= passingScore;
+function judged(points: Points, { passingScore }: StatementOptions): { verb: XapiVerb; success: boolean }[] {
+  const share = shareOf(points);
+  if (passingScore === null || share === null) return [];
+  const success = reachesMark(share, passingScore);
   return [{ verb: success ? 'passed' : 'failed', success }];
 }
 
@@ -125,15 +125,15 @@ function statementOf(
 
 function answered(subject: StatementSubject, answer: RecordedAnswer) {
   const { text } = subject;
-  const { stepId, widgetId, score, maxScore } = answer;
+  const { stepId, widgetId } = answer;
   const interaction = text.interactions.get(interactionKey(stepId, widgetId));
   const stepUrl = `${lessonUrl(subject)}/steps/${encodeURIComponent(stepId)}`;
   const step = text.steps.find(({ id }) => id === stepId);
-  const points = scoreOf(score, maxScore);
+  const score = scoreOf(answer);
   const response = responseOf(interaction, answer.answer);
   const result = {
     ...(response !== null && { response }),
-    ...(points !== null && { success: points.scaled === 1, score: points }),
+    ...(score !== null && { success: answer.score === answer.maxScore, score }),
   };
   return {
     name: JSON.stringify([stepId, widgetId]),
@@ -187,10 +187,12 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function scoreOf(score: number | null, maxScore: number | null): Json | null {
-  if (score === null || maxScore === null || maxScore <= 0) return null;
-  const raw = Math.min(Math.max(score, 0), maxScore);
-  return { scaled: Math.round((raw / maxScore) * 10_000) / 10_000, raw, min: 0, max: maxScore };
+/** @param passingScore as the mark of {@link shownShare} */
+function scoreOf(points: Points, passingScore: number | null = null): Json | null {
+  const share = shareOf(points);
+  if (share === null) return null;
+  const { score, maxScore } = shownPoints(points);
+  return { scaled: shownShare(share, passingScore), raw: score, min: 0, max: maxScore };
 }
 
 function nameOf(name: string, language: string): Json {

@@ -30,7 +30,7 @@ describe('a message', () => {
   const numbers = [-1, 0, 0.5, 1, 2.345, 9, 10, 99, 100, 999, 1000, 1234.5, 1e6];
   const regional = ['ar-EG', 'de-CH', 'en-IN', 'en-u-nu-deva', 'es-MX', 'fa', 'fr-MA'];
   test.each(['ar', 'de', 'en', 'es', 'fr', ...regional])('writes numbers as %s does', (locale) => {
-    const format = new Intl.NumberFormat(intlLocale(locale), { maximumFractionDigits: 2 });
+    const format = new Intl.NumberFormat(intlLocale(locale), { maximumFractionDigits: 4 });
     for (const seen of numbers) {
       const text = `${format.format(seen)}/${format.format(1)}`;
       expect(message(locale, 'lesson.sectionProgress', { seen, steps: 1 })).toBe(text);

@@ -52,7 +52,7 @@ function stateOf(map: LessonMap): fc.Arbitrary<SavedState> {
       form.choices === null
         ? fc.oneof(fc.string({ maxLength: 300 }), jsonValues)
         : fc.subarray([...form.choices]);
-    const parts = form.hasPartialPoints ? [1.25, 2.0001] : [];
+    const parts = form.hasPartialPoints ? [1.25, 2 / 3] : [];
     const score = form.points === null ? fc.constant(null) : fc.constantFrom(0, form.points, ...parts);
     return fc.option(
       fc.record({ answer, score, tries: fc.integer({ min: 1, max: 16 }) }).map((given) => ({
@@ -90,7 +90,7 @@ function stateOf(map: LessonMap): fc.Arbitrary<SavedState> {
 const cases = lessons.chain((map) => fc.tuple(fc.constant(map), stateOf(map)));
 const reported = { completed: true, passed: false };
 const unlimited = Number.MAX_SAFE_INTEGER;
-/** The points of answers that are kept as choices are calculated from them. */
+/** The points of core widgets are calculated from their answers. */
 const comparable = (map: LessonMap, { items, ...state }: SavedState) => ({
   ...state,
   items: items.map((item) => {
@@ -98,7 +98,7 @@ const comparable = (map: LessonMap, { items, ...state }: SavedState) => ({
       ({ stepId, widgetId }) => stepId === item.stepId && widgetId === item.widgetId,
     );
     const { answer, score, maxScore, ...ids } = item;
-    return { ...ids, answer, ...(question?.form.choices === null && answer !== null && { score, maxScore }) };
+    return { ...ids, answer, ...(question?.form.type === 'other' && answer !== null && { score, maxScore }) };
   }),
 });
 
@@ -142,7 +142,7 @@ test('position, seen steps and points survive every limit from the least size on
       });
       expect(items.map(({ widgetId }) => widgetId)).toEqual(state.items.map(({ widgetId }) => widgetId));
       for (const [index, item] of items.entries()) {
-        // Kept choices bring their points with them.
+        // Kept answers bring their points with them.
         if (item.score !== undefined) expect(item.score).toBe(state.items[index]?.score);
         else expect(item.answer).toEqual(state.items[index]?.answer);
       }

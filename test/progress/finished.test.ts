@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { carryOver } from '../../shared/progress/carry-over.ts';
 import { applyWrite, initialProgress } from '../../shared/progress/rules.ts';
-import { shareOf } from '../../shared/progress/score.ts';
+import { gradeOf as gradeOfPoints } from '../../shared/progress/points.ts';
 import type { ProgressState } from '../../shared/progress/state.ts';
 import type { ProgressWrite } from '../../shared/progress/write.ts';
 import {
@@ -30,7 +30,7 @@ const apply = (state: ProgressState, write: Partial<ProgressWrite>, at = later) 
   applyWrite(state, buildWrite(write), outline, at);
 const finish = (state: ProgressState, items = right, at = now) =>
   apply(state, { ...atEnd, items, completed: true }, at);
-const gradeOf = ({ finished }: ProgressState) => finished && shareOf(finished);
+const gradeOf = ({ finished }: ProgressState) => finished && gradeOfPoints(finished);
 
 test('an attempt counts from its finish on, with its points', () => {
   const under = apply(buildState(), { ...atEnd, items: right });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { scaledTo100 } from '../../shared/progress/score.ts';
+import { scaledTo100, shownPoints } from '../../shared/progress/points.ts';
 import type { Block } from '../../shared/lessons/lesson-content.ts';
 import type { WrittenItem } from '../../shared/progress/write.ts';
 import { buildItem, buildOutline, buildQuestion, buildWidget, play } from './build-progress.ts';
@@ -13,7 +13,7 @@ const slider = (id: string, points: unknown, props = {}) => buildWidget('Slider'
 /** Score and maximum of a lesson of one step, after these answers. */
 const pointsOf = (blocks: Block[], items: WrittenItem[]) => {
   const outline = buildOutline([{ step: blocks }]);
-  const { score, maxScore } = play(outline, { items });
+  const { score, maxScore } = shownPoints(play(outline, { items }));
   return [score, maxScore];
 };
 
@@ -92,6 +92,6 @@ describe('points on a scale of 100', () => {
     [4, 4, [100, 100]],
     [0, 0, [null, null]],
   ])('%j of %j', (score, maxScore, [scaledScore, scaledMaxScore]) => {
-    expect(scaledTo100(score, maxScore)).toEqual({ score: scaledScore, maxScore: scaledMaxScore });
+    expect(scaledTo100({ score, maxScore })).toEqual({ score: scaledScore, maxScore: scaledMaxScore });
   });
 });

@@ -74,6 +74,6 @@ export function scoreMultipleChoice(props: unknown, answer: unknown): Score | nu
   const picked = new Set(listOf(answer).map(partIdOf));
   const hits = correct.filter((id) => picked.has(id)).length;
   const misses = picked.size - hits;
-  if (hits === correct.length && misses === 0) return { score: points, maxScore: points };
-  return earned(points, partialCredit ? Math.max(0, hits - misses) / correct.length : 0);
+  const right = Math.max(0, hits - misses);
+  return earned(points, partialCredit || right === correct.length ? right : 0, correct.length);
 }

@@ -30,12 +30,9 @@ export function readPoints(points: unknown, defaultPoints = 1): number {
   return typeof points === 'number' && Number.isFinite(points) && points >= 0 ? points : defaultPoints;
 }
 
-/**
- * Returns a share of the points: all of them exactly, else with four decimals, so that sums of shares compare and print
- * as a reader expects.
- */
-export function earned(points: number, share: number): Score {
-  return { score: share === 1 ? points : Math.round(points * share * 10_000) / 10_000, maxScore: points };
+/** Returns the points for some of the parts of a question. They are not rounded: only sums are, for readers. */
+export function earned(points: number, right: number, parts = 1): Score {
+  return { score: right === parts ? points : points * (right / parts), maxScore: points };
 }
 
 /**
@@ -44,8 +41,7 @@ export function earned(points: number, share: number): Score {
  */
 export function earnedByParts(points: number, isRight: readonly boolean[], partialCredit: boolean): Score {
   const right = isRight.filter(Boolean).length;
-  if (right === isRight.length) return earned(points, 1);
-  return earned(points, partialCredit ? right / isRight.length : 0);
+  return earned(points, partialCredit || right === isRight.length ? right : 0, isRight.length);
 }
 
 /** Returns the id of a part of a question as text; undefined for other values. */

@@ -4,7 +4,7 @@ import { findLesson } from '../../models/lesson.ts';
 import type { LtiPlatform } from '../../models/lti-platform.ts';
 import type { LtiResourceLink } from '../../models/lti-resource-link.ts';
 import { endLineItemClaim, findOrClaimLineItem } from '../../models/lti-line-item.ts';
-import { fullMarks } from '../../progress/score.ts';
+import { fullMarks } from '../../progress/points.ts';
 import { gradeScopes, ltiId, mediaTypes } from '../claims.ts';
 import { areRelated } from '../platform-url.ts';
 import { responseJson } from '../platform-requests.ts';

@@ -3,7 +3,7 @@ import type { DueScore, LtiLearner } from '../../models/lti-progress.ts';
 import type { ScoreValues } from '../../models/lti-score.ts';
 import { wantScore } from '../../models/lti-score-changes.ts';
 import type { Database } from '../../models/database.ts';
-import { fullMarks, shareOf } from '../../progress/score.ts';
+import { fullMarks, gradeOf } from '../../progress/points.ts';
 import type { FinishedAttempt } from '../../progress/state.ts';
 
 /** The queue of the outbox of scores. */
@@ -52,5 +52,5 @@ async function publish(db: Database, due: DueScore): Promise<void> {
  */
 export function scoreValuesOf({ finished }: { finished?: FinishedAttempt | null }): ScoreValues | null {
   if (!finished) return null;
-  return { scoreGiven: shareOf(finished), scoreMaximum: fullMarks, finishedAt: finished.at };
+  return { scoreGiven: gradeOf(finished), scoreMaximum: fullMarks, finishedAt: finished.at };
 }

@@ -1,6 +1,6 @@
 import { customParameters, noColumn } from '../../../shared/lti/claims.ts';
 import { manifestId } from '../../../shared/lms/ids.ts';
-import { fullMarks } from '../../../shared/progress/score.ts';
+import { fullMarks } from '../../../shared/progress/points.ts';
 import { escapeXml } from './xml.ts';
 
 /*
