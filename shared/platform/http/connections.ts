@@ -6,6 +6,7 @@ import { buildConnector, Client, errors, Pool, ProxyAgent } from 'undici';
 import type { Dispatcher } from 'undici';
 import { onAbort } from '../abort-listeners.ts';
 import { OutboundError } from '../errors.ts';
+import { withoutInterimResponses } from './interim-responses.ts';
 import {
   guardConnector,
   hostOf,
@@ -114,8 +115,10 @@ export class Connections {
     this.#lookup = lookup;
     this.#maxPerHost = maxPerHost;
     this.#allowed = new Set(allowedPrivateHosts);
-    this.#toPublic = guardConnector(buildConnector({ allowH2: true, lookup: publicOnly(lookup) }));
-    this.#toAny = buildConnector({ allowH2: true, lookup });
+    const connectorWith = (name: LookupFunction) =>
+      withoutInterimResponses(buildConnector({ allowH2: true, lookup: name }));
+    this.#toPublic = guardConnector(connectorWith(publicOnly(lookup)));
+    this.#toAny = connectorWith(lookup);
   }
 
   /**
@@ -201,8 +204,8 @@ export class Connections {
     const kept = this.#proxies.get(uri);
     const { headersTimeout, bodyTimeout, keepAliveTimeout, keepAliveMaxTimeout } = clientOptions;
     const timeouts = { headersTimeout, bodyTimeout, keepAliveTimeout, keepAliveMaxTimeout };
-    const dispatcher =
-      kept ?? new ProxyAgent({ uri, ...timeouts, ...{ proxyTunnel: false, connections: this.#maxPerHost } });
+    const settings = { ...timeouts, proxyTunnel: false, connections: this.#maxPerHost, factory: proxiedPool };
+    const dispatcher = kept ?? new ProxyAgent({ uri, ...settings });
     this.#proxies.set(uri, dispatcher);
     return { dispatcher, requestEnded: () => undefined };
   }
@@ -293,6 +296,12 @@ export class Connections {
     const all = [...this.#kept.values(), ...this.#closing, ...this.#proxies.values()];
     for (const dispatcher of all) void dispatcher.destroy();
   }
+}
+
+/** Makes the connections of a proxy. */
+function proxiedPool(origin: string | URL, options: object): Pool {
+  const { connect } = options as { connect: buildConnector.connector };
+  return new Pool(origin, { ...options, connect: withoutInterimResponses(connect) });
 }
 
 /**

@@ -31,6 +31,13 @@ export interface OutboundRequest {
   signal: AbortSignal;
 }
 
+const defaultHeaders = { accept: '*/*', 'user-agent': 'Lectern', 'accept-encoding': 'identity' };
+
+/** Names of headers ignore case: `Accept` replaces `accept`. */
+function withLowerCaseNames(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
 /** Sends a request; follows no redirects. @throws {OutboundError} or the reason of the signal. */
 export async function send(
   url: URL,
@@ -46,7 +53,7 @@ export async function send(
       origin: url.origin,
       path: url.pathname + url.search,
       method,
-      headers: { accept: '*/*', 'user-agent': 'Lectern', 'accept-encoding': 'identity', ...headers },
+      headers: { ...defaultHeaders, ...withLowerCaseNames(headers) },
       ...(body !== undefined && { body }),
       signal,
     });
