@@ -50,7 +50,7 @@ const destinationBody = z
     status: z.enum(['active', 'paused']),
     pausedReason: z.string().optional().meta({
       description:
-        'Why the destination is paused: `owner`, or the status with which the LRS rejected Lectern.',
+        'Why the destination is paused: `owner`, the status with which the LRS rejected Lectern, or `no_statement_ids` if a success had no ids of statements, such as a web page.',
     }),
     createdAt: time,
   })

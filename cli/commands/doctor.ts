@@ -14,7 +14,9 @@ import {
   joinInstallation,
 } from '../../shared/models/installation.ts';
 import { countWebhookStates } from '../../shared/models/webhook.ts';
+import { countFailures } from '../../shared/models/lti-score.ts';
 import { countDestinations } from '../../shared/models/xapi-destination.ts';
+import { pauseText } from '../../shared/xapi/destinations.ts';
 import { neededNode, nodeFault } from '../../shared/platform/node-version.ts';
 import { pingMongo } from '../../shared/platform/mongo.ts';
 import { findKeyPepper, loadSecrets } from '../../shared/platform/secrets.ts';
@@ -139,6 +141,7 @@ async function checkServers(config: Config, accept: boolean): Promise<Check[]> {
     checks.push(await check('installation', () => checkInstallation(mongodbUri, config, accept)));
     checks.push(await check('webhooks', () => checkWebhooks(mongodbUri)));
     checks.push(await check('xAPI', () => checkDestinations(mongodbUri)));
+    checks.push(await check('grades', () => checkGrades(mongodbUri)));
     checks.push(await check('erasures', () => checkErasures(mongodbUri, config)));
   }
   await servers.release();
@@ -210,10 +213,27 @@ async function checkDestinations(mongodbUri: string): Promise<Finding> {
   const db = await openDatabase(mongodbUri);
   try {
     const { active, paused, rejected } = await countDestinations(db);
-    if (active + paused + rejected === 0) return { version: null, message: 'no destination' };
-    const hint = rejected === 0 ? '' : '. See: lectern xapi list --org SLUG';
-    const message = `${active} active, ${paused} paused by their owners, ${rejected} rejected by their LRS${hint}`;
+    const reasons = Object.entries(rejected);
+    if (active + paused + reasons.length === 0) return { version: null, message: 'no destination' };
+    const others = reasons
+      .map(([reason, number]) => `, ${number} paused because ${pauseText(reason)}`)
+      .join('');
+    const hint = reasons.length === 0 ? '' : '. See: lectern xapi list --org SLUG';
+    const message = `${active} active, ${paused} paused by their owners${others}${hint}`;
     return { version: null, message };
+  } finally {
+    await db.connection.close();
+  }
+}
+
+/** Reports grades that platforms do not take. */
+async function checkGrades(mongodbUri: string): Promise<Finding> {
+  const db = await openDatabase(mongodbUri);
+  try {
+    const failures = await countFailures(db);
+    if (failures.length === 0) return { version: null, message: 'all taken by their platforms' };
+    const parts = failures.map(({ state, reason, count: number }) => `${number} ${state} (${reason})`);
+    return { version: null, message: `${parts.join(', ')}. See: lectern lti scores` };
   } finally {
     await db.connection.close();
   }

@@ -9,6 +9,7 @@ import {
   endpointFault,
   removeDestination,
   requireDestination,
+  pauseText,
 } from '../../shared/xapi/destinations.ts';
 import { contextCommand, readingCommand, requireOrganization } from '../installation/context.ts';
 import { oneOf, parseUuid } from '../terminal/option-parsers.ts';
@@ -120,7 +121,7 @@ function present({ _id, endpoint, username, version, verbs, salt, passingScore, 
 }
 
 function stateOf({ paused }: XapiDestination): string {
-  return paused === null ? 'active' : `paused (${paused.reason})`;
+  return paused === null ? 'active' : `paused (${pauseText(paused.reason)})`;
 }
 
 /** Adds a verb to those of the previous options, each once. */

@@ -144,7 +144,7 @@ export const eventDefinitions = {
         endpoint: z.string(),
         httpStatus: z.int().meta({
           description:
-            'Of the response: 401 or 403 for the credentials, for example; 400 after ten rejected statements in a row.',
+            'Of the response: 401 or 403 for the credentials, for example; 400 after ten rejected statements in a row; 200 for a response without ids of statements, such as a web page.',
         }),
       })
       .meta({ id: 'XapiPausedEventData' }),

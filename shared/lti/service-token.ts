@@ -5,8 +5,9 @@ import { z } from 'zod';
 import { onAbort } from '../platform/abort-listeners.ts';
 import type { LtiPlatform } from '../models/lti-platform.ts';
 import type { LtiKeys } from './keys.ts';
+import { isWebPage } from '../platform/http/web-page.ts';
 import { responseJson } from './platform-requests.ts';
-import type { PlatformClient } from './platform-requests.ts';
+import type { PlatformClient, PlatformResponse } from './platform-requests.ts';
 
 /** The validity of an assertion. It is sent at once, but clocks differ. */
 const assertionSeconds = 300;
@@ -43,12 +44,18 @@ export class ServiceTokenError extends Error {
   readonly body: string;
   /** The header Retry-After. */
   readonly retryAfter: string | null;
+  /** Whether a success was a web page. */
+  readonly hasPage: boolean;
 
-  constructor(status: number, body: string, retryAfter: string | null) {
-    super(`The platform returned ${status === 200 ? 'no token' : status} for a token request`);
-    this.status = status;
-    this.body = body.slice(0, maxBodyCharacters);
-    this.retryAfter = retryAfter;
+  constructor({ status, text, headers }: PlatformResponse) {
+    const isSuccess = status >= 200 && status < 300;
+    const hasPage = isSuccess && isWebPage({ contentType: headers.get('content-type'), text });
+    const returned = hasPage ? 'a web page' : isSuccess ? 'no token' : status;
+    super(`The platform returned ${returned} for a token request`);
+    this.status = isSuccess ? 200 : status;
+    this.body = text.slice(0, maxBodyCharacters);
+    this.retryAfter = headers.get('retry-after');
+    this.hasPage = hasPage;
   }
 }
 
@@ -122,8 +129,7 @@ async function fetchToken(
   });
   const parsed = responseSchema.safeParse(responseJson(response));
   if (response.status < 200 || response.status > 299 || !parsed.success) {
-    const status = response.status < 300 ? 200 : response.status;
-    throw new ServiceTokenError(status, response.text, response.headers.get('retry-after'));
+    throw new ServiceTokenError(response);
   }
   const { access_token: token, expires_in: expiresIn } = parsed.data;
   const seconds = expiresIn === undefined ? defaultTtlSeconds : Math.min(expiresIn, maxTtlSeconds);

@@ -183,6 +183,20 @@ export async function countScores(
   return { waiting, failed, dueSince: first?.dueSince ?? null };
 }
 
+/** Returns the numbers of scores that platforms have not taken, by state and reason of the last failure. */
+export function countFailures(
+  db: LtiScoreDb,
+): Promise<{ state: DeliveryState; reason: string; count: number }[]> {
+  return db.ltiScores
+    .aggregate<{ state: DeliveryState; reason: string; count: number }>([
+      { $match: { state: { $in: ['waiting', 'failed'] }, failure: { $ne: null } } },
+      { $group: { _id: { state: '$state', reason: '$failure.reason' }, count: { $sum: 1 } } },
+      { $sort: { _id: 1 } },
+      { $project: { _id: 0, state: '$_id.state', reason: '$_id.reason', count: 1 } },
+    ])
+    .exec();
+}
+
 /** Selects rows of the outbox: all, or those of an organization, a platform or a state. */
 export interface ScoreSelection {
   organizationId?: string | undefined;

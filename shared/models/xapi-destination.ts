@@ -19,6 +19,9 @@ export type XapiVerb = (typeof xapiVerbs)[number];
 export const xapiVersions = ['1.0.3', '2.0.0'] as const;
 export type XapiVersion = (typeof xapiVersions)[number];
 
+/** The reason of a pause: a success without the ids of the statements, such as a web page. */
+export const noIds = 'no_statement_ids';
+
 /** An event about the destination itself: its LRS rejects Lectern's requests. */
 export interface XapiPausedEvent extends PendingEvent {
   status: number;
@@ -39,7 +42,7 @@ export interface XapiDestination extends PendingEvents<XapiPausedEvent> {
   salt: string | null;
   /** The minimum share of points, from 0 to 1, for a passed lesson; null for neither passed nor failed. */
   passingScore: number | null;
-  /** Null for an active destination; `owner`, or the status with which the LRS rejected Lectern. */
+  /** Null for an active destination; `owner`, {@link noIds}, or the status with which the LRS rejected Lectern. */
   paused: { reason: string; at: Date } | null;
   /** The number of consecutive rejected statements, and the time of the first; missing after a success. */
   rejections?: { count: number; since: Date };
@@ -132,9 +135,10 @@ export async function deleteDestination(
 export async function pauseDestination(db: XapiDestinationDb, id: string, status: number): Promise<boolean> {
   const at = new Date();
   const event: XapiPausedEvent = { id: at.toISOString(), at, status };
+  const reason = status < 300 ? noIds : String(status);
   const { modifiedCount } = await db.xapiDestinations.updateOne(
     { _id: id, paused: null },
-    { $set: { paused: { reason: String(status), at } }, ...addEvent(event, at) },
+    { $set: { paused: { reason, at } }, ...addEvent(event, at) },
   );
   return modifiedCount === 1;
 }
@@ -161,14 +165,20 @@ export async function clearRejections(db: XapiDestinationDb, id: string): Promis
   await db.xapiDestinations.updateOne({ _id: id, paused: null }, { $unset: { rejections: '' } });
 }
 
-/** Returns the number of destinations, and the number of those whose LRS rejects Lectern's requests. */
+/** Returns the numbers of active destinations, of those that their owners paused, and of others by the reason. */
 export async function countDestinations(
   db: XapiDestinationDb,
-): Promise<{ active: number; paused: number; rejected: number }> {
-  const [active, byOwner, all] = await Promise.all([
-    db.xapiDestinations.countDocuments({ paused: null }).exec(),
-    db.xapiDestinations.countDocuments({ 'paused.reason': 'owner' }).exec(),
-    db.xapiDestinations.countDocuments({}).exec(),
-  ]);
-  return { active, paused: byOwner, rejected: all - active - byOwner };
+): Promise<{ active: number; paused: number; rejected: Record<string, number> }> {
+  const groups = await db.xapiDestinations
+    .aggregate<{ _id: string; count: number }>([
+      { $group: { _id: { $ifNull: ['$paused.reason', 'active'] }, count: { $sum: 1 } } },
+      { $sort: { _id: 1 } },
+    ])
+    .exec();
+  const of = (reason: string) => groups.find(({ _id }) => _id === reason)?.count ?? 0;
+  const rejected = groups.filter(({ _id }) => _id !== 'active' && _id !== 'owner');
+  return {
+    ...{ active: of('active'), paused: of('owner') },
+    rejected: Object.fromEntries(rejected.map(({ _id, count }) => [_id, count])),
+  };
 }

@@ -67,7 +67,13 @@ export function registerDeliveryMetrics(registry: Registry, db: Database): void 
       this.reset();
       const counts = await countDestinations(db).catch(() => null);
       if (counts === null) return;
-      for (const [state, count] of Object.entries(counts)) this.set({ state }, count);
+      const { active, paused, rejected } = counts;
+      this.set({ state: 'active' }, active);
+      this.set({ state: 'paused' }, paused);
+      this.set(
+        { state: 'rejected' },
+        Object.values(rejected).reduce((sum, count) => sum + count, 0),
+      );
     },
   });
   new Gauge({

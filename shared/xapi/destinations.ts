@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../models/database.ts';
 import { resumeDeliveries } from '../models/delivery-list.ts';
 import { deleteDeliveriesTo, waitAgain } from '../models/event-delivery.ts';
-import { deleteDestination, findDestination, updateDestination } from '../models/xapi-destination.ts';
+import { deleteDestination, findDestination, noIds, updateDestination } from '../models/xapi-destination.ts';
 import type { XapiDestination, XapiVerb, XapiVersion } from '../models/xapi-destination.ts';
 import { LecternError } from '../platform/errors.ts';
 import { seal, unseal } from '../platform/seal.ts';
@@ -16,6 +16,13 @@ export const maxDestinations = 5;
 export const passwordNeeded = 'password is required with another endpoint';
 export const destinationNotFound = 'xAPI destination not found';
 export const tooManyDestinations = `An organization may have at most ${maxDestinations} xAPI destinations`;
+
+/** Says why a destination is paused. */
+export function pauseText(reason: string): string {
+  if (reason === 'owner') return 'by its owner';
+  if (reason === noIds) return 'the LRS returned no statement ids: another server is at the URL';
+  return `the LRS returned ${reason}`;
+}
 
 /** The settings of a destination that its owner decides. */
 export interface DestinationSettings {

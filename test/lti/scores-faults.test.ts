@@ -19,6 +19,8 @@ const lab = useScoreLab(() => [], {}, { timeoutMs: 2_000 });
 
 const accepted = { afterwards: true };
 const throttled = { status: 403, body: '403 Forbidden (Rate Limit Exceeded)' };
+const asJson = { 'content-type': 'application/json' };
+const asPage = { 'content-type': 'text/html' };
 const passing: [title: string, service: Service, fault: Fault, reason: string][] = [
   ...[302, 408, 425, 429].map((status): [string, Service, Fault, string] => [
     `scores get ${status}`,
@@ -33,7 +35,12 @@ const passing: [title: string, service: Service, fault: Fault, reason: string][]
   ['a score is accepted, and gets no response', 'scores', { hang: true, ...accepted }, 'timeout'],
   ['token requests get 302', 'token', { status: 302 }, 'unavailable'],
   ['token requests are rejected', 'token', { status: 400 }, 'token_refused'],
-  ['token requests get a page', 'token', { status: 200, body: '<h1>Soon</h1>' }, 'token_refused'],
+  ['token requests get a page', 'token', { status: 200, body: '<h1>Soon</h1>' }, 'web_page'],
+  ['token requests get something else', 'token', { status: 200, body: '{}' }, 'token_refused'],
+  ['scores get a page', 'scores', { status: 200, body: ' <!doctype html><h1>Log in</h1>' }, 'web_page'],
+  ['scores get a page as JSON', 'scores', { status: 200, body: '<p>', headers: asJson }, 'web_page'],
+  ['scores get text as a page', 'scores', { status: 201, body: 'Hello', headers: asPage }, 'web_page'],
+  ['scores get what is no JSON', 'scores', { status: 200, body: 'Hello' }, 'unreadable_answer'],
 ];
 
 test.each(passing)('%s: the score waits, and is sent afterwards', async (_title, service, fault, reason) => {
@@ -54,6 +61,17 @@ test.each(passing)('%s: the score waits, and is sent afterwards', async (_title,
   expect(taken.map(({ scoreGiven }) => scoreGiven)).toEqual(fault.afterwards ? [10, 20] : [20]);
   const times = taken.map(({ timestamp }) => Date.parse(timestamp));
   expect(times).toEqual([...new Set(times)].toSorted((one, other) => one - other));
+});
+
+test.each<[title: string, fault: Fault]>([
+  ['nothing', { status: 204 }],
+  ['nothing, as a page', { status: 200, body: ' ', headers: asPage }],
+  ['JSON', { status: 200, body: '{"resultUrl":"https://platform.test/1"}', headers: asJson }],
+])('a platform may answer a score with %s', async (_title, fault) => {
+  const learner = await lab.addLearner();
+  await lab.tell(learner, completed(10));
+  lab.simulator.fail('scores', { ...fault, ...accepted });
+  expect(await lab.send(learner)).toBe('sent');
 });
 
 test.each([400, 403, 422])('after %i, a score is not retried; its row keeps the response', async (status) => {
@@ -159,7 +177,7 @@ test.each([
 
 test.each([
   ['a rejected token', 'token', { status: 400 }, 'token_refused'],
-  ['unreadable line items', 'lineitems', { status: 200, body: '<h1>Soon</h1>' }, 'unreadable_answer'],
+  ['unreadable line items', 'lineitems', { status: 200, body: '{}' }, 'unreadable_answer'],
 ] as const)('%s after a long outage gets a new retry budget', async (_, service, fault, reason) => {
   const learner = await lab.addLearner({}, null);
   await lab.tell(learner, completed(10));

@@ -29,6 +29,10 @@ export interface Lrs {
   reject: (statement: ReceivedStatement) => boolean;
   /** The status of rejections. */
   rejection: number;
+  /** What another server at the URL returns; null for the LRS. */
+  impostor: ((response: ServerResponse) => void) | null;
+  /** Returns the ids of statements. */
+  answer: (response: ServerResponse, ids: string[]) => void;
   faults(): string[];
   reset(): void;
   close(): Promise<void>;
@@ -36,6 +40,10 @@ export interface Lrs {
 
 export function useLrs(): Lrs {
   return useStarted(startLrs, (lrs) => lrs.close());
+}
+
+function answerWithIds(response: ServerResponse, ids: string[]): void {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(ids));
 }
 
 async function startLrs(): Promise<Lrs> {
@@ -47,6 +55,8 @@ async function startLrs(): Promise<Lrs> {
     versions: new Set(),
     reject: () => false,
     rejection: 400,
+    impostor: null,
+    answer: answerWithIds,
     faults: () =>
       [...lrs.statements.values()].flatMap((statement) =>
         validation
@@ -59,6 +69,8 @@ async function startLrs(): Promise<Lrs> {
       lrs.versions.clear();
       lrs.reject = () => false;
       lrs.rejection = 400;
+      lrs.impostor = null;
+      lrs.answer = answerWithIds;
     },
   };
   const server = createServer((request, response) => {
@@ -82,6 +94,7 @@ async function receive(
 ): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+  if (lrs.impostor !== null) return lrs.impostor(response);
   const authorization = `Basic ${Buffer.from(`lectern:${lrs.password}`).toString('base64')}`;
   if (request.url !== '/xapi/statements') return void response.writeHead(404).end();
   if (request.headers.authorization !== authorization) return void response.writeHead(401).end();
@@ -92,6 +105,8 @@ async function receive(
     if (lrs.statements.has(statement.id)) lrs.repeated.push(statement.id);
     lrs.statements.set(statement.id, statement);
   }
-  response.writeHead(200, { 'content-type': 'application/json' });
-  response.end(JSON.stringify(statements.map(({ id }) => id)));
+  lrs.answer(
+    response,
+    statements.map(({ id }) => id),
+  );
 }

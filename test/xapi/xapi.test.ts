@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { beforeEach, expect, test } from 'vitest';
 import { eventDefinitions } from '../../shared/events/event-types.ts';
 import { Player, useLesson } from '../player/player-lessons.ts';
@@ -126,6 +128,67 @@ test('an LRS that rejects every statement pauses the destination; none is parked
   await waitFor('the statements', () => lrs.statements.size === 20);
   const { rejections } = await api.db.xapiDestinations.findById(id).lean().orFail();
   expect(rejections).toBeUndefined();
+});
+
+const json = { 'content-type': 'application/json' };
+const html = { 'content-type': 'text/html; charset=utf-8' };
+const page = '<!doctype html><title>Log in</title>';
+
+test.each<[title: string, impostor: (response: ServerResponse) => void]>([
+  ['a web page', (response) => response.writeHead(200, html).end(page)],
+  ['a web page that claims to be JSON', (response) => response.writeHead(200, json).end(page)],
+  ['a large web page that never ends', (response) => response.writeHead(200, html).write(page.repeat(200))],
+  ['nothing, with status 200', (response) => response.writeHead(200).end()],
+  ['a JSON object', (response) => response.writeHead(201, json).end('{"ok":true}')],
+  ['too few ids', (response) => response.writeHead(200, json).end('[]')],
+])(
+  'a server that returns %s is no LRS: the destination is paused, and the statement waits',
+  async (_title, impostor) => {
+    const id = await create({ verbs: ['initialized'] });
+    lrs.impostor = impostor;
+    await openLesson(randomUUID()).write({ revision: 0, progressData: {} });
+    await waitForPause(id, 'no_statement_ids');
+    const attempted = await waitFor('the attempt', () =>
+      api.db.eventDeliveries
+        .findOne({ targetId: id, state: 'waiting', 'attempts.0': { $exists: true } })
+        .lean(),
+    );
+    const [attempt] = attempted.attempts;
+    expect(attempt?.error).toMatch(/^The LRS returned 20[01], but not what it should return$/);
+  },
+);
+
+test('statements that got a web page arrive once the LRS is back', async () => {
+  const id = await create();
+  lrs.impostor = (response) => response.writeHead(200, html).end(page);
+  await playThrough(openLesson(randomUUID()));
+  await waitForPause(id, 'no_statement_ids');
+  lrs.impostor = null;
+  expect((await send('PATCH', `/${id}`, { status: 'active' })).status).toBe(200);
+  await waitFor('the statements', () => lrs.statements.size === 5);
+});
+
+test.each<[title: string, answer: (response: ServerResponse, ids: string[]) => void]>([
+  ['204', (response) => response.writeHead(204).end()],
+  [
+    'ids in gzip',
+    (response, ids) =>
+      response.writeHead(200, { ...json, 'content-encoding': 'gzip' }).end(gzipSync(JSON.stringify(ids))),
+  ],
+  [
+    'ids that begin after the status',
+    (response, ids) => {
+      response.writeHead(200, html).write('[\n');
+      setTimeout(() => response.end(JSON.stringify(ids).slice(1)), 1_500);
+    },
+  ],
+])('an LRS may return %s', async (_title, answer) => {
+  const id = await create({ verbs: ['initialized'] });
+  lrs.answer = answer;
+  await openLesson(randomUUID()).write({ revision: 0, progressData: {} });
+  await waitFor('the delivery', () => api.db.eventDeliveries.findOne({ targetId: id, state: 'idle' }).lean());
+  expect(jsonOf(await send('GET', `/${id}`))).toMatchObject({ status: 'active' });
+  expect(lrs.repeated).toEqual([]);
 });
 
 test('parked statements are replayed since a time, at most 6 times a minute', async () => {

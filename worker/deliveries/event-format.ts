@@ -23,7 +23,7 @@ import { privateHostsOf } from '../../shared/webhooks/receiver-url.ts';
 import type { ReceiverConfig } from '../../shared/webhooks/receiver-url.ts';
 import type { Delivered, DeliveryFormat, TimedAttempt } from './delivery-sender.ts';
 import type { Outbox } from './delivery-worker.ts';
-import { postJson } from './outbound-post.ts';
+import { isSuccess, postJson } from './outbound-post.ts';
 import type { OutboundPost, PostResponse } from './outbound-post.ts';
 
 /* The common part of event deliveries. Webhooks and xAPI statements are its formats. */
@@ -95,7 +95,8 @@ export function eventFormat(
     const { status, body, reason } = failure;
     // Without a response, the body is the message of the fault.
     if (status === null) return { ...attempt, status, error: body ?? reason, response: null };
-    return { ...attempt, status, error: `${receiver} returned ${status}`, response: body };
+    const about = isSuccess(status) ? ', but not what it should return' : '';
+    return { ...attempt, status, error: `${receiver} returned ${status}${about}`, response: body };
   };
   const recordSent: BaseFormat['recordSent'] = (row, { status, text }, attempt) =>
     endEventAttempt(db, row, { to: 'delivered' }, { ...attempt, status, error: null, response: text });
@@ -176,6 +177,6 @@ export async function postEvent<Reason extends string>(
     throw error;
   }
   const { status, text, retryAfter } = response;
-  if (status >= 200 && status < 300) return response;
+  if (isSuccess(status)) return response;
   throw fault(reasonOf(status), `${receiver} returned ${status}`, { status, body: text, retryAfter });
 }

@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import { Connections } from '../../shared/platform/http/connections.ts';
-import { OutboundError } from '../../shared/platform/errors.ts';
+import { faultCode, OutboundError } from '../../shared/platform/errors.ts';
 import { send } from '../../shared/platform/http/request.ts';
 import type { OutboundResponse } from '../../shared/platform/http/request.ts';
 import { hostOf } from '../../shared/platform/http/ssrf-guard.ts';
@@ -29,6 +29,8 @@ export interface OutboundPost {
   signal: AbortSignal;
   /** Resolves host names; by default, the system does. */
   lookup?: LookupFunction | undefined;
+  /** Whether the body of a success matters. Otherwise the status alone decides, and a broken body is no fault. */
+  needsBody?: boolean;
 }
 
 /**
@@ -39,7 +41,7 @@ export interface OutboundPost {
  */
 export async function postJson(
   url: URL,
-  { headers, body, privateHosts, signal, lookup }: OutboundPost,
+  { headers, body, privateHosts, signal, lookup, needsBody = false }: OutboundPost,
 ): Promise<PostResponse> {
   const connections = new Connections(privateHosts, lookup);
   const late = () =>
@@ -51,34 +53,65 @@ export async function postJson(
     }
     return await withTimeLimit({ timeoutMs, signal, late }, async (ending) => {
       const response = await send(url, {
-        ...{ method: 'POST' as const, connections, useNewConnection: true, body, signal: ending },
+        ...{ method: 'POST' as const, connections, useNewConnection: true, unpack: true, body },
+        signal: ending,
         headers: { 'Content-Type': 'application/json', ...headers },
       });
       const { status } = response;
-      return { status, retryAfter: response.header('retry-after'), text: await readBeginning(response) };
+      const reading = readBeginning(response);
+      const text =
+        needsBody && isSuccess(status) ? await allOf(reading, url) : await untilDeadline(reading, response);
+      return { status, retryAfter: response.header('retry-after'), text };
     });
   } finally {
     connections.close();
   }
 }
 
-/**
- * Returns the part of a body that arrives within the timeout, up to the size limit. Ignores failures, because the
- * status alone decides.
- */
-async function readBeginning({ body }: OutboundResponse): Promise<string> {
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** The beginning of a body, as far as it has arrived. */
+interface Beginning {
+  chunks: Buffer[];
+  /** Resolves when the size limit or the end is reached; rejects if the body breaks off. */
+  ended: Promise<void>;
+}
+
+function readBeginning({ body }: OutboundResponse): Beginning {
   const chunks: Buffer[] = [];
-  let size = 0;
   const read = async () => {
+    let size = 0;
     for await (const chunk of body as AsyncIterable<Buffer>) {
       chunks.push(chunk.subarray(0, maxResponseBytes - size));
       size += chunk.length;
       if (size >= maxResponseBytes) return;
     }
   };
-  const reading = read().catch(() => undefined);
+  return { chunks, ended: read() };
+}
+
+/** @throws {OutboundError} network, if the body breaks off. */
+async function allOf({ chunks, ended }: Beginning, url: URL): Promise<string> {
+  try {
+    await ended;
+  } catch (error) {
+    const message = `${hostOf(url)} did not send all of its response (${faultCode(error)})`;
+    throw new OutboundError('network', message);
+  }
+  return textOf(chunks);
+}
+
+/** Returns what arrives within the timeout; ignores failures. */
+async function untilDeadline({ chunks, ended }: Beginning, { body }: OutboundResponse): Promise<string> {
+  const reading = ended.catch(() => undefined);
   await withDeadline(reading, { timeoutMs: maxResponseMs, late: () => undefined });
   body.destroy();
-  // NUL characters are useless in lists and logs.
+  return textOf(chunks);
+}
+
+/** NUL characters are useless in lists and logs. */
+function textOf(chunks: Buffer[]): string {
   return Buffer.concat(chunks).toString().replaceAll('\u0000', '');
 }

@@ -228,14 +228,30 @@ async function post(
     Authorization: authorizationOf(destination, secrets.keyPepper),
   };
   const body = `[${rows.map((row) => row.body).join(',')}]`;
-  const request = { headers, body, signal, lookup, config, receiver, fault, reasonOf };
+  const request = { headers, body, signal, lookup, config, receiver, fault, reasonOf, needsBody: true };
   try {
-    return await postEvent(new URL('statements', destination.endpoint), request);
+    const { status, text } = await postEvent(new URL('statements', destination.endpoint), request);
+    if (status === 204 || hasIds(text, rows.length)) return { status, text };
+    // Another server, such as one for a website, is at the URL.
+    throw fault('paused', `The LRS returned ${status} without the ids of the statements`, {
+      status,
+      body: text,
+    });
   } catch (error) {
     if (isDeliveryFault(error) && error.reason === 'paused' && error.status !== null) {
       await pause(deps, destination, error.status);
     }
     throw error;
+  }
+}
+
+/** Returns whether a response has the ids of so many statements, as the specification requires. */
+function hasIds(text: string, count: number): boolean {
+  try {
+    const ids: unknown = JSON.parse(text);
+    return Array.isArray(ids) && ids.length === count && ids.every((id) => typeof id === 'string');
+  } catch {
+    return false;
   }
 }
 

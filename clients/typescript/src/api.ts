@@ -828,7 +828,7 @@ export type XapiDestination = {
   pseudonyms: boolean;
   passingScore: number | null;
   status: 'active' | 'paused';
-  /** Why the destination is paused: `owner`, or the status with which the LRS rejected Lectern. */
+  /** Why the destination is paused: `owner`, the status with which the LRS rejected Lectern, or `no_statement_ids` if a success had no ids of statements, such as a web page. */
   pausedReason?: string;
   createdAt: string;
 };
@@ -839,7 +839,7 @@ export type XapiPausedEventData = {
   organizationId: string;
   destinationId: string;
   endpoint: string;
-  /** Of the response: 401 or 403 for the credentials, for example; 400 after ten rejected statements in a row. */
+  /** Of the response: 401 or 403 for the credentials, for example; 400 after ten rejected statements in a row; 200 for a response without ids of statements, such as a web page. */
   httpStatus: number;
 };
 

@@ -9,7 +9,7 @@ import { gradeScopes, ltiId, mediaTypes } from '../claims.ts';
 import { areRelated } from '../platform-url.ts';
 import { responseJson } from '../platform-requests.ts';
 import type { PlatformResponse } from '../platform-requests.ts';
-import { callGradeService, ScoreFault } from './service-request.ts';
+import { callGradeService, ScoreFault, unreadable } from './service-request.ts';
 import type { GradeService } from './service-request.ts';
 import { parseUrl } from '../../platform/parse-url.ts';
 
@@ -100,7 +100,7 @@ async function findExisting(
     const headers = { Accept: mediaTypes.lineItems };
     const response = await callGradeService(deps, platform, scopes, { method: 'GET', url, headers, signal });
     const parsed = z.array(z.unknown()).safeParse(responseJson(response));
-    if (!parsed.success) throw unreadable(response);
+    if (!parsed.success) throw unreadable(response, 'a list of line items');
     for (const element of parsed.data) {
       const item = itemSchema.safeParse(element).data;
       if (item?.resourceLinkId === resourceLinkId) items.push(item);
@@ -140,7 +140,7 @@ async function create(
     signal,
   });
   const created = itemSchema.safeParse(responseJson(response));
-  if (!created.success) throw unreadable(response);
+  if (!created.success) throw unreadable(response, 'a line item');
   assertSameDomain(created.data.id, url);
   return created.data.id;
 }
@@ -174,11 +174,4 @@ function noLineItem(): ScoreFault {
     'no_line_item',
     'The platform has no line item for this link, and does not let Lectern create one',
   );
-}
-
-function unreadable({ status, text: body }: PlatformResponse): ScoreFault {
-  return new ScoreFault('unreadable_answer', 'The response of the platform is not a line item', {
-    status,
-    body,
-  });
 }

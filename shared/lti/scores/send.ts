@@ -7,8 +7,10 @@ import type { Database } from '../../models/database.ts';
 import { truncateBody } from '../../deliveries/delivery-fault.ts';
 import { canvasSubmission, gradeScopes, mediaTypes } from '../claims.ts';
 import { findOrCreateLineItem } from './line-item.ts';
-import { callGradeService, ScoreFault } from './service-request.ts';
+import { callGradeService, ScoreFault, unreadable } from './service-request.ts';
 import type { GradeService } from './service-request.ts';
+import { isWebPage } from '../../platform/http/web-page.ts';
+import { responseJson } from '../platform-requests.ts';
 import type { PlatformResponse } from '../platform-requests.ts';
 import type { TokenPlatform } from '../service-token.ts';
 
@@ -63,7 +65,7 @@ async function post(
   signal: AbortSignal,
 ): Promise<PlatformResponse> {
   const send = (isSubmission: boolean) =>
-    callGradeService(service, platform, [gradeScopes.score], {
+    callForScore(service, platform, {
       method: 'POST',
       url: scoresUrl(score.lineItemUrl),
       headers: { 'Content-Type': mediaTypes.score },
@@ -78,6 +80,20 @@ async function post(
     if (!isUsedUp || !isSubmission || !mayHaveArrived(score)) throw error;
     return send(false);
   }
+}
+
+/** Platforms return nothing, or JSON such as the URL of the result. @throws {ScoreFault} for anything else */
+async function callForScore(
+  service: GradeService,
+  platform: TokenPlatform,
+  request: Parameters<typeof callGradeService>[3],
+): Promise<PlatformResponse> {
+  const response = await callGradeService(service, platform, [gradeScopes.score], request);
+  const { text, headers } = response;
+  const isTaken = text.trim() === '' || responseJson(response) !== undefined;
+  if (!isTaken || isWebPage({ contentType: headers.get('content-type'), text }))
+    throw unreadable(response, 'that of a gradebook');
+  return response;
 }
 
 function isNewAttempt({ sent, wanted, lineItemUrl }: AddressedScore): boolean {

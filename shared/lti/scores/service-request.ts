@@ -1,5 +1,6 @@
 import { DeliveryFault } from '../../deliveries/delivery-fault.ts';
 import type { FaultKind } from '../../deliveries/delivery-fault.ts';
+import { isWebPage } from '../../platform/http/web-page.ts';
 import { PlatformRequestError } from '../platform-requests.ts';
 import type { PlatformResponse, PlatformClient, PlatformRequest } from '../platform-requests.ts';
 import { ServiceTokenError } from '../service-token.ts';
@@ -21,6 +22,8 @@ const faults = {
   refused: { retry: 'never', target: 'healthy' },
   // The platform may have failed to fetch Lectern's keys.
   token_refused: { retry: 'quarterHour', target: 'failing' },
+  // Another server answers, perhaps only for a while.
+  web_page: { retry: 'week', target: 'failing' },
   unreadable_answer: { retry: 'quarterHour', target: 'unknown' },
   line_item_gone: { retry: 'week', target: 'healthy' },
   no_line_item: { retry: 'moot', target: 'unknown' },
@@ -85,11 +88,20 @@ function toScoreFault(error: unknown): unknown {
     return new ScoreFault(isOwn ? reason : 'network', message);
   }
   if (error instanceof ServiceTokenError) {
-    const { status, body, retryAfter, message } = error;
-    const reason = isTemporary({ status, text: body }) ? 'unavailable' : 'token_refused';
+    const { status, body, retryAfter, message, hasPage } = error;
+    const refusal = hasPage ? 'web_page' : 'token_refused';
+    const reason = isTemporary({ status, text: body }) ? 'unavailable' : refusal;
     return new ScoreFault(reason, message, { status, body, retryAfter });
   }
   return error;
+}
+
+/** Returns the fault of a success that is not what a service returns. @param wanted such as `a line item` */
+export function unreadable({ status, text: body, headers }: PlatformResponse, wanted: string): ScoreFault {
+  const isPage = isWebPage({ contentType: headers.get('content-type'), text: body });
+  return isPage
+    ? new ScoreFault('web_page', `The platform returned a web page, not ${wanted}`, { status, body })
+    : new ScoreFault('unreadable_answer', `The response of the platform is not ${wanted}`, { status, body });
 }
 
 function faultOfResponse(response: PlatformResponse): ScoreFault {
