@@ -119,16 +119,18 @@ export function claimDelivery<Row extends Delivery, Claimed extends Row>(
  * Leases and returns the given rows that are due and that no other worker has leased.
  *
  * @param changes the format's own changes.
+ * @param options.evenEarly also those that are not due yet.
  */
 export async function leaseDeliveries<Row extends Delivery, Claimed extends Row>(
   rows: Model<Row>,
   ids: readonly string[],
   changes: object = {},
+  { evenEarly = false } = {},
 ): Promise<Claimed[]> {
   if (ids.length === 0) return [];
   const leaseId = randomUUID();
   await rows.updateMany(
-    { _id: { $in: [...ids] }, state: 'waiting', $expr: isDue } as QueryFilter<Row>,
+    { _id: { $in: [...ids] }, state: 'waiting', $expr: evenEarly ? isUnleased : isDue } as QueryFilter<Row>,
     [{ $set: { ...newLease(leaseId, leaseMs), ...changes } }],
     { updatePipeline: true },
   );

@@ -46,6 +46,8 @@ export interface EventDelivery extends Delivery {
   platformId: string | null;
   /** When the event occurred. */
   eventAt: Date;
+  /** Rows of one sequence are delivered in the order of their places; null for a row that may overtake others. */
+  sequence: { id: string; place: number } | null;
   /** The JSON text to send. */
   body: string;
   /** The last attempts, the oldest first. */
@@ -70,6 +72,10 @@ export const eventDeliverySchema = new Schema<EventDelivery>(
     learnerId: { type: String, default: null },
     platformId: { type: String, default: null },
     eventAt: { type: Date, required: true },
+    sequence: {
+      type: new Schema({ id: String, place: Number }, { _id: false, strict: 'throw' }),
+      default: null,
+    },
     body: { type: String, required: true },
     attempts: {
       type: [
@@ -93,6 +99,11 @@ eventDeliverySchema.index({ organizationId: 1, state: 1, createdAt: -1 });
 eventDeliverySchema.index({ organizationId: 1, createdAt: -1, _id: 1 });
 eventDeliverySchema.index({ organizationId: 1, lessonId: 1, createdAt: -1, _id: 1 });
 eventDeliverySchema.index({ organizationId: 1, learnerId: 1, createdAt: -1, _id: 1 });
+// For the other rows of a sequence, which wait.
+eventDeliverySchema.index(
+  { targetId: 1, 'sequence.id': 1 },
+  { partialFilterExpression: { kind: 'xapi', state: 'waiting' } },
+);
 eventDeliverySchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 
 const maxAttempts = 20;
@@ -138,6 +149,29 @@ export function claimEventDelivery(
     { kind, ...('id' in which ? { _id: which.id } : { targetId: which.target }) },
     dueAfterLease,
   );
+}
+
+/** A row in its sequence. */
+export type SequenceRow = Pick<EventDelivery, '_id' | 'sequence'>;
+
+/** Returns the other waiting rows of the sequences of rows to one target. A worker may be sending some. */
+export function findRestOfSequences(
+  db: EventDeliveryDb,
+  targetId: string,
+  rows: readonly SequenceRow[],
+): Promise<SequenceRow[]> {
+  const ids = new Set(rows.flatMap(({ sequence }) => sequence?.id ?? []));
+  if (ids.size === 0) return Promise.resolve([]);
+  return db.eventDeliveries
+    .find(
+      {
+        ...{ kind: 'xapi', state: 'waiting', targetId, 'sequence.id': { $in: [...ids] } },
+        _id: { $nin: rows.map(({ _id }) => _id) },
+      },
+      { sequence: 1 },
+    )
+    .lean<SequenceRow[]>()
+    .exec();
 }
 
 /** Returns the targets of a kind with rows that are due; see {@link findDueTargets}. */

@@ -62,22 +62,22 @@ export async function statementRows(
   return targets.flatMap((destination) => {
     const { verbs, passingScore } = destination;
     const options = { verbs, passingScore, salt: saltOf(destination, deps.pepper) };
-    return statementsOf(subject, options).map(({ verb, statement }) =>
-      rowOf(destination, write, verb, statement),
+    return statementsOf(subject, options).map(({ verb, statement }, place) =>
+      rowOf(destination, write, { verb, statement, place }),
     );
   });
 }
 
 function rowOf(
   { _id: targetId, organizationId }: XapiDestination,
-  { lessonId, learnerId, platformId, event }: RecordedWrite,
-  verb: string,
-  statement: { id: string },
+  { recordId, lessonId, learnerId, platformId, event }: RecordedWrite,
+  { verb, statement, place }: { verb: string; statement: { id: string }; place: number },
 ): NewDelivery {
   return {
     _id: `xst_${uuidV5(targetId, statement.id)}`,
     kind: 'xapi',
     ...{ organizationId, targetId, type: verb, lessonId, learnerId, platformId, eventAt: event.at },
+    sequence: { id: `${recordId}:${event.revision}`, place },
     body: JSON.stringify(statement),
   };
 }

@@ -40,7 +40,7 @@ export interface Statement extends Json {
 const adl = 'http://adlnet.gov/expapi';
 const progressExtension = 'https://w3id.org/xapi/cmi5/result/extensions/progress';
 
-/** Returns the statements about a write with their verbs, in chronological order. */
+/** Returns the statements about a write with their verbs, in the order in which an LRS must get them. */
 export function statementsOf(
   subject: StatementSubject,
   options: StatementOptions,
@@ -48,12 +48,13 @@ export function statementsOf(
   const { event, text } = subject;
   const { details } = event;
   if (details === undefined) return [];
+  let place = 0;
   const make = (
     verb: XapiVerb,
     about: { name?: string; object?: Json; parent?: Json; result?: Json } = {},
   ) => ({
     verb,
-    statement: statementOf(subject, options, verb, about),
+    statement: { ...statementOf(subject, options, verb, about), timestamp: timestampOf(event.at, place++) },
   });
   const step = text.steps.findIndex(({ id }) => id === details.stepId);
   const position = details.finished ? text.steps.length : step;
@@ -73,6 +74,16 @@ export function statementsOf(
     ...(details.finished ? [make('terminated')] : []),
   ];
   return statements.filter(({ verb }) => options.verbs.includes(verb));
+}
+
+/**
+ * Returns the time of a statement. Those of a write differ in the microseconds, so that their times are in their order.
+ *
+ * @param place the statement's place in the write
+ */
+function timestampOf(at: Date, place: number): string {
+  const microseconds = String(Math.min(place, 999)).padStart(3, '0');
+  return at.toISOString().replace('Z', `${microseconds}Z`);
 }
 
 function judged(points: Points, { passingScore }: StatementOptions): { verb: XapiVerb; success: boolean }[] {
@@ -119,7 +130,6 @@ function statementOf(
       },
       extensions: { [`${publicUrl}/xapi/extensions/revision`]: event.revision },
     },
-    timestamp: event.at.toISOString(),
   };
 }
 

@@ -191,6 +191,59 @@ test.each<[title: string, answer: (response: ServerResponse, ids: string[]) => v
   expect(lrs.repeated).toEqual([]);
 });
 
+/** Answers two questions and finishes in one write. */
+async function playInOneWrite(learnerId: string): Promise<void> {
+  const items = ['q3', 'dial'].map((widgetId) => ({ widgetId, answer: ['b'] }));
+  await openLesson(learnerId).write({ revision: 0, ...lastStep, items, completed: true });
+}
+
+const allInOrder = ['initialized', 'answered', 'answered', 'progressed', 'completed', 'terminated'];
+
+/** Expects all statements of the write, in this order of arrival and of their times. */
+async function expectOrder(): Promise<void> {
+  await waitFor('the statements', () => lrs.statements.size === allInOrder.length);
+  const arrived = [...lrs.statements.values()];
+  expect(arrived.map(({ verb }) => verb.display.en)).toEqual(allInOrder);
+  const times = arrived.map(({ timestamp }) => String(timestamp));
+  expect(times).toEqual([...new Set(times)].toSorted());
+}
+
+test('an LRS gets the statements of a write in their order, with times in that order, also after a failure', async () => {
+  await create();
+  let failures = 2;
+  lrs.impostor = (response) => {
+    failures -= 1;
+    if (failures === 0) lrs.impostor = null;
+    response.writeHead(503).end();
+  };
+  await playInOneWrite(randomUUID());
+  const { eventDeliveries } = api.db;
+  await waitFor('the failures', async () => {
+    // Retries come due in the opposite order.
+    await eventDeliveries.updateMany({ kind: 'xapi', type: 'terminated' }, { nextTryAt: new Date(0) });
+    return lrs.impostor === null;
+  });
+  await eventDeliveries.updateMany({ kind: 'xapi', type: 'terminated' }, { nextTryAt: new Date(0) });
+  await expectOrder();
+});
+
+test('statements wait while another worker sends earlier ones of their write', async () => {
+  const id = await create();
+  await send('PATCH', `/${id}`, { status: 'paused' });
+  await playInOneWrite(randomUUID());
+  const of = { targetId: id, 'sequence.place': 1 };
+  await waitFor(
+    'the rows',
+    async () => (await api.db.eventDeliveries.countDocuments({ targetId: id })) === 6,
+  );
+  await api.db.eventDeliveries.updateOne(of, {
+    ...{ leaseId: 'of another worker', leaseUntil: new Date(Date.now() + 4_000) },
+  });
+  await send('PATCH', `/${id}`, { status: 'active' });
+  await waitFor('the first statement', () => lrs.statements.size === 1);
+  await expectOrder();
+});
+
 test('parked statements are replayed since a time, at most 6 times a minute', async () => {
   const { organization, headers } = await buildOrganization(api);
   const credentials = { endpoint: lrs.url, username: 'lectern', password: lrs.password };

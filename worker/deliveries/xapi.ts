@@ -2,7 +2,12 @@ import { isDeliveryFault } from '../../shared/deliveries/delivery-fault.ts';
 import type { DeliveryFault } from '../../shared/deliveries/delivery-fault.ts';
 import { later, leaseDeliveries, leaseMs } from '../../shared/deliveries/outbox.ts';
 import { resumeDeliveries } from '../../shared/models/delivery-list.ts';
-import { postponeDue, releaseEventDelivery, waitAgain } from '../../shared/models/event-delivery.ts';
+import {
+  findRestOfSequences,
+  postponeDue,
+  releaseEventDelivery,
+  waitAgain,
+} from '../../shared/models/event-delivery.ts';
 import type { ClaimedDelivery, EventDelivery, EventDeliveryDb } from '../../shared/models/event-delivery.ts';
 import {
   clearRejections,
@@ -20,6 +25,9 @@ import type { EventDependencies, EventFormat, EventOutbox, EventReceipt } from '
 /** The limits of one request: its statements, and their size. */
 const maxBatch = 50;
 const maxBatchCharacters = 500_000;
+
+/** The delay of statements while another worker sends earlier ones of their write. */
+const outOfTurnMs = 1_000;
 
 /** The delay of statements to a paused destination; its owner can resume it earlier. */
 const pausedMs = 15 * 60_000;
@@ -86,7 +94,15 @@ async function sendBatch(
     await postponeDue(db, first, pausedMs);
     return { outcome: 'paused', retryInMs: pausedMs };
   }
-  const others = await claimMore(db, first, maxBatch - 1);
+  const { ready, behind } = await claimWholeWrites(db, [
+    first,
+    ...(await claimMore(db, first, maxBatch - 1)),
+  ]);
+  const isFirst = ({ _id }: ClaimedDelivery) => _id === first._id;
+  const isBehind = behind.some(isFirst);
+  for (const row of [...behind, ...(isBehind ? ready : [])].filter((one) => !isFirst(one)))
+    await releaseEventDelivery(db, row, outOfTurnMs);
+  if (isBehind) return { outcome: 'out_of_turn', retryInMs: outOfTurnMs };
   const at = new Date();
   const started = performance.now();
   const ended = new Set<string>();
@@ -101,7 +117,11 @@ async function sendBatch(
   };
   const batch = { destination, at, hasRejections: destination.rejections !== undefined, record, signal };
   try {
-    for (const rows of batchesOf([first, ...others])) await sendHalving(deps, batch, rows);
+    let stop: DeliveryFault | null = null;
+    for (const rows of batchesOf(ready)) {
+      if (stop === null) stop = await sendHalving(deps, batch, rows);
+      else await record(rows, stop);
+    }
   } catch (error) {
     // The destination is paused now, so the first statement waits too, unless it was sent.
     if (isDeliveryFault(error) && (firstEnd === undefined || isDeliveryFault(firstEnd))) {
@@ -109,7 +129,8 @@ async function sendBatch(
     } else if (!isDeliveryFault(error)) throw error;
   } finally {
     // A pause, a shutdown, or a fault of Lectern: the rest is sent later.
-    for (const row of others.filter(({ _id }) => !ended.has(_id))) await releaseEventDelivery(db, row);
+    const left = ready.filter((row) => !isFirst(row) && !ended.has(row._id));
+    for (const row of left) await releaseEventDelivery(db, row);
   }
   if (firstEnd === undefined) throw fault('internal_error', 'The statement was not sent');
   if (isDeliveryFault(firstEnd)) throw firstEnd;
@@ -139,13 +160,46 @@ async function claimMore(
   );
 }
 
+/**
+ * Leases the other statements of the writes too, also those that wait for a retry: an LRS gets the statements of a write
+ * in their order.
+ *
+ * @returns the statements in the order to send them, and those that have to wait until another worker has sent earlier
+ *   ones.
+ */
+async function claimWholeWrites(
+  db: EventDeliveryDb,
+  claimed: readonly ClaimedDelivery[],
+): Promise<{ ready: ClaimedDelivery[]; behind: ClaimedDelivery[] }> {
+  const rest = await findRestOfSequences(db, claimed[0]?.targetId ?? '', claimed);
+  const more = await leaseDeliveries<EventDelivery, ClaimedDelivery>(
+    db.eventDeliveries,
+    rest.map(({ _id }) => _id),
+    { nextTryAt: later(leaseMs) },
+    { evenEarly: true },
+  );
+  const leased = new Set(more.map(({ _id }) => _id));
+  const firstElsewhere = new Map<string, number>();
+  for (const { _id, sequence } of rest) {
+    if (sequence === null || leased.has(_id)) continue;
+    firstElsewhere.set(sequence.id, Math.min(sequence.place, firstElsewhere.get(sequence.id) ?? Infinity));
+  }
+  const isReady = ({ sequence }: ClaimedDelivery) =>
+    sequence === null || sequence.place < (firstElsewhere.get(sequence.id) ?? Infinity);
+  const placeOf = ({ sequence }: ClaimedDelivery) => sequence?.place ?? 0;
+  const sorted = [...claimed, ...more].sort(
+    (a, b) => a.eventAt.getTime() - b.eventAt.getTime() || placeOf(a) - placeOf(b),
+  );
+  return { ready: sorted.filter(isReady), behind: sorted.filter((row) => !isReady(row)) };
+}
+
 /** Splits statements into batches that an LRS accepts by size. */
 function batchesOf(rows: readonly ClaimedDelivery[]): ClaimedDelivery[][] {
   const batches: ClaimedDelivery[][] = [];
   let size = Infinity;
   for (const row of rows) {
     size += row.body.length;
-    if (size > maxBatchCharacters) {
+    if (size > maxBatchCharacters || batches.at(-1)?.length === maxBatch) {
       batches.push([]);
       size = row.body.length;
     }
@@ -168,13 +222,14 @@ interface Batch {
  * Sends a batch. An LRS rejects a whole batch because of one bad statement. This function then sends each half by
  * itself, until the bad statement is alone.
  *
+ * @returns the fault for which later statements must wait, too; null if they can be sent.
  * @throws {DeliveryFault} if the LRS has rejected so many consecutive statements that Lectern paused the destination.
  */
 async function sendHalving(
   deps: EventDependencies,
   batch: Batch,
   rows: readonly ClaimedDelivery[],
-): Promise<void> {
+): Promise<DeliveryFault | null> {
   const { destination, record, signal } = batch;
   let end: EventReceipt | DeliveryFault;
   try {
@@ -186,9 +241,10 @@ async function sendHalving(
   const isRejected = isDeliveryFault(end) && end.reason === 'rejected';
   if (isRejected && rows.length > 1) {
     const middle = Math.ceil(rows.length / 2);
-    await sendHalving(deps, batch, rows.slice(0, middle));
-    await sendHalving(deps, batch, rows.slice(middle));
-    return;
+    const stop = await sendHalving(deps, batch, rows.slice(0, middle));
+    if (stop === null) return sendHalving(deps, batch, rows.slice(middle));
+    await record(rows.slice(middle), stop);
+    return stop;
   }
   await record(rows, end);
   if (!isDeliveryFault(end) && batch.hasRejections) {
@@ -198,6 +254,7 @@ async function sendHalving(
     await countRejected(deps, batch, end);
     batch.hasRejections = true;
   }
+  return isDeliveryFault(end) && !isRejected ? end : null;
 }
 
 /** Counts a rejected statement. @throws {DeliveryFault} if the destination is paused because of it. */
