@@ -49,12 +49,22 @@ export function authoringWarnings(content: LessonContent): string[] {
 /** Returns a function that says for authors where a block of the lesson is. */
 export function blockPlaces(content: LessonContent): (visit: LessonBlockVisit) => string {
   const sections = new Map(content.sections.map((section, index) => [section, index]));
-  return ({ block, section, step }) =>
+  return ({ block, section, step, path }) =>
     [
       `Section ${(sections.get(section) ?? 0) + 1} (${quote(section.title)})`,
       `step ${section.steps.indexOf(step) + 1} (${quote(step.title)})`,
-      `${typeOf(block) ?? 'block'} ${quote(block.props.id)}`,
+      `${typeOf(block) ?? 'block'} ${isGeneratedId(block.props.id) ? placeInStep(path) : quote(block.props.id)}`,
     ].join(', ');
+}
+
+/** Authors do not know these ids: see generated-ids.ts. */
+function isGeneratedId(id: string): boolean {
+  return /-[0-9a-f]{10}(?:-\d+)?$/.test(id);
+}
+
+/** Returns the place of a block in the content of its step, such as `at content[1].props.body[0]`. */
+function placeInStep(path: string): string {
+  return `at ${path.replace(/^.*?\.content\./, '')}`;
 }
 
 function blockFaults(type: string, block: Block, overrides: Record<string, unknown>): string[] {

@@ -1,9 +1,10 @@
 import { memberPath, stepBlocks, usedWidgetTypes } from '../lessons/blocks.ts';
-import type { LessonContent, LessonMeta, Section, Step, StepContent } from '../lessons/lesson-content.ts';
+import type { LessonContent, LessonMeta, Section, StepContent } from '../lessons/lesson-content.ts';
 import { playabilityErrors } from '../lessons/playability.ts';
-import { quote, recordOf } from '../lessons/json-values.ts';
+import { isRecord, listOf, quote, recordOf } from '../lessons/json-values.ts';
 import { totalsOf } from '../lessons/totals.ts';
 import { outlineOf } from '../progress/outline.ts';
+import { withGeneratedIds } from './generated-ids.ts';
 import {
   blockShape,
   lessonFileShape,
@@ -25,41 +26,44 @@ const maxOutlineCharacters = 2_000_000;
 const maxWidgetTypes = 1_000;
 
 /**
- * Checks a parsed lesson.json. Adds missing optional fields and a slug, and counts the totals; keeps all other fields in
- * their order. An unfinished lesson (see playability.ts) causes only warnings.
+ * Checks a parsed lesson.json, each level even if the one above it has faults. Adds missing optional fields, ids and a
+ * slug, and counts the totals; keeps all other fields in their order. An unfinished lesson (see playability.ts) causes
+ * only warnings.
  *
+ * @param lessonId the id of a lesson without one: that of manifest.json
  * @returns undefined if the lesson violates the format; `faults` then has every fault
  * @throws {LecternError} INVALID_CONTENT for content that is nested too deep; `readJsonFile` returns none
  */
 export function checkLessonJson(
   value: unknown,
   faults: FaultList,
+  lessonId?: string,
 ): { content: LessonContent; warnings: string[] } | undefined {
   const before = faults.total;
-  const shape = checkShape(lessonFileShape, value, file, '', faults);
-  if (shape === undefined) return undefined;
-  checkMeta(shape.lesson, faults);
+  checkShape(lessonFileShape, value, file, '', faults);
+  if (!isRecord(value)) return undefined;
+  checkMeta(value.lesson, lessonId, faults);
   const ids = { section: new Map<string, string>(), step: new Map<string, string>() };
-  let parts = shape.sections.length;
-  for (const [index, section] of shape.sections.entries()) {
+  const sections = listOf(value.sections);
+  let parts = sections.length;
+  for (const [index, section] of sections.entries()) {
     parts += checkSection(section, `sections[${index}]`, ids, faults);
   }
   if (parts > maxParts) {
     faults.add(file, `has ${parts} sections, steps and blocks; at most ${maxParts} are allowed`);
   }
   if (faults.total > before) return undefined;
-  const content = completed(value as LessonContent);
+  const content = completed(value as LessonContent, lessonId);
   const { length } = JSON.stringify(outlineOf(content));
   if (length > maxOutlineCharacters) {
     const fault = `has too many or too long ids of blocks and choices: ${length} characters with the rules of their scores`;
     faults.add(file, `${fault}; at most ${maxOutlineCharacters} are allowed`);
-    return undefined;
   }
   const types = usedWidgetTypes(content).length;
   if (types > maxWidgetTypes) {
     faults.add(file, `uses ${types} types of widgets; at most ${maxWidgetTypes} are allowed`);
-    return undefined;
   }
+  if (faults.total > before) return undefined;
   const warnings = playabilityErrors(content).map(({ message }) => `${file}: ${message}`);
   const { slug } = (value as LessonContent).lesson as { slug?: string | null };
   if (typeof slug === 'string' && slug !== content.lesson.slug) {
@@ -68,18 +72,25 @@ export function checkLessonJson(
   return { content, warnings };
 }
 
-function checkMeta(value: unknown, faults: FaultList): void {
-  const meta = checkShape(metaShape, value, file, 'lesson', faults);
-  if (typeof meta?.slug === 'string' && slugFrom(meta.slug) === undefined) {
+function checkMeta(value: unknown, lessonId: string | undefined, faults: FaultList): void {
+  if (value === undefined) return;
+  checkShape(metaShape, value, file, 'lesson', faults);
+  if (!isRecord(value)) return;
+  const id = metaShape.shape.id.safeParse(value.id).data?.toLowerCase();
+  if ((value.id ?? lessonId) === undefined) faults.add(`${file}: lesson.id`, 'is missing');
+  if (id !== undefined && lessonId !== undefined && id !== lessonId) {
+    faults.add('manifest.json: lessonId', `is not the id of lesson.json, ${id}`);
+  }
+  if (typeof value.slug === 'string' && slugFrom(value.slug) === undefined) {
     faults.add(`${file}: lesson.slug`, 'must have letters a-z or digits in it');
   }
-  for (const [type, settings] of Object.entries(meta?.widget_settings?.overrides ?? {})) {
+  for (const [type, settings] of Object.entries(recordOf(recordOf(value.widget_settings).overrides))) {
     const { length } = Object.keys(recordOf(settings));
     if (length <= maxSettings) continue;
     const place = placeIn(file, memberPath('lesson.widget_settings.overrides', type));
     faults.add(place, `has ${length} settings; at most ${maxSettings} are allowed`);
   }
-  for (const [index, variable] of (meta?.variable_definitions ?? []).entries()) {
+  for (const [index, variable] of listOf(value.variable_definitions).entries()) {
     checkShape(variableShape, variable, file, `lesson.variable_definitions[${index}]`, faults);
   }
 }
@@ -91,59 +102,59 @@ interface SeenIds {
 
 /** Returns the number of its steps and blocks. */
 function checkSection(value: unknown, path: string, ids: SeenIds, faults: FaultList): number {
-  const section = checkShape(sectionShape, value, file, path, faults);
-  if (section === undefined) return 0;
-  let parts = section.steps.length;
-  checkUnique(ids.section, section.id, `${path}.id`, faults);
-  for (const [index, step] of section.steps.entries()) {
+  checkShape(sectionShape, value, file, path, faults);
+  const { id, steps } = recordOf(value);
+  checkUnique(ids.section, id, `${path}.id`, faults);
+  let parts = listOf(steps).length;
+  for (const [index, step] of listOf(steps).entries()) {
     const stepPath = `${path}.steps[${index}]`;
-    const shape = checkShape(stepShape, step, file, stepPath, faults);
-    if (shape === undefined) continue;
-    checkUnique(ids.step, shape.id, `${stepPath}.id`, faults);
-    // The parsed content, because zod's copies lack a key `__proto__`.
-    parts += checkBlocks((step as Step).content, `${stepPath}.content`, faults);
+    checkShape(stepShape, step, file, stepPath, faults);
+    checkUnique(ids.step, recordOf(step).id, `${stepPath}.id`, faults);
+    parts += checkBlocks(recordOf(recordOf(step).content), `${stepPath}.content`, faults);
   }
   return parts;
 }
 
 /** Checks the blocks of a step, and returns their number. The walk accepts unchecked content. */
-function checkBlocks(content: StepContent, path: string, faults: FaultList): number {
-  for (const [name, zone] of Object.entries(content.zones ?? {}) as [string, unknown][]) {
+function checkBlocks(content: Record<string, unknown>, path: string, faults: FaultList): number {
+  for (const [name, zone] of Object.entries(recordOf(content.zones))) {
     if (!Array.isArray(zone))
       faults.add(placeIn(file, memberPath(`${path}.zones`, name)), 'must be an array');
   }
   const ids = new Map<string, string>();
   let blocks = 0;
-  for (const visit of stepBlocks(content, path)) {
+  for (const visit of stepBlocks(content as StepContent, path)) {
     blocks += 1;
-    const block = checkShape(blockShape, visit.block, file, visit.path, faults);
-    if (block !== undefined) checkUnique(ids, block.props.id, `${visit.path}.props.id`, faults);
+    checkShape(blockShape, visit.block, file, visit.path, faults);
+    checkUnique(ids, recordOf(recordOf(visit.block).props).id, `${visit.path}.props.id`, faults);
   }
   return blocks;
 }
 
-function checkUnique(seen: Map<string, string>, id: string, path: string, faults: FaultList): void {
+function checkUnique(seen: Map<string, string>, id: unknown, path: string, faults: FaultList): void {
+  if (typeof id !== 'string') return;
   const twin = seen.get(id);
   if (twin !== undefined) faults.add(`${file}: ${path}`, `duplicate of ${twin}`);
   else seen.set(id, path);
 }
 
-function completed(content: LessonContent): LessonContent {
+function completed(given: LessonContent, lessonId = ''): LessonContent {
+  const content = withGeneratedIds(given);
   const sections = content.sections.map((section): Section => {
     const steps = section.steps.map((step) => ({ ...step, content: withRoot(step.content) }));
     return { ...section, steps };
   });
-  return { ...content, lesson: completedMeta(content.lesson), sections, ...totalsOf(content) };
+  return { ...content, lesson: completedMeta(content.lesson, lessonId), sections, ...totalsOf(content) };
 }
 
 /** A LessonMeta without the fields that are optional in a package. */
-type Incomplete = Omit<LessonMeta, 'slug' | 'status' | 'variable_definitions' | 'widget_settings'> & {
-  [Field in 'slug' | 'status' | 'variable_definitions']?: LessonMeta[Field] | null;
+type Incomplete = Omit<LessonMeta, 'id' | 'slug' | 'status' | 'variable_definitions' | 'widget_settings'> & {
+  [Field in 'id' | 'slug' | 'status' | 'variable_definitions']?: LessonMeta[Field] | null;
 } & { widget_settings?: { overrides?: Record<string, unknown> | null } | null };
 
-function completedMeta(meta: LessonMeta): LessonMeta {
+function completedMeta(meta: LessonMeta, lessonId: string): LessonMeta {
   const given: Incomplete = meta;
-  const id = meta.id.toLowerCase();
+  const id = (given.id ?? lessonId).toLowerCase();
   return {
     ...meta,
     id,

@@ -15,7 +15,8 @@ const languageTag = /^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$/;
 export const lessonFileShape = z.looseObject({ lesson: z.unknown(), sections: z.array(z.unknown()) });
 
 export const metaShape = z.looseObject({
-  id: z.guid('must be a UUID'),
+  /** By default that of manifest.json. */
+  id: z.guid('must be a UUID').nullish(),
   slug: z.string().nullish(),
   title: lessonTitle,
   status: boundedText(100).nullish(),
@@ -44,17 +45,18 @@ export const variableShape = z.looseObject({
   type: z.string().min(1, 'must not be empty').max(255, 'must be at most 255 characters'),
 });
 
+/** Lists give an order, and generated-ids.ts ids, to sections, steps and blocks without them. */
 export const sectionShape = z.looseObject({
-  id: identifier,
+  id: identifier.nullish(),
   title: partTitle,
-  order_index: z.number(),
+  order_index: z.number().nullish(),
   steps: z.array(z.unknown()),
 });
 
 export const stepShape = z.looseObject({
-  id: identifier,
+  id: identifier.nullish(),
   title: partTitle,
-  order_index: z.number(),
+  order_index: z.number().nullish(),
   content: z.looseObject({
     content: z.array(z.unknown()),
     root: z.looseObject({}).nullish(),
@@ -65,5 +67,5 @@ export const stepShape = z.looseObject({
 /** A block without a type is unfinished, which is not a fault. */
 export const blockShape = z.looseObject({
   type: boundedText(255).nullish(),
-  props: z.looseObject({ id: identifier }),
+  props: z.looseObject({ id: identifier.nullish() }),
 });

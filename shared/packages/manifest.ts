@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listOf, recordOf } from '../lessons/json-values.ts';
 import type { PackageOptions } from '../lms/package-options.ts';
 import type { StateSize } from '../lms/worst-case.ts';
 import type { FailureReason } from '../media/downloads/failure.ts';
@@ -91,6 +92,33 @@ export const manifestSchema = z.looseObject({
 });
 
 export type PackageManifest = z.output<typeof manifestSchema>;
+
+/** An entry in a list of manifest.json, or undefined in place of one with faults. */
+type Entries<T> = readonly (T | undefined)[];
+
+/** The entries of manifest.json that can be checked, whatever faults the rest has. */
+export interface ManifestEntries {
+  lessonId?: string | undefined;
+  files: { media: Entries<z.output<typeof mediaFile>>; widgets: Entries<z.output<typeof widgetFile>> };
+  failedMedia: Entries<z.output<typeof failedMedium>>;
+  failedWidgets: Entries<z.output<typeof failedWidget>>;
+  attributions: Entries<z.output<typeof attribution>>;
+}
+
+/** Returns the valid entries of a parsed manifest.json that has faults, at their places. */
+export function validEntries(value: unknown): ManifestEntries {
+  const { lessonId, files, failedMedia, failedWidgets, attributions } = recordOf(value);
+  const { media, widgets } = recordOf(files);
+  const valid = <T extends z.ZodType>(schema: T, list: unknown) =>
+    listOf(list).map((entry) => schema.safeParse(entry).data);
+  return {
+    lessonId: uuid.safeParse(lessonId).data,
+    files: { media: valid(mediaFile, media), widgets: valid(widgetFile, widgets) },
+    failedMedia: valid(failedMedium, failedMedia),
+    failedWidgets: valid(failedWidget, failedWidgets),
+    attributions: valid(attribution, attributions),
+  };
+}
 
 export interface FailedMedium {
   id: string;

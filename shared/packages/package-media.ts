@@ -6,7 +6,7 @@ import { extensionOf } from '../media/file-formats.ts';
 import type { Attribution } from '../models/medium.ts';
 import type { PackageMedium } from './lesson-package.ts';
 import { listedFile, localPathIn, packageFile } from './local-file.ts';
-import type { PackageManifest } from './manifest.ts';
+import type { ManifestEntries, PackageManifest } from './manifest.ts';
 import type { FaultList } from './package-error.ts';
 import type { PackageSource } from './package-source.ts';
 import { httpUrl } from './text-shapes.ts';
@@ -41,7 +41,7 @@ interface Entry {
  * @param mediaBaseUrl makes all media external, at this URL, under the name of its file
  */
 export function packageMedia(
-  manifest: PackageManifest,
+  manifest: ManifestEntries,
   source: PackageSource,
   mediaBaseUrl: string | undefined,
   faults: FaultList,
@@ -69,11 +69,13 @@ export function packageMedia(
   });
 }
 
-function entriesOf(manifest: PackageManifest): Entry[] {
-  const listed = manifest.files.media.map((entry, index): Entry => {
-    return { ...entry, path: `files.media[${index}]`, isRequired: true };
-  });
-  const failed = manifest.failedMedia.map(({ id, localPath, sourceUrl }, index): Entry => {
+function entriesOf(manifest: ManifestEntries): Entry[] {
+  const listed = manifest.files.media.flatMap((entry, index): Entry | [] =>
+    entry === undefined ? [] : { ...entry, path: `files.media[${index}]`, isRequired: true },
+  );
+  const failed = manifest.failedMedia.flatMap((entry, index): Entry | [] => {
+    if (entry === undefined) return [];
+    const { id, localPath, sourceUrl } = entry;
     return { id, localPath, path: `failedMedia[${index}]`, sourceUrl: httpUrl(sourceUrl), isRequired: false };
   });
   return [...listed, ...failed];
@@ -137,9 +139,11 @@ function below(baseUrl: string, path: string): string {
 }
 
 /** Returns the attributions by media id, in the order of the manifest. */
-function attributionsOf(manifest: PackageManifest): Map<string, Attribution[]> {
+function attributionsOf(manifest: ManifestEntries): Map<string, Attribution[]> {
   const byMedium = new Map<string, Attribution[]>();
-  for (const { mediaId, text, url, portfolioUrl } of manifest.attributions) {
+  for (const credit of manifest.attributions) {
+    if (credit === undefined) continue;
+    const { mediaId, text, url, portfolioUrl } = credit;
     const attributions = byMedium.get(mediaId) ?? [];
     attributions.push({ text, url, portfolioUrl });
     byMedium.set(mediaId, attributions);

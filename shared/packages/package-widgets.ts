@@ -1,7 +1,7 @@
 import { isCoreWidget } from '../lessons/core-widgets.ts';
 import type { PackageExternalWidget, PackageFile, PackageWidget } from './lesson-package.ts';
 import { listedFile, localPathIn, packageFile } from './local-file.ts';
-import type { PackageManifest } from './manifest.ts';
+import type { ManifestEntries, PackageManifest } from './manifest.ts';
 import type { FaultList } from './package-error.ts';
 import type { PackageSource } from './package-source.ts';
 import { httpUrl } from './text-shapes.ts';
@@ -20,13 +20,14 @@ interface PackageWidgets {
  * Lectern's own.
  */
 export function packageWidgets(
-  manifest: PackageManifest,
+  manifest: ManifestEntries,
   source: PackageSource,
   faults: FaultList,
 ): PackageWidgets {
   const found: PackageWidgets = { widgets: [], externalWidgets: [] };
   const seen = new Map<string, string>();
   for (const [index, entry] of manifest.files.widgets.entries()) {
+    if (entry === undefined) continue;
     const path = `files.widgets[${index}]`;
     const twin = seen.get(entry.widgetType);
     if (twin === undefined) addListed(found, entry, `manifest.json: ${path}`, source, faults);
@@ -34,6 +35,7 @@ export function packageWidgets(
     seen.set(entry.widgetType, twin ?? path);
   }
   for (const entry of manifest.failedWidgets) {
+    if (entry === undefined) continue;
     if (!seen.has(entry.widgetType)) addFailed(found, entry, source);
     seen.set(entry.widgetType, 'failedWidgets');
   }

@@ -9,7 +9,8 @@ import { openFolderSource } from './folder-source.ts';
 import { checkLessonJson } from './lesson-json.ts';
 import type { LessonPackage } from './lesson-package.ts';
 import { MediaNames } from './media-names.ts';
-import { manifestSchema, type PackageManifest } from './manifest.ts';
+import { manifestSchema, validEntries } from './manifest.ts';
+import type { ManifestEntries, PackageManifest } from './manifest.ts';
 import { cannotRead, FaultList, PackageError, shortened } from './package-error.ts';
 import { packageMedia, unusualNames } from './package-media.ts';
 import { setCaptionTypes } from './media-uses.ts';
@@ -47,22 +48,17 @@ export async function readPackage(path: string, options: ReadPackageOptions = {}
   const source = await openPackageSource(path, { ...defaultPackageLimits, ...limits }, name);
   const faults = new FaultList();
   const losses: string[] = [];
-  const manifest = await readManifest(source, faults, losses);
-  const lesson = await readLesson(source, faults, losses);
-  const media = manifest === undefined ? [] : packageMedia(manifest, source, mediaBaseUrl, faults);
-  const { widgets, externalWidgets } =
-    manifest === undefined ? { widgets: [], externalWidgets: [] } : packageWidgets(manifest, source, faults);
-  if (manifest && lesson && manifest.lessonId !== lesson.content.lesson.id) {
-    faults.add('manifest.json: lessonId', `is not the id of lesson.json, ${lesson.content.lesson.id}`);
-  }
-  faults.throwIfAny();
-  if (manifest === undefined || lesson === undefined)
+  const { manifest, entries } = await readManifest(source, faults, losses);
+  const lesson = await readLesson(source, entries.lessonId, faults, losses);
+  const media = packageMedia(entries, source, mediaBaseUrl, faults);
+  const { widgets, externalWidgets } = packageWidgets(entries, source, faults);
+  if (manifest === undefined || lesson === undefined) {
+    faults.throwIfAny();
     throw new Error('Unreachable: a missing part is a fault');
-  const referenceWarnings = linkMedia(
-    lesson.content,
-    { media, names: new MediaNames(manifest, media) },
-    faults,
-  );
+  }
+  const names = new MediaNames(manifest, media);
+  const referenceWarnings = linkMedia(lesson.content, { media, names }, faults);
+  faults.throwIfAny();
   const extensions = new Map(media.map(({ id, extension }) => [id, extension]));
   const written = restoreUnusualPaths(lesson.content, unusualNames(manifest));
   const content: LessonContent = restoreMediaReferences(written, (id) => extensions.get(id));
@@ -95,13 +91,13 @@ async function readManifest(
   source: PackageSource,
   faults: FaultList,
   losses: string[],
-): Promise<PackageManifest | undefined> {
+): Promise<{ manifest?: PackageManifest | undefined; entries: ManifestEntries }> {
   const value = await readJsonFile(source, 'manifest.json', faults, losses);
-  if (value === undefined || hasTooLongLists(value, faults)) return undefined;
+  if (value === undefined || hasTooLongLists(value, faults)) return { entries: validEntries({}) };
   const manifest = checkShape(manifestSchema, value, 'manifest.json', '', faults);
   const lessonPath = manifest?.files.lesson?.replace(/^\.\//, '') ?? 'lesson.json';
   if (lessonPath !== 'lesson.json') faults.add('manifest.json: files.lesson', 'must be ./lesson.json');
-  return manifest;
+  return { manifest, entries: manifest ?? validEntries(value) };
 }
 
 /** Checks the lengths of lists before their entries, because each of millions of wrong entries would be a fault. */
@@ -122,11 +118,12 @@ function hasTooLongLists(value: unknown, faults: FaultList): boolean {
 
 async function readLesson(
   source: PackageSource,
+  lessonId: string | undefined,
   faults: FaultList,
   losses: string[],
 ): Promise<ReturnType<typeof checkLessonJson>> {
   const value = await readJsonFile(source, 'lesson.json', faults, losses);
-  return value === undefined ? undefined : checkLessonJson(value, faults);
+  return value === undefined ? undefined : checkLessonJson(value, faults, lessonId);
 }
 
 function checkBaseUrl(url: string): void {

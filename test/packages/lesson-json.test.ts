@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { lessonBlocks } from '../../shared/lessons/blocks.ts';
 import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
 import { checkLessonJson } from '../../shared/packages/lesson-json.ts';
 import { FaultList, PackageError } from '../../shared/packages/package-error.ts';
@@ -83,13 +84,48 @@ describe('lesson.json is rejected', () => {
     [`${block}.type`, 'x'.repeat(256), 'must be at most 255 characters, and has 256'],
     [`${block}.props`, undefined, 'is missing'],
     [`${block}.props.id`, 'a\u001bb', noControls],
-    [`${block}.props.body`, [{ type: 'Text', props: {} }], 'is missing', `${block}.props.body[0].props.id`],
+    [
+      `${block}.props.body`,
+      [{ type: 'Text', props: { id: '' } }],
+      'must not be empty',
+      `${block}.props.body[0].props.id`,
+    ],
+    ['lesson', undefined, 'is missing'],
+    ['lesson.id', undefined, 'is missing'],
   ])('when $0 is wrong: it $2', (path, value, fault, place = path) => {
     expect(faultsOf(changed(path, value))).toEqual([`lesson.json: ${place}: ${fault}`]);
   });
 
   test.each([[null], [7], ['x'], [[]]])('when it is %j', (value) => {
     expect(faultsOf(value)).toEqual(['lesson.json: must be an object']);
+  });
+
+  test('with the faults of every level, whatever the levels above have', () => {
+    const blocks = [
+      { props: { id: 7 } },
+      { type: 'Callout', props: { id: '', body: [{ type: 'Text', props: { id: 7 } }] } },
+    ];
+    const steps = [{ id: '', content: { content: blocks, zones: { a: 1 } } }, { title: 'b' }, 3];
+    const lesson = { title: 1, slug: '/', variable_definitions: [{}] };
+    expect(faultsOf({ lesson, sections: [{ order_index: 'x', steps }] })).toEqual(
+      [
+        'lesson.title: must be a string',
+        'lesson.id: is missing',
+        `lesson.slug: ${noLetters}`,
+        `${variable}.name: is missing`,
+        `${variable}.type: is missing`,
+        `${section}.title: is missing`,
+        `${section}.order_index: must be a number`,
+        `${step}.id: must not be empty`,
+        `${step}.title: is missing`,
+        `${step}.content.zones.a: must be an array`,
+        `${block}.props.id: must be a string`,
+        `${step}.content.content[1].props.id: must not be empty`,
+        `${step}.content.content[1].props.body[0].props.id: must be a string`,
+        `${section}.steps[1].content: is missing`,
+        `${section}.steps[2]: must be an object`,
+      ].map((fault) => `lesson.json: ${fault}`),
+    );
   });
 
   test('when the lesson has duplicate section or step ids', () => {
@@ -205,6 +241,75 @@ describe('lesson.json is accepted', () => {
     });
     expect(result.sections[0]?.steps[0]?.content.root).toEqual({});
     expect([result.totalSections, result.totalSteps]).toEqual([1, 1]);
+  });
+
+  describe('without ids and orders, which it gets', () => {
+    /** Builds a lesson of steps with blocks, and returns the ids of both. */
+    const idsOf = (titled: Record<string, object[]>, sectionTitle = 'A') => {
+      const steps = Object.entries(titled).map(([title, content]) => ({
+        title,
+        content: { content: structuredClone(content) },
+      }));
+      const { sections } = accepted({ ...buildLesson(), sections: [{ title: sectionTitle, steps }] }).content;
+      const [only] = sections;
+      return Object.fromEntries(
+        only?.steps.map(({ id, title, content: { content } }) => [
+          title,
+          [id, ...content.map(({ props }) => props.id)],
+        ]) ?? [],
+      );
+    };
+    const text = (html: string) => ({ type: 'Text', props: { html } });
+    const question = (prompt: string, more = {}) => ({ type: 'MultipleChoice', props: { prompt, ...more } });
+    const [q1, q2] = [question('<p>What is a tide?</p>'), question('Why two?')];
+    const before = idsOf({ Moon: [text('a'), q1, q2], Sun: [q1] });
+
+    test('by which answers stay with their questions when other parts come, go, move or change', () => {
+      expect(before).toEqual(idsOf({ Moon: [text('a'), q1, q2], Sun: [q1] }, 'Another section'));
+      const corrected = question('What is a Tide', { points: 2, explanation: 'e' });
+      const after = idsOf({
+        New: [question('New?'), text('b')],
+        Sun: [q1],
+        Moon: [question('New?'), q2, text('c'), corrected],
+      });
+      const [moon, , first, second] = before.Moon ?? [];
+      expect(after.Moon?.[0]).toBe(moon);
+      expect(after.Moon?.[2]).toBe(second);
+      expect(after.Sun?.[0]).toBe(before.Sun?.[0]);
+      expect([after.Sun?.[1], after.Moon?.[4]]).toEqual([first, `${first}-2`]);
+    });
+
+    test('unique ones, also beside given ids, in slots, and for any text', () => {
+      const [, id] = before.Sun ?? [];
+      const blocks = [
+        { type: 'Text', props: { id } },
+        { props: {} },
+        q1,
+        q1,
+        text(''),
+        { type: 'Callout', props: { body: [q1, text('')] } },
+      ];
+      const sections = ['', '', '心理学'].map((title, index) => ({
+        ...(index === 1 && { id: 'own', order_index: 7 }),
+        title,
+        steps: [{ title: '', content: { content: JSON.parse(JSON.stringify(blocks)) as object[] } }],
+      }));
+      const { content } = accepted({ ...buildLesson(), sections });
+      const steps = content.sections.flatMap((made) => made.steps);
+      const ids = [...lessonBlocks(content)]
+        .map(({ block: { props } }) => props.id)
+        .filter((made) => made !== id);
+      expect(new Set(ids).size).toBe(21);
+      for (const parts of [content.sections, steps])
+        expect(new Set(parts.map((part) => part.id)).size).toBe(3);
+      expect(content.sections.map(({ order_index: order }) => order)).toEqual([0, 7, 2]);
+      expect(accepted(structuredClone(content)).content).toEqual(content);
+    });
+
+    test('and the lesson the id of manifest.json', () => {
+      const lesson = changed('lesson.id', undefined);
+      expect(checkLessonJson(lesson, new FaultList(), lessonId)?.content.lesson.id).toBe(lessonId);
+    });
   });
 
   test('with its totals computed instead of trusted', () => {

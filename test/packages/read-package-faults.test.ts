@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { PackageError } from '../../shared/packages/package-error.ts';
-import { lessonId } from '../lessons/build-lesson.ts';
+import { lessonId, lessonWithContent } from '../lessons/build-lesson.ts';
 import {
   buildManifest,
   jpg,
@@ -127,19 +127,39 @@ describe('a manifest is rejected with', () => {
 describe('a package is rejected', () => {
   test('with all faults of both files at once', async () => {
     const error = await readFiles({
-      'lesson.json': { lesson: { id: 'x', title: 1 }, sections: [{}] },
-      'manifest.json': manifestOf([jpg], [{ widgetType: 'Quiz', localPath: './widgets/q.js' }]),
+      'lesson.json': { lesson: { id: 'x', title: 1 }, sections: [{ steps: [{ title: '' }] }] },
+      'manifest.json': manifestOf(
+        [{ id: 1 }, jpg],
+        [{}, { widgetType: 'Quiz', localPath: './widgets/q.js' }],
+        {
+          versionNumber: undefined,
+        },
+      ),
     }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(PackageError);
     expect((error as PackageError).faults).toEqual([
+      'manifest.json: versionNumber: is missing',
+      'manifest.json: files.media[0].id: must be a string',
+      'manifest.json: files.media[0].mimeType: is missing',
+      'manifest.json: files.widgets[0].widgetType: is missing',
       'lesson.json: lesson.id: must be a UUID',
       'lesson.json: lesson.title: must be a string',
-      'lesson.json: sections[0].id: is missing',
       'lesson.json: sections[0].title: is missing',
-      'lesson.json: sections[0].order_index: is missing',
-      'lesson.json: sections[0].steps: is missing',
+      'lesson.json: sections[0].steps[0].content: is missing',
+      `manifest.json: files.media[1].localPath: ${fileIsMissing}`,
+      'manifest.json: files.widgets[1].localPath: ./widgets/q.js is not in the package',
+    ]);
+  });
+
+  test('with faults in URLs beside a missing file', async () => {
+    const image = { type: 'Image', props: { id: 'i', src: 'file:///leaf.jpg' } };
+    const files = {
+      'lesson.json': lessonWithContent({ content: [image], root: {} }),
+      'manifest.json': manifestOf([jpg]),
+    };
+    expect((await failure(files)).split('\n')).toEqual([
       `manifest.json: files.media[0].localPath: ${fileIsMissing}`,
-      'manifest.json: files.widgets[0].localPath: ./widgets/q.js is not in the package',
+      expect.stringMatching(/^lesson\.json: .*file:\/\/\/leaf\.jpg/),
     ]);
   });
 

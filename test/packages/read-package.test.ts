@@ -263,3 +263,25 @@ describe('packages from real systems are readable', () => {
     await expect(readPackage(zip)).rejects.toThrow('in the only folder there');
   });
 });
+
+test('warnings about blocks name section, step and the place of a block without an id, each in one line', async () => {
+  const blocks = [
+    { type: 'Callout', props: { body: [{ type: 'Math', props: { latex: '\\foo{' } }] } },
+    { type: 'Text', props: { html: '$\\foo$ <img src="leaf.jpg">' } },
+    { type: 'Image', props: { src: 'leaf.jpg', hue: 1 } },
+    { type: 'TrueFalse', props: { id: 'own', prompt: '$\\foo$', correct: true } },
+  ];
+  const sections = [{ title: 'A', steps: [{ title: 'S', content: { content: blocks } }] }];
+  const { warnings } = await readFiles({ 'lesson.json': { lesson: { title: 'T' }, sections } });
+  const places = warnings.map(
+    (warning) => /^lesson\.json: Section 1 \("A"\), step 1 \("S"\), ([^:,]*)[:,] .+$/.exec(warning)?.[1],
+  );
+  expect(places.sort()).toEqual([
+    'Image at content[2]',
+    'Image at content[2]',
+    'Math at content[0].props.body[0]',
+    'Text at content[1]',
+    'Text at content[1]',
+    'TrueFalse "own"',
+  ]);
+});

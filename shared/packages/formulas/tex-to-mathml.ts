@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import escapeHtml from 'escape-html';
 import type Temml from 'temml';
+import { messageOf } from '../../platform/errors.ts';
 
 const options = {
   throwOnError: true,
@@ -24,7 +25,7 @@ export type TexConverter = (tex: string, display: boolean) => string;
 export function loadTexConverter(): TexConverter {
   const temml = createRequire(import.meta.url)('temml') as typeof Temml;
   return (tex, display) => {
-    const mathml = temml.renderToString(tex, { ...options, displayMode: display });
+    const mathml = inOneLine(() => temml.renderToString(tex, { ...options, displayMode: display }));
     if (/ class="tml-(?:eq)?ref/.test(mathml)) throw new Error('\\ref and \\eqref are not supported');
     return mathml
       .replaceAll(
@@ -35,6 +36,16 @@ export function loadTexConverter(): TexConverter {
       )
       .replace(/^<math/, () => `<math data-tex="${attributeText(tex)}"`);
   };
+}
+
+/** Runs Temml, whose messages underline a part of the TeX with combining characters in a line of its own. */
+function inOneLine(render: () => string): string {
+  try {
+    return render();
+  } catch (error) {
+    const message = messageOf(error).replaceAll('\u0332', '').replaceAll(/\s+/g, ' ');
+    throw new Error(message, { cause: error });
+  }
 }
 
 /** Escapes TeX. Its brackets and braces must not look like gaps or variables of the text around it. */
