@@ -1,6 +1,7 @@
 import { defaultTreeAdapter, html as html5, parseFragment } from 'parse5';
 import type { DefaultTreeAdapterTypes, Token } from 'parse5';
 import { LecternError } from '../platform/errors.ts';
+import { quote } from './json-values.ts';
 import { replaceCandidates } from './srcset.ts';
 
 export type MediaKind = 'image' | 'video' | 'audio' | 'captions';
@@ -39,6 +40,18 @@ export class TooManyElements extends LecternError {
 const urlAttribute = /^(?:(?:xlink:)?href|src|srcset|poster|style|background|data|action|formaction)$/;
 const mayLoad = /(?:href|src|srcset|poster|style|background|data|action)\s*=/i;
 
+/**
+ * Elements that players remove: they would load other pages, run scripts, or move by themselves. DOMPurify and
+ * player/html.ts decide.
+ */
+const removedElements = new Set(
+  (
+    'applet canvas dialog embed frame frameset iframe input marquee object portal script select textarea ' +
+    'animate animateMotion animateTransform foreignObject set use'
+  ).split(' '),
+);
+const mayLose = new RegExp(`<(?:${[...removedElements].join('|')}|audio|video)[\\s/>]`, 'i');
+
 type Element = DefaultTreeAdapterTypes.Element;
 type Node = DefaultTreeAdapterTypes.Node;
 
@@ -54,13 +67,21 @@ export interface Edit {
  * `poster` of pictures, video and audio, and `href` of pictures in SVG. Keeps everything else byte for byte.
  *
  * @param elements counts those of all texts of the lesson
+ * @param onLost called with each element that no learner sees, as `<iframe src="…">`, and the reason
  * @throws {LecternError} INVALID_CONTENT for HTML with more than 512 levels; {@link TooManyElements}; for an attribute
  *   with the URL of a file on a computer or in a network
  */
-export function replaceMediaUrls(html: string, replace: ReplaceUrl, elements: ElementCount): string {
-  if (!html.includes('<') || !mayLoad.test(html)) return html;
+export function replaceMediaUrls(
+  html: string,
+  replace: ReplaceUrl,
+  elements: ElementCount,
+  onLost?: (element: string, reason: string) => void,
+): string {
+  if (!html.includes('<') || !(mayLoad.test(html) || (onLost && mayLose.test(html)))) return html;
   const edits: Edit[] = [];
   for (const element of elementsOf(parseHtml(html, elements))) {
+    const lost = onLost && lossOf(element);
+    if (lost !== undefined) onLost?.(shownElement(element), lost);
     for (const attribute of element.attrs) {
       const { value } = attribute;
       const name = sourceName(attribute);
@@ -144,6 +165,22 @@ function* elementsOf(root: Node): Generator<Element> {
     if ('content' in node) pending.push(node.content);
     if ('childNodes' in node) for (const child of node.childNodes) pending.push(child);
   }
+}
+
+/** Says why learners do not see an element; undefined for one that they see. */
+function lossOf({ tagName, attrs }: Element): string | undefined {
+  if (removedElements.has(tagName)) return 'is not shown';
+  // Players let nothing play by itself.
+  const isPlayer = tagName === 'audio' || tagName === 'video';
+  return isPlayer && !attrs.some(({ name }) => name === 'controls')
+    ? 'has no attribute controls, so that nobody can play it'
+    : undefined;
+}
+
+/** Returns the tag of an element for a message, with the URL that it loads. */
+function shownElement({ tagName, attrs }: Element): string {
+  const source = attrs.find(({ name }) => name === 'src' || name === 'data' || name === 'href');
+  return source === undefined ? `<${tagName}>` : `<${tagName} ${source.name}=${quote(source.value)}>`;
 }
 
 /** Returns the attributes with URLs, by their names in the text. */

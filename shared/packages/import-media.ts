@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import pLimit from 'p-limit';
 import { inspect, sniffBytes } from '../media/downloads/content-types.ts';
+import { Mp4Codecs } from '../media/mp4-codecs.ts';
 import { passiveFormat } from '../media/file-formats.ts';
 import { repairFile, RepairFault, repairLimit } from '../media/repaired-files.ts';
 import type { RepairedFile } from '../media/repaired-files.ts';
@@ -15,6 +16,7 @@ import { bytesOf } from '../storage/digest.ts';
 import type { PackageFile, PackageFiles, PackageMedium } from './lesson-package.ts';
 import { checkDigest } from './checked-stream.ts';
 import { shownPath } from './entry-name.ts';
+import { unshownUses } from './media-uses.ts';
 import { PackageError } from './package-error.ts';
 
 /** The number of files that are written to the store concurrently; each write waits for the disk. */
@@ -23,7 +25,7 @@ const concurrency = 4;
 /**
  * Stores the media of a version that does not exist yet.
  *
- * @returns what was changed in files, for authors
+ * @returns what was changed in files, and which files browsers do not show, for authors
  * @throws {PackageError} when a file is damaged or does not match manifest.json; the caller then removes the stored
  *   media
  */
@@ -49,7 +51,7 @@ export async function storeMedia(
     external.map((medium) => rowOf(medium, null)),
   );
 
-  const changes = new Map<PackageMedium, string[]>();
+  const notes = new Map<PackageMedium, string[]>();
   const limit = pLimit(concurrency);
   const failed = new AbortController();
   const storing = pkg.media.map((medium) =>
@@ -59,10 +61,9 @@ export async function storeMedia(
       signal.throwIfAborted();
       const source = file.open();
       try {
-        const { head, whole } = await withHead(source);
+        const { head, whole, codes } = await withHead(source);
         const mimeType = await realType(medium, file.path, head);
         const repaired = await repairedFile({ ...medium, mimeType }, file, whole, owner);
-        if (repaired !== null) changes.set(medium, repaired.changes);
         const bytes = repaired === null ? whole : bytesOf(repaired.bytes);
         await storeAsset(db, store, bytes, async (asset) => {
           // A repaired file may differ from the package's, whose digest was checked.
@@ -70,6 +71,8 @@ export async function storeMedia(
           // Before the file is stored, so that a crash leaves no file without a reference.
           await insertMedia(db, [rowOf({ ...medium, mimeType }, asset)]);
         });
+        const shown = { name: shownPath(file.path), mimeType, codecs: { head, codes } };
+        notes.set(medium, [...(repaired?.changes ?? []), ...unshownUses(medium, shown)]);
       } finally {
         source.destroy();
       }
@@ -82,11 +85,13 @@ export async function storeMedia(
   for (const result of await Promise.allSettled(storing)) {
     if (result.status === 'rejected') throw result.reason;
   }
-  return pkg.media.flatMap((medium) => changes.get(medium) ?? []);
+  return pkg.media.flatMap((medium) => notes.get(medium) ?? []);
 }
 
-/** Reads the first bytes of a file. `whole` yields these and the rest. */
-async function withHead(source: Readable): Promise<{ head: Buffer; whole: AsyncIterable<Uint8Array> }> {
+/** Reads the first bytes of a file. `whole` yields these and the rest; afterward, `codes` has its codecs. */
+async function withHead(
+  source: Readable,
+): Promise<{ head: Buffer; whole: AsyncIterable<Uint8Array>; codes: ReadonlySet<string> }> {
   const chunks = source.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer, undefined>;
   let head: Buffer = Buffer.alloc(0);
   while (head.length < sniffBytes) {
@@ -94,11 +99,16 @@ async function withHead(source: Readable): Promise<{ head: Buffer; whole: AsyncI
     if (next.done === true) break;
     head = head.length === 0 ? next.value : Buffer.concat([head, next.value]);
   }
+  const codecs = new Mp4Codecs();
   async function* whole(): AsyncGenerator<Uint8Array> {
+    codecs.push(head);
     if (head.length > 0) yield head;
-    yield* chunks;
+    for await (const chunk of chunks) {
+      codecs.push(chunk);
+      yield chunk;
+    }
   }
-  return { head: head.subarray(0, sniffBytes), whole: whole() };
+  return { head: head.subarray(0, sniffBytes), whole: whole(), codes: codecs.found };
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 
+import type { MediaKind } from '../lessons/html-media.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import type { PlayabilityError } from '../lessons/playability.ts';
 import type { Attribution } from '../models/medium.ts';
@@ -30,6 +31,8 @@ export interface PackageMedium {
   sha256?: string;
   /** In the order of the manifest. */
   attributions: Attribution[];
+  /** How core widgets load it, other than as captions, with the first place of each use. */
+  uses?: Partial<Record<Exclude<MediaKind, 'captions'>, string>>;
 }
 
 /** A custom widget with its files. */

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { authoringWarnings } from '../lessons/authoring.ts';
-import { recordOf } from '../lessons/json-values.ts';
+import { quote, recordOf } from '../lessons/json-values.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { mediaReferences, restoreMediaReferences, restoreUnusualPaths } from '../lessons/media-references.ts';
 import { shownPath } from './entry-name.ts';
@@ -13,7 +13,7 @@ import { manifestSchema, validEntries } from './manifest.ts';
 import type { ManifestEntries, PackageManifest } from './manifest.ts';
 import { cannotRead, FaultList, PackageError, shortened } from './package-error.ts';
 import { packageMedia, unusualNames } from './package-media.ts';
-import { setCaptionTypes } from './media-uses.ts';
+import { setUses, unshownUses } from './media-uses.ts';
 import { linkMedia } from './url-media.ts';
 import { defaultPackageLimits, type PackageLimits, type PackageSource } from './package-source.ts';
 import { unknownMedia, unlistedFiles, unusedMedia } from './package-warnings.ts';
@@ -62,7 +62,7 @@ export async function readPackage(path: string, options: ReadPackageOptions = {}
   const extensions = new Map(media.map(({ id, extension }) => [id, extension]));
   const written = restoreUnusualPaths(lesson.content, unusualNames(manifest));
   const content: LessonContent = restoreMediaReferences(written, (id) => extensions.get(id));
-  setCaptionTypes(content, media);
+  setUses(content, media);
   const conversionWarnings = convertBlocks(content);
   const referred = Math.max(media.length, mediaReferences(content).length);
   if (referred > maxManifestEntries) {
@@ -77,6 +77,9 @@ export async function readPackage(path: string, options: ReadPackageOptions = {}
     ...unknownMedia(content, manifest, media),
     ...unusedMedia(content, manifest, media),
     ...referenceWarnings,
+    ...media.flatMap((medium) =>
+      medium.sourceUrl === undefined ? [] : unshownUses(medium, { ...medium, name: quote(medium.sourceUrl) }),
+    ),
     ...conversionWarnings,
     ...lesson.warnings,
     ...authoringWarnings(content).map((warning) => `lesson.json: ${warning}`),

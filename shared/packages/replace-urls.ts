@@ -12,10 +12,10 @@ import { PackageError } from './package-error.ts';
 import type { FaultList } from './package-error.ts';
 
 /**
- * The use of a URL in a lesson. `custom`: in HTML of a custom widget. `customText`: a whole prop of a custom widget, which
- * may be any text.
+ * The use of a URL in a lesson. `videoBlock`: the source of a `Video` block. `custom`: in HTML of a custom widget.
+ * `customText`: a whole prop of a custom widget, which may be any text.
  */
-export type LessonUrlUse = UrlUse | 'custom' | 'customText';
+export type LessonUrlUse = UrlUse | 'videoBlock' | 'custom' | 'customText';
 
 /**
  * Returns the replacement of a URL or a reference; null to keep it.
@@ -24,12 +24,19 @@ export type LessonUrlUse = UrlUse | 'custom' | 'customText';
  */
 export type ReplaceLessonUrl = (written: string, use: LessonUrlUse, place: string) => string | null;
 
+/** The receivers of what authors have to know about the HTML of a lesson. */
+export interface UrlReports {
+  faults: FaultList;
+  /** Called with each element that learners do not see. */
+  onLost?(this: void, element: string, reason: string, place: string): void;
+}
+
 /**
  * Replaces the URLs and references in a lesson that lead to files: the cover's picture, media props and HTML texts of
  * core widgets, and texts in custom widgets. Changes the content in place.
  */
-export function replaceUrls(content: LessonContent, replace: ReplaceLessonUrl, faults: FaultList): void {
-  const urls = new LessonUrls(replace, faults);
+export function replaceUrls(content: LessonContent, replace: ReplaceLessonUrl, reports: UrlReports): void {
+  const urls = new LessonUrls(replace, reports);
   if (isRecord(content.lesson.cover))
     urls.replaceIn(content.lesson.cover, 'image', 'image', 'The cover, image');
   const { overrides } = content.lesson.widget_settings;
@@ -44,12 +51,12 @@ export function replaceUrls(content: LessonContent, replace: ReplaceLessonUrl, f
 
 class LessonUrls {
   readonly #replace: ReplaceLessonUrl;
-  readonly #faults: FaultList;
+  readonly #reports: UrlReports;
   readonly #elements = new ElementCount();
 
-  constructor(replace: ReplaceLessonUrl, faults: FaultList) {
+  constructor(replace: ReplaceLessonUrl, reports: UrlReports) {
     this.#replace = replace;
-    this.#faults = faults;
+    this.#reports = reports;
   }
 
   replaceInBlock(type: string | undefined, props: unknown, place: string): void {
@@ -73,7 +80,7 @@ class LessonUrls {
       holder[name] =
         kind === 'html'
           ? this.#replaceInHtml(value, place)
-          : (this.#replace(value.trim(), kind, place) ?? value);
+          : (this.#replace(value.trim(), kind === 'video' ? 'videoBlock' : kind, place) ?? value);
     }
   }
 
@@ -97,13 +104,15 @@ class LessonUrls {
   }
 
   #replaceInHtml(html: string, place: string): string {
+    const { faults, onLost } = this.#reports;
+    const lost = onLost && ((element: string, reason: string) => onLost(element, reason, place));
     try {
       const replace = (written: string, use: UrlUse) => this.#replace(written, use, place);
-      return replaceMediaUrls(html, replace, this.#elements);
+      return replaceMediaUrls(html, replace, this.#elements, lost);
     } catch (error) {
       rejectTooMany(error);
       // The HTML would take too long to parse, or has the URL of a file outside the package.
-      this.#faults.add(`lesson.json: ${place}`, messageOf(error));
+      faults.add(`lesson.json: ${place}`, messageOf(error));
       return html;
     }
   }

@@ -1,6 +1,6 @@
 import { lookup } from 'mime-types';
 import { fileUrlFault, isFileUrl } from '../lessons/html-media.ts';
-import type { MediaKind } from '../lessons/html-media.ts';
+import type { MediaKind, UrlUse } from '../lessons/html-media.ts';
 import { quote } from '../lessons/json-values.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { isMediaId } from '../lessons/media-references.ts';
@@ -12,6 +12,7 @@ import { pathExtension } from './package-media.ts';
 import { replaceUrls } from './replace-urls.ts';
 import type { ReplaceLessonUrl } from './replace-urls.ts';
 import type { MediaNames } from './media-names.ts';
+import { isPageUrl, videoPage } from './page-urls.ts';
 import { maxUrlLength } from './text-shapes.ts';
 import { parseUrl } from '../platform/parse-url.ts';
 
@@ -39,10 +40,11 @@ const typePatterns: Record<MediaKind, RegExp> = {
  *   would contact a third party, and archives would lack the files. The id of such a file depends on its lesson and
  *   URL, so it is the same in each import.
  *
- * Links to other pages stay, and so do URLs in the props of custom widgets.
+ * Links to other pages stay, and so do URLs in the props of custom widgets. The URL of a page of YouTube or Vimeo in a
+ * `Video` block gets the form that players read (`externalVideo`).
  *
  * @param media the package's media, to which the new ones are added
- * @returns warnings about references that lead nowhere
+ * @returns warnings about references that lead nowhere or to pages, and about HTML that learners do not see
  */
 export function linkMedia(
   content: LessonContent,
@@ -59,13 +61,27 @@ export function linkMedia(
       faults.add(`lesson.json: ${place}`, fileUrlFault(quote(written)));
       return null;
     }
-    const { reference, fault } = use === 'link' ? linkTo(written) : urlMedia.referenceTo(written, use);
+    const { reference, fault } = linked(written, use);
     if (fault !== undefined) warnings.push(`lesson.json: ${place}: ${quote(written)} ${fault}`);
     return reference ?? null;
   };
-  replaceUrls(content, replace, faults);
-  return warnings;
+  const linked = (written: string, use: UrlUse | 'videoBlock'): Linked => {
+    if (use === 'link') return linkTo(written);
+    const page = use === 'videoBlock' ? videoPage(written) : null;
+    if (page !== null) return { reference: page, fault: playsElsewhere };
+    return urlMedia.referenceTo(written, use === 'videoBlock' ? 'video' : use);
+  };
+  const onLost = (element: string, reason: string, place: string) => {
+    const source = /="(.*)">$/s.exec(element)?.[1] ?? '';
+    const instead = videoPage(source) === null ? '' : '; use a Video block with this URL instead';
+    warnings.push(`lesson.json: ${place}: ${element} ${reason}${instead}`);
+  };
+  replaceUrls(content, replace, { faults, onLost });
+  return [...new Set(warnings)];
 }
+
+const playsElsewhere =
+  'is shown as a link in archives, and wherever the organization does not allow external videos (lectern org set-external-videos)';
 
 /** A reference instead of a URL, and what is wrong with it. */
 interface Linked {
@@ -104,6 +120,7 @@ class UrlMedia {
     }
     // The player replaces variables with their values.
     if (written.includes('{{')) return { fault: `contains a variable,${notDownloaded}` };
+    const isPage = isPageUrl(url);
     const { hash } = url;
     url.hash = '';
     const id = uuidV5(this.#lessonId, url.href);
@@ -111,7 +128,13 @@ class UrlMedia {
       this.#known.add(id);
       this.#media.push({ id, ...typeOf(url, kind), sourceUrl: url.href, attributions: [] });
     }
-    return { reference: `media:${id}${hash}` };
+    return {
+      reference: `media:${id}${hash}`,
+      ...(isPage && {
+        fault:
+          'is the URL of a page, which shows nothing here. Put the file into the package, or link to the page',
+      }),
+    };
   }
 }
 

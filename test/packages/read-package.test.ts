@@ -74,6 +74,7 @@ describe('a package', () => {
         file: { path: jpgFile, size: 5, location, open },
         sha256: 'ab'.repeat(32),
         attributions: [{ text: 'By me', url: 'https://example.org', portfolioUrl: '' }],
+        uses: { image: 'Section 1 ("First section"), step 1 ("First step"), Text "a", html' },
       },
       {
         id: otherMediaId,
