@@ -78,6 +78,8 @@ export interface LessonBoot {
   untracked: Untracked | null;
   /** Null without an LTI launch. */
   launch: LaunchBoot | null;
+  /** Whether the page may open the players of external videos. */
+  externalVideos: boolean;
   /** The organization's look; null for Lectern's own. */
   theme: ThemeBoot | null;
 }

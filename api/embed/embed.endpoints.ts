@@ -6,6 +6,7 @@ import { messagesWith, supportedLanguage } from '../../shared/i18n/message.ts';
 import type { Catalog } from '../../shared/i18n/message.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findOrganization } from '../../shared/models/organization.ts';
+import type { Organization } from '../../shared/models/organization.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { ErrorCode } from '../../shared/platform/errors.ts';
@@ -15,6 +16,7 @@ import type { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
 import type { GzipText } from '../../shared/platform/gzip-text.ts';
 import { readExpiredLaunch, TokenError, verifyPlayerToken } from '../../shared/tokens/player-tokens.ts';
 import type { LaunchToken, PlayerToken, TokenFault } from '../../shared/tokens/player-tokens.ts';
+import { externalVideoOrigins } from '../../shared/lessons/external-video.ts';
 import { chunkOfStep } from '../../shared/lessons/lesson-skeleton.ts';
 import { customTypes, positionsOf } from '../../shared/progress/outline.ts';
 import { findStyledTypes } from '../../shared/widgets/version-widgets.ts';
@@ -172,7 +174,8 @@ async function sendLesson(deps: EmbedDependencies, ctx: RequestContext): Promise
   responseOwner.set(ctx, token.organizationId);
   addToRequestLine(ctx, playerFacts(deps.secrets, token));
   await recordFirstUse(deps, ctx, token, query.token);
-  const allowedOrigins = await allowedOriginsOf(db, token);
+  const organization = await findOrganization(db, token.organizationId);
+  const allowedOrigins = allowedOriginsOf(organization, token);
   setPageHeaders(deps, ctx, allowedOrigins);
   const version = await findTokenVersion(db, token);
   const { _id: versionId, lessonId } = version;
@@ -182,11 +185,13 @@ async function sendLesson(deps: EmbedDependencies, ctx: RequestContext): Promise
     readSession({ db, lessons }, token, versionId, resources),
     lookOf(deps, version),
   ]);
-  const { title, language, outline, playabilityErrors } = facts;
+  const { title, language, outline, playabilityErrors, hasExternalVideos } = facts;
   if (playabilityErrors.length > 0) {
     throw new LecternError('INVALID_CONTENT', 'Lesson has validation errors that prevent playback');
   }
   const { chunk, skeleton, steps } = await pageTexts(lessons, versionId, facts, session);
+  const externalVideos = hasExternalVideos && organization?.externalVideos === true;
+  if (externalVideos) setPageHeaders(deps, ctx, allowedOrigins, externalVideoOrigins);
   const styledWidgets = await findStyledTypes(db, version, customTypes(outline));
   const lessonLanguage = language ?? 'en';
   const textLanguage = platformLanguage(token) ?? lessonLanguage;
@@ -217,6 +222,7 @@ async function sendLesson(deps: EmbedDependencies, ctx: RequestContext): Promise
       lessonMessages: lessonMessages(lessonLanguage),
       untracked: untrackedBecause(token),
       launch: launchBoot(token),
+      externalVideos,
       theme: look.theme,
     },
     session,
@@ -306,8 +312,8 @@ async function send(
 }
 
 /** Returns the organization's origins, and those of a launch's platform; null for any. */
-async function allowedOriginsOf(db: Database, token: PlayerToken): Promise<readonly string[] | null> {
-  const { allowedOrigins = [] } = (await findOrganization(db, token.organizationId)) ?? {};
+function allowedOriginsOf(organization: Organization | null, token: PlayerToken): readonly string[] | null {
+  const { allowedOrigins = [] } = organization ?? {};
   if (allowedOrigins.length === 0) return null;
   const { platformOrigins = [] } = token.kind === 'launch' ? token : {};
   return [...new Set([...allowedOrigins, ...platformOrigins])];

@@ -25,11 +25,13 @@ const permissions = [
  * even widgets that Lectern serves, sends requests only to Lectern, and sends no referrer.
  *
  * @param allowedOrigins origins that may frame the page; null for any.
+ * @param frames origins whose pages it may frame, beside Lectern's
  */
 export function setPageHeaders(
   { config, player }: { config: Pick<Config, 'publicUrl'>; player: { name: string } },
   ctx: Context,
   allowedOrigins: readonly string[] | null,
+  frames: readonly string[] = [],
 ): void {
   const folder = `${baseSource(publicUrlOf(ctx, config))}/player/${player.name}/`;
   ctx.set('Cache-Control', 'no-store');
@@ -41,7 +43,7 @@ export function setPageHeaders(
     `script-src ${folder}`,
     `style-src ${folder} 'sha256-${pageStyleHash}'`,
     "connect-src 'self'",
-    `frame-src ${folder}frame.html`,
+    [`frame-src ${folder}frame.html`, ...frames].join(' '),
     "img-src 'self' data:",
     // The font of a theme.
     "font-src 'self'",

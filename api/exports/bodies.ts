@@ -138,6 +138,10 @@ export const exportManifestBody = z
     attributions: z.array(
       z.strictObject({ mediaId: uuid, text: z.string(), url: z.string(), portfolioUrl: z.string() }),
     ),
+    externalVideos: z
+      .array(z.strictObject({ url: z.string() }))
+      .optional()
+      .meta({ description: 'Pages of videos that only their host plays. The archive has links to them.' }),
     package: packageBody.optional(),
   })
   .meta({

@@ -6,6 +6,7 @@ import {
   createOrganization,
   listOrganizations,
   plans,
+  setExternalVideos,
   setOrganizationLimits,
   setOrganizationOrigins,
   setOrganizationPlan,
@@ -76,6 +77,23 @@ export function addOrganizationCommands(org: Command): void {
         details: { plan },
       });
       return { json: present(organization), text: `Changed ${describe(organization)}` };
+    },
+  );
+
+  contextCommand(
+    org
+      .command('set-external-videos')
+      .description('set whether lessons play videos of YouTube and Vimeo, after a click; off shows links')
+      .argument('<slug>', 'the organization')
+      .addArgument(new Argument('<state>', 'whether they do').choices(['on', 'off'])),
+    async ({ db, audit }, slug: string, state: 'on' | 'off') => {
+      const organization = await setExternalVideos(db, slug, state === 'on');
+      if (organization === null) throw unknownOrganization(slug);
+      await audit(organization._id, 'organization.set_external_videos', {
+        ...targetOf(organization),
+        details: { state },
+      });
+      return { json: present(organization), text: `External videos of ${slug}: ${state}` };
     },
   );
 
@@ -175,8 +193,8 @@ function targetOf({ _id }: Pick<Organization, '_id'>) {
   return { target: { type: 'organization', id: _id } };
 }
 
-function present({ _id, slug, name, plan, allowedOrigins = [] }: Organization) {
-  return { id: _id, slug, name, plan, allowedOrigins };
+function present({ _id, slug, name, plan, allowedOrigins = [], externalVideos = false }: Organization) {
+  return { id: _id, slug, name, plan, allowedOrigins, externalVideos };
 }
 
 function originsText(origins: string[] = []): string {

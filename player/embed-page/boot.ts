@@ -48,6 +48,8 @@ export interface LessonBoot {
   untracked: 'anonymous' | 'preview' | 'observer' | 'authorPreview' | null;
   /** Null without an LTI launch. */
   launch: Launch | null;
+  /** Whether the page may open the players of external videos. */
+  externalVideos: boolean;
   /** Null or undefined for Lectern's own look. */
   theme?: ThemeBoot | null;
 }

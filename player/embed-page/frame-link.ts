@@ -41,6 +41,8 @@ export interface FrameStart {
   startAt?: string | undefined;
   /** Whether teachers or authors look at the lesson. */
   isPreview: boolean;
+  /** Whether this page opens external videos. */
+  externalVideos: boolean;
 }
 
 /** The visible part of a frame that is as high as the lesson, in CSS pixels. */

@@ -21,6 +21,8 @@ export type FrameMessage =
   | { type: 'error'; code: string; message: string }
   /** The learner wants to return to the course. */
   | { type: 'leave' }
+  /** The learner wants to see the external video with this page. */
+  | { type: 'video'; page: string }
   /** The frame needs the steps of a chunk. */
   | { type: 'loadChunk'; chunk: number }
   | { type: 'resize'; height: number };
@@ -62,6 +64,7 @@ export function readFrameMessage(data: unknown): FrameMessage | undefined {
   if (type === 'error') return { type, code: clipped(message.code), message: clipped(message.message) };
   if (type === 'heading') return { type, heading: clipped(message.heading) };
   if (type === 'unmounted' || type === 'leave') return { type };
+  if (type === 'video') return { type, page: clipped(message.page) };
   if (type === 'loadChunk') {
     const { chunk } = message;
     return typeof chunk === 'number' && Number.isSafeInteger(chunk) ? { type, chunk } : undefined;

@@ -20,6 +20,7 @@ import { sessionClient } from './session-client.ts';
 import type { SessionRecord } from './session-record.ts';
 import { openTabs } from './tabs.ts';
 import { claimsOf, keepToken, tokenStore } from './token-keeper.ts';
+import { videoDialog } from './video-dialog.ts';
 import { unrecordedSaver } from './unrecorded-saver.ts';
 import { visiblePart } from './visible-part.ts';
 
@@ -88,6 +89,11 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     },
   );
   const lines = launchLines(boot);
+  const video = videoDialog(
+    boot.messages,
+    () => visible?.of(document.body) ?? null,
+    () => frame.iframe.focus(),
+  );
   const host = openHost(boot.allowedOrigins, (request) => {
     if (request.type === 'setToken') takeToken(request.token);
     else if (request.type === 'viewport') visible?.set(request);
@@ -131,6 +137,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
       state: progressForFrame(stateNow()),
       startAt: linked?.stepId,
       isPreview: boot.untracked === 'preview' || boot.untracked === 'authorPreview',
+      externalVideos: boot.externalVideos,
     }),
     (message) => {
       if (message.type === 'resize') setHeight(message.height);
@@ -138,7 +145,9 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
       else if (message.type === 'error') host.send(message);
       else if (message.type === 'loadChunk') void sendChunk(message.chunk);
       else if (message.type === 'leave') leave();
-      else {
+      else if (message.type === 'video') {
+        if (boot.externalVideos && isPressed()) video.open(message.page);
+      } else {
         if (message.type === 'ready') onReady(message);
         else if (message.type === 'step')
           steps.show({ stepId: message.stepId, atEnd: message.state.progressData.atEnd === true });
@@ -149,11 +158,14 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     },
   );
 
-  /** Returns to the course, after the learner's own press: a widget can send the same message. */
-  function leave(): void {
+  /** Checks that the learner has pressed something: a widget can send the same messages as the player. */
+  function isPressed(): boolean {
     // Safari knows the press since 16.4, Firefox since 120.
-    const isPressed = (navigator as Partial<Navigator>).userActivation?.isActive ?? true;
-    if (launch?.returnUrl && isPressed && isCompleted(saver.queue())) {
+    return (navigator as Partial<Navigator>).userActivation?.isActive ?? true;
+  }
+
+  function leave(): void {
+    if (launch?.returnUrl && isPressed() && isCompleted(saver.queue())) {
       leaveFor(launch.returnUrl);
     }
   }
@@ -173,6 +185,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     if (!visible) return;
     const { top, below, height } = visible.of(frame.iframe);
     frame.post({ type: 'visible', top, below, height });
+    video.place();
     notices.root.style.insetBlockStart = `${visible.of(document.body).top}px`;
   }
 

@@ -77,6 +77,7 @@ function play(start: FrameStart, port: MessagePort): void {
       logo: start.theme?.logo ?? undefined,
       status: start.isRecorded ? saved : undefined,
       canPresent: start.isPreview,
+      openVideo: start.externalVideos ? (page) => send({ type: 'video', page }) : undefined,
       resolveMedia: (src) => mediaUrl(content, src),
       loadWidget(type) {
         const url = `${content}widgets/${encodeURIComponent(type)}`;

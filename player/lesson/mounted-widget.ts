@@ -2,6 +2,7 @@ import { isCoreIn } from '../../shared/lessons/core-widgets.ts';
 import type { OwnTypes } from '../../shared/lessons/core-widgets.ts';
 import type { Block as LessonBlock } from '../../shared/lessons/lesson-content.ts';
 import type { AnswerResult, Block } from '../block.ts';
+import type { CoreContext } from '../define.ts';
 import { element } from '../dom.ts';
 import { jsonCopy } from '../props.ts';
 import type { MountedWidget, MountOptions, Widget, WidgetContext } from '../widget.ts';
@@ -21,6 +22,7 @@ export interface BlockHost {
   widgetTimeoutMs: number;
   widgetFor: WidgetLoader;
   resolveMedia(src: string): string;
+  openVideo: CoreContext['openVideo'];
   variables(): Variables;
   /** Returns the blocks of legacy zones that follow a block. */
   followers(widgetId: unknown): readonly LessonBlock[];
@@ -54,8 +56,9 @@ export function mountWidget(
   let isAlive = true;
   let hasDraft = false;
 
-  const context: WidgetContext = {
+  const context: CoreContext = {
     language: blockHost.language,
+    openVideo: blockHost.openVideo,
     resolveMedia: (src) => blockHost.resolveMedia(src),
     answer(value: unknown, result?: AnswerResult) {
       if (isAlive) blockHost.answer(block, host, value, result);

@@ -44,6 +44,11 @@ export interface LessonOptions {
    * font size of the whole page meanwhile.
    */
   canPresent?: boolean;
+  /**
+   * Opens the external video with this page, at YouTube or Vimeo, after the learner's press. Without it, the player shows
+   * a link.
+   */
+  openVideo?(this: void, page: string): void;
   /** Returns to the course. With it, the end has a button that does so. */
   onLeave?(this: void): void;
   /** Called when the first step, or the cover before it, is on the page. */

@@ -111,6 +111,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
     widgetTimeoutMs: options.widgetTimeout ?? 15_000,
     widgetFor: setup.widgetFor,
     resolveMedia: setup.resolveMedia,
+    openVideo: options.openVideo,
     variables: () => progress.variables,
     saved(step, widgetId) {
       if (typeof widgetId !== 'string') return { state: undefined, tries: 0 };

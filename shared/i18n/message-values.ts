@@ -33,7 +33,10 @@ export interface MessageValues {
   'selection.steps': { count: number };
   'selection.tooMany': { most: number };
   'selection.undated': { number: number };
+  'widget.playFrom': { host: string };
+  'widget.playFromNote': { host: string };
   'widget.score': { maxScore: number; score: number };
   'widget.triesLeft': { left: number };
+  'widget.watchOn': { host: string };
   'widget.zoomNamed': { alt: string };
 }

@@ -173,7 +173,7 @@ function lossOf({ tagName, attrs }: Element): string | undefined {
   // Players let nothing play by itself.
   const isPlayer = tagName === 'audio' || tagName === 'video';
   return isPlayer && !attrs.some(({ name }) => name === 'controls')
-    ? 'has no attribute controls, so that nobody can play it'
+    ? 'has no attribute controls, so that no learner can play it'
     : undefined;
 }
 

@@ -20,6 +20,8 @@ export interface Organization {
   keyDays: number | null;
   /** The bytes that it may store; 0 for no limit, null for that of the installation. */
   maxStoredBytes: number | null;
+  /** Whether its lessons play videos in the players of YouTube and Vimeo. */
+  externalVideos?: boolean;
   createdAt: Date;
 }
 
@@ -36,6 +38,7 @@ export const organizationSchema = new Schema<Organization>(
     allowedOrigins: { type: [String], default: undefined },
     keyDays: { type: Number, default: null },
     maxStoredBytes: { type: Number, default: null },
+    externalVideos: Boolean,
     createdAt: { type: Date, required: true, default: () => new Date() },
   },
   schemaOptions,
@@ -109,10 +112,19 @@ export function setOrganizationLimits(
   return updateBySlug(db, slug, limits);
 }
 
+/** Sets whether lessons play videos in the players of YouTube and Vimeo; returns as above. */
+export function setExternalVideos(
+  db: OrganizationDb,
+  slug: string,
+  externalVideos: boolean,
+): Promise<Organization | null> {
+  return updateBySlug(db, slug, { externalVideos });
+}
+
 function updateBySlug(
   db: OrganizationDb,
   slug: string,
-  changes: Partial<Pick<Organization, 'plan' | 'allowedOrigins' | 'keyDays' | 'maxStoredBytes'>>,
+  changes: Partial<Omit<Organization, '_id' | 'slug' | 'name' | 'createdAt'>>,
 ): Promise<Organization | null> {
   return db.organizations
     .findOneAndUpdate({ slug }, changes, { returnDocument: 'after' })

@@ -170,6 +170,8 @@ export interface ExportManifest {
   failedMedia: FailedMedium[];
   failedWidgets: FailedWidget[];
   attributions: { mediaId: string; text: string; url: string; portfolioUrl: string }[];
+  /** The pages of videos that only their host plays. The archive has links to them. */
+  externalVideos?: { url: string }[];
   /** In packages for learning platforms. */
   package?: PackageDescription;
 }

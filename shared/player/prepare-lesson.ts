@@ -1,6 +1,8 @@
-import { usedWidgetTypes } from '../lessons/blocks.ts';
+import { playedProp } from '../lessons/block-props.ts';
+import { lessonBlocks, usedWidgetTypes } from '../lessons/blocks.ts';
 import { isCoreIn } from '../lessons/core-widgets.ts';
 import type { OwnTypes } from '../lessons/core-widgets.ts';
+import { externalVideo } from '../lessons/external-video.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import type { LessonChunk } from '../lessons/lesson-skeleton.ts';
 import { mediaOfTypes, mediaReferences } from '../lessons/media-references.ts';
@@ -28,6 +30,7 @@ export interface LessonFacts {
   outline: LessonOutline;
   /** The chunks of steps, in playing order. */
   chunks: LessonChunk[];
+  hasExternalVideos: boolean;
 }
 
 /** The media and widget types that a version's content refers to, sorted. */
@@ -36,6 +39,8 @@ export interface ContentUses {
   /** The media that custom widgets name. */
   customMedia: string[];
   widgetTypes: string[];
+  /** The pages of videos that only the player of another host shows. */
+  externalVideos: string[];
 }
 
 /** The input of the task that prepares a stored lesson. */
@@ -62,16 +67,36 @@ export async function* prepareLesson(
     media: mediaReferences(content),
     customMedia: mediaOfTypes(content, (type) => !isCoreIn(ownTypes, type)),
     widgetTypes: usedWidgetTypes(content),
+    externalVideos: externalVideosOf(content, ownTypes),
   };
   yield compressed('uses', JSON.stringify(uses));
-  yield compressed('facts', JSON.stringify(factsOf(content, chunks, ownTypes)));
+  const facts: LessonFacts = {
+    ...factsOf(content, chunks, ownTypes),
+    hasExternalVideos: uses.externalVideos.length > 0,
+  };
+  yield compressed('facts', JSON.stringify(facts));
 }
 
 async function compressed(kind: PreparedKind, text: string): Promise<PreparedText> {
   return { kind, file: (await GzipText.of(text)).file };
 }
 
-function factsOf(content: LessonContent, chunks: readonly LessonChunk[], ownTypes: OwnTypes): LessonFacts {
+function externalVideosOf(content: LessonContent, ownTypes: OwnTypes): string[] {
+  const { overrides } = content.lesson.widget_settings;
+  const pages = new Set<string>();
+  for (const { block } of lessonBlocks(content)) {
+    if (block.type !== 'Video' || !isCoreIn(ownTypes, block.type)) continue;
+    const src = playedProp(block, overrides, 'src');
+    if (typeof src === 'string' && externalVideo(src) !== undefined) pages.add(src);
+  }
+  return [...pages].sort();
+}
+
+function factsOf(
+  content: LessonContent,
+  chunks: readonly LessonChunk[],
+  ownTypes: OwnTypes,
+): Omit<LessonFacts, 'hasExternalVideos'> {
   return {
     title: content.lesson.title,
     language: content.lesson.language ?? null,

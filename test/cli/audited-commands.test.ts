@@ -70,6 +70,7 @@ test('each command that changes something or reads data of learners records it',
   await records('organization.set_plan', 'org set-plan', slug, 'edtech');
   await records('organization.set_origins', 'org set-origins', slug, 'https://lms.example');
   await records('organization.set_limits', 'org set-limits', slug, '--key-days', '90');
+  await records('organization.set_external_videos', 'org set-external-videos', slug, 'on');
   await records('theme.change', 'org set-theme', slug, '--color', '#224466');
   await records('retention.change', 'org set-retention', slug, '--progress', '30', '--dry-run');
   await records('retention.change', 'org set-retention', slug, '--progress', '30');

@@ -27,16 +27,20 @@ async function ownerOf(credentials: string): Promise<string | null> {
 }
 
 describe('lectern org', () => {
-  test('create makes an organization, list shows it, set-plan changes its plan', async () => {
+  test('create makes an organization, list shows it, set-plan and set-external-videos change it', async () => {
     const slug = `acme-${randomUUID()}`;
     const created = await json('org', 'create', '--slug', slug, '--name', 'Acme & Sons', '--plan', 'solo');
     const id = expect.any(String) as string;
-    const organization = { id, slug, name: 'Acme & Sons', plan: 'solo', allowedOrigins: [] };
+    const none = { allowedOrigins: [], externalVideos: false };
+    const organization = { id, slug, name: 'Acme & Sons', plan: 'solo', ...none };
     expect(created).toStrictEqual(organization);
     expect(await json('org', 'list')).toContainEqual(created);
 
     const changed = { ...organization, plan: 'edtech' };
     expect(await json('org', 'set-plan', slug, 'edtech')).toStrictEqual(changed);
+    const allowing = { ...changed, externalVideos: true };
+    expect(await json('org', 'set-external-videos', slug, 'on')).toStrictEqual(allowing);
+    expect(await json('org', 'set-external-videos', slug, 'off')).toStrictEqual(changed);
 
     const { code, stdout } = await run('org', 'list');
     expect(code).toBe(0);

@@ -89,6 +89,7 @@ describe('the page of a lesson', () => {
       contentUrl: `${lesson}/content`,
       allowedOrigins: null,
       launch: null,
+      externalVideos: false,
       theme: null,
       untracked: null,
       messages: messagesWith('fr', ['notice.']),

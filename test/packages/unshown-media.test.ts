@@ -33,7 +33,7 @@ describe('HTML', () => {
     ['<svg><foreignObject>1</foreignObject></svg>', '<foreignObject> is not shown'],
     [
       '<audio src="https://example.org/a.mp3"></audio>',
-      '<audio src="https://example.org/a.mp3"> has no attribute controls, so that nobody can play it',
+      '<audio src="https://example.org/a.mp3"> has no attribute controls, so that no learner can play it',
     ],
     [
       '<video controls src="https://vimeo.com/76979871">',

@@ -58,6 +58,7 @@ export function createManifest(
     failedMedia,
     failedWidgets: widgets.flatMap(({ failure }) => failure ?? []),
     attributions,
+    ...(plan.externalVideos.length > 0 && { externalVideos: plan.externalVideos.map((url) => ({ url })) }),
   };
 }
 

@@ -40,6 +40,8 @@ export interface ExportPlan {
   media: PlannedMediaFile[];
   /** Sorted by widget id. */
   widgets: PlannedWidget[];
+  /** The pages of videos that the archive does not contain. */
+  externalVideos: string[];
 }
 
 /** Finds the media and widgets that a version uses; only those go into its archive. */
@@ -55,7 +57,8 @@ export async function planExport(db: Database, version: LessonVersion): Promise<
     const path = `media/${id}.${file?.extension ?? 'bin'}`;
     return { id, file, path, isOfCustomWidget: ofCustom.has(id) };
   });
-  return { media: media.sort(byText((planned) => planned.path)), widgets };
+  const { externalVideos } = uses;
+  return { media: media.sort(byText((planned) => planned.path)), widgets, externalVideos };
 }
 
 /** Checks whether a widget belongs to an organization: the player contains the others. */

@@ -293,6 +293,8 @@ export type ExportManifest = {
     cssSourceUrl?: string;
   }[];
   attributions: { mediaId: string; text: string; url: string; portfolioUrl: string }[];
+  /** Pages of videos that only their host plays. The archive has links to them. */
+  externalVideos?: { url: string }[];
   /** In packages for learning platforms. */
   package?: {
     /** The value of the parameter `format`. */

@@ -10,7 +10,7 @@ export function cartridgeArchive({ variant, options }: Omit<NamedProfile, 'id'>)
   const version = cartridgeVersionOf(options);
   return {
     ...{ withPage: false, maxStateCharacters: null },
-    plan: () => Promise.resolve({ media: [], widgets: [] }),
+    plan: () => Promise.resolve({ media: [], widgets: [], externalVideos: [] }),
     folders: [],
     knownBytes: 0,
     fileCount: 2,
