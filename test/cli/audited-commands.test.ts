@@ -124,7 +124,14 @@ test('each command that changes something or reads data of learners records it',
   await records('destination.delete', 'xapi delete', destinationId, ...org);
 
   const row = { _id: `evt_${randomUUID()}`, kind: 'webhook' as const, organizationId, targetId: 'webhook' };
-  const event = { type: 'ping', lessonId: null, learnerId: 'ada', platformId: null, body: '{}' };
+  const event = {
+    type: 'ping',
+    lessonId: null,
+    learnerId: 'ada',
+    platformId: null,
+    sequence: null,
+    body: '{}',
+  };
   await insertDeliveries(db, [{ ...row, ...event, eventAt: new Date() }]);
   await records('delivery.read', 'deliveries list', ...org, '--learner', 'ada');
   await records('delivery.dismiss', 'deliveries dismiss', row._id, ...org);
