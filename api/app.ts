@@ -68,7 +68,7 @@ import { exportZip } from './exports/export-zip.endpoints.ts';
 import type { Endpoint, InspectReply } from './http/endpoint.ts';
 import { acceptEmptyParameters, addEndpoints, createRouter } from './http/router.ts';
 import { getUserPlayerData } from './lessons/lesson-player-data.endpoints.ts';
-import { listLessons, listVersions } from './lessons/lessons.endpoints.ts';
+import { getLesson, listLessons, listVersions } from './lessons/lessons.endpoints.ts';
 import { answersCsv, learnersCsv, learnersNdjson, listLearners } from './learners/learners.endpoints.ts';
 import { getStatistics } from './learners/statistics.endpoints.ts';
 import type { LearnerStreams } from './http/learner-streams.ts';
@@ -156,7 +156,6 @@ export const endpoints: readonly Endpoint<AppDependencies>[] = [
   logIn,
   getSession,
   logOut,
-  listLessons,
   listVersions,
   getUserPlayerData,
   listLearners,
@@ -175,7 +174,10 @@ export const endpoints: readonly Endpoint<AppDependencies>[] = [
   cancelImportEndpoint,
   beginImport,
   listImportsEndpoint,
+  // After /api/lessons/imports, and before the list.
+  getLesson,
   ...publishingEndpoints,
+  listLessons,
   ...webhookEndpoints,
   ...xapiEndpoints,
   ...deliveryEndpoints,

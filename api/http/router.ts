@@ -8,8 +8,8 @@ import { apiErrors } from './error-format.ts';
 const methodOrder = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /**
- * Adds the routes of endpoints to a router. Endpoints of one path must share their access and error format: other
- * methods on the path run the same middleware and then get 405.
+ * Adds the routes of endpoints to a router. Endpoints of one path must share their error format. Other methods on the
+ * path run the middleware of the first one's access, and then get 405.
  *
  * @param inspect checks every JSON response of the handlers.
  */
@@ -22,21 +22,26 @@ export function addEndpoints<Deps>(
   for (const path of new Set(endpoints.map((endpoint) => endpoint.path))) {
     const group = endpoints.filter((endpoint) => endpoint.path === path);
     const [{ access, errors }] = group as [Endpoint<Deps>];
-    if (group.some((other) => other.access !== access || other.errors !== errors)) {
-      throw new Error(`the endpoints of ${path} must share their access and their error format`);
+    if (group.some((other) => other.errors !== errors)) {
+      throw new Error(`the endpoints of ${path} must share their error format`);
     }
     // The application itself renders errors in the common format.
     const renderErrors = errors === apiErrors() ? [] : [errors.render(deps)];
-    const chain = [...renderErrors, ...access.middleware(deps)];
+    const chains = new Map(
+      group
+        .map((endpoint) => endpoint.access)
+        .map((one) => [one, [...renderErrors, ...one.middleware(deps)]]),
+    );
+    const chainOf = (one: typeof access) => chains.get(one) ?? [];
     for (const endpoint of group)
-      router[endpoint.method](path, ...chain, endpoint.createHandler(deps, inspect));
+      router[endpoint.method](path, ...chainOf(endpoint.access), endpoint.createHandler(deps, inspect));
     const methods = group.flatMap(({ method }) =>
       method === 'get' ? ['GET', 'HEAD'] : method.toUpperCase(),
     );
     const allowed = methodOrder.filter(
       (method) => methods.includes(method) || (method === 'OPTIONS' && access.preflight),
     );
-    router.all(path, ...chain, methodNotAllowed(allowed.join(', ')));
+    router.all(path, ...chainOf(access), methodNotAllowed(allowed.join(', ')));
   }
 }
 

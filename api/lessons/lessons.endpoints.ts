@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Database } from '../../shared/models/database.ts';
-import { listLessonVersions, pageOfLessons } from '../../shared/models/lesson-list.ts';
+import { findListedLesson, listLessonVersions, pageOfLessons } from '../../shared/models/lesson-list.ts';
 import { versionStatuses } from '../../shared/models/lesson-version.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { credentialsOrSession } from '../accounts/access.ts';
@@ -9,7 +9,14 @@ import { apiErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
 import { failure, json } from '../http/responses.ts';
 import { cursorDescription, pageCursor, pageLimit, toPageCursor } from '../http/pagination.ts';
-import { lessonPage, lessonVersions, presentLessonPage, presentVersions } from './present-lesson.ts';
+import {
+  lessonPage,
+  lessonVersions,
+  listedLesson,
+  presentLessonPage,
+  presentListedLesson,
+  presentVersions,
+} from './present-lesson.ts';
 
 const lessonListQuery = z.strictObject(
   {
@@ -29,6 +36,12 @@ const listedLessonId = z
   .meta({ description: 'Id of the lesson.' });
 
 const unknownText = 'page is not a known parameter';
+const notFoundText = 'Lesson not found';
+const notFound = failure(
+  'The lesson does not exist, was deleted, or belongs to another organization.',
+  notFoundText,
+);
+const wrongPath = failure('The lesson id is not a UUID, or there are query parameters.', unknownText);
 
 const common = {
   method: 'get',
@@ -66,6 +79,30 @@ export const listLessons = defineEndpoint(
     },
 );
 
+/** GET /api/lessons/{lessonId} */
+export const getLesson = defineEndpoint(
+  {
+    ...common,
+    path: '/api/lessons/:lessonId',
+    params: z.object({ lessonId: listedLessonId }),
+    query: noQuery,
+    operationId: 'getLesson',
+    summary: 'Read a lesson',
+    description: 'As in the list of lessons.',
+    responses: {
+      200: json('The lesson.', listedLesson, { one: { value: example.listedLesson } }),
+      404: notFound,
+      422: wrongPath,
+    },
+  },
+  ({ db }: { db: Database }) =>
+    async ({ caller, params }) => {
+      const found = await findListedLesson(db, caller.organization._id, params.lessonId);
+      if (found === null) throw new LecternError('NOT_FOUND', notFoundText);
+      return { status: 200, body: presentListedLesson(found) };
+    },
+);
+
 /** GET /api/lessons/{lessonId}/versions */
 export const listVersions = defineEndpoint(
   {
@@ -93,17 +130,14 @@ export const listVersions = defineEndpoint(
           },
         },
       }),
-      404: failure(
-        'The lesson does not exist, was deleted, or belongs to another organization.',
-        'Lesson not found',
-      ),
-      422: failure('The lesson id is not a UUID, or there are query parameters.', unknownText),
+      404: notFound,
+      422: wrongPath,
     },
   },
   ({ db }: { db: Database }) =>
     async ({ caller, params }) => {
       const versions = await listLessonVersions(db, caller.organization._id, params.lessonId);
-      if (versions === null) throw new LecternError('NOT_FOUND', 'Lesson not found');
+      if (versions === null) throw new LecternError('NOT_FOUND', notFoundText);
       return { status: 200, body: presentVersions(versions) };
     },
 );

@@ -4,25 +4,25 @@ import { versionStatuses } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { count, time, uuid } from '../http/responses.ts';
 
+export const listedLesson = z
+  .strictObject({
+    id: uuid,
+    slug: z.string(),
+    title: z.string(),
+    status: z.enum(versionStatuses),
+    latestVersion: z
+      .strictObject({ id: uuid, versionNumber: z.int().min(1), publishedAt: time })
+      .nullable()
+      .meta({ description: 'The published version with the latest publication.' }),
+    totalSections: count,
+    totalSteps: count,
+    updatedAt: time,
+  })
+  .meta({ id: 'ListedLesson' });
+
 export const lessonPage = z
   .strictObject({
-    lessons: z.array(
-      z
-        .strictObject({
-          id: uuid,
-          slug: z.string(),
-          title: z.string(),
-          status: z.enum(versionStatuses),
-          latestVersion: z
-            .strictObject({ id: uuid, versionNumber: z.int().min(1), publishedAt: time })
-            .nullable()
-            .meta({ description: 'The published version with the latest publication.' }),
-          totalSections: count,
-          totalSteps: count,
-          updatedAt: time,
-        })
-        .meta({ id: 'ListedLesson' }),
-    ),
+    lessons: z.array(listedLesson),
     nextCursor: z.string().nullable().meta({ description: 'The cursor of the next page; null on the last.' }),
   })
   .meta({ id: 'LessonPage' });
@@ -48,7 +48,12 @@ export function presentLessonPage(
   return { lessons: lessons.map(presentListedLesson), nextCursor };
 }
 
-function presentListedLesson({ lesson, status, latest, shown }: ListedLesson) {
+export function presentListedLesson({
+  lesson,
+  status,
+  latest,
+  shown,
+}: ListedLesson): z.input<typeof listedLesson> {
   const { _id, slug, title, updatedAt } = lesson;
   return {
     id: _id,

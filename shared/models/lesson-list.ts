@@ -76,6 +76,21 @@ export async function pageOfLessons(
   }
 }
 
+/** Returns a lesson as in a list; null if the organization has no such lesson. */
+export async function findListedLesson(
+  db: Database,
+  organizationId: string,
+  lessonId: string,
+): Promise<ListedLesson | null> {
+  const [found] = await db.lessons
+    .aggregate<FoundLesson>([
+      { $match: { _id: lessonId, organizationId, deletedAt: null } },
+      ...versionsToList(organizationId),
+    ])
+    .exec();
+  return found === undefined ? null : toListed(found);
+}
+
 /** Returns the versions of a lesson, newest first; null if the organization has no such lesson. */
 export async function listLessonVersions(
   db: Database,
@@ -149,6 +164,13 @@ function pagePipeline(organizationId: string, after: ListPosition | null): Pipel
     { $match: { organizationId, deletedAt: null, ...afterCursor } },
     { $sort: { createdAt: -1, _id: 1 } },
     { $limit: maxScanned + 1 },
+    ...versionsToList(organizationId),
+  ];
+}
+
+/** Looks up the versions that a list needs to know. */
+function versionsToList(organizationId: string): PipelineStage.Lookup[] {
+  return [
     someVersions('published', 1, { organizationId, status: 'published' }, newestPublished),
     someVersions('unpublished', 1, { organizationId, status: 'unpublished' }, newestPublished),
     someVersions('newest', 1, { organizationId }, { versionNumber: -1 }),

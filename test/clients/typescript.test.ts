@@ -73,6 +73,49 @@ test('lists iterate over all pages, and await the first', async () => {
   expect((await lectern.lessons.list().toArray({ limit: 2 })).map(({ id }) => id)).toEqual(ids.slice(0, 2));
 });
 
+test('a list requests a page only when its items are needed', async () => {
+  const requests: string[] = [];
+  const counting = (url: string, init: RequestInit) => {
+    requests.push(new URL(url).search);
+    return fetch(url, init);
+  };
+  const lectern = new Lectern({ url: api.url, credentials: api.credentials, fetch: counting });
+  const lessons = lectern.lessons.list({ limit: 1 });
+  expect(requests).toHaveLength(0);
+  const iterator = lessons[Symbol.asyncIterator]();
+  await iterator.next();
+  expect(requests).toHaveLength(1);
+  await iterator.next();
+  expect(requests).toHaveLength(2);
+});
+
+test('every list is an iterator, and awaits its first page', async () => {
+  const lectern = connect();
+  const webhook = await lectern.webhooks.create({
+    url: 'https://receiver.invalid/',
+    events: ['lesson.published'],
+  });
+  const idsOf = async (items: AsyncIterable<{ id: string }>) => {
+    const ids = [];
+    for await (const { id } of items) ids.push(id);
+    return ids;
+  };
+  expect(await idsOf(lectern.webhooks.list())).toEqual([webhook.id]);
+  expect(await idsOf(lectern.lessons.versions(version.lessonId))).toEqual([version._id]);
+  expect((await lectern.lessons.retrieve(version.lessonId)).latestVersion?.id).toBe(version._id);
+  expect((await lectern.lessons.versions(version.lessonId)).versions).toHaveLength(1);
+  for (const items of [
+    lectern.imports.list(),
+    lectern.xapiDestinations.list(),
+    lectern.webhooks.deliveries(webhook.id),
+  ]) {
+    expect(await idsOf(items as AsyncIterable<{ id: string }>)).toEqual([]);
+  }
+  for await (const entry of lectern.audit.list({ limit: 1 }))
+    expect(entry.action).toEqual(expect.any(String));
+  await lectern.webhooks.delete(webhook.id);
+});
+
 test('errors have a class, a code, the message and the id of the request', async () => {
   const lectern = connect();
   const unknown = randomUUID();

@@ -130,6 +130,7 @@ const rows: Record<string, Row> = {
     more: ['cursor'],
     query: ({ cursor }) => ({ cursor }),
   },
+  'GET /api/lessons/:lessonId': { callers: ['bearer', 'session'] },
   'GET /api/lessons/:lessonId/versions': { callers: ['bearer', 'session'] },
   'GET /api/lessons/:lessonId/learners': {},
   'GET /api/lessons/:lessonId/learners.csv': {},

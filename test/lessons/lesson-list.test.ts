@@ -210,6 +210,42 @@ test.each([
   expectError(await askLessons(`?${query}`), 422, error);
 });
 
+test.each<[what: string, statuses: Parameters<typeof addLesson>[2]]>([
+  ['a published lesson', ['published', 'draft']],
+  ['a draft', ['draft']],
+  ['a lesson without versions', []],
+])(
+  '%s is read by its id as in the list, with API credentials and with a session',
+  async (_what, statuses) => {
+    const { lessonId } = await addLesson(api, organization, statuses);
+    await addLesson(api, organization);
+    const listed = (await list()).lessons.find(({ id }) => id === lessonId);
+    for (const sent of [headers, await logIn()]) {
+      const answer = await askLessons(`/${lessonId.toUpperCase()}`, sent);
+      expect({ status: answer.status, body: jsonOf(answer) }).toEqual({ status: 200, body: listed });
+    }
+    expect(listed).toBeDefined();
+  },
+);
+
+test('a lesson that is unknown, deleted or foreign cannot be read', async () => {
+  const [deleted, foreign] = [await addLesson(api, organization), await addLesson(api, api.organization)];
+  await markLessonDeleted(api.db, deleted.lessonId);
+  for (const id of [randomUUID(), deleted.lessonId, foreign.lessonId])
+    expectError(await askLessons(`/${id}`), 404, 'Lesson not found');
+  expectError(await askLessons('/x'), 422, 'Invalid lesson ID format');
+  expectError(await askLessons(`/${foreign.lessonId}?page=1`), 422, 'page is not a known parameter');
+  expectError(await askLessons(`/${foreign.lessonId}`, {}), 401, 'Authentication failed');
+});
+
+test('a session reads a lesson, but cannot delete it', async () => {
+  const { lessonId } = await addLesson(api, organization);
+  const session = await logIn();
+  const url = `${api.url}/api/lessons/${lessonId}`;
+  expect((await ask(url, { method: 'DELETE', headers: session })).status).toBe(401);
+  expect((await ask(url, { headers: session })).status).toBe(200);
+});
+
 describe('the versions of a lesson', () => {
   test('are listed the newest first, drafts included, for API credentials and for a session', async () => {
     const { lessonId, versionIds } = await addLesson(api, organization, [

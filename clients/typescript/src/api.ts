@@ -894,20 +894,6 @@ export interface Routes {
     body: undefined;
     result: LtiProgress;
   };
-  /** List lessons */
-  'GET /api/lessons': {
-    params: Record<never, never>;
-    query: {
-      /** Only lessons with this status. */
-      status?: 'draft' | 'published' | 'unpublished';
-      /** The maximum number of lessons on a page. */
-      limit?: number;
-      /** The `nextCursor` of the previous page (pagination). */
-      cursor?: string;
-    };
-    body: undefined;
-    result: LessonPage;
-  };
   /** List the versions of a lesson */
   'GET /api/lessons/{lessonId}/versions': {
     params: {
@@ -1185,6 +1171,26 @@ export interface Routes {
     body: undefined;
     result: LessonImports;
   };
+  /** Read a lesson */
+  'GET /api/lessons/{lessonId}': {
+    params: {
+      /** Id of the lesson. */
+      lessonId: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    result: ListedLesson;
+  };
+  /** Delete a lesson */
+  'DELETE /api/lessons/{lessonId}': {
+    params: {
+      /** Id of the lesson. */
+      lessonId: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    result: undefined;
+  };
   /** Publish a version */
   'POST /api/lessons/{lessonId}/versions/{versionId}/publish': {
     params: {
@@ -1236,15 +1242,19 @@ export interface Routes {
     body: undefined;
     result: PreviewLink;
   };
-  /** Delete a lesson */
-  'DELETE /api/lessons/{lessonId}': {
-    params: {
-      /** Id of the lesson. */
-      lessonId: string;
+  /** List lessons */
+  'GET /api/lessons': {
+    params: Record<never, never>;
+    query: {
+      /** Only lessons with this status. */
+      status?: 'draft' | 'published' | 'unpublished';
+      /** The maximum number of lessons on a page. */
+      limit?: number;
+      /** The `nextCursor` of the previous page (pagination). */
+      cursor?: string;
     };
-    query: Record<never, never>;
     body: undefined;
-    result: undefined;
+    result: LessonPage;
   };
   /** Send a ping to a webhook */
   'POST /api/webhooks/{webhookId}/test': {

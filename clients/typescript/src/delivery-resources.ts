@@ -10,7 +10,7 @@ export const webhooks = (http: Http) => ({
   /** Creates a webhook. The result has the secret that signs its deliveries: no other response shows it. */
   create: (webhook: Body<'POST /api/webhooks'>, options?: CreateOptions) =>
     http.create('POST /api/webhooks', { json: webhook }, options),
-  list: (options?: RequestOptions) => http.json('GET /api/webhooks', {}, options),
+  list: (options?: RequestOptions) => list(http, 'GET /api/webhooks', {}, (page) => page.webhooks, options),
   retrieve: (webhookId: string, options?: RequestOptions) =>
     http.json(`GET ${oneWebhook}`, { params: { webhookId } }, options),
   update: (webhookId: string, changes: Body<`PATCH ${typeof oneWebhook}`>, options?: RequestOptions) =>
@@ -51,7 +51,8 @@ export const webhooks = (http: Http) => ({
 export const xapiDestinations = (http: Http) => ({
   create: (destination: Body<'POST /api/xapi-destinations'>, options?: CreateOptions) =>
     http.create('POST /api/xapi-destinations', { json: destination }, options),
-  list: (options?: RequestOptions) => http.json('GET /api/xapi-destinations', {}, options),
+  list: (options?: RequestOptions) =>
+    list(http, 'GET /api/xapi-destinations', {}, (page) => page.destinations, options),
   retrieve: (destinationId: string, options?: RequestOptions) =>
     http.json(`GET ${oneDestination}`, { params: { destinationId } }, options),
   update: (

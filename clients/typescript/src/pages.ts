@@ -1,9 +1,10 @@
 import type { Http, Parts, RequestOptions, Result, Route } from './http.ts';
 
 /**
- * A list in pages. Await it for the first page, or iterate over all items with `for await`: it requests pages as it goes.
+ * A list, in one or more pages. Await it for the first page, or iterate over all items with `for await`: it requests
+ * pages as it goes.
  */
-export class Pages<Item, Page extends { nextCursor: string | null }>
+export class Pages<Item, Page extends { nextCursor?: string | null }>
   implements PromiseLike<Page>, AsyncIterable<Item>
 {
   readonly #load: (cursor: string | undefined) => Promise<Page>;
@@ -33,7 +34,7 @@ export class Pages<Item, Page extends { nextCursor: string | null }>
     for (;;) {
       const page = await this.#load(cursor);
       yield page;
-      if (page.nextCursor === null) return;
+      if (typeof page.nextCursor !== 'string') return;
       cursor = page.nextCursor;
     }
   }
@@ -54,16 +55,14 @@ export class Pages<Item, Page extends { nextCursor: string | null }>
   }
 }
 
-/** The routes whose result is a page. */
-type PagedRoute = { [R in Route]: Result<R> extends { nextCursor: string | null } ? R : never }[Route];
-type PageOf<R extends PagedRoute> = Extract<Result<R>, { nextCursor: string | null }>;
+type PageOf<R extends Route> = Result<R> & { nextCursor?: string | null };
 
-/** Returns a list in pages. */
-export function list<R extends PagedRoute, Item>(
+/** Returns a list. A result without `nextCursor` is the only page. */
+export function list<R extends Route, Item>(
   http: Http,
   route: R,
   { query = {}, ...parts }: Parts,
-  itemsOf: (page: PageOf<R>) => Item[],
+  itemsOf: (page: Result<R>) => Item[],
   options?: RequestOptions,
 ): Pages<Item, PageOf<R>> {
   const load = (cursor: string | undefined) =>

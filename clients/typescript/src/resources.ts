@@ -30,9 +30,17 @@ export const lessons = (http: Http) => ({
   /** Lists lessons, the newest first. */
   list: (query: Query<'GET /api/lessons'> = {}, options?: RequestOptions) =>
     list(http, 'GET /api/lessons', { query }, (page) => page.lessons, options),
-  /** Returns all versions of a lesson. */
+  retrieve: (lessonId: string, options?: RequestOptions) =>
+    http.json('GET /api/lessons/{lessonId}', { params: { lessonId } }, options),
+  /** Lists the versions of a lesson, the newest first. */
   versions: (lessonId: string, options?: RequestOptions) =>
-    http.json('GET /api/lessons/{lessonId}/versions', { params: { lessonId } }, options),
+    list(
+      http,
+      'GET /api/lessons/{lessonId}/versions',
+      { params: { lessonId } },
+      (page) => page.versions,
+      options,
+    ),
   /** Returns scores, reached steps, and an analysis of each question; or reports that a worker is counting them. */
   statistics: (
     lessonId: string,
@@ -68,7 +76,9 @@ export const imports = (http: Http) => {
   return {
     /** Uploads a package, a ZIP, and returns its import. The upload resumes after interruptions. */
     create: (zip: Blob, options?: ImportOptions) => upload(http, zip, options),
-    list: (options?: RequestOptions) => http.json('GET /api/lessons/imports', {}, options),
+    /** Lists the newest imports. */
+    list: (options?: RequestOptions) =>
+      list(http, 'GET /api/lessons/imports', {}, (page) => page.imports, options),
     retrieve: (importId: string, options?: RequestOptions) =>
       http.json(`GET ${oneImport}`, { params: { importId } }, options),
     /** Yields the import at once and after each change, until it has ended. */
