@@ -11,6 +11,7 @@ RUN npm ci --ignore-scripts
 COPY tsconfig.json esbuild.config.ts ./
 COPY api api
 COPY cli cli
+COPY clients clients
 COPY locales locales
 COPY player player
 COPY shared shared

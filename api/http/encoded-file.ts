@@ -18,17 +18,21 @@ interface Encoded {
 /** A constant file that clients request often. It compresses the file once for each encoding. */
 export class EncodedFile {
   readonly #bytes: Buffer;
+  readonly #isCompressed: boolean;
   readonly #encoded = new Map<Encoding, Promise<Encoded>>();
 
-  constructor(bytes: Buffer) {
+  /** @param options.isCompressed sends it as it is */
+  constructor(bytes: Buffer, { isCompressed = false } = {}) {
     this.#bytes = bytes;
+    this.#isCompressed = isCompressed;
   }
 
   /** Sends the file, or 304 if the client has it. @param type such as "text/javascript". */
   async send(ctx: Context, type: string): Promise<void> {
     // Ignores the browsers' order, which lists gzip first, because Brotli is smaller.
     const accepted = encodings.find((one) => ctx.acceptsEncodings(one) !== false) ?? 'identity';
-    const encoding = this.#bytes.length < minCompressedBytes ? 'identity' : accepted;
+    const isKept = this.#isCompressed || this.#bytes.length < minCompressedBytes;
+    const encoding = isKept ? 'identity' : accepted;
     const { bytes, etag } = await this.#encode(encoding);
     ctx.status = 200;
     ctx.vary('Accept-Encoding');

@@ -1,13 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Context } from 'koa';
 import { z } from 'zod';
 import type { Config } from '../../shared/platform/config.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import { packageRoot } from '../../shared/platform/paths.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import type { Endpoint, EndpointDependencies } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import { EncodedFile } from '../http/encoded-file.ts';
 import { openAccess } from '../http/public-access.ts';
 import { publicPath } from '../http/public-url.ts';
-import { empty } from '../http/responses.ts';
+import { empty, failure } from '../http/responses.ts';
 import { apiDocument } from './document.ts';
 import { apiPage, pagePolicy, readPageScript } from './page.ts';
 
@@ -19,6 +23,7 @@ const cached = {
   'Cache-Control': z.string().meta({ examples: [cacheControl] }),
   Vary: z.string().meta({ examples: ['Accept-Encoding'] }),
 };
+const notBuilt = 'The client is not built: run npm run prepare';
 const notModified = empty('Your copy is current: its ETag is in `If-None-Match`.', cached);
 const common = {
   method: 'get',
@@ -65,7 +70,7 @@ export function openApiEndpoints(
       };
     },
   );
-  return [getApiDocument, getApiPage, getApiPageScript];
+  return [getApiDocument, getApiPage, getApiPageScript, getClient];
 }
 
 const getApiPage = defineEndpoint(
@@ -120,6 +125,43 @@ const getApiPageScript = defineEndpoint(
     };
   },
 );
+
+const getClient = defineEndpoint(
+  {
+    ...common,
+    path: '/client.tgz',
+    operationId: 'getClient',
+    summary: 'Download the client',
+    description: 'An npm package for JavaScript and TypeScript. `npm install` takes the URL.',
+    responses: {
+      200: {
+        kind: 'written',
+        description: 'The package.',
+        headers: cached,
+        content: { 'application/gzip': { schema: { type: 'string', format: 'binary' } } },
+      },
+      304: notModified,
+      404: failure('The client was not built.', notBuilt),
+    },
+  },
+  () => {
+    const file = once(readClient);
+    return async ({ ctx }) => {
+      await send(ctx, file(), 'application/gzip');
+      return written;
+    };
+  },
+);
+
+/** Returns the package that clients/typescript/pack.ts has written. @throws {LecternError} NOT_FOUND */
+function readClient(): EncodedFile {
+  try {
+    const bytes = readFileSync(join(packageRoot, 'player', 'dist', 'client', 'client.tgz'));
+    return new EncodedFile(bytes, { isCompressed: true });
+  } catch (cause) {
+    throw new LecternError('NOT_FOUND', notBuilt, { cause });
+  }
+}
 
 function send(ctx: Context, file: EncodedFile, type: string): Promise<void> {
   ctx.set('Cache-Control', cacheControl);

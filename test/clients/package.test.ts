@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { endpoints } from '../../api/app.ts';
 import { gzippedBytes, maxGzippedBytes } from '../../clients/typescript/build.ts';
 import { Lectern } from '../../clients/typescript/src/index.ts';
+import { packClient } from '../../clients/typescript/pack.ts';
 import { currentTypes } from '../../clients/typescript/write-types.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { useLesson } from '../player/player-lessons.ts';
@@ -56,14 +57,20 @@ test('the module in the package has at most 8 kB, gzipped', async () => {
   expect(await gzippedBytes()).toBeLessThanOrEqual(maxGzippedBytes);
 });
 
-test('the packed package runs the quick start of its README', async () => {
+test('the package that the API serves installs into an empty folder and runs the quick start of its README', async () => {
+  await packClient();
   const home = await temporaryFolder();
   const run = promisify(execFile);
-  await run('npm', ['pack', '-w', 'clients/typescript', '--pack-destination', home], { cwd: packageRoot });
-  const [archive = ''] = await readdir(home);
+  // No registry answers: the package has no dependencies.
+  const offline = [
+    '--registry=http://127.0.0.1:9',
+    '--no-audit',
+    '--no-fund',
+    `--cache=${join(home, 'cache')}`,
+  ];
+  await writeFile(join(home, 'package.json'), '{}');
+  await run('npm', ['install', `${api.url}/client.tgz`, ...offline], { cwd: home });
   const installed = join(home, 'node_modules/@lectern/client');
-  await mkdir(installed, { recursive: true });
-  await run('tar', ['-xzf', join(home, archive), '-C', installed, '--strip-components', '1']);
   expect((await readdir(installed)).toSorted()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json']);
   const readme = await readFile(join(folder, 'README.md'), 'utf8');
   const [, source = ''] = /^## Quick start$[^]*?^```js\n([^]*?)^```/m.exec(readme) ?? [];
@@ -77,6 +84,8 @@ test('the packed package runs the quick start of its README', async () => {
     join(home, 'types.mts'),
     `import { Lectern } from '@lectern/client';
     const lectern = new Lectern({ url: '', credentials: '' });
+    for await (const { versionNumber } of lectern.lessons.versions('id')) versionNumber.toFixed();
+    export const { title }: { title: string } = await lectern.lessons.retrieve('id');
     export const slugs: string[] = (await lectern.lessons.list()).lessons.map(({ slug }) => slug);
     // @ts-expect-error -- no such status
     lectern.lessons.list({ status: 'nonsense' });`,
