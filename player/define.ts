@@ -1,3 +1,4 @@
+import type { Credits } from './credits.ts';
 import { element } from './dom.ts';
 import { record } from './props.ts';
 import type { CoreWidgetType } from '../shared/lessons/core-widgets.ts';
@@ -8,6 +9,7 @@ import type { MountedWidget, Widget, WidgetContext } from './widget.ts';
 export interface CoreContext extends WidgetContext {
   /** Opens an external video on the page around the lesson. Undefined where that is not allowed. */
   openVideo?: ((this: void, page: string) => void) | undefined;
+  creditsFor?: Credits['lineFor'] | undefined;
 }
 
 /** The input of a core widget's render function. */

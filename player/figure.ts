@@ -1,5 +1,7 @@
+import type { CoreContext } from './define.ts';
 import { element } from './dom.ts';
 import { richText } from './html.ts';
+import { text } from './props.ts';
 import type { WidgetContext } from './widget.ts';
 import { message } from '../shared/i18n/message.ts';
 
@@ -20,6 +22,11 @@ export function transcript(source: unknown, context: WidgetContext): HTMLElement
     element('summary', {}, message(context.language, 'widget.transcript')),
     body,
   );
+}
+
+/** Makes a line with the credits of the media in props; empty without any. */
+export function creditsIn(props: unknown[], { creditsFor }: CoreContext): HTMLElement[] {
+  return creditsFor?.(props.map(text).join(' ')) ?? [];
 }
 
 /** Makes the notice that captions failed to load, hidden until then. */

@@ -115,6 +115,7 @@ export const playerLesson = {
   ],
   totalSteps: 1,
   totalSections: 1,
+  attributions: [],
 };
 
 export const metadata = {

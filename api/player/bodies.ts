@@ -86,6 +86,9 @@ const lesson = z
     sections: z.array(section).meta({ description: 'In playing order.' }),
     totalSteps: count,
     totalSections: count,
+    attributions: z
+      .array(z.strictObject({ mediaId: uuid, text: z.string(), url: z.string(), portfolioUrl: z.string() }))
+      .meta({ description: 'The credits of its media, which learners must see. The player shows them.' }),
   })
   .meta({
     id: 'PlayerLesson',

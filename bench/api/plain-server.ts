@@ -150,7 +150,7 @@ async function connect({ mongodbUri, pepper, signingSecret }: PlainSettings) {
       const content = JSON.parse(json.toString('utf8')) as LessonContent;
       const errors = playabilityErrors(content);
       if (errors.length > 0) throw new RequestError(422);
-      const { lesson, ...rest } = playerLesson(content);
+      const { lesson, ...rest } = playerLesson(content, []);
       return {
         lesson: { lesson: { status: version.status, ...lesson }, ...rest },
         userAttributes: claims.userAttributes,

@@ -61,6 +61,7 @@ function play(element: HTMLElement): void {
       loadWidget: inlineWidgets(files.widgets),
       // The page contains only custom widgets.
       ownTypes: Object.keys(files.widgets),
+      attributions: files.attributions,
       logo: files.logo,
       // Teachers present from the archive's folder. In a frame, the page around it decides what it offers.
       canPresent: window === parent,

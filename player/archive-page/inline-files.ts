@@ -1,5 +1,6 @@
 import { parseUrl } from '../../shared/platform/parse-url.ts';
 import { element } from '../dom.ts';
+import type { LessonOptions } from '../lesson/options.ts';
 import type { WidgetCode } from '../widget.ts';
 import type { WidgetSource } from '../lesson/widget-loader.ts';
 
@@ -11,6 +12,7 @@ export interface InlineFiles {
   captions: Record<string, string>;
   /** Data URLs of the media of custom widgets, by their paths in the lesson. */
   media: Record<string, string>;
+  attributions: NonNullable<LessonOptions['attributions']>;
   /** The organization's logo. */
   logo?: { src: string; alt: string };
 }

@@ -9,6 +9,8 @@ export interface Archive {
   lesson: unknown;
   /** Undefined without a manifest. */
   versionId: string | undefined;
+  /** Those of the manifest. */
+  attributions: unknown;
   resolveMedia(this: void, src: string): string;
   loadWidget: WidgetSource;
 }
@@ -29,7 +31,7 @@ export async function openArchive(base: string | URL, signal: AbortSignal): Prom
     readJson(new URL('lesson.json', folder), signal),
     readJson(new URL('manifest.json', folder), signal).catch(() => ({})),
   ]);
-  const { versionId, files } = record(manifest);
+  const { versionId, files, attributions } = record(manifest);
   const { media, widgets } = record(files);
 
   /** Returns the URL of a file inside the folder; undefined for other paths: a manifest must not run other code. */
@@ -43,6 +45,7 @@ export async function openArchive(base: string | URL, signal: AbortSignal): Prom
   );
   return {
     lesson,
+    attributions,
     versionId: typeof versionId === 'string' ? versionId : undefined,
     resolveMedia(src) {
       if (/^\.\/media\//i.test(src)) return inFolder(src) ?? src;

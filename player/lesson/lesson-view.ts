@@ -1,3 +1,4 @@
+import type { Credits } from '../credits.ts';
 import { element, onPress, uniqueId } from '../dom.ts';
 import { askFinish } from './finish-dialog.ts';
 import type { BeforeFinish } from './finish-dialog.ts';
@@ -30,7 +31,8 @@ export interface LessonActions extends EndActions {
 }
 
 /** The parts of the player around the lesson. */
-type Surroundings = LessonActions & Pick<LessonOptions, 'logo' | 'status' | 'canPresent'>;
+type Surroundings = LessonActions &
+  Pick<LessonOptions, 'logo' | 'status' | 'canPresent'> & { credits: Credits };
 
 /** The player on the page. */
 export interface LessonView {
@@ -67,13 +69,15 @@ export function lessonView(
   root: HTMLElement,
   lesson: PlayedLesson,
   stepHost: StepHost,
-  { logo, status: statusMark, canPresent = false, ...actions }: Surroundings,
+  { logo, status: statusMark, canPresent = false, credits, ...actions }: Surroundings,
 ): LessonView {
   const { language } = stepHost;
   const outline = outlineView(lesson, language, (index) => {
     panel.close();
     actions.goToIndex(index);
   });
+  // Here and at the end: learners may not come to the end.
+  outline.nav.append(...credits.list(language));
   const panel = outlinePanel(root, outline.nav, language);
   const progressView = progressBar(lesson, language);
 
@@ -180,6 +184,7 @@ export function lessonView(
       section.hidden = bar.back.hidden = true;
       bar.setNext(start);
       cover = coverView(shown, lesson.steps.length, stepHost);
+      cover.append(...credits.lineFor(shown.image));
       stage.append(cover);
     },
     show(progress, isChange) {
@@ -200,6 +205,7 @@ export function lessonView(
       bar.back.hidden = index === 0;
       if (atEnd) {
         end = endView(lesson, progress, language, actions);
+        end.append(...credits.list(language));
         stage.append(end);
       } else {
         showContent(current);

@@ -1,3 +1,4 @@
+import { creditsFrom } from '../credits.ts';
 import { element } from '../dom.ts';
 import { message, textDirection } from '../../shared/i18n/message.ts';
 import { openArchive } from './archive.ts';
@@ -67,6 +68,7 @@ export function mountLesson(
         const url = options.resolveMedia?.(src) ?? src;
         return archive && url === src ? archive.resolveMedia(src) : url;
       },
+      credits: creditsFrom(options.attributions ?? archive?.attributions ?? lesson.attributions),
       widgetFor: widgetLoader(sources, language, lesson.ownTypes),
       report,
     });

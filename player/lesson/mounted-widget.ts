@@ -23,6 +23,7 @@ export interface BlockHost {
   widgetFor: WidgetLoader;
   resolveMedia(src: string): string;
   openVideo: CoreContext['openVideo'];
+  creditsFor: CoreContext['creditsFor'];
   variables(): Variables;
   /** Returns the blocks of legacy zones that follow a block. */
   followers(widgetId: unknown): readonly LessonBlock[];
@@ -59,6 +60,7 @@ export function mountWidget(
   const context: CoreContext = {
     language: blockHost.language,
     openVideo: blockHost.openVideo,
+    creditsFor: blockHost.creditsFor,
     resolveMedia: (src) => blockHost.resolveMedia(src),
     answer(value: unknown, result?: AnswerResult) {
       if (isAlive) blockHost.answer(block, host, value, result);

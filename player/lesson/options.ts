@@ -33,6 +33,8 @@ export interface LessonOptions {
   logo?: { src: string; alt: string };
   /** An element beside the position, such as one that shows whether answers are saved. It should be small. */
   status?: HTMLElement;
+  /** The credits of media, as in player data and manifest.json. By default, those of the lesson or the archive. */
+  attributions?: readonly { mediaId: string; text: string; url: string; portfolioUrl: string }[];
   /** Names of core widgets for which `loadWidget` or the archive has a widget that the lesson plays instead. */
   ownTypes?: readonly string[];
   /** Milliseconds after which a notice replaces a widget that is still loading. */

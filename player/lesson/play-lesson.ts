@@ -1,3 +1,4 @@
+import type { Credits } from '../credits.ts';
 import { message } from '../../shared/i18n/message.ts';
 import { finalShare, shownPoints } from '../../shared/progress/points.ts';
 import { jsonCopy, text } from '../props.ts';
@@ -30,6 +31,7 @@ export interface PlaySetup {
   language: string;
   resolveMedia(this: void, src: string): string;
   widgetFor: WidgetLoader;
+  credits: Credits;
   /** Calls `onError`; errors that it throws are ignored. */
   report(this: void, error: LessonError): void;
 }
@@ -112,6 +114,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
     widgetFor: setup.widgetFor,
     resolveMedia: setup.resolveMedia,
     openVideo: options.openVideo,
+    creditsFor: setup.credits.lineFor,
     variables: () => progress.variables,
     saved(step, widgetId) {
       if (typeof widgetId !== 'string') return { state: undefined, tries: 0 };
@@ -157,6 +160,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
   };
 
   const view = lessonView(root, lesson, stepHost, {
+    credits: setup.credits,
     ...{ logo: options.logo, status: options.status, canPresent: options.canPresent },
     goToIndex(index, widgetId) {
       if (goToIndex(index) && widgetId !== undefined) view.focusQuestion(widgetId);

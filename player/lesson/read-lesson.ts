@@ -21,6 +21,8 @@ export interface PlayedLesson {
   /** Null for a lesson that begins with its first step. */
   cover: LessonCover | null;
   ownTypes: OwnTypes;
+  /** The credits of its media, unchecked. */
+  attributions: unknown;
   sections: PlayedSection[];
   /** The steps of all sections, one after the other. */
   steps: PlayedStep[];
@@ -60,7 +62,7 @@ export function readLesson(value: unknown, ownTypes: OwnTypes = []): PlayedLesso
   assertJsonDepth(value);
   const given = record(value);
   // In the response of player-data, the lesson is the field `lesson`.
-  const { lesson, sections } = Array.isArray(given.sections) ? given : record(given.lesson);
+  const { lesson, sections, attributions } = Array.isArray(given.sections) ? given : record(given.lesson);
   if (!Array.isArray(sections)) throw new Error('A lesson is an object with "lesson" and "sections"');
   const content = readContent(record(lesson), sections);
   const ordered = orderedSections(content);
@@ -76,6 +78,7 @@ export function readLesson(value: unknown, ownTypes: OwnTypes = []): PlayedLesso
     overrides: content.lesson.widget_settings.overrides,
     cover: coverOf(content),
     ownTypes,
+    attributions,
     sections: played,
     steps,
     outline,

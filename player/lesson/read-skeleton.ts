@@ -6,7 +6,7 @@ import type { StepSource } from './step-source.ts';
 
 /** Reads a lesson from its skeleton, which Lectern's server made of a checked lesson. */
 export function readSkeleton(
-  { lesson, cover, ownTypes = [], sections }: LessonSkeleton,
+  { lesson, cover, ownTypes = [], attributions, sections }: LessonSkeleton,
   source: StepSource,
 ): PlayedLesson {
   const played = playedSections(sections);
@@ -19,6 +19,7 @@ export function readSkeleton(
     overrides: lesson.widget_settings.overrides,
     cover: cover ?? null,
     ownTypes,
+    attributions,
     ...played,
     outline: outlineOfQuestions(sections),
     widgetOf(stepId, widgetId) {

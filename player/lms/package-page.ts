@@ -90,6 +90,7 @@ export async function playPackage(connect: Connect, servers: readonly string[] =
     resolveMedia: ownFiles(inlineMedia(files)),
     loadWidget: inlineWidgets(files.widgets),
     ownTypes,
+    attributions: files.attributions,
     logo: files.logo,
     onReady: record,
     onStepChange: record,

@@ -1,5 +1,6 @@
 import type { OwnTypes } from './core-widgets.ts';
 import type { LessonCover } from './cover.ts';
+import type { MediaAttribution } from './player-lesson.ts';
 import type { LessonMeta, StepContent } from './lesson-content.ts';
 
 /**
@@ -12,6 +13,8 @@ export interface LessonSkeleton {
   cover?: LessonCover;
   /** Missing if there are none. */
   ownTypes?: OwnTypes;
+  /** The credits of its media; missing if there are none. */
+  attributions?: readonly MediaAttribution[];
   sections: SkeletonSection[];
   /** The chunks that together contain all steps. */
   chunks: LessonChunk[];

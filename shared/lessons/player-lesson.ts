@@ -1,12 +1,20 @@
 import type { LessonContent, Section, Step } from './lesson-content.ts';
 import { orderedSections, totalsOf } from './totals.ts';
 
+/** The credit for a media file, which learners must see. */
+export interface MediaAttribution {
+  mediaId: string;
+  text: string;
+  url: string;
+  portfolioUrl: string;
+}
+
 /**
  * Returns the lesson of player data (docs/player.md): sections and steps in playing order, media references as
- * `media:<uuid>`, and none of lesson.json's further fields. The status is missing: it belongs to the version and not to
+ * `media:<uuid>`, the credits of its media, and none of lesson.json's further fields. The status is missing: it belongs to the version and not to
  * its content.
  */
-export function playerLesson(content: LessonContent) {
+export function playerLesson(content: LessonContent, attributions: readonly MediaAttribution[]) {
   const { id, title, variable_definitions, widget_settings } = content.lesson;
   const { totalSections, totalSteps } = totalsOf(content);
   return {
@@ -23,6 +31,7 @@ export function playerLesson(content: LessonContent) {
     sections: orderedSections(content).map(playerSection),
     totalSteps,
     totalSections,
+    attributions,
   };
 }
 
@@ -42,8 +51,8 @@ const opening = '{"lesson":{';
  * Returns the JSON of a {@link playerLesson} without its first characters, which {@link playerLessonOpening} returns
  * with the status: responses join both, and never parse the lesson, which may be large.
  */
-export function playerLessonText(content: LessonContent): string {
-  return JSON.stringify(playerLesson(content)).slice(opening.length);
+export function playerLessonText(content: LessonContent, attributions: readonly MediaAttribution[]): string {
+  return JSON.stringify(playerLesson(content, attributions)).slice(opening.length);
 }
 
 export function playerLessonOpening(status: string): string {

@@ -1,16 +1,13 @@
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
+import type { MediaAttribution } from '../lessons/player-lesson.ts';
 import { schemaOptions } from '../platform/mongo.ts';
 import type { Digest } from '../storage/store.ts';
 import { existingVersions } from './lesson-version.ts';
 import type { LessonVersionDb } from './lesson-version.ts';
 
 /** The credit for a media file. */
-export interface Attribution {
-  text: string;
-  url: string;
-  portfolioUrl: string;
-}
+export type Attribution = Omit<MediaAttribution, 'mediaId'>;
 
 /** The digest of a file in the store's assets. */
 export const digestSchema = new Schema<Digest>(
@@ -163,6 +160,17 @@ function fromStored({ attribution, attributions, ...medium }: StoredMedium): Med
   const [some] = attributions ?? [];
   if (some !== undefined) return { ...medium, attributions: attributions ?? [] };
   return { ...medium, attributions: attribution ? [attribution] : noAttributions };
+}
+
+/** Returns the credits of media, by id. */
+export function attributionsOf(
+  media: readonly { id: string; attributions: readonly Attribution[] }[],
+): MediaAttribution[] {
+  return media
+    .flatMap(({ id, attributions }) =>
+      attributions.map(({ text, url, portfolioUrl }) => ({ mediaId: id, text, url, portfolioUrl })),
+    )
+    .sort((a, b) => (a.mediaId < b.mediaId ? -1 : a.mediaId > b.mediaId ? 1 : 0));
 }
 
 /** Returns the media of a version's own package. */

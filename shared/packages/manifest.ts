@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { listOf, recordOf } from '../lessons/json-values.ts';
+import type { MediaAttribution } from '../lessons/player-lesson.ts';
 import type { PackageOptions } from '../lms/package-options.ts';
 import type { StateSize } from '../lms/worst-case.ts';
 import type { FailureReason } from '../media/downloads/failure.ts';
@@ -169,7 +170,7 @@ export interface ExportManifest {
   };
   failedMedia: FailedMedium[];
   failedWidgets: FailedWidget[];
-  attributions: { mediaId: string; text: string; url: string; portfolioUrl: string }[];
+  attributions: MediaAttribution[];
   /** The pages of videos that only their host plays. The archive has links to them. */
   externalVideos?: { url: string }[];
   /** In packages for learning platforms. */

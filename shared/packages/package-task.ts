@@ -5,6 +5,7 @@ import { rewriteMediaReferences } from '../lessons/media-references.ts';
 import { playabilityErrors } from '../lessons/playability.ts';
 import { totalsOf } from '../lessons/totals.ts';
 import { contentParts } from '../models/lesson-content.ts';
+import { attributionsOf } from '../models/medium.ts';
 import type { PreparedText } from '../models/prepared-lesson.ts';
 import { prepareLesson } from '../player/prepare-lesson.ts';
 import type {
@@ -92,7 +93,8 @@ async function* partsOf({ content, media, widgets, ...rest }: LessonPackage): As
   }
   for (const part of await contentParts(content)) yield { kind: 'content', content: part };
   // Core types of a new version are Lectern's own.
-  for await (const text of prepareLesson(content, [])) yield { kind: 'prepared', text };
+  for await (const text of prepareLesson(content, [], attributionsOf(media)))
+    yield { kind: 'prepared', text };
   const lesson = {
     ...totalsOf(content),
     playabilityErrors: playabilityErrors(content).slice(0, maxPlayabilityErrors),

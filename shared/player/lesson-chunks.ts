@@ -10,6 +10,7 @@ import type {
   SkeletonQuestion,
   SkeletonStep,
 } from '../lessons/lesson-skeleton.ts';
+import type { MediaAttribution } from '../lessons/player-lesson.ts';
 import { orderedSections } from '../lessons/totals.ts';
 import { scriptText } from '../platform/html.ts';
 import { outlineOf, pointsOfWidget } from '../progress/outline.ts';
@@ -33,17 +34,22 @@ export interface ChunkText extends LessonChunk {
 export function divideLesson(
   content: LessonContent,
   ownTypes: OwnTypes = [],
+  attributions: readonly MediaAttribution[] = [],
 ): { skeleton: string; chunks: ChunkText[] } {
   const sections = orderedSections(content);
   const chunks = groupsOf(sections).map(chunkOf);
   return {
-    skeleton: scriptText(JSON.stringify(skeletonOf({ content, ownTypes }, sections, chunks))),
+    skeleton: scriptText(JSON.stringify(skeletonOf({ content, ownTypes, attributions }, sections, chunks))),
     chunks,
   };
 }
 
 function skeletonOf(
-  { content, ownTypes }: { content: LessonContent; ownTypes: OwnTypes },
+  {
+    content,
+    ownTypes,
+    attributions,
+  }: { content: LessonContent; ownTypes: OwnTypes; attributions: readonly MediaAttribution[] },
   sections: readonly Section[],
   chunks: readonly LessonChunk[],
 ): LessonSkeleton {
@@ -54,6 +60,7 @@ function skeletonOf(
     lesson: { id, title, variable_definitions, widget_settings: { overrides: widget_settings.overrides } },
     ...(cover && { cover }),
     ...(ownTypes.length > 0 && { ownTypes }),
+    ...(attributions.length > 0 && { attributions }),
     sections: sections.map((section, sectionIndex) => ({
       title: section.title,
       steps: section.steps.map((step, stepIndex) =>

@@ -9,6 +9,7 @@ import { mediaOfTypes, mediaReferences } from '../lessons/media-references.ts';
 import { playabilityErrors } from '../lessons/playability.ts';
 import type { PlayabilityError } from '../lessons/playability.ts';
 import { playerLessonText } from '../lessons/player-lesson.ts';
+import type { MediaAttribution } from '../lessons/player-lesson.ts';
 import { estimatedDuration, totalsOf } from '../lessons/totals.ts';
 import { parseContent } from '../models/lesson-content.ts';
 import type { PreparedKind, PreparedText } from '../models/prepared-lesson.ts';
@@ -47,24 +48,38 @@ export interface ContentUses {
 export interface StoredLesson {
   parts: Buffer[];
   ownTypes: OwnTypes;
+  /** The credits of all media of the version. */
+  attributions: MediaAttribution[];
 }
 
 /** The task that prepares a stored lesson. */
-export async function* prepareStored({ parts, ownTypes }: StoredLesson): AsyncGenerator<PreparedText> {
-  yield* prepareLesson(await parseContent(parts), ownTypes);
+export async function* prepareStored({
+  parts,
+  ownTypes,
+  attributions,
+}: StoredLesson): AsyncGenerator<PreparedText> {
+  yield* prepareLesson(await parseContent(parts), ownTypes, attributions);
 }
 
-/** Yields the texts of a lesson. The facts come last, because they say that all others are there. */
+/**
+ * Yields the texts of a lesson. The facts come last, because they say that all others are there.
+ *
+ * @param attributions the credits of its media, also of those that it does not use
+ */
 export async function* prepareLesson(
   content: LessonContent,
   ownTypes: OwnTypes,
+  attributions: readonly MediaAttribution[],
 ): AsyncGenerator<PreparedText> {
-  const { skeleton, chunks } = divideLesson(content, ownTypes);
+  const media = mediaReferences(content);
+  const used = new Set(media);
+  const credits = attributions.filter(({ mediaId }) => used.has(mediaId));
+  const { skeleton, chunks } = divideLesson(content, ownTypes, credits);
   for (const { id, text } of chunks) yield compressed(`chunk-${id}`, text);
-  yield compressed('lesson', playerLessonText(content));
+  yield compressed('lesson', playerLessonText(content, credits));
   yield compressed('skeleton', skeleton);
   const uses: ContentUses = {
-    media: mediaReferences(content),
+    media,
     customMedia: mediaOfTypes(content, (type) => !isCoreIn(ownTypes, type)),
     widgetTypes: usedWidgetTypes(content),
     externalVideos: externalVideosOf(content, ownTypes),

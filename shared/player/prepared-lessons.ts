@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { coreWidgetTypes } from '../lessons/core-widgets.ts';
 import type { Database } from '../models/database.ts';
 import { findContentParts } from '../models/lesson-content.ts';
+import { attributionsOf, listMediaOfVersion } from '../models/medium.ts';
 import { findVersion } from '../models/lesson-version.ts';
 import { findOwnTypes } from '../widgets/version-widgets.ts';
 import { findChunk, findPrepared, savePrepared } from '../models/prepared-lesson.ts';
@@ -137,7 +138,12 @@ async function prepare(db: Database, versionId: string): Promise<boolean> {
   const [parts, version] = await Promise.all([findContentParts(db, versionId), findVersion(db, versionId)]);
   if (parts === null || version === null) return false;
   const { organizationId } = version;
-  const input: StoredLesson = { parts, ownTypes: await findOwnTypes(db, version, coreWidgetTypes) };
+  const media = await listMediaOfVersion(db, versionId);
+  const input: StoredLesson = {
+    parts,
+    ownTypes: await findOwnTypes(db, version, coreWidgetTypes),
+    attributions: attributionsOf(media.map(({ mediaId, attributions }) => ({ id: mediaId, attributions }))),
+  };
   const what = `Preparing the version ${versionId}`;
   for (const text of await runTask<PreparedText>('prepareStored', input, { what, organizationId })) {
     await savePrepared(db, versionId, text);

@@ -52,6 +52,7 @@ describe('a user', () => {
         sections: [expect.objectContaining({ title: 'A section', order_index: 0 })],
         totalSteps: 1,
         totalSections: 1,
+        attributions: [],
       },
       userAttributes: { userId: user._id, email: user.email, role: 'author' },
       playability: { valid: true, errors: [] },

@@ -74,6 +74,7 @@ describe('the body', () => {
         ],
         totalSteps: 3,
         totalSections: 2,
+        attributions: [],
       },
       userAttributes: { group: 'B' },
       playability: { valid: true, errors: [] },

@@ -6,7 +6,7 @@ import type { FileResolution } from './resolve-files.ts';
 import type { IndexPage } from './index-page.ts';
 import { isFailure, openResolved } from './file-outcomes.ts';
 import type { ResolvedFile } from './file-outcomes.ts';
-import { isCustom } from './plan.ts';
+import { creditsOf, isCustom } from './plan.ts';
 import type { ExportPlan, PlannedMediaFile } from './plan.ts';
 import { maxInlineBytes } from '../../shared/lessons/media-references.ts';
 
@@ -62,7 +62,7 @@ export async function describePage(
       media.push({ path, mimeType, bytes: () => readResolved(store, file) });
     }
   }
-  const attributions = plan.media.flatMap(({ file }) => file?.attributions ?? []);
+  const attributions = creditsOf(plan);
   const { title, language } = texts;
   const lesson = { title, language, text: () => fromGzip(texts.compact) };
   return { lesson, versionId: version._id, widgets, captions, media, attributions };

@@ -2,7 +2,7 @@ import { message, supportedLanguage, textDirection } from '../../shared/i18n/mes
 import { scriptText } from '../../shared/platform/html.ts';
 import { schemeAttribute } from '../../shared/theme/tokens.ts';
 import type { Scheme } from '../../shared/theme/tokens.ts';
-import { isHttpUrl } from '../../shared/platform/parse-url.ts';
+import type { MediaAttribution } from '../../shared/lessons/player-lesson.ts';
 
 /** A file of the archive; each call reads it from the start. */
 export type TextSource = () => AsyncIterable<Uint8Array>;
@@ -17,7 +17,7 @@ export interface IndexPage {
   captions: { path: string; text: TextSource }[];
   /** Media of custom widgets, whose frames cannot read files of a folder. */
   media: { path: string; mimeType: string; bytes: TextSource }[];
-  attributions: { text: string; url: string; portfolioUrl: string }[];
+  attributions: MediaAttribution[];
 }
 
 /** The theme of a page. */
@@ -69,13 +69,6 @@ body { margin: 0; background: var(--lectern-page, Canvas); color: var(--lectern-
 .lectern-page-note { margin: 3rem auto; padding: 0 1rem; max-width: 40rem; font: 1rem/1.5 system-ui, sans-serif }
 p.lectern-page-note { animation: lectern-page-note 0s 3s both }
 @keyframes lectern-page-note { from { visibility: hidden } }
-#lectern-credits {
-  box-sizing: border-box; max-inline-size: 84rem; margin: 0 auto; padding: 1.25rem clamp(1rem, 3vw, 2.5rem) 2rem;
-  border-block-start: 1px solid var(--lectern-line, GrayText);
-  color: var(--lectern-text-muted, CanvasText); font: 0.875rem/1.6 var(--lectern-font, system-ui, sans-serif);
-}
-#lectern-credits summary { padding-block: 0.25rem; cursor: pointer }
-#lectern-credits a { color: inherit }
 `;
 
 /** The bar of packages for learning platforms. */
@@ -121,7 +114,7 @@ ${theme === null ? '' : `<style>\n${theme.css}\n</style>\n`}</head>
 <p class="lectern-page-note" ${ownLanguage}>${escapeHtml(message(language, 'archive.notUnpacked'))}</p>
 <p class="lectern-page-note" ${ownLanguage}>${escapeHtml(message(language, 'page.oldBrowser'))}</p>
 </main>
-${credits(page, `<summary ${ownLanguage}>${escapeHtml(message(language, 'archive.credits'))}</summary>`)}`;
+`;
   yield '<script type="application/json" id="lectern-lesson-json">';
   for await (const text of decoded(page.lesson.text())) yield scriptText(text);
   yield '</script>\n';
@@ -134,12 +127,15 @@ ${credits(page, `<summary ${ownLanguage}>${escapeHtml(message(language, 'archive
   yield '</body>\n</html>\n';
 }
 
-/** Yields `{versionId, widgets: {<type>: {js, css}}, captions: {<path>: <text>}, media: {<path>: <data URL>}, logo?}`. */
+/**
+ * Yields `{versionId, attributions, widgets: {<type>: {js, css}}, captions: {<path>: <text>}, media: {<path>: <data URL>},
+ * logo?}`.
+ */
 async function* archiveJson(
-  { versionId, widgets, captions, media }: IndexPage,
+  { versionId, attributions, widgets, captions, media }: IndexPage,
   logo: PageTheme['logo'],
 ): AsyncGenerator<string> {
-  yield `{"versionId":${safeJson(versionId)},"widgets":{`;
+  yield `{"versionId":${safeJson(versionId)},"attributions":${safeJson(attributions)},"widgets":{`;
   for (const [index, { type, js, css }] of widgets.entries()) {
     yield `${index === 0 ? '' : ','}${safeJson(type)}:{"js":`;
     yield* jsonString(js());
@@ -195,25 +191,6 @@ async function* decoded(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<strin
 /** Returns JSON for a script element: no `</script>` can end it, and no `<!--` can hide its end. */
 function safeJson(value: unknown): string {
   return scriptText(JSON.stringify(value));
-}
-
-/** Returns the credits that licenses of media require, each once. */
-function credits({ attributions }: IndexPage, summary: string): string {
-  const items = attributions.map(({ text, url, portfolioUrl }) => {
-    const name = text || url || portfolioUrl;
-    const portfolio =
-      isHttpUrl(portfolioUrl) && portfolioUrl !== url ? ` (${link(portfolioUrl, portfolioUrl)})` : '';
-    return `<li>${link(url, name)}${portfolio}</li>`;
-  });
-  if (items.length === 0) return '';
-  const list = [...new Set(items)].join('\n');
-  return `<footer id="lectern-credits">\n<details>\n${summary}\n<ul>\n${list}\n</ul>\n</details>\n</footer>\n`;
-}
-
-/** Returns a link, or only its text where the URL is not one of the web. */
-function link(url: string, text: string): string {
-  if (!isHttpUrl(url)) return escapeHtml(text);
-  return `<a href="${escapeHtml(url)}" target="_blank" rel="noopener noreferrer">${escapeHtml(text)}</a>`;
 }
 
 /** Escapes text for HTML as in all earlier archives: a rebuilt archive has equal bytes. Elsewhere, use `markup`. */

@@ -4,6 +4,7 @@ import type { ExportManifest, FailedMedium, FailedWidget } from '../../shared/pa
 import type { Digest } from '../../shared/storage/store.ts';
 import { isFailure } from './file-outcomes.ts';
 import type { Outcomes } from './file-outcomes.ts';
+import { creditsOf } from './plan.ts';
 import type { ExportPlan, PlannedWidget } from './plan.ts';
 
 type WidgetFile = ExportManifest['files']['widgets'][number];
@@ -17,7 +18,6 @@ export function createManifest(
 ): ExportManifest {
   const media: ExportManifest['files']['media'] = [];
   const failedMedia: FailedMedium[] = [];
-  const attributions: ExportManifest['attributions'] = [];
   for (const { id, path, file } of plan.media) {
     const outcome = outcomes.get(path);
     const localPath = `./${path}`;
@@ -39,7 +39,6 @@ export function createManifest(
         sha256,
       });
     }
-    for (const attribution of file?.attributions ?? []) attributions.push({ mediaId: id, ...attribution });
   }
   const widgets = plan.widgets.map((planned) => describeWidget(planned, outcomes));
   return {
@@ -57,7 +56,7 @@ export function createManifest(
     },
     failedMedia,
     failedWidgets: widgets.flatMap(({ failure }) => failure ?? []),
-    attributions,
+    attributions: creditsOf(plan),
     ...(plan.externalVideos.length > 0 && { externalVideos: plan.externalVideos.map((url) => ({ url })) }),
   };
 }

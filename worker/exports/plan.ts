@@ -2,7 +2,8 @@ import { isCoreWidget } from '../../shared/lessons/core-widgets.ts';
 import type { OwnTypes } from '../../shared/lessons/core-widgets.ts';
 import type { Database } from '../../shared/models/database.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { findMedia } from '../../shared/models/medium.ts';
+import type { MediaAttribution } from '../../shared/lessons/player-lesson.ts';
+import { attributionsOf, findMedia } from '../../shared/models/medium.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { findContentUses } from '../../shared/player/prepared-lessons.ts';
 import type { FoundMedium } from '../../shared/models/medium.ts';
@@ -59,6 +60,11 @@ export async function planExport(db: Database, version: LessonVersion): Promise<
   });
   const { externalVideos } = uses;
   return { media: media.sort(byText((planned) => planned.path)), widgets, externalVideos };
+}
+
+/** Returns the credits of the media. */
+export function creditsOf({ media }: Pick<ExportPlan, 'media'>): MediaAttribution[] {
+  return attributionsOf(media.map(({ id, file }) => ({ id, attributions: file?.attributions ?? [] })));
 }
 
 /** Checks whether a widget belongs to an organization: the player contains the others. */

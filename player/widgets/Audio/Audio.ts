@@ -1,7 +1,7 @@
 import { loadMedium, readCaptions } from '../../captions.ts';
 import { defineWidget } from '../../define.ts';
 import { element } from '../../dom.ts';
-import { captionsNote, missingMedium, transcript } from '../../figure.ts';
+import { captionsNote, creditsIn, missingMedium, transcript } from '../../figure.ts';
 import { mediaUrl } from '../../media-url.ts';
 import { captionLine } from './caption-line.ts';
 import { message } from '../../../shared/i18n/message.ts';
@@ -26,6 +26,7 @@ export default defineWidget('Audio', (root, { props, context }) => {
     if (tracks.length > 0) player.append(captionLine(tracks, context));
     root.append(player, note);
   }
+  root.append(...creditsIn([props.src], context));
   const text = transcript(props.transcript, context);
   if (text) root.append(text);
 });

@@ -1,7 +1,7 @@
 import { defineWidget } from '../../define.ts';
 import type { RenderOptions } from '../../define.ts';
 import { element } from '../../dom.ts';
-import { missingMedium } from '../../figure.ts';
+import { creditsIn, missingMedium } from '../../figure.ts';
 import { safeHtml } from '../../html.ts';
 import { mediaUrl } from '../../media-url.ts';
 import { text } from '../../props.ts';
@@ -54,5 +54,6 @@ function renderImage(
     figure.append(caption);
   }
   root.append(figure);
+  root.append(...creditsIn([props.src, props.caption], context));
   return stop && { destroy: stop };
 }

@@ -2,7 +2,7 @@ import { loadMedium, readCaptions } from '../../captions.ts';
 import { defineWidget } from '../../define.ts';
 import type { CoreContext } from '../../define.ts';
 import { element } from '../../dom.ts';
-import { captionsNote, missingMedium, transcript } from '../../figure.ts';
+import { captionsNote, creditsIn, missingMedium, transcript } from '../../figure.ts';
 import { mediaUrl } from '../../media-url.ts';
 import { text } from '../../props.ts';
 import { message } from '../../../shared/i18n/message.ts';
@@ -38,6 +38,7 @@ export default defineWidget('Video', (root, { props, context }) => {
     });
     root.append(video, note);
   }
+  root.append(...creditsIn([props.src, props.poster], context));
   const script = transcript(props.transcript, context);
   if (script) root.append(script);
 });

@@ -135,7 +135,7 @@ describe('an archive with a custom widget, captions and credits', () => {
 
       expect(await page.evaluate('window.broken')).toBeUndefined();
       expect(await page.title()).toBe(`A step – Tide & "time" ${hostile}`);
-      const credit = page.locator('#lectern-credits li');
+      const credit = page.locator('.lectern-credits li');
       expect(await credit.textContent()).toBe(`<b>A. Painter</b> ${hostile} (https://example.org/a?b&c)`);
       expect(await credit.locator('a').count()).toBe(1);
       expect(await credit.locator('a').getAttribute('href')).toBe('https://example.org/a?b&c');
@@ -164,7 +164,7 @@ describe('an archive with a custom widget, captions and credits', () => {
 
   test("has the lesson's language and direction, and no axe-core violation, light and dark", async () => {
     const { page } = await lab.open(archive.urls[onServer]);
-    const summary = page.locator('#lectern-credits summary');
+    const summary = page.locator('.lectern-credits summary');
     expect(await summary.textContent()).toBe('الحقوق والمصادر');
     expect(await page.locator('html[lang="ar"][dir="rtl"]').count()).toBe(1);
     await summary.click();
