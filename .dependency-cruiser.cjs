@@ -89,6 +89,7 @@ module.exports = {
       'shared/theme/tokens.ts',
       'shared/platform/backoff.ts',
       'shared/platform/parse-url.ts',
+      'shared/platform/http/web-page.ts',
     ]),
     {
       name: 'runtime-dependencies-only',

@@ -1,4 +1,5 @@
 import { recordOf } from '../../shared/lessons/json-values.ts';
+import { isWebPage } from '../../shared/platform/http/web-page.ts';
 import { abortAfter } from '../older-browsers.ts';
 
 /* The launch of a cmi5 assignable unit: cmi5 (Quartz), sections 8, 10 and 11. */
@@ -66,8 +67,12 @@ export class Lrs {
     this.#token = token;
   }
 
-  /** Sends a request, which the browser finishes even if the page is closed, unless it is too long for that. */
-  request(
+  /**
+   * Sends a request, which the browser finishes even if the page is closed, unless it is too long for that.
+   *
+   * @throws for a web page, such as that of a login, which some platforms return with status 200
+   */
+  async request(
     path: string,
     options: {
       method?: string;
@@ -80,7 +85,7 @@ export class Lrs {
     const text = body === undefined ? undefined : JSON.stringify(body);
     const url = new URL(path, this.#launch.endpoint);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
-    return fetch(url, {
+    const response = await fetch(url, {
       method,
       headers: {
         Authorization: `Basic ${this.#token}`,
@@ -93,6 +98,10 @@ export class Lrs {
       cache: 'no-store',
       signal: abortAfter(requestTimeoutMs),
     });
+    const contentType = response.headers.get('Content-Type');
+    if (response.ok && isWebPage({ contentType, text: await response.clone().text() }))
+      throw new Error('The store returned a web page');
+    return response;
   }
 
   /** Requests a state document of this registration. */

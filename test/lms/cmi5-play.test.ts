@@ -99,8 +99,8 @@ test('over two sessions and a reload, a learner completes and passes once, witho
 
 test('the store gets each answer in the encoding of SCORM 2004, and a missed mastery score at the end', async () => {
   const { platform, registration, launch, close } = await start('&passMark=60');
-  // A statement that the LRS rejects with 401 does not delay the others.
-  const page = await launch({ masteryScore: 0.8, refusedVerb: 'progressed' });
+  // A statement that the LRS rejects with 401 does not delay the others, and a login page takes none.
+  const page = await launch({ masteryScore: 0.8, refusedVerb: 'progressed', loginPage: 'statements' });
   await playToEnd(page);
   await close(page);
   const answers = platform.statements(registration).filter((one) => verbOf(one) === 'answered');
@@ -184,14 +184,17 @@ test('a store that hides ETags keeps the state of every session', async () => {
   }
 });
 
-test('a state that the store cannot return is not overwritten', async () => {
+test.each<[title: string, settings: LaunchSettings]>([
+  ['a state that the store cannot return', { stateStatus: 503 }],
+  ['a state for which the store returns a login page', { loginPage: 'state' }],
+])('%s is not overwritten', async (_title, settings) => {
   const { platform, launch, close } = await start();
   const first = await launch();
   await goOn(first);
   const left = await stateOn(first);
   await close(first);
   const writes = platform.writes.length;
-  const broken = await launch({ stateStatus: 503 });
+  const broken = await launch(settings);
   await broken.getByText('isn’t connected to your learning platform').waitFor();
   await goOn(broken);
   await broken.close();

@@ -7,7 +7,12 @@ export interface Session {
   actor: object;
   activityId: string;
   launchData: { contextTemplate: Json; launchMode: string; masteryScore?: number };
-  settings: { hidesEtags?: boolean; stateStatus?: number; refusedVerb?: string };
+  settings: {
+    hidesEtags?: boolean;
+    stateStatus?: number;
+    refusedVerb?: string;
+    loginPage?: 'statements' | 'state' | undefined;
+  };
   isFetched: boolean;
   hasReadLaunchData: boolean;
   hasReadPreferences: boolean;

@@ -23,6 +23,8 @@ export interface LaunchSettings {
   hidesEtags?: boolean;
   /** The status with which the store answers a request for the learner's state, instead of returning it. */
   stateStatus?: number;
+  /** The requests that get a login page with status 200: the first one with statements, or all for the state. */
+  loginPage?: 'statements' | 'state' | undefined;
   /** The store answers 401 to requests with a statement of this verb. */
   refusedVerb?: string;
 }
@@ -61,6 +63,8 @@ export async function startCmi5Platform(files: ReadonlyMap<string, Buffer>): Pro
       const type = { 'content-type': 'application/json' };
       response.writeHead(status, { ...type, ...headers }).end(JSON.stringify(body));
     };
+    const sendPage = () =>
+      void response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><h1>Log in</h1>');
     const reject = (requirement: Requirement) => {
       violations.push({ requirement, text: requirements[requirement].txt });
       send(403, { violatedReqId: requirement });
@@ -84,7 +88,11 @@ export async function startCmi5Platform(files: ReadonlyMap<string, Buffer>): Pro
       writes.push('statements');
       const list = statementsOf(session.registration);
       const stored = list.length;
-      const { refusedVerb } = session.settings;
+      const { refusedVerb, loginPage } = session.settings;
+      if (loginPage === 'statements') {
+        session.settings.loginPage = undefined;
+        return sendPage();
+      }
       if ([given].flat().some((statement) => verbOf(statement) === refusedVerb)) return send(401, {});
       for (const statement of [given].flat()) {
         const known = list.find(({ id }) => id === statement.id);
@@ -117,9 +125,10 @@ export async function startCmi5Platform(files: ReadonlyMap<string, Buffer>): Pro
       session.hasReadLaunchData = true;
       return send(200, session.launchData);
     }
-    const { stateStatus, hidesEtags = false } = session.settings;
+    const { stateStatus, loginPage, hidesEtags = false } = session.settings;
     if (request.method !== 'GET') writes.push('state');
     else if (stateStatus !== undefined) return send(stateStatus, {});
+    else if (loginPage === 'state') return sendPage();
     const key = `${session.registration} ${query.get('stateId')}`;
     return handleDocument(documents, request, key, { response, send, hidesEtags });
   }
