@@ -97,15 +97,22 @@ export async function prepareInstallation(more: Record<string, string> = {}): Pr
 export async function startCompiledApi(
   { servers, settings }: Pick<BenchInstallation, 'servers' | 'settings'>,
   extraSettings: Record<string, string> = {},
-): Promise<{ port: number; metricsPort: number; stop: () => Promise<void> }> {
+  execArgv: string[] = [],
+) {
   const { mongodbUri: MONGODB_URI, redisUrl: REDIS_URL } = servers;
   const env = childEnvironment({ MONGODB_URI, REDIS_URL, ...settings, ...extraSettings });
   // This process has a loader for TypeScript, which the child would inherit.
-  const child = fork(join(packageRoot, 'dist', 'api', 'main.js'), { env, execArgv: [] });
+  const child = fork(join(packageRoot, 'dist', 'api', 'main.js'), { env, execArgv });
   const ended = once(child, 'exit');
   const [ports] = (await once(child, 'message')) as [{ port: number; metricsPort: number }];
   return {
     ...ports,
+    /** Sends a message to the process, for a script that `execArgv` preloads, and returns the response. */
+    async ask(message: string): Promise<unknown> {
+      child.send(message);
+      const [response] = (await once(child, 'message')) as [unknown];
+      return response;
+    },
     stop: async () => {
       child.kill('SIGTERM');
       await ended;

@@ -4,6 +4,7 @@ import { sanitizeSvgTask } from './media/svg.ts';
 import { readPackageTask } from './packages/package-task.ts';
 import { serveTasks } from './platform/tasks.ts';
 import { prepareStored } from './player/prepare-lesson.ts';
+import { contentFaultsTask } from './publishing/content-faults.ts';
 import { versionTextTask } from './xapi/interactions.ts';
 
 /* The child process in which all work on the content of tenants runs: see shared/platform/tasks.ts. */
@@ -14,5 +15,6 @@ serveTasks({
   sanitizeSvg: sanitizeSvgTask,
   versionText: versionTextTask,
   answerColumns: answerColumnsTask,
+  contentFaults: contentFaultsTask,
   lessonTexts: lessonTextsTask,
 });

@@ -2,16 +2,21 @@ import type { Context } from 'koa';
 import { z } from 'zod';
 import type { Database } from '../../shared/models/database.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
+import { maxJsonParts } from '../../shared/platform/json-text.ts';
 import { PrintedJson } from '../../shared/platform/raw-json.ts';
 import type { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
-import { parseProgressWrite, progressWriteSchema } from '../../shared/progress/write.ts';
+import {
+  parseProgressWrite,
+  progressWriteSchema,
+  tooManyStepTimesText,
+} from '../../shared/progress/write.ts';
 import type { ProgressWrite } from '../../shared/progress/write.ts';
 import { failure, json, time, uuid } from '../http/responses.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import { apiErrors, presentError, textErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
 import { anyOrigin, encoded, limited, noStore } from '../http/headers.ts';
-import { jsonTextOf, readJsonBytes } from '../http/middleware/json-body.ts';
+import { jsonTextOf, readJsonBytes, tooManyPartsText } from '../http/middleware/json-body.ts';
 import { tooLargeText } from '../http/middleware/request-bytes.ts';
 import { lessonParams, playerToken } from './access.ts';
 import {
@@ -177,7 +182,7 @@ export const writePlayerSession = defineEndpoint(
       'based on the `revision` that it was sent with.',
     body: {
       contentType: 'application/json',
-      description: 'At most 1 MiB, nested at most 200 deep. Unknown fields are rejected.',
+      description: `At most 1 MiB, nested at most 200 deep, with at most ${maxJsonParts} objects, arrays and members of objects. Unknown fields are rejected.`,
       schema: progressWriteSchema,
       examples: {
         answer: {
@@ -227,14 +232,16 @@ export const writePlayerSession = defineEndpoint(
         noStore,
       ),
       413: failure(
-        'The body is over 1 MiB, or the record would be too large.',
+        'The body is over 1 MiB or has too many parts, or the record would be too large.',
         tooLargeText(maxSessionBytes),
+        tooManyPartsText,
         'Answers and state together may be at most 2097152 bytes, and would be 2101337',
       ),
       422: failure(
         'The body is not JSON sent as `application/json`, or a field is unknown or invalid.',
         'Request body must be valid JSON',
         'Request body has an unknown field "page"',
+        tooManyStepTimesText,
         'versionId must be a UUID',
         'versionId must be a version of the lesson that was published',
         'versionId must be the version that the token names',

@@ -7,11 +7,11 @@ import { readPackage } from '../../shared/packages/read-package.ts';
 import { messageOf } from '../../shared/platform/errors.ts';
 import { longestBlock } from '../../test/support/longest-block.ts';
 import { numberedId, writePackage } from '../write-package.ts';
+import { measureRequests } from './requests.ts';
 
 /*
- * Measures how long hostile content blocks the event loop of a process that imports it,
- * in CPU time. The baseline does the same work
- * in the process itself. The verdict is the same in both, except for limits of time and memory.
+ * Measures how long hostile content blocks the event loop of a process that imports it, in CPU time. The baseline does
+ * the same work in the process itself. The verdict is the same in both, except for limits of time and memory.
  */
 
 const signal = new AbortController().signal;
@@ -19,6 +19,10 @@ const owner = { organizationId: 'the bench', signal };
 const folder = await mkdtemp(join(tmpdir(), 'lectern-bench-hostile-'));
 
 const html = (text: string, index = 0) => ({ type: 'Text', props: { id: `t${index}`, html: text } });
+const question = (index: number) => ({
+  type: 'MultipleChoice',
+  props: { id: `q${index}`, prompt: 'x', options: [{ id: 'a', html: 'a', correct: true }] },
+});
 const many = <T>(count: number, of: (index: number) => T) =>
   Array.from({ length: count }, (_, index) => of(index));
 
@@ -76,6 +80,14 @@ for (const [name, inside] of Object.entries(drawings)) {
   );
 }
 await rm(folder, { recursive: true });
+console.log('\nlongest block of the API, and the request that took it');
+await measureRequests({
+  'a question': () => [question(0)],
+  '8,000 questions': () => many(8_000, question),
+  '200 texts of 200 elements': () => many(200, (index) => html('<p>x</p>'.repeat(200), index)),
+  'a text of 2 MB': () => [html('x'.repeat(2_000_000))],
+  '15,000 blocks': () => many(15_000, (index) => html('x', index)),
+});
 
 async function compare(name: string, inChild: () => unknown, inProcess: () => unknown): Promise<void> {
   const [block, verdict] = await blockOf(inChild);

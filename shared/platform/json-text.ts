@@ -2,7 +2,7 @@
  * Splits JSON text into the text of its parts, so that Lectern can store and return JSON unchanged. JSON.parse would
  * change it: it reorders names that look like numbers, rounds large numbers and drops repeated names.
  *
- * All functions require valid JSON (see `findJsonFault`), and scan it once, without recursion.
+ * All others require valid JSON (see `jsonFault`), and scan it once, without recursion.
  */
 
 /**
@@ -34,6 +34,58 @@ export function arrayElements(text: string): string[] {
     at = afterComma(text, end);
   }
   return elements;
+}
+
+/** The maximum of objects, arrays and members of objects in a text, which take time to parse. */
+export const maxJsonParts = 60_000;
+/** The maximum of commas outside strings. */
+export const maxJsonCommas = 100_000;
+export const maxJsonDigits = 1_000;
+
+/**
+ * Returns why a text is no JSON that may be parsed; undefined if it is. JSON.parse alone spends seconds and hundreds of
+ * megabytes on a megabyte of brackets.
+ */
+export function jsonFault(text: string, maxDepth: number): 'syntax' | 'size' | undefined {
+  const fault = structureFault(text, maxDepth);
+  if (fault !== undefined) return fault;
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch {
+    return 'syntax';
+  }
+}
+
+/** Counts brackets, colons, commas, and the digits of each number, outside strings, in any text. */
+function structureFault(text: string, maxDepth: number): 'syntax' | 'size' | undefined {
+  let [depth, parts, commas, digits] = [0, 0, 0, 0];
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    digits = code >= zeroCode && code <= nineCode ? digits + 1 : 0;
+    switch (code) {
+      case quoteCode:
+        at = afterString(text, at) - 1;
+        break;
+      case openObject:
+      case openArray:
+        depth += 1;
+        parts += 1;
+        break;
+      case closeObject:
+      case closeArray:
+        depth -= 1;
+        break;
+      case colonCode:
+        parts += 1;
+        break;
+      case commaCode:
+        commas += 1;
+    }
+    if (depth > maxDepth) return 'syntax';
+    if (parts > maxJsonParts || commas > maxJsonCommas || digits > maxJsonDigits) return 'size';
+  }
+  return undefined;
 }
 
 /** Returns a JSON object with these names and texts of values. */
@@ -116,5 +168,6 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
-const [quoteCode, commaCode, backslashCode] = [0x22, 0x2c, 0x5c];
+const [quoteCode, commaCode, colonCode, backslashCode] = [0x22, 0x2c, 0x3a, 0x5c];
+const [zeroCode, nineCode] = [0x30, 0x39];
 const [openObject, closeObject, openArray, closeArray] = [0x7b, 0x7d, 0x5b, 0x5d];

@@ -1,13 +1,10 @@
-import { authoringWarnings } from '../lessons/authoring.ts';
 import { isCoreWidget } from '../lessons/core-widgets.ts';
 import { maxInlineBytes } from '../lessons/media-references.ts';
-import { playabilityErrors } from '../lessons/playability.ts';
 import type { PlayabilityError } from '../lessons/playability.ts';
 import { quote } from '../lessons/json-values.ts';
 import { LecternError } from '../platform/errors.ts';
 import type { Database } from '../models/database.ts';
 import { findExternalWidgets } from '../models/external-widget.ts';
-import { findContent } from '../models/lesson-content.ts';
 import type { LessonVersion } from '../models/lesson-version.ts';
 import { findMedia } from '../models/medium.ts';
 import type { FoundMedium } from '../models/medium.ts';
@@ -16,6 +13,7 @@ import type { ContentUses } from '../player/prepare-lesson.ts';
 import { findContentUses } from '../player/prepared-lessons.ts';
 import { hostOf, isPublicAddress, literalAddress } from '../platform/http/ssrf-guard.ts';
 import type { Config } from '../platform/config.ts';
+import { findContentFaults } from './content-faults.ts';
 import { unavailableWidgets } from '../widgets/unavailable-widgets.ts';
 import type { WidgetCheckDependencies } from '../widgets/unavailable-widgets.ts';
 
@@ -52,8 +50,7 @@ export async function checkVersion(
   version: LessonVersion,
 ): Promise<VersionCheck> {
   const { uses, media, missing } = await readVersion(db, version);
-  // Commands may take their time.
-  const content = (await findContent(db, version._id)) ?? missingContent(version);
+  const faults = (await findContentFaults(db, version)) ?? missingContent(version);
   const externalMedia = [...media].flatMap(([id, { asset, sourceUrl }]) =>
     asset === null && sourceUrl !== null ? [{ id, sourceUrl }] : [],
   );
@@ -63,10 +60,10 @@ export async function checkVersion(
     ...missing.widgets,
     ...blockedMedia(config, externalMedia),
     ...(await unavailableWidgets({ ...rest, organizationId: version.organizationId }, [...byUrl.values()])),
-    ...authoringWarnings(content),
+    ...faults.warnings,
     ...mediaOutsidePages(uses, media),
   ];
-  return { errors: playabilityErrors(content), warnings, externalMedia };
+  return { errors: faults.errors, warnings, externalMedia };
 }
 
 /** Returns a sentence for each media file of a custom widget that is too large for an archive's page. */

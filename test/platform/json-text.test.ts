@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { arrayElements, arrayText, objectMembers, objectText } from '../../shared/platform/json-text.ts';
+import {
+  arrayElements,
+  arrayText,
+  jsonFault,
+  objectMembers,
+  objectText,
+} from '../../shared/platform/json-text.ts';
 
 /** Any JSON value, printed with and without whitespace. */
 const printed = <T>(value: fc.Arbitrary<T>) =>
@@ -19,6 +25,26 @@ const value = fc.oneof(
   fc.array(awkward),
   fc.dictionary(awkward, awkward),
 );
+
+const repeated = (text: string, count: number) => Array.from({ length: count }, () => text).join();
+
+test.each<[string, string, ReturnType<typeof jsonFault>]>([
+  ['200 levels', '['.repeat(200) + ']'.repeat(200), undefined],
+  ['201 levels', '['.repeat(201) + ']'.repeat(201), 'syntax'],
+  ['a million brackets', '['.repeat(1_000_000), 'syntax'],
+  ['59,999 objects in an array', `[${repeated('{}', 59_999)}]`, undefined],
+  ['60,000 objects in an array', `[${repeated('{}', 60_000)}]`, 'size'],
+  ['60,000 members', `{${repeated('"a":1', 60_000)}}`, 'size'],
+  ['100,001 numbers', `[${repeated('1', 100_001)}]`, undefined],
+  ['100,002 numbers', `[${repeated('1', 100_002)}]`, 'size'],
+  ['a number of 1,000 digits', `-${'1'.repeat(1_000)}`, undefined],
+  ['a number of 1,001 digits', '1'.repeat(1_001), 'size'],
+  ['a string of all that', JSON.stringify('[{,:1'.repeat(200_000)), undefined],
+  ['a string that does not end', `"${'\\"'.repeat(500_000)}`, 'syntax'],
+  ['nothing', '', 'syntax'],
+])('%s: may a server parse it?', (_what, text, fault) => {
+  expect(jsonFault(text, 200)).toBe(fault);
+});
 
 describe('the members of a JSON object', () => {
   test.each([

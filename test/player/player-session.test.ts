@@ -86,10 +86,21 @@ describe('a write', () => {
   test.each<[error: string, fields: object]>([
     ['Request body has an unknown field "learnerId"', { learnerId: 'other' }],
     ['currentSectionIndex must be between 0 and 1, not 2', { currentSectionIndex: 2 }],
+    [
+      'stepTimes must have at most 5000 members',
+      { stepTimes: Object.fromEntries(Array.from({ length: 5001 }, (_, index) => [`s${index}`, 1])) },
+    ],
   ])('gets 422 with %s, and nothing is stored', async (error, fields) => {
     const player = newPlayer();
     expectError(await player.tell(fields), 422, error);
     expect(await player.read()).toMatchObject({ revision: 0 });
+  });
+
+  test('gets 413 if it takes long to parse', async () => {
+    const answer = await newPlayer().tell({ progressData: { a: Array.from({ length: 60_000 }, () => []) } });
+    const text =
+      'Request body must have at most 60000 objects, arrays and members of objects, 100000 commas, and 1000 digits in a number';
+    expectError(answer, 413, text);
   });
 
   test('may have 1 MiB, and gets 413 above that', async () => {

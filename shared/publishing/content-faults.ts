@@ -1,0 +1,40 @@
+import { authoringWarnings } from '../lessons/authoring.ts';
+import { playabilityErrors } from '../lessons/playability.ts';
+import type { PlayabilityError } from '../lessons/playability.ts';
+import type { Database } from '../models/database.ts';
+import { findContentParts, parseContent } from '../models/lesson-content.ts';
+import type { LessonVersion } from '../models/lesson-version.ts';
+import { runTask } from '../platform/tasks.ts';
+import { groupsOf } from '../xapi/interactions.ts';
+
+/** Faults in the content of a version. */
+export interface ContentFaults {
+  /** The reasons why it cannot be played. */
+  errors: PlayabilityError[];
+  /** The author's probable mistakes. */
+  warnings: string[];
+}
+
+const faultsPerPart = 250;
+
+/** The task that returns the faults in a stored content, in parts. */
+export async function* contentFaultsTask(parts: Buffer[]): AsyncGenerator<ContentFaults> {
+  const content = await parseContent(parts);
+  for (const errors of groupsOf(playabilityErrors(content), faultsPerPart)) yield { errors, warnings: [] };
+  for (const warnings of groupsOf(authoringWarnings(content), faultsPerPart)) yield { errors: [], warnings };
+}
+
+/** Returns the faults in the content of a version; null if it has no content. */
+export async function findContentFaults(
+  db: Database,
+  { _id: versionId, organizationId }: Pick<LessonVersion, '_id' | 'organizationId'>,
+): Promise<ContentFaults | null> {
+  const content = await findContentParts(db, versionId);
+  if (content === null) return null;
+  const run = { what: `Checking the version ${versionId}`, organizationId };
+  const parts = await runTask<ContentFaults>('contentFaults', content, run);
+  return {
+    errors: parts.flatMap(({ errors }) => errors),
+    warnings: parts.flatMap(({ warnings }) => warnings),
+  };
+}
