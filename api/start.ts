@@ -116,7 +116,7 @@ export async function startApi(
   // The API reports these too, so that operators see unsent grades and events when no worker runs.
   registerScoreMetrics(metrics.registry, db);
   registerDeliveryMetrics(metrics.registry, db);
-  const audit = new AuditLog({ db, pepper: secrets.keyPepper, log });
+  const audit = new AuditLog({ db, log });
   const stopping = new AbortController();
   const readiness = createReadinessProbe(readinessChecks({ db, redis, store }), stopping.signal, log);
   const deps: AppDependencies = {

@@ -72,7 +72,6 @@ export async function startWorker(
   const onEvicted = (evicted: Evicted) => metrics.evicted(evicted);
   const sweeping = startSweeping({
     ...{ db, store, redis, evictor, onEvicted, config, log },
-    pepper: secrets.keyPepper,
   });
   const worker = createExportWorker(servers.redisUrl, {
     db,
@@ -137,7 +136,7 @@ export async function startWorker(
     ...{ name: 'erasures', pollIntervalMs: 1_000, log },
     next: erasuresInTurn({ db, store, pepper }),
   });
-  const audit = new AuditLog({ db, pepper, log });
+  const audit = new AuditLog({ db, log });
   const retention = startDueWork({
     ...{ name: 'retention', pollIntervalMs: 60_000, log },
     next: () => runRetention({ db, audit }, { signal: stopping.signal }),

@@ -2,7 +2,7 @@ import type { Context, Middleware } from 'koa';
 import { parseBearer } from '../../shared/accounts/credentials.ts';
 import { hasScope, missingScopeText } from '../../shared/accounts/key-scopes.ts';
 import type { KeyScope } from '../../shared/accounts/key-scopes.ts';
-import type { AuditActor } from '../../shared/audit/audit-entry.ts';
+import type { AuditActor } from '../../shared/models/audit-entry.ts';
 import { authenticate } from '../../shared/models/api-key.ts';
 import type { Authenticated, CredentialsFault } from '../../shared/models/api-key.ts';
 import type { Database } from '../../shared/models/database.ts';

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import type { AuditActor } from '../../shared/audit/audit-entry.ts';
+import type { AuditActor } from '../../shared/models/audit-entry.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { emailSchema, findAccount, renewPasswordHash } from '../../shared/models/user.ts';
 import type { Account } from '../../shared/models/user.ts';

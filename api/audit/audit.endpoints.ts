@@ -1,8 +1,13 @@
 import { Readable } from 'node:stream';
+import { Types } from 'mongoose';
 import { z } from 'zod';
-import type { AuditDb } from '../../shared/audit/audit-log.ts';
-import { readAudit } from '../../shared/audit/read-audit.ts';
-import type { AuditPosition, AuditSelection, PlacedEntry } from '../../shared/audit/read-audit.ts';
+import { readAudit } from '../../shared/models/audit-entry.ts';
+import type {
+  AuditEntry,
+  AuditEntryDb,
+  AuditPosition,
+  AuditSelection,
+} from '../../shared/models/audit-entry.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import { learnerSubject, pseudonymOf } from '../../shared/tokens/learner-subject.ts';
 import { credentials } from '../accounts/access.ts';
@@ -13,7 +18,7 @@ import { json, time } from '../http/responses.ts';
 
 const entryBody = z
   .strictObject({
-    id: z.string().meta({ description: 'Block and index: the place in the chain.' }),
+    id: z.string().meta({ description: 'The place in the log.' }),
     at: time,
     action: z.string().meta({ description: 'Such as `learner.erase`; docs/privacy.md lists them.' }),
     actor: z.strictObject({
@@ -44,7 +49,7 @@ const page = z
 const limitRule = 'limit must be a whole number between 1 and 1000';
 const cursorFault = 'cursor is not valid';
 const timeFault = (name: string) => `${name} must be an ISO 8601 time with an offset`;
-const position = /^(\d{1,15})-(\d{1,4})$/;
+const position = /^(\d{1,14})-([0-9a-f]{24})$/;
 
 const timeOf = (name: string) =>
   z.iso
@@ -84,8 +89,8 @@ const query = z.strictObject(
       .string(cursorFault)
       .regex(position, cursorFault)
       .transform((text): AuditPosition => {
-        const [, sequence = '', index = ''] = position.exec(text) ?? [];
-        return { sequence: Number(sequence), index: Number(index) };
+        const [, milliseconds = '', id = ''] = position.exec(text) ?? [];
+        return { at: new Date(Number(milliseconds)), _id: new Types.ObjectId(id) };
       })
       .optional()
       .meta({ description: 'The `nextCursor` of the previous page (pagination).' }),
@@ -94,7 +99,7 @@ const query = z.strictObject(
 );
 
 const exampleEntry: z.input<typeof entryBody> = {
-  id: '42-0',
+  id: '1795252471027-6743c1e7a1b2c3d4e5f60718',
   at: '2026-11-21T09:14:31.027Z',
   action: 'progress.read',
   actor: { type: 'key', id: 'lkp_3q2R8vX1nB6kT0yWc5LmZs7d' },
@@ -104,19 +109,19 @@ const exampleEntry: z.input<typeof entryBody> = {
   requestId: '8d8c4760-c219-4422-bda9-0063fdfb6ce8',
 };
 
-function idOf({ position: { sequence, index } }: PlacedEntry): string {
-  return `${sequence}-${index}`;
+function idOf({ at, _id }: AuditPosition): string {
+  return `${at.getTime()}-${_id.toHexString()}`;
 }
 
-function present(placed: PlacedEntry): z.input<typeof entryBody> {
-  const { at, action, actor, target, details, ip, requestId } = placed;
-  return { id: idOf(placed), at, action, actor, target, details, ip, requestId };
+function present(entry: AuditEntry): z.input<typeof entryBody> {
+  const { at, action, actor, target, details, ip, requestId } = entry;
+  return { id: idOf(entry), at: at.toISOString(), action, actor, target, details, ip, requestId };
 }
 
 const ndjson = 'application/x-ndjson';
 
 interface AuditReadDependencies {
-  db: AuditDb;
+  db: AuditEntryDb;
   secrets: Pick<Secrets, 'keyPepper'>;
 }
 
@@ -159,7 +164,7 @@ export const listAudit = defineEndpoint(
         ctx.body = Readable.from(linesOf(entries));
         return written;
       }
-      const found: PlacedEntry[] = [];
+      const found: AuditEntry[] = [];
       for await (const entry of entries) {
         found.push(entry);
         if (found.length > limit) break;
@@ -170,6 +175,6 @@ export const listAudit = defineEndpoint(
     },
 );
 
-async function* linesOf(entries: AsyncIterable<PlacedEntry>): AsyncGenerator<string> {
+async function* linesOf(entries: AsyncIterable<AuditEntry>): AsyncGenerator<string> {
   for await (const entry of entries) yield `${JSON.stringify(present(entry))}\n`;
 }

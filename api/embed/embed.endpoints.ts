@@ -173,7 +173,7 @@ async function sendLesson(deps: EmbedDependencies, ctx: RequestContext): Promise
   const token = await verifyToken(deps, requested, query.token);
   responseOwner.set(ctx, token.organizationId);
   addToRequestLine(ctx, playerFacts(deps.secrets, token));
-  await recordFirstUse(deps, ctx, token, query.token);
+  recordFirstUse(deps, ctx, token, query.token);
   const organization = await findOrganization(db, token.organizationId);
   const allowedOrigins = allowedOriginsOf(organization, token);
   setPageHeaders(deps, ctx, allowedOrigins);

@@ -1,5 +1,5 @@
 import type { RouterContext } from '@koa/router';
-import type { AuditAction, AuditActor, AuditDetails, AuditTarget } from '../../shared/audit/audit-entry.ts';
+import type { AuditAction, AuditActor, AuditDetails, AuditTarget } from '../../shared/models/audit-entry.ts';
 import type { AuditLog } from '../../shared/audit/audit-log.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import { learnerSubject, pseudonymOf } from '../../shared/tokens/learner-subject.ts';
@@ -45,7 +45,7 @@ export function requireAuditRoom(
   ctx: RouterContext<RequestState>,
 ): void {
   const caller = auditedCaller.find(ctx);
-  if (caller !== undefined) audit.requireRoom(caller.organizationId);
+  if (caller !== undefined) audit.requireRoom();
 }
 
 /**
@@ -81,7 +81,7 @@ export async function auditRequest(
     requestId: ctx.state.requestId,
   };
   if (waits) await audit.recordNow(organizationId, entry);
-  else await audit.record(organizationId, entry);
+  else audit.record(organizationId, entry);
 }
 
 /** Returns the texts among parsed parameters. */

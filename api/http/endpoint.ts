@@ -4,7 +4,7 @@ import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
 import type { KeyScope } from '../../shared/accounts/key-scopes.ts';
 import type { ZodOpenApiExamplesObject } from 'zod-openapi';
-import type { AuditAction } from '../../shared/audit/audit-entry.ts';
+import type { AuditAction } from '../../shared/models/audit-entry.ts';
 import { PrintedJson, printJson } from '../../shared/platform/raw-json.ts';
 import type { RawJson } from '../../shared/platform/raw-json.ts';
 import type { RequestState } from './context.ts';

@@ -2,8 +2,8 @@ import { timingSafeEqual, createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import type { Middleware } from 'koa';
-import { installationLog } from '../../shared/audit/audit-entry.ts';
-import type { AuditAction, AuditDetails } from '../../shared/audit/audit-entry.ts';
+import { installationLog } from '../../shared/models/audit-entry.ts';
+import type { AuditAction, AuditDetails } from '../../shared/models/audit-entry.ts';
 import type { AuditLog } from '../../shared/audit/audit-log.ts';
 import type { DeliveryQueue } from '../../shared/deliveries/queue.ts';
 import type { Config } from '../../shared/platform/config.ts';
@@ -85,7 +85,7 @@ export function adminQueues(
     if (isAuthenticated) await throttle.admit(operator, { ip });
     else if (header !== '') {
       await throttle.count(operator, { ip });
-      await audit.record(installationLog, entryOf(ctx, 'board.reject'));
+      audit.record(installationLog, entryOf(ctx, 'board.reject'));
     }
     if (!isAuthenticated) {
       const reason = header === '' ? 'no password' : 'wrong name or password';
@@ -102,7 +102,7 @@ export function adminQueues(
       await audit.recordNow(installationLog, entryOf(ctx, 'board.change', details));
     } else if (!visitors.has(ip)) {
       visitors.set(ip, true);
-      await audit.record(installationLog, entryOf(ctx, 'board.open'));
+      audit.record(installationLog, entryOf(ctx, 'board.open'));
     }
     ctx.set('Content-Security-Policy', contentSecurityPolicy);
     ctx.set('Cache-Control', 'no-store');

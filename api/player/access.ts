@@ -75,7 +75,7 @@ export function playerToken(
       });
       responseOwner.set(ctx, token.organizationId);
       addToRequestLine(ctx, playerFacts(deps.secrets, token));
-      await recordFirstUse(deps, ctx, token, query.token);
+      recordFirstUse(deps, ctx, token, query.token);
       return token;
     },
   };

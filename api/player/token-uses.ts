@@ -16,17 +16,13 @@ export interface TokenUseDependencies {
 const maxTokens = 50_000;
 const used = new WeakMap<object, LRUCache<string, true>>();
 
-/**
- * Records the first use of a learner's token in this process: whoever holds the token can read the learner's answers.
- *
- * @throws {Error} as `AuditLog.record` does
- */
-export async function recordFirstUse(
+/** Records the first use of a learner's token in this process: whoever holds the token can read the learner's answers. */
+export function recordFirstUse(
   { audit, secrets }: TokenUseDependencies,
   ctx: RequestContext,
   token: PlayerToken,
   text: string,
-): Promise<void> {
+): void {
   const learner = learnerOfToken(token);
   if (learner === null) return;
   const known = used.get(audit) ?? new LRUCache<string, true>({ max: maxTokens });
@@ -34,7 +30,7 @@ export async function recordFirstUse(
   const id = tokenIdOf(text);
   if (known.has(id)) return;
   const { organizationId, lessonId, kind } = token;
-  await audit.record(organizationId, {
+  audit.record(organizationId, {
     action: 'token.use',
     actor: { type: 'token', id },
     target: { type: 'learner', id: pseudonymOf(secrets.keyPepper, learner) },

@@ -1,15 +1,13 @@
-import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
-import { installationLog } from '../../shared/audit/audit-entry.ts';
-import { readAudit, verifyAudit } from '../../shared/audit/read-audit.ts';
-import type { PlacedEntry } from '../../shared/audit/read-audit.ts';
+import { installationLog, readAudit } from '../../shared/models/audit-entry.ts';
+import type { AuditEntry } from '../../shared/models/audit-entry.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { learnerSubject, pseudonymOf } from '../../shared/tokens/learner-subject.ts';
 import { contextCommand, requireOrganization } from '../installation/context.ts';
 import type { CommandContext } from '../installation/context.ts';
 import type { CommandResult } from '../terminal/json-output.ts';
 import { pageSizeParser, parseLearnerId, parseTime, parseUuid } from '../terminal/option-parsers.ts';
-import { count, table } from '../terminal/output.ts';
+import { table } from '../terminal/output.ts';
 
 const maxListed = 100_000;
 
@@ -22,11 +20,6 @@ interface ListOptions {
   learner?: string;
   platform?: string;
   limit: number;
-}
-
-interface ExpectedHead {
-  sequence: number;
-  hash: string;
 }
 
 const orgHelp = 'the organization; without it, the log of the installation: visits to the queue board';
@@ -47,15 +40,6 @@ export function addAuditCommands(audit: Command): void {
       .option('--limit <number>', `how many, at most ${maxListed}`, pageSizeParser(maxListed), 1000),
     list,
   );
-
-  contextCommand(
-    audit
-      .command('verify')
-      .description('check that no entry was changed or removed')
-      .option('--org <slug>', orgHelp)
-      .option('--head <head>', 'a head that an earlier check printed, and that must still exist', parseHead),
-    verify,
-  );
 }
 
 async function list(
@@ -69,8 +53,12 @@ async function list(
       ? undefined
       : pseudonymOf(keyPepper, learnerSubject(organizationId, learner, platform));
   const selection = { ...filters, actorId: actor, learner: pseudonym };
-  const found: PlacedEntry[] = [];
-  for await (const entry of readAudit(db, organizationId, selection)) {
+  const found: Omit<AuditEntry, '_id' | 'organizationId'>[] = [];
+  for await (const { _id, organizationId: _organization, ...entry } of readAudit(
+    db,
+    organizationId,
+    selection,
+  )) {
     found.push(entry);
     if (found.length === limit) break;
   }
@@ -78,7 +66,13 @@ async function list(
     target: pseudonym === undefined ? null : { type: 'learner', id: pseudonym },
   });
   const rows = found.map(({ at, action, actor: { type, id }, target, ip }) => {
-    return [at, action, `${type} ${id}`, target === null ? '' : `${target.type} ${target.id}`, ip ?? ''];
+    return [
+      at.toISOString(),
+      action,
+      `${type} ${id}`,
+      target === null ? '' : `${target.type} ${target.id}`,
+      ip ?? '',
+    ];
   });
   const text =
     rows.length === 0 ? 'There are no such entries.' : table(['AT', 'ACTION', 'ACTOR', 'TARGET', 'IP'], rows);
@@ -88,31 +82,4 @@ async function list(
 /** @throws {LecternError} NOT_FOUND for an unknown organization. */
 async function logOf(db: Database, org: string | undefined): Promise<string> {
   return org === undefined ? installationLog : (await requireOrganization(db, org))._id;
-}
-
-async function verify(
-  { db, secrets }: CommandContext,
-  { org, head: expected = null }: { org?: string; head?: ExpectedHead | null },
-): Promise<CommandResult> {
-  const log = await logOf(db, org);
-  const result = await verifyAudit(db, (await secrets()).keyPepper, log, expected);
-  const { blocks, entries, pruned, head, fault } = result;
-  const json = { ok: fault === null, ...result };
-  if (fault !== null) {
-    const text = `The audit log of ${org ?? 'the installation'} is damaged at block ${fault.sequence}: ${fault.reason}`;
-    return { json, text, failed: true };
-  }
-  const before = pruned === null ? '' : `, after ${count(pruned.sequence, 'pruned block')}`;
-  const text = `Intact: ${count(entries, 'entry', 'entries')} in ${count(blocks, 'block')}${before}`;
-  const remark =
-    head.sequence === 0
-      ? 'The log is empty.'
-      : `To notice later whether the newest entries are missing, keep this head:\n  --head ${head.sequence}:${head.hash}`;
-  return { json, text, remark };
-}
-
-function parseHead(text: string): ExpectedHead {
-  const [, sequence, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? [];
-  if (sequence !== undefined && hash !== undefined) return { sequence: Number(sequence), hash };
-  throw new InvalidArgumentError('It must be a number, a colon and 64 hexadecimal digits.');
 }

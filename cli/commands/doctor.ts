@@ -247,7 +247,7 @@ async function checkErasures(mongodbUri: string, config: Config): Promise<Findin
     const pepper = await findKeyPepper(config);
     if (pepper === null) return { version: null, message: 'none, because there are no secrets yet' };
     const store = await createStore(config);
-    const audit = new AuditLog({ db, pepper, log: { warn: () => undefined } });
+    const audit = new AuditLog({ db, log: { warn: () => undefined } });
     const { erasures, reapplied } = await reapplyErasures({ db, store, pepper, audit });
     const again = reapplied === 0 ? '' : `, ${count(reapplied, 'learner')} erased again after a restore`;
     return { version: null, message: `${erasures} in the ledger${again}` };

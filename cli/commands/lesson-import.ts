@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { AuditAction } from '../../shared/audit/audit-entry.ts';
+import type { AuditAction } from '../../shared/models/audit-entry.ts';
 import type { ImportedVersion } from '../../shared/packages/import.ts';
 import { publishVersion } from '../../shared/publishing/publishing.ts';
 import { withJsonOutput } from '../terminal/json-output.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { AuditAction } from '../../shared/audit/audit-entry.ts';
+import type { AuditAction } from '../../shared/models/audit-entry.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findScoresById, listScores } from '../../shared/models/lti-score.ts';

@@ -93,7 +93,7 @@ async function setRetention(
   const isChange = maxPerRun !== undefined || recordKinds.some((kind) => given[kind] !== undefined);
   let saved = stored;
   if (isChange) {
-    saved = await changeRetention({ db, audit: await auditLog() }, organizationId, settings);
+    saved = await changeRetention({ db, audit: auditLog }, organizationId, settings);
     await record(false);
   }
   const json = presentRetention(saved);

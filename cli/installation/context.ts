@@ -1,7 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { AuditLog } from '../../shared/audit/audit-log.ts';
-import type { AuditAction, AuditDetails, AuditTarget } from '../../shared/audit/audit-entry.ts';
+import type { AuditAction, AuditDetails, AuditTarget } from '../../shared/models/audit-entry.ts';
 import { loadConfig } from '../../shared/platform/config.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
@@ -33,7 +33,7 @@ export interface CommandContext {
   /** Records the operator's action in an organization's audit log. */
   audit: (organizationId: string, action: AuditAction, about: AuditedChange) => Promise<void>;
   /** Returns the audit log, for work that records its own entries. */
-  auditLog: () => Promise<AuditLog>;
+  auditLog: AuditLog;
 }
 
 export interface AuditedChange {
@@ -64,10 +64,7 @@ export async function withContext<T>(
         await buildIndexes(db);
         await joinInstallation({ db, store, secrets: await secrets() }, note);
       }
-      const auditLog = async () => {
-        const { keyPepper: pepper } = await secrets();
-        return new AuditLog({ db, pepper, log: { warn: () => undefined } });
-      };
+      const auditLog = new AuditLog({ db, log: { warn: () => undefined } });
       return await run({
         config,
         db,
@@ -79,8 +76,7 @@ export async function withContext<T>(
         async audit(organizationId, action, { target, details = {} }) {
           const actor = { type: 'operator' as const, id: operatorName() };
           const origin = { ip: null, requestId: null };
-          const log = await auditLog();
-          await log.recordNow(organizationId, { action, actor, target, details, ...origin });
+          await auditLog.recordNow(organizationId, { action, actor, target, details, ...origin });
         },
       });
     } finally {

@@ -10,7 +10,7 @@ import { fontNames, maxRadius } from '../../shared/theme/theme.ts';
 import type { FontName, Theme, ThemeFileKind } from '../../shared/theme/theme.ts';
 import { schemes } from '../../shared/theme/tokens.ts';
 import type { Scheme } from '../../shared/theme/tokens.ts';
-import type { AuditTarget } from '../../shared/audit/audit-entry.ts';
+import type { AuditTarget } from '../../shared/models/audit-entry.ts';
 import type { CommandContext } from '../installation/context.ts';
 
 /** The value of an option that removes a part of a theme. */

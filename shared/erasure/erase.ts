@@ -1,4 +1,4 @@
-import type { AuditDetails } from '../audit/audit-entry.ts';
+import type { AuditDetails } from '../models/audit-entry.ts';
 import type { Database } from '../models/database.ts';
 import {
   advanceErasure,

@@ -1,4 +1,4 @@
-import { readAudit } from '../audit/read-audit.ts';
+import { readAudit } from '../models/audit-entry.ts';
 import { answerText } from '../learners/answer-columns.ts';
 import { csv } from '../learners/learner-tables.ts';
 import type { Cell } from '../learners/learner-tables.ts';
@@ -118,7 +118,7 @@ async function* accesses(
   learner: LearnerSubject,
 ): AsyncGenerator<Record<string, unknown>> {
   const entries = readAudit(db, learner.organizationId, { learner: pseudonymOf(pepper, learner) });
-  for await (const { at, action, actor } of entries) yield { at, action, by: actor.type };
+  for await (const { at, action, actor } of entries) yield { at: at.toISOString(), action, by: actor.type };
 }
 
 async function* recipientsOf(db: Database, learner: LearnerSubject): AsyncGenerator<string> {

@@ -1,8 +1,7 @@
 import type { Connection, Model, mongo, Schema } from 'mongoose';
 import { connectMongo } from '../platform/mongo.ts';
 import { apiKeySchema } from './api-key.ts';
-import { auditAnchorSchema } from './audit-anchor.ts';
-import { auditBlockSchema } from './audit-block.ts';
+import { auditEntrySchema } from './audit-entry.ts';
 import { courseSchema } from './course.ts';
 import { embedProgressSchema } from './embed-progress.ts';
 import { erasureSchema } from './erasure.ts';
@@ -42,8 +41,7 @@ import { xapiDestinationSchema } from './xapi-destination.ts';
 const schemas = {
   organizations: organizationSchema,
   apiKeys: apiKeySchema,
-  auditAnchors: auditAnchorSchema,
-  auditBlocks: auditBlockSchema,
+  auditEntries: auditEntrySchema,
   assetNotes: orphanCandidateSchema,
   users: userSchema,
   lessons: lessonSchema,

@@ -31,18 +31,18 @@ async function read(query: Record<string, string> = {}, headers = api.headers): 
   return jsonOf(answer) as Page;
 }
 
-/** Reads until the entries are complete. Blocks are stored a second late, so it asks MongoDB for the next one. */
+/** Reads until the entries are complete. Entries are stored a second late, so it asks MongoDB for the next ones. */
 function readUntil(
   isComplete: (entries: Entry[]) => boolean,
   query: Record<string, string>,
   headers = api.headers,
 ): Promise<Entry[]> {
-  const countBlocks = () => api.db.auditBlocks.countDocuments({});
+  const countEntries = () => api.db.auditEntries.countDocuments({});
   return waitFor('the entries', async () => {
-    const before = await countBlocks();
+    const before = await countEntries();
     const { entries } = await read(query, headers);
     if (isComplete(entries)) return entries;
-    await waitFor('the next block', async () => (await countBlocks()) > before);
+    await waitFor('the next entries', async () => (await countEntries()) > before);
     return undefined;
   });
 }

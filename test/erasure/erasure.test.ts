@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { AuditLog } from '../../shared/audit/audit-log.ts';
-import { readAudit } from '../../shared/audit/read-audit.ts';
+import { readAudit } from '../../shared/models/audit-entry.ts';
 import { minRecords } from '../../shared/erasure/anonymize.ts';
 import { erasuresInTurn, requestErasure } from '../../shared/erasure/erase.ts';
 import { reapplyErasures } from '../../shared/erasure/reapply.ts';
@@ -26,7 +26,7 @@ const deps = (db: Database = api.db) => ({ db, store: api.store, pepper: testPep
 
 /** Erases again what a restore has brought back, as `lectern doctor` does. */
 function reapply() {
-  const audit = new AuditLog({ db: api.db, pepper: testPepper, log: { warn: () => undefined } });
+  const audit = new AuditLog({ db: api.db, log: { warn: () => undefined } });
   return reapplyErasures({ ...deps(), audit });
 }
 

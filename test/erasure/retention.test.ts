@@ -12,7 +12,6 @@ import { storeLearners } from '../learners/build-learners.ts';
 import { publishLesson } from '../player/player-lessons.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
 import { buildOrganization } from '../support/factories.ts';
-import { testPepper } from '../support/harness.ts';
 import { useApi } from '../support/use.ts';
 import { crashAfter } from './crash-after.ts';
 import { dumpOf, plantLearner, restore } from './learner-lab.ts';
@@ -64,7 +63,7 @@ const retentionOf = async ({ headers }: Tenant) =>
 const makeDue = () => api.db.retentions.updateMany({ dueAt: { $ne: null } }, { dueAt: new Date(0) });
 
 async function run(db: Database = api.db): Promise<void> {
-  const audit = new AuditLog({ db: api.db, pepper: testPepper, log: { warn: () => undefined } });
+  const audit = new AuditLog({ db: api.db, log: { warn: () => undefined } });
   while (await runRetention({ db, audit }));
 }
 
@@ -189,7 +188,7 @@ test('a run with many batches gives way to those of other organizations, and the
   const tenants = [await tenantWith(31), await tenantWith(31)];
   for (const tenant of tenants) await put(tenant, { days: all });
   await makeDue();
-  const audit = new AuditLog({ db: api.db, pepper: testPepper, log: { warn: () => undefined } });
+  const audit = new AuditLog({ db: api.db, log: { warn: () => undefined } });
   const runOneBatch = () => runRetention({ db: api.db, audit }, { maxBatches: 1 });
   for (let turn = 0; turn < tenants.length; turn += 1) expect(await runOneBatch()).toBe(true);
   for (const tenant of tenants) {
@@ -218,7 +217,7 @@ test('a search continues at the lesson where it stopped, in the next turn and in
   const tenant: Tenant = await buildOrganization(api);
   const organizationId = tenant.organization._id;
   const [first, second, third, fourth] = sortedIds(4) as [string, string, string, string];
-  const audit = new AuditLog({ db: api.db, pepper: testPepper, log: { warn: () => undefined } });
+  const audit = new AuditLog({ db: api.db, log: { warn: () => undefined } });
   const left = async () => {
     const records = await api.db.embedProgress.find({ organizationId }).sort({ lessonId: 1 }).lean();
     return records.map(({ lessonId }) => lessonId);

@@ -190,7 +190,7 @@ async function rememberProgress(): Promise<() => Promise<void>> {
 /** Collections that a tenant's own requests change. The tests of each check that other tenants' requests do not. */
 const ownChanges = [
   ...['lessonStatistics', 'webhooks', 'eventDeliveries', 'xapiDestinations'],
-  ...['auditBlocks', 'erasures', 'exportRecords'],
+  ...['auditEntries', 'erasures', 'exportRecords'],
 ];
 
 /**

@@ -1,7 +1,6 @@
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { installationLog } from '../../shared/audit/audit-entry.ts';
-import type { AuditEntry } from '../../shared/audit/audit-entry.ts';
-import { readAudit } from '../../shared/audit/read-audit.ts';
+import { installationLog, readAudit } from '../../shared/models/audit-entry.ts';
+import type { AuditEntry } from '../../shared/models/audit-entry.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { buildPackage, buildVersion, exportPath, statusPath } from '../support/factories.ts';

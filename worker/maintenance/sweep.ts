@@ -1,5 +1,4 @@
 import type { Redis } from 'ioredis';
-import { pruneAudit } from '../../shared/audit/read-audit.ts';
 import { removeUnusedRecords } from '../../shared/exports/unused-records.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import type { Logger } from '../../shared/platform/log.ts';
@@ -33,8 +32,6 @@ interface SweepDependencies {
   evictor: Evictor;
   onEvicted: (evicted: Evicted) => void;
   config: Pick<Config, 'export' | 'redisPrefix'>;
-  /** The key pepper. */
-  pepper: string;
   log: Logger;
 }
 
@@ -62,7 +59,7 @@ async function sweep(deps: SweepDependencies, signal: AbortSignal): Promise<void
 }
 
 async function removeUnfinished(
-  { db, store, redis, config, pepper, log }: SweepDependencies,
+  { db, store, redis, config, log }: SweepDependencies,
   signal: AbortSignal,
 ): Promise<void> {
   const isTurn = await redis.set(`${config.redisPrefix}:sweep:turn`, '1', 'PX', minIntervalMs, 'NX');
@@ -75,8 +72,6 @@ async function removeUnfinished(
   const records = await removeUnusedRecords({ db, store }, signal);
   if (records > 0)
     log.info({ records }, 'removed records of archives that are gone and were last built 180 days ago');
-  const auditBlocks = await pruneAudit(db, pepper);
-  if (auditBlocks > 0) log.info({ auditBlocks }, 'removed blocks of audit logs that are older than 400 days');
   if (files + imports + releases + assets > 0)
     log.info({ files, imports, releases, assets }, 'removed the remains of unfinished work');
 }

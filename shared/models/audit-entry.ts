@@ -1,0 +1,115 @@
+import { Schema } from 'mongoose';
+import type { Model, Types } from 'mongoose';
+import { isDuplicatesOnly, schemaOptions } from '../platform/mongo.ts';
+
+/** The object of an action: `learner` by pseudonym, anything else by id. */
+export interface AuditTarget {
+  type: string;
+  id: string;
+}
+
+/**
+ * Actor: an API key by its public key, a user by id, an operator by login and host, the holder of a learner's token
+ * by the token's id, or Lectern itself.
+ */
+export interface AuditActor {
+  type: 'key' | 'user' | 'operator' | 'token' | 'system';
+  id: string;
+}
+
+/** Stands for an organization's id in the installation's log, which has events outside all organizations. */
+export const installationLog = 'installation';
+
+/** Named like the audited endpoints and commands: `learner.erase`. */
+export type AuditAction = `${string}.${string}`;
+
+/** Values that identify no learner and are no secret. */
+export type AuditDetails = Record<string, string | number | boolean | null>;
+
+/** One action in an organization's audit log. Entries are inserted and expire; nothing changes them. */
+export interface AuditEntry {
+  /** Chosen by the process that records it, so that a repeated insert changes nothing. */
+  _id: Types.ObjectId;
+  /** An organization's id, or {@link installationLog}. */
+  organizationId: string;
+  at: Date;
+  action: AuditAction;
+  actor: AuditActor;
+  target: AuditTarget | null;
+  details: AuditDetails;
+  /** An IPv4 address or an IPv6 network; null for commands. */
+  ip: string | null;
+  /** The `X-Request-Id` of the request; null for commands. */
+  requestId: string | null;
+}
+
+export interface AuditEntryDb {
+  auditEntries: Model<AuditEntry>;
+}
+
+/** How long entries are kept. */
+export const auditRetentionDays = 400;
+
+export const auditEntrySchema = new Schema<AuditEntry>(
+  {
+    _id: { type: Schema.Types.ObjectId, required: true },
+    organizationId: { type: String, required: true },
+    at: { type: Date, required: true },
+    action: { type: String, required: true },
+    actor: { type: Schema.Types.Mixed, required: true },
+    target: { type: Schema.Types.Mixed, default: null },
+    details: { type: Schema.Types.Mixed, default: {} },
+    ip: { type: String, default: null },
+    requestId: { type: String, default: null },
+  },
+  { ...schemaOptions, minimize: false },
+);
+auditEntrySchema.index({ organizationId: 1, at: 1, _id: 1 });
+auditEntrySchema.index({ organizationId: 1, 'target.id': 1, at: 1, _id: 1 });
+auditEntrySchema.index({ at: 1 }, { expireAfterSeconds: auditRetentionDays * 24 * 3600 });
+
+/** Inserts entries; those that are already stored stay as they are. @throws {Error} if any of the others is not stored */
+export async function insertEntries(db: AuditEntryDb, entries: readonly AuditEntry[]): Promise<void> {
+  try {
+    await db.auditEntries.collection.insertMany([...entries], { ordered: false });
+  } catch (error) {
+    if (!isDuplicatesOnly(error)) throw error;
+  }
+}
+
+/** Selects entries. A learner is a pseudonym. */
+export interface AuditSelection {
+  since?: Date | undefined;
+  until?: Date | undefined;
+  action?: string | undefined;
+  actorId?: string | undefined;
+  learner?: string | undefined;
+}
+
+/** The position of an entry in its log. */
+export type AuditPosition = Pick<AuditEntry, 'at' | '_id'>;
+
+/** Yields an organization's entries, the oldest first. @param after the last entry of the previous page. */
+export function readAudit(
+  db: AuditEntryDb,
+  organizationId: string,
+  { since, until, action, actorId, learner }: AuditSelection,
+  after: AuditPosition | null = null,
+): AsyncIterable<AuditEntry> {
+  const at = { ...(since && { $gte: since }), ...(until && { $lt: until }) };
+  const next = after && {
+    at: { $gte: after.at },
+    $or: [{ at: { $gt: after.at } }, { at: after.at, _id: { $gt: after._id } }],
+  };
+  return db.auditEntries
+    .find({
+      organizationId,
+      ...(learner !== undefined && { 'target.id': learner, 'target.type': 'learner' }),
+      ...(action !== undefined && { action: action as AuditAction }),
+      ...(actorId !== undefined && { 'actor.id': actorId }),
+      $and: [{ at: { $gte: new Date(0), ...at } }, ...(next ? [next] : [])],
+    })
+    .sort({ at: 1, _id: 1 })
+    .lean<AuditEntry>()
+    .cursor();
+}
