@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { insertDeliveries } from '../../shared/models/event-delivery.ts';
+import { findOrCreateScore } from '../../shared/models/lti-score.ts';
+import { pauseDestination } from '../../shared/models/xapi-destination.ts';
 import { buildOrganization } from '../support/factories.ts';
-import { lecternReading, useCommandLine } from './command-line.ts';
+import { lecternHere, lecternReading, useCommandLine } from './command-line.ts';
 
 const { harness, json, errorOf } = useCommandLine();
 
@@ -28,6 +30,39 @@ test('an operator creates, pauses, resumes and deletes an xAPI destination, whos
   const endpoint = ['--endpoint', 'https://lrs.example/xapi?key=1', '--username', 'lectern'];
   expect(await errorOf('xapi', 'create', ...endpoint, ...org)).toContain(
     'endpoint must have no query and no fragment',
+  );
+});
+
+test('doctor and the list say why an LRS gets no statements, and doctor why platforms take no grades', async () => {
+  const { organization } = await buildOrganization(harness);
+  const org = ['--org', organization.slug];
+  const settings = ['--endpoint', 'https://website.example/', '--username', 'lectern'];
+  const { stdout: created } = await lecternReading(
+    harness.environment,
+    'a password\n',
+    ...['xapi', 'create', ...settings, '--json', ...org],
+  );
+  await pauseDestination(harness.db, (JSON.parse(created) as { id: string }).id, 200);
+  const learner = {
+    organizationId: organization._id,
+    platformId: 'moodle',
+    lessonId: 'lesson',
+    contextId: null,
+  };
+  const { _id } = await findOrCreateScore(harness.db, { ...learner, ltiUserId: 'ann', linkId: 'link' });
+  const at = new Date();
+  const failure = { at, since: at, reason: 'web_page', status: 200, body: '<html>' };
+  await harness.db.ltiScores.updateOne({ _id }, { state: 'waiting', failingSince: at, failure });
+  const { stdout } = await lecternHere(harness.environment, 'doctor', '--json');
+  const { checks } = JSON.parse(stdout) as { checks: { name: string; message: string }[] };
+  const messageOf = (check: string) => checks.find(({ name }) => name === check)?.message;
+  const why = 'the LRS returned no statement ids: another server is at the URL';
+  expect(messageOf('xAPI')).toBe(
+    `0 active, 0 paused by their owners, 1 paused because ${why}. See: lectern xapi list --org SLUG`,
+  );
+  expect(messageOf('grades')).toBe('1 waiting (web_page). See: lectern lti scores');
+  expect((await lecternHere(harness.environment, 'xapi', 'list', ...org)).stdout).toContain(
+    `paused (${why})`,
   );
 });
 
