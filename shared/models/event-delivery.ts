@@ -112,9 +112,13 @@ const dayMs = 24 * 3600_000;
 /** How long rows are kept for lists and for sending them again. */
 export const keptMs = { delivered: 7 * dayMs, failed: 30 * dayMs };
 
-/** A row before it is stored. */
-export type NewDelivery = Omit<EventDelivery, keyof Delivery | 'attempts' | 'deliveredAt' | 'expiresAt'> &
-  Pick<EventDelivery, '_id'>;
+/** A row before it is stored; without a sequence, it may overtake others. */
+export type NewDelivery = Omit<
+  EventDelivery,
+  keyof Delivery | 'sequence' | 'attempts' | 'deliveredAt' | 'expiresAt'
+> &
+  Pick<EventDelivery, '_id'> &
+  Partial<Pick<EventDelivery, 'sequence'>>;
 
 /** Adds rows to the outbox, due now. Rows that exist stay as they are. */
 export async function insertDeliveries(db: EventDeliveryDb, rows: readonly NewDelivery[]): Promise<void> {
@@ -125,9 +129,12 @@ export async function insertDeliveries(db: EventDeliveryDb, rows: readonly NewDe
     ...{ attempts: [], deliveredAt: null, expiresAt: null, ...noFailures, ...noLease },
   };
   try {
-    await db.eventDeliveries.collection.insertMany(rows.map((row) => ({ ...row, ...defaults })) as never, {
-      ordered: false,
-    });
+    await db.eventDeliveries.collection.insertMany(
+      rows.map((row) => ({ sequence: null, ...row, ...defaults })) as never,
+      {
+        ordered: false,
+      },
+    );
   } catch (error) {
     // Every other row is stored.
     if (!isDuplicatesOnly(error)) throw error;

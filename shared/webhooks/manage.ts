@@ -173,7 +173,6 @@ export function webhookDelivery(webhookId: string, event: LecternEvent): NewDeli
     targetId: webhookId,
     ...{ organizationId, type, lessonId, learnerId, eventAt: at },
     platformId: learnerId !== null && 'platformId' in data ? data.platformId : null,
-    sequence: null,
     body: JSON.stringify({ type, timestamp: at.toISOString(), data }),
   };
 }
