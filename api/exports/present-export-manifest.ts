@@ -24,7 +24,7 @@ export interface SignedManifest extends Omit<ExportManifest, 'files'> {
 /** Returns the signed URL of a file. @param localPath as in manifest.json: "./media/….png". */
 export type SignUrl = (localPath: string, mimeType: string) => Promise<string>;
 
-/** Yields a {@link SignedManifest} as JSON in pieces, because a lesson may have 100,000 files. */
+/** Yields a {@link SignedManifest} as JSON in pieces, because a lesson may have 20,000 files. */
 export async function* signedManifestJson(
   manifest: ExportManifest,
   { signUrl, expiresAt: until }: { signUrl: SignUrl; expiresAt: Date },

@@ -1,7 +1,7 @@
 import { isContainer } from '../lessons/json-values.ts';
 
 /*
- * JSON in small pieces, so that the text of a lesson or of a manifest with 100,000 files is never in memory as a whole.
+ * JSON in small pieces, so that the text of a lesson or of a manifest with 20,000 files is never in memory as a whole.
  * Values are JSON, or objects of JSON whose members may be undefined.
  */
 

@@ -81,7 +81,7 @@ export async function insertMedia(db: MediumDb, media: Omit<Medium, 'createdAt'>
   await db.media.insertMany(rows);
 }
 
-/** The needed fields of a media file; few, because a version may use 100,000 files. */
+/** The needed fields of a media file; few, because a version may use 20,000 files. */
 export interface FoundMedium extends Pick<
   Medium,
   'mimeType' | 'extension' | 'asset' | 'sourceUrl' | 'attributions'

@@ -14,7 +14,7 @@ export interface PackageLimits {
 export const defaultPackageLimits: PackageLimits = {
   fileBytes: 512 * 1024 ** 2,
   totalBytes: 8 * 1024 ** 3,
-  files: 100_000,
+  files: 25_000,
 };
 
 /** The files of a package in a folder or a ZIP archive. */

@@ -57,7 +57,7 @@ export async function openResolved(store: Store, resolved: ResolvedFile): Promis
 }
 
 /**
- * Outcomes that a build can wait for. There is no promise for each file: an archive may have 100,000 files, and the
+ * Outcomes that a build can wait for. There is no promise for each file: an archive may have 20,000 files, and the
  * build waits for few of them at once.
  */
 export class PendingOutcomes {
