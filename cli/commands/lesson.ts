@@ -23,9 +23,11 @@ import { addLessonCheckCommand } from './lesson-check.ts';
 import { addLessonExportCommand } from './lesson-export.ts';
 import { addLessonLearnersCommand } from './lesson-learners.ts';
 import { addLessonImportCommand } from './lesson-import.ts';
+import { addLessonNewCommand } from './lesson-new.ts';
 
 /** `lectern lesson …` */
 export function addLessonCommands(lesson: Command): void {
+  addLessonNewCommand(lesson);
   addLessonImportCommand(lesson);
   addListCommand(lesson);
   addLessonCheckCommand(lesson);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { rm, symlink, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
@@ -170,4 +170,33 @@ test.each<[string, (path: string, file: string) => Promise<void>, RegExp]>([
   const error = errorIn(await lecternHere(withoutServers, 'lesson', 'check', path));
   expect(error).toMatch(reason);
   expect(await errorOf('lesson', 'import', path, ...(await newOwner()))).toBe(error);
+});
+
+test('a new lesson is valid without a warning, can be imported and played, and replaces no file', async () => {
+  const parent = await temporaryFolder();
+  const folder = join(parent, 'below', 'my lesson');
+  const made = await lecternJson(withoutServers, 'lesson', 'new', folder);
+  expect(made).toEqual({ path: folder, lessonId: expect.any(String) as string });
+  expect((await readdir(folder)).sort()).toEqual(['README.md', 'lesson.json', 'manifest.json', 'media']);
+  expect(await lecternHere(withoutServers, 'lesson', 'check', folder)).toMatchObject({
+    code: 0,
+    stdout: `${folder}: Leaves, version 1\n  nothing to correct\n`,
+  });
+  const imported = await json('lesson', 'import', folder, ...(await newOwner()), '--publish');
+  const { lessonId } = made as { lessonId: string };
+  expect(imported).toMatchObject({ lessonId, published: true, media: 1, warnings: [] });
+
+  const before = await readFile(join(folder, 'manifest.json'), 'utf8');
+  for (const [taken, fault] of [
+    [folder, 'is not empty'],
+    [parent, 'is not empty'],
+    [join(folder, 'README.md'), 'is not a folder'],
+    [join(folder, 'README.md', 'x'), 'is not a folder'],
+  ] as const) {
+    const error = errorIn(await lecternHere(withoutServers, 'lesson', 'new', taken));
+    expect(error).toContain(`${taken} ${fault}`);
+  }
+  expect(await readFile(join(folder, 'manifest.json'), 'utf8')).toBe(before);
+  const empty = await temporaryFolder();
+  expect(await lecternHere(withoutServers, 'lesson', 'new', empty)).toMatchObject({ code: 0 });
 });
