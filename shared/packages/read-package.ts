@@ -1,8 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { authoringWarnings } from '../lessons/authoring.ts';
+import { lessonBlocks } from '../lessons/blocks.ts';
 import { quote, recordOf } from '../lessons/json-values.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { mediaReferences, restoreMediaReferences, restoreUnusualPaths } from '../lessons/media-references.ts';
+import { readBlanks } from '../lessons/scoring/fill-in-the-blanks.ts';
 import { shownPath } from './entry-name.ts';
 import { convertBlocks } from './convert-blocks.ts';
 import { openFolderSource } from './folder-source.ts';
@@ -34,6 +36,8 @@ export interface ReadPackageOptions {
   mediaBaseUrl?: string;
 }
 
+/** A learner may answer all gaps in one write, which then takes 0.25 s. */
+const maxAcceptedCharacters = 100_000;
 /** Exports read a manifest at once, which takes 60 ms with so many. */
 const maxManifestEntries = 20_000;
 
@@ -68,6 +72,13 @@ export async function readPackage(path: string, options: ReadPackageOptions = {}
   const referred = Math.max(media.length, mediaReferences(content).length);
   if (referred > maxManifestEntries) {
     faults.add('lesson.json', `refers to ${referred} media files; at most ${maxManifestEntries} are allowed`);
+  }
+  const accepted = acceptedCharacters(content);
+  if (accepted > maxAcceptedCharacters) {
+    faults.add(
+      'lesson.json',
+      `the accepted answers of its gaps have ${accepted} characters; at most ${maxAcceptedCharacters} are allowed`,
+    );
   }
   faults.throwIfAny();
   const { id: lessonId, slug, title } = content.lesson;
@@ -118,6 +129,14 @@ function hasTooLongLists(value: unknown, faults: FaultList): boolean {
     );
   }
   return faults.total > before;
+}
+
+/** Returns the characters of all answers with which the server compares those of learners. */
+function acceptedCharacters(content: LessonContent): number {
+  return [...lessonBlocks(content)]
+    .filter(({ block }) => block.type === 'FillInTheBlanks')
+    .flatMap(({ block }) => readBlanks(block.props).blanks.flatMap(({ answers }) => answers))
+    .reduce((sum, { length }) => sum + length, 0);
 }
 
 async function readLesson(

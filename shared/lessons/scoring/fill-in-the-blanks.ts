@@ -184,7 +184,7 @@ function isTypo(given: string, accepted: string): boolean {
   const [a, b] = [[...given], [...accepted]];
   const allowed = b.length >= 10 ? 2 : b.length >= 4 ? 1 : 0;
   if (b.length > maxTypoCharacters || Math.abs(a.length - b.length) > allowed) return false;
-  return editDistance(a, b) <= allowed;
+  return isWithin(allowed, a, b);
 }
 
 /** Returns the numbers in a text, with their signs, as one text. */
@@ -192,27 +192,34 @@ function numbersIn(text: string): string {
   return (text.match(/(?:(?:^|[ (])[-+])?\d+(?:[.,:/]\d+)*/g) ?? []).join(';');
 }
 
-/** Counts insertions, deletions, replacements, and swaps of neighbors (optimal string alignment). */
-function editDistance(a: readonly string[], b: readonly string[]): number {
+/**
+ * Counts insertions, deletions, replacements, and swaps of neighbors (optimal string alignment), and returns whether there
+ * are at most `allowed`. Looks only at positions that are no further apart.
+ */
+function isWithin(allowed: number, a: readonly string[], b: readonly string[]): boolean {
   let before: number[] = [];
   let last = b.map((_, index) => index).concat(b.length);
   for (let row = 1; row <= a.length; row += 1) {
-    const next = [row];
-    for (let column = 1; column <= b.length; column += 1) {
+    const next: number[] = [];
+    next[0] = row;
+    const end = Math.min(b.length, row + allowed);
+    let least = row;
+    for (let column = Math.max(1, row - allowed); column <= end; column += 1) {
       const cost = a[row - 1] === b[column - 1] ? 0 : 1;
       const isSwap = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-      next.push(
-        Math.min(
-          at(last, column) + 1,
-          at(next, column - 1) + 1,
-          at(last, column - 1) + cost,
-          isSwap ? at(before, column - 2) + cost : Infinity,
-        ),
+      const distance = Math.min(
+        at(last, column) + 1,
+        at(next, column - 1) + 1,
+        at(last, column - 1) + cost,
+        isSwap ? at(before, column - 2) + cost : Infinity,
       );
+      next[column] = distance;
+      least = Math.min(least, distance);
     }
+    if (least > allowed) return false;
     [before, last] = [last, next];
   }
-  return at(last, b.length);
+  return at(last, b.length) <= allowed;
 }
 
 function at(row: readonly number[], column: number): number {

@@ -21,8 +21,17 @@ export function typedText(text: string): string {
   );
 }
 
+/** Other digits, found so far: a text may have many. */
+const westernDigits = new Map<string, string>();
+
 /** Returns the ASCII digit of any other: Unicode's digits from 0 to 9 follow each other. */
 function westernDigit(digit: string): string {
+  const known = westernDigits.get(digit) ?? findWesternDigit(digit);
+  westernDigits.set(digit, known);
+  return known;
+}
+
+function findWesternDigit(digit: string): string {
   const code = digit.codePointAt(0) ?? 0;
   let before = 0;
   while (/\p{Nd}/u.test(String.fromCodePoint(code - before - 1))) before += 1;
