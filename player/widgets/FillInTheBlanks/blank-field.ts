@@ -57,7 +57,12 @@ export function blankField(
       });
   input.setAttribute('aria-label', label);
   const said = element('span', { class: 'lectern-part-mark lectern-blank-said', id: saidId });
-  const holder = element('span', { class: 'lectern-blank' }, input, said);
+  // Browsers cut the chosen text of a select, so an element over it shows the text, in several lines if need be.
+  const chosen = element('span', { class: 'lectern-blank-chosen', 'aria-hidden': 'true' });
+  const showChosen = () => chosen.replaceChildren(input.value);
+  const choice = words && element('span', { class: 'lectern-blank-choice' }, input, chosen);
+  for (const type of ['input', 'change']) input.addEventListener(type, showChosen);
+  const holder = element('span', { class: 'lectern-blank' }, choice ?? input, said);
   holder.append(...hintParts(authored.hint, context, label));
 
   function say(...content: (Node | string)[]): void {
@@ -74,6 +79,7 @@ export function blankField(
       // Another version may have another word bank.
       if (words && given && !words.includes(given)) input.append(option(given));
       input.value = given;
+      showChosen();
     },
     mark(isRight, isClosed) {
       input.disabled = true;
