@@ -3,6 +3,7 @@ import { element } from './dom.ts';
 import { richText } from './html.ts';
 import { text } from './props.ts';
 import type { WidgetContext } from './widget.ts';
+import type { PictureSize } from '../shared/lessons/picture-size.ts';
 import { message } from '../shared/i18n/message.ts';
 
 /** Makes a notice in place of a media file that cannot be shown, with the file's description if there is one. */
@@ -22,6 +23,18 @@ export function transcript(source: unknown, context: WidgetContext): HTMLElement
     element('summary', {}, message(context.language, 'widget.transcript')),
     body,
   );
+}
+
+/** Reserves the space of a picture until it loads, if its size is known. */
+export function reserveSpace(picture: HTMLImageElement, size: PictureSize | undefined): void {
+  if (!size) return;
+  if (size.isFluid) {
+    picture.style.inlineSize = '100%';
+    picture.style.aspectRatio = `auto ${size.width} / ${size.height}`;
+  } else {
+    picture.width = size.width;
+    picture.height = size.height;
+  }
 }
 
 /** Makes a line with the credits of the media in props; empty without any. */

@@ -207,7 +207,9 @@ function keepHarmlessStyles(node: Element): void {
   if (isMathml(node)) return keepFormulaStyles(node);
   if (!('style' in node)) return;
   const { style } = node as HTMLElement;
-  const kept = keptStyles.map((name) => [name, style.getPropertyValue(name)] as const);
+  // The space of a picture, which an import adds.
+  const names = node.localName === 'img' ? [...keptStyles, 'aspect-ratio'] : keptStyles;
+  const kept = names.map((name) => [name, style.getPropertyValue(name)] as const);
   node.removeAttribute('style');
   for (const [name, value] of kept) if (value) style.setProperty(name, value);
 }

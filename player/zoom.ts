@@ -5,6 +5,9 @@ import { message } from '../shared/i18n/message.ts';
 /** The least ratio of a picture's own width to its width on the page that makes zooming worthwhile. */
 const minZoom = 1.1;
 
+/** The usual width of blocks in wide windows, in CSS pixels. */
+const widestPicture = 640;
+
 /** Opens a picture at full size. */
 export interface Zoom {
   /** The button and the dialog, which belong after the picture. */
@@ -29,7 +32,8 @@ export function zoomable(picture: HTMLImageElement, language: string): Zoom {
       'aria-haspopup': 'dialog',
       // The title names the button. With an aria-label, too, screen readers would read the name twice.
       title: name,
-      hidden: true,
+      // A guess until it is measured, so that the blocks below do not move then.
+      hidden: !(Number(picture.getAttribute('width')) > Math.min(widestPicture * minZoom, innerWidth)),
     },
     icon('zoom'),
   );
@@ -45,8 +49,9 @@ export function zoomable(picture: HTMLImageElement, language: string): Zoom {
 
   function measure(): void {
     if (dialog.open) return;
-    // Both widths are 0 while the picture loads.
-    open.hidden = picture.naturalWidth <= picture.clientWidth * minZoom;
+    // Until the picture has loaded, its natural width is 0, unless the lesson says it.
+    const width = picture.naturalWidth || Number(picture.getAttribute('width'));
+    open.hidden = width <= picture.clientWidth * minZoom;
     picture.classList.toggle('lectern-is-zoomable', !open.hidden);
   }
 

@@ -44,7 +44,7 @@ const questionProps = { ...wholeQuestionProps, partialCredit: 'plain' } as const
 export const coreWidgetProps: Record<CoreWidgetType, PropKinds> = {
   Heading: { text: 'text', level: 'plain' },
   Text: { html: 'html' },
-  Image: { src: 'image', alt: 'plain', caption: 'html', zoom: 'plain' },
+  Image: { src: 'image', alt: 'plain', caption: 'html', zoom: 'plain', size: 'plain' },
   Video: { src: 'video', poster: 'image', captions: 'captions', transcript: 'html' },
   Audio: { src: 'audio', captions: 'captions', transcript: 'html' },
   Callout: { kind: 'plain', title: 'text', body: 'blocks' },

@@ -1,12 +1,16 @@
 import { lessonBlocks, withoutTags } from './blocks.ts';
 import { isContainer } from './json-values.ts';
 import type { LessonContent } from './lesson-content.ts';
+import { readPictureSize } from './picture-size.ts';
+import type { PictureSize } from './picture-size.ts';
 
 /** The page before the first step, besides the title: `lesson.cover` of a package. */
 export interface LessonCover {
   /** A media reference, or a path in an archive; '' without a picture. */
   image: string;
   imageAlt: string;
+  /** Missing if unknown. */
+  imageSize?: PictureSize;
   /** Plain text; paragraphs end with line breaks. */
   text: string;
   /** What learners will learn. */
@@ -39,12 +43,14 @@ export function isMediaReference(text: string): boolean {
 export function coverOf(content: Pick<LessonContent, 'lesson' | 'sections'>): LessonCover | null {
   const { cover } = content.lesson;
   if (!isContainer(cover) || Array.isArray(cover)) return null;
-  const { image, imageAlt, text, objectives } = cover as Record<string, unknown>;
+  const { image, imageAlt, imageSize, text, objectives } = cover as Record<string, unknown>;
+  const size = readPictureSize(imageSize);
   const string = (value: unknown) => (typeof value === 'string' ? value : '');
   return {
     // An older import may have kept another URL, but learners' browsers contact no third party.
     image: isMediaReference(string(image)) ? string(image) : '',
     imageAlt: string(imageAlt),
+    ...(size && { imageSize: size }),
     text: string(text),
     objectives: Array.isArray(objectives) ? objectives.map(string).filter((entry) => entry !== '') : [],
     minutes: minutesOf(content),

@@ -2,6 +2,7 @@ import { defaultTreeAdapter, html as html5, parseFragment } from 'parse5';
 import type { DefaultTreeAdapterTypes, Token } from 'parse5';
 import { LecternError } from '../platform/errors.ts';
 import { quote } from './json-values.ts';
+import type { PictureSize } from './picture-size.ts';
 import { replaceCandidates } from './srcset.ts';
 
 export type MediaKind = 'image' | 'video' | 'audio' | 'captions';
@@ -36,6 +37,14 @@ export class TooManyElements extends LecternError {
   }
 }
 
+/** What a caller learns of an HTML text, and adds to it. */
+export interface HtmlReports {
+  /** Called with each element that no learner sees, as `<iframe src="…">`, and the reason. */
+  onLost?: ((element: string, reason: string) => void) | undefined;
+  /** Returns the size of a picture by its URL, so that players reserve its space. */
+  sizeOf?: ((src: string) => PictureSize | undefined) | undefined;
+}
+
 /** Attributes whose values are URLs or CSS. Texts without one are not parsed. */
 const urlAttribute = /^(?:(?:xlink:)?href|src|srcset|poster|style|background|data|action|formaction)$/;
 const mayLoad = /(?:href|src|srcset|poster|style|background|data|action)\s*=/i;
@@ -67,7 +76,6 @@ export interface Edit {
  * `poster` of pictures, video and audio, and `href` of pictures in SVG. Keeps everything else byte for byte.
  *
  * @param elements counts those of all texts of the lesson
- * @param onLost called with each element that no learner sees, as `<iframe src="…">`, and the reason
  * @throws {LecternError} INVALID_CONTENT for HTML with more than 512 levels; {@link TooManyElements}; for an attribute
  *   with the URL of a file on a computer or in a network
  */
@@ -75,7 +83,7 @@ export function replaceMediaUrls(
   html: string,
   replace: ReplaceUrl,
   elements: ElementCount,
-  onLost?: (element: string, reason: string) => void,
+  { onLost, sizeOf }: HtmlReports = {},
 ): string {
   if (!html.includes('<') || !(mayLoad.test(html) || (onLost && mayLose.test(html)))) return html;
   const edits: Edit[] = [];
@@ -89,9 +97,13 @@ export function replaceMediaUrls(
       throw new LecternError('INVALID_CONTENT', fileUrlFault(`${name}="${value.slice(0, 100)}"`));
     }
     for (const { name, use } of urlAttributes(element)) {
-      const edit = editOf(html, element, name, (value) =>
-        name === 'srcset' ? replaceCandidates(value, (url) => replace(url, use)) : replace(value.trim(), use),
-      );
+      const edit = editOf(html, element, name, (value) => {
+        if (name === 'srcset') return replaceCandidates(value, (url) => replace(url, use));
+        const replaced = replace(value.trim(), use);
+        if (element.tagName === 'img')
+          edits.push(...sizeEdits(html, element, sizeOf?.(replaced ?? value.trim())));
+        return replaced;
+      });
       if (edit !== null) edits.push(edit);
     }
   }
@@ -238,6 +250,34 @@ function editOf(
   const quote = written[before.length] === "'" ? "'" : '"';
   const escaped = changed.replaceAll('&', '&amp;').replaceAll(quote, quote === '"' ? '&quot;' : '&#39;');
   return { start, end, text: `${before}${quote}${escaped}${quote}` };
+}
+
+/** Returns an edit that adds the size of a picture to its element, as far as the author has not. */
+function sizeEdits(
+  html: string,
+  { attrs, sourceCodeLocation }: Element,
+  size: PictureSize | undefined,
+): Edit[] {
+  const tag = '<img';
+  const start = (sourceCodeLocation?.startOffset ?? 0) + tag.length;
+  if (size === undefined || html.slice(start - tag.length, start).toLowerCase() !== tag) return [];
+  const text = sizeAttributes(size, new Map(attrs.map(({ name, value }) => [name, value])));
+  return text === '' ? [] : [{ start, end: start, text }];
+}
+
+function sizeAttributes({ width, height, isFluid }: PictureSize, given: ReadonlyMap<string, string>): string {
+  const [across, down] = [given.get('width'), given.get('height')];
+  if (across !== undefined && down !== undefined) return '';
+  // A picture that is chosen by the width of the page has that width.
+  const isFixed = isFluid !== true && !given.has('sizes') && !/\s\d+w\b/.test(given.get('srcset') ?? '');
+  if (isFixed && across === undefined && down === undefined) return ` width="${width}" height="${height}"`;
+  const pixels = Number(across ?? down);
+  if (isFixed && pixels > 0) {
+    return across === undefined
+      ? ` width="${Math.round((pixels * width) / height)}"`
+      : ` height="${Math.round((pixels * height) / width)}"`;
+  }
+  return given.has('style') ? '' : ` style="aspect-ratio: auto ${width} / ${height}"`;
 }
 
 function sourceName({ prefix, name }: Token.Attribute): string {

@@ -1,4 +1,5 @@
 import type { MediaKind } from '../lessons/html-media.ts';
+import { extensionOf } from './file-formats.ts';
 
 /** Formats that the browsers of docs/player.md show in a picture, a video or a recording. */
 const shownTypes: Record<Exclude<MediaKind, 'captions'>, RegExp> = {
@@ -56,7 +57,7 @@ export function browserFault(
   codecs?: FileCodecs,
 ): string | null {
   const type = mimeType.toLowerCase();
-  if (type === 'application/octet-stream') return null;
+  if (extensionOf(type) === 'bin') return null;
   const fault = shownTypes[use].test(type)
     ? codecs && codecFault(type, codecs)
     : `${type}, which browsers do not show as ${use === 'image' ? 'a picture' : use}`;

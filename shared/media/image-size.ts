@@ -1,21 +1,24 @@
 import { imageSize } from 'image-size';
-
-/** Width and height in CSS pixels. */
-export interface ImageSize {
-  width: number;
-  height: number;
-}
+import type { PictureSize } from '../lessons/picture-size.ts';
 
 /**
  * Returns the size at which browsers show a picture, from the first bytes of its file; null if they do not contain it.
  */
-export function imageSizeOf(bytes: Uint8Array): ImageSize | null {
+export function imageSizeOf(bytes: Uint8Array): PictureSize | null {
   try {
-    const { width, height, orientation = 1 } = imageSize(bytes);
+    const { width, height, orientation = 1, type } = imageSize(bytes);
     if (!(width >= 1 && height >= 1)) return null;
     // Cameras store upright pictures lying on their side.
-    return orientation > 4 ? { width: height, height: width } : { width, height };
+    const [across, down] = orientation > 4 ? [height, width] : [width, height];
+    const isFluid = type === 'svg' && !hasOwnSize(Buffer.from(bytes).toString('latin1'));
+    return { width: Math.round(across), height: Math.round(down), ...(isFluid && { isFluid }) };
   } catch {
     return null;
   }
+}
+
+/** Returns whether a drawing says how large it is. Browsers fit others to their container. */
+function hasOwnSize(drawing: string): boolean {
+  const [root = ''] = /<(?:\w+:)?svg\b[^>]*/i.exec(drawing) ?? [];
+  return /\s(?:width|height)\s*=\s*["']\s*[\d.]+(?!\s*%)[a-z]*\s*["']/.test(root);
 }

@@ -16,6 +16,7 @@ import type { ManifestEntries, PackageManifest } from './manifest.ts';
 import { cannotRead, FaultList, PackageError, shortened } from './package-error.ts';
 import { packageMedia, unusualNames } from './package-media.ts';
 import { setUses, unshownUses } from './media-uses.ts';
+import { readPictureSizes, setPictureSizes } from './picture-sizes.ts';
 import { linkMedia } from './url-media.ts';
 import { defaultPackageLimits, type PackageLimits, type PackageSource } from './package-source.ts';
 import { unknownMedia, unlistedFiles, unusedMedia } from './package-warnings.ts';
@@ -62,12 +63,14 @@ export async function readPackage(path: string, options: ReadPackageOptions = {}
     throw new Error('Unreachable: a missing part is a fault');
   }
   const names = new MediaNames(manifest, media);
-  const referenceWarnings = linkMedia(lesson.content, { media, names }, faults);
+  const sizes = await readPictureSizes(media);
+  const referenceWarnings = linkMedia(lesson.content, { media, names, sizes }, faults);
   faults.throwIfAny();
   const extensions = new Map(media.map(({ id, extension }) => [id, extension]));
   const written = restoreUnusualPaths(lesson.content, unusualNames(manifest));
   const content: LessonContent = restoreMediaReferences(written, (id) => extensions.get(id));
   setUses(content, media);
+  setPictureSizes(content, sizes);
   const conversionWarnings = convertBlocks(content);
   const referred = Math.max(media.length, mediaReferences(content).length);
   if (referred > maxManifestEntries) {

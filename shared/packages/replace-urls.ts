@@ -4,7 +4,7 @@ import { coreWidgetProps } from '../lessons/core-widget-props.ts';
 import type { PropKind, PropKinds } from '../lessons/core-widget-props.ts';
 import { isCoreWidget } from '../lessons/core-widgets.ts';
 import { ElementCount, replaceMediaUrls, TooManyElements } from '../lessons/html-media.ts';
-import type { UrlUse } from '../lessons/html-media.ts';
+import type { HtmlReports, UrlUse } from '../lessons/html-media.ts';
 import { isContainer, isRecord } from '../lessons/json-values.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { messageOf } from '../platform/errors.ts';
@@ -29,6 +29,7 @@ export interface UrlReports {
   faults: FaultList;
   /** Called with each element that learners do not see. */
   onLost?(this: void, element: string, reason: string, place: string): void;
+  sizeOf?: HtmlReports['sizeOf'];
 }
 
 /**
@@ -104,11 +105,11 @@ class LessonUrls {
   }
 
   #replaceInHtml(html: string, place: string): string {
-    const { faults, onLost } = this.#reports;
+    const { faults, onLost, sizeOf } = this.#reports;
     const lost = onLost && ((element: string, reason: string) => onLost(element, reason, place));
     try {
       const replace = (written: string, use: UrlUse) => this.#replace(written, use, place);
-      return replaceMediaUrls(html, replace, this.#elements, lost);
+      return replaceMediaUrls(html, replace, this.#elements, { onLost: lost, sizeOf });
     } catch (error) {
       rejectTooMany(error);
       // The HTML would take too long to parse, or has the URL of a file outside the package.

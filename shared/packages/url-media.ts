@@ -9,6 +9,8 @@ import { uuidV5 } from '../platform/uuid.ts';
 import type { PackageMedium } from './lesson-package.ts';
 import type { FaultList } from './package-error.ts';
 import { pathExtension } from './package-media.ts';
+import { sizeOfReference } from './picture-sizes.ts';
+import type { PictureSizes } from './picture-sizes.ts';
 import { replaceUrls } from './replace-urls.ts';
 import type { ReplaceLessonUrl } from './replace-urls.ts';
 import type { MediaNames } from './media-names.ts';
@@ -43,12 +45,14 @@ const typePatterns: Record<MediaKind, RegExp> = {
  * Links to other pages stay, and so do URLs in the props of custom widgets. The URL of a page of YouTube or Vimeo in a
  * `Video` block gets the form that players read (`externalVideo`).
  *
+ * Pictures in HTML get the attributes for which players reserve space.
+ *
  * @param media the package's media, to which the new ones are added
  * @returns warnings about references that lead nowhere or to pages, and about HTML that learners do not see
  */
 export function linkMedia(
   content: LessonContent,
-  { media, names }: { media: PackageMedium[]; names: MediaNames },
+  { media, names, sizes }: { media: PackageMedium[]; names: MediaNames; sizes: PictureSizes },
   faults: FaultList,
 ): string[] {
   const urlMedia = new UrlMedia(content.lesson.id, media);
@@ -76,7 +80,7 @@ export function linkMedia(
     const instead = videoPage(source) === null ? '' : '; use a Video block with this URL instead';
     warnings.push(`lesson.json: ${place}: ${element} ${reason}${instead}`);
   };
-  replaceUrls(content, replace, { faults, onLost });
+  replaceUrls(content, replace, { faults, onLost, sizeOf: (src) => sizeOfReference(src, sizes) });
   return [...new Set(warnings)];
 }
 

@@ -27,13 +27,13 @@ async function exportedContent(contentOf: (id: string) => object): Promise<{ id:
   return { id, content: exported.lesson.sections[0]?.steps[0]?.content };
 }
 
-test('references of any position and spelling become paths, and the surrounding content stays unchanged', async () => {
-  const contentWith = (reference: string, spelled = reference) => ({
+test('references of any position and spelling become paths, and the surrounding content stays unchanged but for sizes', async () => {
+  const contentWith = (reference: string, spelled = reference, size = '') => ({
     content: [
       block({ src: reference }, 'prop'),
       block({ columns: [[], [block({ body: [block({ src: spelled }, 'b')] }, 'a')]] }, 'slot'),
       block({ pictures: ['', reference], a: { b: [{ c: spelled }] } }, 'nested'),
-      block({ html: `<p>Look: <img class="a" src="${spelled}" alt="&quot;"></p>` }, 'attribute'),
+      block({ html: `<p>Look: <img${size} class="a" src="${spelled}" alt="&quot;"></p>` }, 'attribute'),
       block({ html: `<img srcset="${reference} 1x, ${spelled} 2x,${reference} 3x">` }, 'srcset'),
       block({ html: `<div style="background: url('${reference}')"></div>` }, 'style'),
       block({ text: `Compare ${reference} with (${spelled}), "${reference}".` }, 'sentence'),
@@ -43,7 +43,8 @@ test('references of any position and spelling become paths, and the surrounding 
   const { id, content } = await exportedContent((mediaId) =>
     contentWith(`media:${mediaId}`, `media:${mediaId.toUpperCase()}`),
   );
-  expect(content).toEqual(contentWith(`./media/${id}.png`));
+  const path = `./media/${id}.png`;
+  expect(content).toEqual(contentWith(path, path, ' width="1" height="1"'));
 });
 
 test('references in zones and in root props become paths', async () => {

@@ -1,12 +1,13 @@
 import { defineWidget } from '../../define.ts';
 import type { RenderOptions } from '../../define.ts';
 import { element } from '../../dom.ts';
-import { creditsIn, missingMedium } from '../../figure.ts';
+import { creditsIn, missingMedium, reserveSpace } from '../../figure.ts';
 import { safeHtml } from '../../html.ts';
 import { mediaUrl } from '../../media-url.ts';
 import { text } from '../../props.ts';
 import type { MountedWidget } from '../../widget.ts';
 import { zoomable } from '../../zoom.ts';
+import { readPictureSize } from '../../../shared/lessons/picture-size.ts';
 import { message } from '../../../shared/i18n/message.ts';
 
 /**
@@ -35,6 +36,7 @@ function renderImage(
       decoding: 'async',
       src,
     });
+    reserveSpace(picture, readPictureSize(props.size));
     const { parts = [], stop: stopZoom } = props.zoom === false ? {} : zoomable(picture, context.language);
     stop = stopZoom;
     figure.append(picture, ...parts);
