@@ -11,7 +11,7 @@ import type { QueuedWrite } from './queued-write.ts';
 /** The frame's messages about progress. */
 export type ProgressMessage = Exclude<
   FrameMessage,
-  { type: 'resize' | 'heading' | 'error' | 'loadChunk' | 'leave' | 'unmounted' }
+  { type: 'resize' | 'heading' | 'error' | 'loadChunk' | 'leave' | 'unmounted' | 'video' }
 >;
 
 /** Saves the learner's actions, and reports them to the host. */

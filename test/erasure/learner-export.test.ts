@@ -155,7 +155,7 @@ describe('the fields of an export', () => {
       ...['failure.body', 'sent.response.body'],
     ],
     deliveries: [
-      ...['_id', 'organizationId', 'leaseId', 'leaseUntil', 'targetId', 'fieldOfAnotherRelease'],
+      ...['_id', 'organizationId', 'leaseId', 'leaseUntil', 'targetId', 'sequence', 'fieldOfAnotherRelease'],
       ...['failure.body', 'attempts[].milliseconds', 'attempts[].error', 'attempts[].response'],
     ],
     pendingEvents: ['_id', 'organizationId', 'owner._id', 'owner.organizationId'],

@@ -33,6 +33,7 @@ const usedWithCare: Record<string, string> = {
   move: 'a method of Ordering',
   adopt: 'a method of the save queue',
   drop: 'a method of our drag code',
+  escape: 'CSS.escape, which all of them have',
   bytes: 'a property of our messages',
   restore: 'a method of questions',
   viewport: 'a message',

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { createLogger } from '../../../shared/platform/log.ts';
 import type { Store } from '../../../shared/storage/store.ts';
 import { startSweeping } from '../../../worker/maintenance/sweep.ts';
-import { testPepper } from '../../support/harness.ts';
 import { evictorOf, useEviction } from './evictable.ts';
 
 const lab = useEviction();
@@ -21,7 +20,6 @@ function sweepWith(sweepTemporaries: Store['sweepTemporaries']) {
     evictor,
     onEvicted,
     config,
-    pepper: testPepper,
     log,
   });
 }
