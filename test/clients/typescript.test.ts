@@ -93,7 +93,7 @@ test('every list is an iterator, and awaits its first page', async () => {
   const lectern = connect();
   const webhook = await lectern.webhooks.create({
     url: 'https://receiver.invalid/',
-    events: ['lesson.published'],
+    events: ['export.failed'],
   });
   const idsOf = async (items: AsyncIterable<{ id: string }>) => {
     const ids = [];

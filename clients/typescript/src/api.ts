@@ -1,7 +1,7 @@
 /* Generated from the OpenAPI document by `npm run types -w clients/typescript`. */
 
 export type AuditEntry = {
-  /** Block and index: the place in the chain. */
+  /** The place in the log. */
   id: string;
   at: string;
   /** Such as `learner.erase`; docs/privacy.md lists them. */
