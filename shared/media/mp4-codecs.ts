@@ -5,6 +5,9 @@ const containers = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl']);
 const readBoxes = new Set(['hdlr', 'stsd']);
 const maxBoxBytes = 64 * 1024;
 
+/** Later ones are left out: files have a few, and a hostile one has millions. */
+const maxCodecs = 16;
+
 const headerBytes = 8;
 
 /**
@@ -12,7 +15,7 @@ const headerBytes = 8;
  * may come after the samples, so the whole file must pass; hardly any of it is kept. A file of another format has none.
  */
 export class Mp4Codecs {
-  /** Four-character codes of sample entries, such as `avc1`. */
+  /** Four-character codes of sample entries, such as `avc1`; at most 16. */
   readonly found = new Set<string>();
   /** The box that is read; null while its header is. */
   #box: { name: string; rest: number } | null = null;
@@ -69,7 +72,14 @@ export class Mp4Codecs {
     this.#skip = rest;
     // A track of QuickTime has another handler, too, which says where its data is.
     if (name === 'hdlr') this.#isPlayedTrack ||= /^(?:vide|soun)$/.test(bytes.toString('latin1', 8, 12));
-    else if (this.#isPlayedTrack) for (const codec of codecsIn(bytes)) this.found.add(codec);
+    else if (this.#isPlayedTrack) this.#addCodecs(bytes);
+  }
+
+  #addCodecs(description: Buffer): void {
+    for (const codec of codecsIn(description)) {
+      if (this.found.size >= maxCodecs) return;
+      this.found.add(codec);
+    }
   }
 }
 

@@ -134,6 +134,7 @@ function track(handler: string, codec: string, more: Buffer | string = ''): Buff
   return box('trak', box('tkhd', Buffer.alloc(84)), box('mdia', ...media));
 }
 
+const manyCodecs = Array.from({ length: 99 }, (_, index) => `x${String(index).padStart(3, '0')}`);
 const samples = box('mdat', Buffer.alloc(70_000, 'x'));
 const film = (brand: string, ...tracks: Buffer[]) =>
   Buffer.concat([box('ftyp', brand, Buffer.alloc(4), brand), samples, box('moov', ...tracks)]);
@@ -228,6 +229,17 @@ const files: [
     'Video',
     film('qt  ', track('vide', 'hvc1'), aac),
     'is a file with HEVC (H.265), which',
+  ],
+  [
+    'many-codecs.mp4',
+    'video/mp4',
+    'Video',
+    film('isom', ...manyCodecs.map((code) => track('vide', code))),
+    // A hostile file has millions.
+    `is a file with ${manyCodecs
+      .slice(0, 16)
+      .map((code) => `the codec "${code}"`)
+      .join(' and ')}, which`,
   ],
   [
     'prores.mov',
