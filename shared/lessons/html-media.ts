@@ -129,7 +129,7 @@ export function edited(html: string, edits: Edit[]): string {
  */
 export function isFileUrl(value: string): boolean {
   const plain = value.replace(/[\t\n\r]/g, '');
-  return /^\s*(?:file:|[\\/]*\\[\\/])/i.test(plain) || /url\(\s*["']?\s*(?:file:|\\)/i.test(plain);
+  return /^\s*(?:file:|[\\/]*\\[\\/])/i.test(plain) || /url\(\s*(?:["']\s*)?(?:file:|\\)/i.test(plain);
 }
 
 /** Says why a file URL is refused. */

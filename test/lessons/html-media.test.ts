@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ElementCount, replaceMediaUrls } from '../../shared/lessons/html-media.ts';
+import { ElementCount, isFileUrl, replaceMediaUrls } from '../../shared/lessons/html-media.ts';
 
 const replace = (html: string, elements = new ElementCount()) =>
   replaceMediaUrls(
@@ -91,4 +91,15 @@ test('the elements of all texts of a lesson are counted together', () => {
 test('the longest srcset is scanned once', () => {
   const commas = ','.repeat(200_000);
   expect(replace(`<img srcset="${commas}https://x/ (${commas}">`)).toContain('media:image');
+});
+
+test.each([
+  ['url(file:a.png)', true],
+  ['url( " file:a.png")', true],
+  ["URL('\\\\host/a.png')", true],
+  ['url( file.png )', false],
+  [`url(${' '.repeat(300_000)}a.png)`, false],
+  [`url( "${' '.repeat(300_000)}a.png")`, false],
+])('CSS with a URL is scanned once for files of a computer: %#', (css, isFile) => {
+  expect(isFileUrl(css)).toBe(isFile);
 });
