@@ -98,10 +98,14 @@ export function addKeyCommands(key: Command): void {
   contextCommand(
     key
       .command('set-addresses')
-      .description('set the IP addresses from which a key is valid; without an address, all are')
+      .description('set the IP addresses from which a key is valid')
       .argument('<public-key>', 'the key, lkp_…', parsePublicKey)
-      .argument('[range...]', 'such as 203.0.113.0/24 or 2001:db8::/32', collectAddresses),
-    async ({ db, audit }, publicKey: string, ranges?: string[]) => {
+      .argument('[range...]', 'such as 203.0.113.0/24 or 2001:db8::/32', collectAddresses)
+      .option('--all', 'all addresses', false),
+    async ({ db, audit }, publicKey: string, ranges: string[], { all }: { all: boolean }) => {
+      // An empty shell variable must not open a key to the world.
+      if ((ranges.length === 0) !== all)
+        throw new LecternError('BAD_REQUEST', 'Name the addresses, or use --all.');
       const changed = await setAllowedAddresses(db, publicKey, rangesOf(ranges));
       if (changed === null) throw unknownKey(publicKey);
       const addresses = addressesText(changed);

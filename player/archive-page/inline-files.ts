@@ -47,11 +47,11 @@ export function inlineMedia({ captions, media }: InlineFiles): (src: string) => 
  */
 export function confinePage(connect?: string): void {
   const found = document.querySelector('meta[http-equiv="Content-Security-Policy" i]');
-  const policy = (found?.getAttribute('content') ?? '').replaceAll("'self' file:", folderSource());
+  const policy = (found?.getAttribute('content') ?? '').replaceAll("'self' file:", () => folderSource());
   const content =
     connect === undefined
       ? policy
-      : policy.replace(/connect-src [^;]*/, `connect-src ${connect} data: blob:`);
+      : policy.replace(/connect-src [^;]*/, () => `connect-src ${connect} data: blob:`);
   document.head.append(element('meta', { 'http-equiv': 'Content-Security-Policy', content }));
 }
 

@@ -21,6 +21,8 @@ function parseRange(text: string): Range | null {
   try {
     if (text.includes('/')) {
       const [address, bits] = ipaddr.parseCIDR(text);
+      // No address is in a range of IPv4-mapped addresses, because they are compared as IPv4.
+      if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress()) return null;
       const isWhole =
         address instanceof ipaddr.IPv6 || ipaddr.IPv4.isValidFourPartDecimal(text.split('/')[0] ?? '');
       return isWhole ? [address, bits] : null;

@@ -29,8 +29,9 @@ export class AuditLog {
   readonly #db: AuditEntryDb;
   readonly #log: Pick<Logger, 'warn'>;
   readonly #waiting: AuditEntry[] = [];
-  /** The last of the writes, which run one after the other. */
-  #writing: Promise<void> = Promise.resolve();
+  #running: Promise<void> | null = null;
+  /** The write after the running one, which all entries that came meanwhile share. */
+  #next: Promise<void> | null = null;
   #timer: NodeJS.Timeout | undefined;
 
   constructor({ db, log }: { db: AuditEntryDb; log: Pick<Logger, 'warn'> }) {
@@ -92,15 +93,24 @@ export class AuditLog {
 
   /** Stores all entries that wait by now. */
   #write(): Promise<void> {
-    const store = async () => {
-      while (this.#waiting.length > 0) {
-        const batch = this.#waiting.slice(0, batchSize);
-        await insertEntries(this.#db, batch);
-        this.#waiting.splice(0, batch.length);
-      }
+    if (this.#running === null) {
+      this.#running = this.#storeAll().finally(() => (this.#running = null));
+      return this.#running;
+    }
+    const store = () => {
+      this.#next = null;
+      return this.#write();
     };
-    this.#writing = this.#writing.then(store, store);
-    return this.#writing;
+    this.#next ??= this.#running.then(store, store);
+    return this.#next;
+  }
+
+  async #storeAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.slice(0, batchSize);
+      await insertEntries(this.#db, batch);
+      this.#waiting.splice(0, batch.length);
+    }
   }
 }
 

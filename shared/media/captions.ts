@@ -91,7 +91,7 @@ function encodingsOf([first, second]: Uint8Array): [string, string][] {
 }
 
 const time = String.raw`(?:(\d{1,3}):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,3}))?`;
-const timing = new RegExp(String.raw`^[ \t]*${time}[ \t]*-->[ \t]*${time}(?:[ \t]+(.*))?$`);
+const timing = new RegExp(String.raw`^[ \t]*${time}[ \t]*-->[ \t]*${time}(?:[ \t]+([^\n]*))?$`);
 const timingLine = new RegExp(timing.source, 'm');
 
 interface Timing {

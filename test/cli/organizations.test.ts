@@ -203,7 +203,8 @@ describe('lectern key', () => {
     );
     expect(await ownerOf(credentials)).toBe(organization.slug);
     expect(await run('key', 'set-addresses', publicKey, '127.0.0.0/33')).toMatchObject({ code: 2 });
-    expect(await json('key', 'set-addresses', publicKey)).toMatchObject({ allowedAddresses: null });
+    expect(await run('key', 'set-addresses', publicKey)).toMatchObject({ code: 1 });
+    expect(await json('key', 'set-addresses', publicKey, '--all')).toMatchObject({ allowedAddresses: null });
   });
 
   test('rotate issues a successor with the same label, and the old key works during the overlap', async () => {

@@ -104,3 +104,9 @@ describe('a file is refused that is', () => {
     expect(() => readCaptions(Buffer.from(file))).toThrow(message);
   });
 });
+
+test('a line of any length is read in linear time', () => {
+  // With quadratic time, these two megabytes take hours.
+  const line = `0:01 --> 0:02${' '.repeat(2_000_000)}\u2028x`;
+  expect(readCaptions(Buffer.from(`WEBVTT\n\n${line}\nText\n`)).bytes.length).toBeGreaterThan(0);
+});
