@@ -4,7 +4,7 @@ import { lessonBlocks } from '../lessons/blocks.ts';
 import { quote, recordOf } from '../lessons/json-values.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { mediaReferences, restoreMediaReferences, restoreUnusualPaths } from '../lessons/media-references.ts';
-import { readBlanks } from '../lessons/scoring/fill-in-the-blanks.ts';
+import { acceptedCharacters } from '../lessons/scoring/fill-in-the-blanks.ts';
 import { shownPath } from './entry-name.ts';
 import { convertBlocks } from './convert-blocks.ts';
 import { openFolderSource } from './folder-source.ts';
@@ -76,7 +76,9 @@ export async function readPackage(path: string, options: ReadPackageOptions = {}
   if (referred > maxManifestEntries) {
     faults.add('lesson.json', `refers to ${referred} media files; at most ${maxManifestEntries} are allowed`);
   }
-  const accepted = acceptedCharacters(content);
+  const accepted = [...lessonBlocks(content)]
+    .filter(({ block }) => block.type === 'FillInTheBlanks')
+    .reduce((sum, { block }) => sum + acceptedCharacters(block.props), 0);
   if (accepted > maxAcceptedCharacters) {
     faults.add(
       'lesson.json',
@@ -132,14 +134,6 @@ function hasTooLongLists(value: unknown, faults: FaultList): boolean {
     );
   }
   return faults.total > before;
-}
-
-/** Returns the characters of all answers with which the server compares those of learners. */
-function acceptedCharacters(content: LessonContent): number {
-  return [...lessonBlocks(content)]
-    .filter(({ block }) => block.type === 'FillInTheBlanks')
-    .flatMap(({ block }) => readBlanks(block.props).blanks.flatMap(({ answers }) => answers))
-    .reduce((sum, { length }) => sum + length, 0);
 }
 
 async function readLesson(

@@ -174,8 +174,9 @@ describe.each(types)('%s', (type) => {
 });
 
 test('accepted answers count only if a learner can write them', () => {
-  const long = 'a'.repeat(200);
-  expect(acceptedIn(['tide', ' ', '', null, true, 12, long, `${long}a`])).toEqual(['tide', '12', long]);
+  const [long, signs] = ['a'.repeat(200), 'ﷺ'.repeat(11)];
+  const answers = ['tide', ' ', '', null, true, 12, long, `${long}a`, signs, `${signs}ﷺ`];
+  expect(acceptedIn(answers)).toEqual(['tide', '12', long, signs]);
 });
 
 test('the first of several blanks with the same id counts', () => {

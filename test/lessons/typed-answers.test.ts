@@ -16,6 +16,8 @@ test.each<[rule: string, accepted: string, given: string, options: object, accep
   ['nothing is wrong, even for a mark alone', '\u0640', '', { ignoreAccents: true }, false],
   ['200 characters are read', 'a'.repeat(200), 'a'.repeat(200), {}, true],
   ['201 characters are too many, spaces included', 'a', `a${' '.repeat(200)}`, {}, false],
+  ['a sign of 18 letters is read 11 times', 'ﷺ'.repeat(11), 'ﷺ'.repeat(11), {}, true],
+  ['12 signs of 18 letters are too many', 'ﷺ'.repeat(12), 'ﷺ'.repeat(12), {}, false],
   ['a missing character is a typo', 'abcd', 'abc', { allowTypos: true }, true],
   ['two wrong neighbors are no swap', 'abcd', 'aefd', { allowTypos: true }, false],
   ['the first half of a swap is none', 'abcd', 'aced', { allowTypos: true }, false],

@@ -20,10 +20,10 @@ const manyParts = () =>
   Array.from({ length: 60_000 }, (_, index) => ({ type: 'Text', props: { id: `t${index}`, html: 'x' } }));
 
 /** Scoring compares each answer with all of them. */
-const manyAnswers = () =>
-  Array.from({ length: 26 }, (_, index) => {
+const manyAnswers = (answer: string, count: number) => () =>
+  Array.from({ length: count }, (_, index) => {
     const ids = Array.from({ length: 100 }, (_gap, gap) => `g${gap}`);
-    const blanks = ids.map((id) => ({ id, answers: Array.from({ length: 20 }, () => 'ä'.repeat(2)) }));
+    const blanks = ids.map((id) => ({ id, answers: Array.from({ length: 20 }, () => answer) }));
     const text = ids.map((id) => `[[${id}]]`).join(' ');
     return { type: 'FillInTheBlanks', props: { id: `f${index}`, text, blanks } };
   });
@@ -35,7 +35,13 @@ test.each<[attack: string, blocks: () => unknown[], fault: string]>([
   ['unclosed tags in many texts', unclosed, 'The HTML of the lesson has more than 250000 elements'],
   ['millions of objects', () => objects(4_000_000), 'reading the package takes too much memory'],
   ['more blocks than a lesson has', manyParts, 'at most 20000 are allowed'],
-  ['more accepted answers than a write can compare', manyAnswers, 'at most 100000 are allowed'],
+  ['more accepted answers than a write can compare', manyAnswers('ää', 26), 'at most 100000 are allowed'],
+  ['accepted answers of signs that are words', manyAnswers('ﷺ', 3), 'at most 100000 are allowed'],
+  [
+    'accepted answers of invisible characters',
+    manyAnswers('a\u200b\u200b\u200b', 13),
+    'have 104000 characters',
+  ],
 ])('%s are refused, and the event loop goes on', async (_attack, blocks, fault) => {
   const { organization } = await buildOrganization(harness);
   const { path } = await buildPackage({ blocks });

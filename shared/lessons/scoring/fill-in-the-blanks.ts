@@ -26,7 +26,7 @@ export const fillInTheBlanksScoring: WidgetScoring = { questionOf, score: scoreB
 /** A gap: the id of its blank in double square brackets. The text is HTML, so ids hold no markup. */
 const gap = /\[\[([\w-]{1,64})\]\]/g;
 
-/** Longer texts count as wrong. */
+/** Longer texts count as wrong, before or after NFKC, which makes up to 18 characters of one. */
 export const maxBlankCharacters = 200;
 
 /** Limits of the server's work for one answer. */
@@ -80,7 +80,18 @@ export function acceptedIn(answers: unknown): string[] {
   const texts = listOf(answers).map((answer) =>
     typeof answer === 'number' ? String(answer) : textOf(answer),
   );
-  return texts.filter((text) => text.trim() !== '' && text.length <= maxBlankCharacters).slice(0, maxAnswers);
+  return texts.filter((text) => text.trim() !== '' && !isTooLong(text)).slice(0, maxAnswers);
+}
+
+function isTooLong(text: string): boolean {
+  return text.length > maxBlankCharacters || text.normalize('NFKC').length > maxBlankCharacters;
+}
+
+/** Returns the characters that the server reads and compares for the accepted answers of a question. */
+export function acceptedCharacters(props: unknown): number {
+  return readBlanks(props)
+    .blanks.flatMap(({ answers }) => answers)
+    .reduce((sum, answer) => sum + Math.max(answer.length, typedText(answer).length), 0);
 }
 
 /**
@@ -111,7 +122,7 @@ export function isAccepted(
   { answers }: Pick<Blank, 'answers'>,
   text: string,
 ): boolean {
-  if (text.length > maxBlankCharacters) return false;
+  if (isTooLong(text)) return false;
   const forms = formsOf(text, options).flatMap((form) => [form, form.replace(finalStop, '')]);
   const given = forms.filter((form) => form !== '');
   return answers
@@ -180,11 +191,10 @@ function replaceLetters(text: string, letters: ReadonlyMap<string, string>): str
  * no typo.
  */
 function isTypo(given: string, accepted: string): boolean {
-  if (numbersIn(given) !== numbersIn(accepted)) return false;
   const [a, b] = [[...given], [...accepted]];
   const allowed = b.length >= 10 ? 2 : b.length >= 4 ? 1 : 0;
   if (b.length > maxTypoCharacters || Math.abs(a.length - b.length) > allowed) return false;
-  return isWithin(allowed, a, b);
+  return numbersIn(given) === numbersIn(accepted) && isWithin(allowed, a, b);
 }
 
 /** Returns the numbers in a text, with their signs, as one text. */
