@@ -96,7 +96,7 @@ export function readAudit(
   { since, until, action, actorId, learner }: AuditSelection,
   after: AuditPosition | null = null,
 ): AsyncIterable<AuditEntry> {
-  const at = { ...(since && { $gte: since }), ...(until && { $lt: until }) };
+  const at = { $gte: since ?? new Date(0), ...(until && { $lt: until }) };
   const next = after && {
     at: { $gte: after.at },
     $or: [{ at: { $gt: after.at } }, { at: after.at, _id: { $gt: after._id } }],
@@ -107,7 +107,7 @@ export function readAudit(
       ...(learner !== undefined && { 'target.id': learner, 'target.type': 'learner' }),
       ...(action !== undefined && { action: action as AuditAction }),
       ...(actorId !== undefined && { 'actor.id': actorId }),
-      $and: [{ at: { $gte: new Date(0), ...at } }, ...(next ? [next] : [])],
+      $and: [{ at }, ...(next ? [next] : [])],
     })
     .sort({ at: 1, _id: 1 })
     .lean<AuditEntry>()

@@ -3,7 +3,11 @@ import { lessonBlocks, typeOf, withoutTags } from '../lessons/blocks.ts';
 import type { LessonContent, Step } from '../lessons/lesson-content.ts';
 
 /** The props whose texts tell blocks of one type apart. */
-const namingProps = ['prompt', 'text', 'html', 'title', 'label', 'src', 'latex', 'code'];
+const namingProps = [
+  ...['prompt', 'text', 'html', 'title', 'label', 'src', 'latex', 'code'],
+  // Many questions share a prompt such as "Choose the right answer."
+  ...['choices', 'pairs', 'items', 'categories', 'statements', 'correct', 'distractors'],
+];
 
 /** A section, a step, or the props of a block, in a package. */
 interface Part {
@@ -30,7 +34,11 @@ export function withGeneratedIds(content: LessonContent): LessonContent {
   const blockIds = new Ids(blocks.map(({ props }) => props));
   for (const block of blocks) {
     if (hasId(block.props)) continue;
-    const texts = namingProps.map((name) => block.props[name]).filter((value) => typeof value === 'string');
+    const texts = namingProps.flatMap((name) => {
+      const value = block.props[name];
+      if (value === undefined) return [];
+      return typeof value === 'string' ? value : JSON.stringify(value);
+    });
     block.props = { ...block.props, id: blockIds.next(typeOf(block) ?? 'block', texts.join('\n')) };
   }
   return result;
@@ -59,11 +67,11 @@ class Ids {
   }
 
   next(kind: string, text: string): string {
-    // Corrections of markup, case and punctuation keep the id.
+    // Corrections of markup, case and punctuation keep the id; 2 + 3, 2 × 3, 2 * 3, 2.3 and -3 are different.
     const letters = withoutTags(text)
       .normalize('NFKC')
       .toLowerCase()
-      .replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, '');
+      .replaceAll(/(?![-.,/*:^]\s*\p{N})[^\p{L}\p{M}\p{N}\p{S}%]/gu, '');
     const base = `${kind}-${createHash('sha256').update(letters).digest('hex').slice(0, 10)}`;
     for (let count = (this.#counts.get(base) ?? 0) + 1; ; count += 1) {
       const id = count === 1 ? base : `${base}-${count}`;

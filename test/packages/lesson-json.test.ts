@@ -279,6 +279,27 @@ describe('lesson.json is accepted', () => {
       expect([after.Sun?.[1], after.Moon?.[4]]).toEqual([first, `${first}-2`]);
     });
 
+    test.each([
+      [
+        'signs',
+        ['2 + 3 = ?', '2 × 3 = ?', '2 * 3 = ?', '2 - 3 = ?', '2.3 = ?', '23 = ?', '-23', '23 %', '😀', '😢'],
+      ],
+      ['spaces around signs', ['x < y', 'x > y', '1/2', '12', '1 / 2 3']],
+    ])('that differ by %s', (_what, prompts) => {
+      const { S: [, ...ids] = [] } = idsOf({ S: prompts.map((prompt) => question(prompt)) });
+      const { S: [, ...reversed] = [] } = idsOf({
+        S: prompts.toReversed().map((prompt) => question(prompt)),
+      });
+      expect(new Set(ids).size).toBe(prompts.length);
+      expect(ids).toEqual(reversed.toReversed());
+    });
+
+    test('that differ by choices, where a prompt is the same', () => {
+      const [one, two] = ['x', 'y'].map((html) => question('Choose.', { choices: [{ id: 'a', html }] }));
+      const { S: [, ...ids] = [] } = idsOf({ S: [one ?? {}, two ?? {}] });
+      expect(idsOf({ S: [two ?? {}, one ?? {}] }).S?.slice(1)).toEqual(ids.toReversed());
+    });
+
     test('unique ones, also beside given ids, in slots, and for any text', () => {
       const [, id] = before.Sun ?? [];
       const blocks = [
