@@ -6,19 +6,19 @@ const networkGroups = 4;
 
 /** Returns the key under which rate limits count a client: its IPv4 address, or the /64 network of its IPv6 address. */
 export function clientIp(ctx: Pick<Context, 'ip' | 'req'>): string {
-  const address = clientAddress(ctx);
-  return address === null ? 'unknown' : networkOf(address);
+  const address = clientAddress(ctx) ?? ctx.req.socket.remoteAddress ?? '';
+  return ipaddr.isValid(address) ? networkOf(address) : 'unknown';
 }
 
 /**
  * Returns the IP address of a client; null if there is none. With TRUST_PROXY, it is the address that the outermost
- * trusted proxy saw. Addresses before that one are ignored.
+ * trusted proxy saw, or null if that wrote no address. Addresses before that one are ignored.
  */
-export function clientAddress({ ip, req }: Pick<Context, 'ip' | 'req'>): string | null {
+export function clientAddress({ ip }: Pick<Context, 'ip'>): string | null {
   // Some proxies add a port to the address that they forward.
   const forwarded = /^([\d.]+):\d+$|^\[([^\]]+)\](?::\d+)?$/.exec(ip);
   const address = forwarded?.[1] ?? forwarded?.[2] ?? ip;
-  return [address, req.socket.remoteAddress ?? ''].find((one) => ipaddr.isValid(one)) ?? null;
+  return ipaddr.isValid(address) ? address : null;
 }
 
 function networkOf(address: string): string {

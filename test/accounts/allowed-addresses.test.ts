@@ -48,6 +48,10 @@ test('a key is valid only from its addresses, as the trusted proxy sees them', a
     expectError(refused, 401, 'Authentication failed');
     expect(refused.headers.get('www-authenticate')).toContain('are not valid from this IP address');
   }
+  // Not even addresses that include the proxy's own admit a client whose address it does not know.
+  await setAllowedAddresses(api.db, publicKey, ['0.0.0.0/0', '::/0']);
+  for (const nothing of ['unknown', '_hidden', '203.0.113.9, x', '203.0.113.9:'])
+    expectError(await get(nothing), 401, 'Authentication failed');
   await setAllowedAddresses(api.db, publicKey, null);
   expect((await get('198.51.100.1')).status).toBe(200);
 });
