@@ -73,10 +73,15 @@ export function createLtiKeys(
   const rings = new LRUCache<string, { at: number; ring: Promise<KeyRing> }>({ max: maxCached });
   const opened = new LRUCache<string, SigningKey>({ max: maxCached });
 
+  const cachedRing = (keySetId: string, at: number): Promise<KeyRing> | undefined => {
+    const cached = rings.get(keySetId);
+    return cached !== undefined && at - cached.at < cacheMs ? cached.ring : undefined;
+  };
+
   const load = (keySetId: string): Promise<KeyRing> => {
     const at = now().getTime();
-    const cached = rings.get(keySetId);
-    if (cached !== undefined && at - cached.at < cacheMs) return cached.ring;
+    const cached = cachedRing(keySetId, at);
+    if (cached !== undefined) return cached;
     const loading = { at, ring: loadRing(db, keySetId, keyPepper, new Date(at)) };
     rings.set(keySetId, loading);
     // Current callers get the rejection, and the next caller retries.
@@ -95,9 +100,10 @@ export function createLtiKeys(
       return key;
     },
     async publicKeys(keySetId) {
-      // Anyone may ask for any id, so this creates no key set.
-      if (!rings.has(keySetId) && (await listLtiKeys(db, keySetId)).length === 0) return null;
-      const { published } = await load(keySetId);
+      // Anyone may ask for any id, also that of a removed platform, so this creates no key set.
+      const cached = cachedRing(keySetId, now().getTime());
+      if (cached === undefined && (await listLtiKeys(db, keySetId)).length === 0) return null;
+      const { published } = await (cached ?? load(keySetId));
       return { keys: published.map(({ publicJwk }) => JSON.parse(publicJwk) as PublicRsaKey) };
     },
   };
