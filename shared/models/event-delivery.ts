@@ -101,7 +101,7 @@ eventDeliverySchema.index({ organizationId: 1, lessonId: 1, createdAt: -1, _id: 
 eventDeliverySchema.index({ organizationId: 1, learnerId: 1, createdAt: -1, _id: 1 });
 // For the other rows of a sequence, which wait.
 eventDeliverySchema.index(
-  { targetId: 1, 'sequence.id': 1 },
+  { targetId: 1, 'sequence.id': 1, 'sequence.place': 1 },
   { partialFilterExpression: { kind: 'xapi', state: 'waiting' } },
 );
 eventDeliverySchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
@@ -161,11 +161,15 @@ export function claimEventDelivery(
 /** A row in its sequence. */
 export type SequenceRow = Pick<EventDelivery, '_id' | 'sequence'>;
 
-/** Returns the other waiting rows of the sequences of rows to one target. A worker may be sending some. */
+/**
+ * Returns the other waiting rows of the sequences of rows to one target: those with the lowest places, in this order. A
+ * worker may be sending some.
+ */
 export function findRestOfSequences(
   db: EventDeliveryDb,
   targetId: string,
   rows: readonly SequenceRow[],
+  limit: number,
 ): Promise<SequenceRow[]> {
   const ids = new Set(rows.flatMap(({ sequence }) => sequence?.id ?? []));
   if (ids.size === 0) return Promise.resolve([]);
@@ -177,6 +181,8 @@ export function findRestOfSequences(
       },
       { sequence: 1 },
     )
+    .sort({ 'sequence.place': 1 })
+    .limit(limit)
     .lean<SequenceRow[]>()
     .exec();
 }
@@ -261,6 +267,21 @@ export function releaseEventDelivery(
   delayMs = 0,
 ): Promise<EventDelivery | null> {
   return endAttempt(db.eventDeliveries, row, { nextTryAt: later(delayMs) });
+}
+
+/** Ends the claims of rows that were not sent, which makes no attempt. */
+export async function releaseEventDeliveries(
+  db: EventDeliveryDb,
+  rows: readonly ClaimedDelivery[],
+  delayMs: number,
+): Promise<void> {
+  if (rows.length === 0) return;
+  const of = (field: '_id' | 'leaseId') => ({ $in: [...new Set(rows.map((row) => row[field]))] });
+  await db.eventDeliveries.updateMany(
+    { _id: of('_id'), leaseId: of('leaseId') },
+    [{ $set: { ...noLease, nextTryAt: later(delayMs) } }],
+    { updatePipeline: true },
+  );
 }
 
 /** Returns the target of a row; null if there is no such row. */

@@ -244,6 +244,45 @@ test('statements wait while another worker sends earlier ones of their write', a
   await expectOrder();
 });
 
+test('a large write arrives in its order: a claim is bounded, and statements that were not sent have no attempt', async () => {
+  const targetId = await create();
+  const count = 450;
+  /** 4 concurrent claims, each of 50 statements that are due and the first 50 of their writes. */
+  const maxLeased = 400;
+  const leased: Promise<number>[] = [];
+  lrs.impostor = (response) => {
+    const isHeld = { targetId, leaseUntil: { $gt: new Date() } };
+    leased.push(api.db.eventDeliveries.countDocuments(isHeld).exec());
+    lrs.impostor = null;
+    void Promise.all(leased).then(() => response.writeHead(503).end());
+  };
+  const at = new Date();
+  const names = Array.from({ length: count }, (_, place) => `statement ${place}`);
+  await api.db.eventDeliveries.insertMany(
+    names.map((name, place) => ({
+      ...{
+        _id: `xst_${randomUUID()}`,
+        kind: 'xapi' as const,
+        organizationId: api.organization._id,
+        targetId,
+      },
+      ...{ type: 'answered', sequence: { id: 'a large write', place }, state: 'waiting' as const },
+      // The last one has waited longest.
+      ...{ eventAt: at, createdAt: at, nextTryAt: new Date(at.getTime() - place) },
+      body: JSON.stringify({ id: name, verb: { display: { en: name } } }),
+    })),
+  );
+  await waitFor('the statements', async () => {
+    await api.db.eventDeliveries.updateMany({ targetId, state: 'waiting' }, { nextTryAt: new Date() });
+    return lrs.statements.size === count;
+  });
+  expect([...lrs.statements.keys()]).toEqual(names);
+  expect(lrs.repeated).toEqual([]);
+  expect(Math.max(...(await Promise.all(leased)))).toBeLessThanOrEqual(maxLeased);
+  const rows = await api.db.eventDeliveries.find({ targetId }).lean();
+  expect(rows.flatMap(({ attempts }) => attempts.filter(({ status }) => status === 503))).toHaveLength(50);
+});
+
 test('parked statements are replayed since a time, at most 6 times a minute', async () => {
   const { organization, headers } = await buildOrganization(api);
   const credentials = { endpoint: lrs.url, username: 'lectern', password: lrs.password };

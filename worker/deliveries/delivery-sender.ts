@@ -33,8 +33,8 @@ export type Outcome = string;
 /** The result of a successful attempt, or of one that sent nothing. */
 export type Delivered<Receipt> =
   | { outcome: 'sent'; receipt: Receipt }
-  /** Nothing was sent, because another process is preparing the target. */
-  | { outcome: Outcome; retryInMs: number };
+  /** The row was not sent: another process is preparing the target, or a fault stopped the rows before it. */
+  | { outcome: Outcome; retryInMs: number; stoppedBy?: DeliveryFault | null };
 
 /** When an attempt began, by this process's clock, and how long it took. */
 export interface TimedAttempt {
@@ -216,7 +216,9 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
   }
 
   #releaseSlot(target: string, result: Result<Receipt> | null): void {
-    const fault = result !== null && 'fault' in result ? result.fault : null;
+    let fault: DeliveryFault | null = null;
+    if (result !== null && 'fault' in result) ({ fault } = result);
+    else if (result !== null && 'stoppedBy' in result) fault = result.stoppedBy ?? null;
     const health = result?.outcome === 'sent' ? 'healthy' : (fault?.kind.target ?? 'unknown');
     this.#limiter.release(target, health, fault?.retryAfterMs ?? 0);
     if (!this.#skipped.delete(target) || this.#closing) return;

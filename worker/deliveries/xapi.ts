@@ -5,7 +5,7 @@ import { resumeDeliveries } from '../../shared/models/delivery-list.ts';
 import {
   findRestOfSequences,
   postponeDue,
-  releaseEventDelivery,
+  releaseEventDeliveries,
   waitAgain,
 } from '../../shared/models/event-delivery.ts';
 import type { ClaimedDelivery, EventDelivery, EventDeliveryDb } from '../../shared/models/event-delivery.ts';
@@ -22,7 +22,7 @@ import type { Delivered } from './delivery-sender.ts';
 import { eventFormat, eventOutbox, faultsOf, isUnavailable, postEvent } from './event-format.ts';
 import type { EventDependencies, EventFormat, EventOutbox, EventReceipt } from './event-format.ts';
 
-/** The limits of one request: its statements, and their size. */
+/** The limits of one request: its statements, which also limit each claim, and their size. */
 const maxBatch = 50;
 const maxBatchCharacters = 500_000;
 
@@ -41,6 +41,14 @@ const maxRejections = 10;
 /** The backoff between the attempts of a statement. Nothing is dropped: retries never end. */
 const backoff = { firstMs: 5_000, maxMs: 3600_000 };
 
+function retryDelayMs(
+  tries: number,
+  { reason, retryAfterMs }: Pick<DeliveryFault, 'reason' | 'retryAfterMs'>,
+): number {
+  if (reason === 'paused') return pausedMs;
+  return Math.round(backoffMs(backoff, tries, { retryAfterMs: retryAfterMs ?? 0 }));
+}
+
 const receiver = 'The LRS';
 const fault = faultsOf({
   paused: { retry: 'week', target: 'unknown' },
@@ -57,8 +65,7 @@ export function xapiOutbox(deps: EventDependencies): EventOutbox {
   const format: EventFormat = eventFormat(deps, {
     ...{ kind: 'xapi', name: 'statement', receiver, fault, maxConcurrent: 16 },
     send: (row, signal) => sendBatch({ ...deps, recordEnd: format.recordEnd }, row, signal),
-    delayMsOf: ({ tries }, { reason }, retryAfterMs) =>
-      Math.round(reason === 'paused' ? pausedMs : backoffMs(backoff, tries, { retryAfterMs })),
+    delayMsOf: ({ tries }, { reason }, retryAfterMs) => retryDelayMs(tries, { reason, retryAfterMs }),
   });
   /** The owner may have resumed the destination just before a statement was postponed. */
   async function unlessResumed(row: ClaimedDelivery): Promise<void> {
@@ -88,6 +95,7 @@ async function sendBatch(
   signal: AbortSignal,
 ): Promise<Delivered<EventReceipt>> {
   const { db } = deps;
+  const claimedAt = performance.now();
   const destination = await findDestination(db, first.targetId);
   if (destination === null) throw fault('removed', 'The destination was deleted');
   if (destination.paused !== null) {
@@ -98,11 +106,8 @@ async function sendBatch(
     first,
     ...(await claimMore(db, first, maxBatch - 1)),
   ]);
-  const isFirst = ({ _id }: ClaimedDelivery) => _id === first._id;
-  const isBehind = behind.some(isFirst);
-  for (const row of [...behind, ...(isBehind ? ready : [])].filter((one) => !isFirst(one)))
-    await releaseEventDelivery(db, row, outOfTurnMs);
-  if (isBehind) return { outcome: 'out_of_turn', retryInMs: outOfTurnMs };
+  const isOther = ({ _id }: ClaimedDelivery) => _id !== first._id;
+  await releaseEventDeliveries(db, behind.filter(isOther), outOfTurnMs);
   const at = new Date();
   const started = performance.now();
   const ended = new Set<string>();
@@ -111,28 +116,35 @@ async function sendBatch(
     const attempt = { at, milliseconds: Math.round(performance.now() - started) };
     for (const row of rows) {
       ended.add(row._id);
-      if (row._id === first._id) firstEnd = end;
-      else await deps.recordEnd(row, end, attempt);
+      if (isOther(row)) await deps.recordEnd(row, end, attempt);
+      else firstEnd = end;
     }
   };
-  const batch = { destination, at, hasRejections: destination.rejections !== undefined, record, signal };
+  const batch: Batch = {
+    ...{ destination, at, record, signal, stoppedBy: null, endsAt: claimedAt + leaseMs / 2 },
+    hasRejections: destination.rejections !== undefined,
+  };
+  /** After a fault, what was not sent waits as long as what failed; the next claim finds a pause. */
+  const restMs = () => {
+    const { stoppedBy } = batch;
+    if (stoppedBy === null || stoppedBy.reason === 'paused') return 0;
+    return retryDelayMs(Math.max(...ready.map(({ tries }) => tries)), stoppedBy);
+  };
   try {
-    let stop: DeliveryFault | null = null;
-    for (const rows of batchesOf(ready)) {
-      if (stop === null) stop = await sendHalving(deps, batch, rows);
-      else await record(rows, stop);
-    }
+    for (const rows of batchesOf(ready)) if (!(await sendHalving(deps, batch, rows))) break;
   } catch (error) {
+    if (!isDeliveryFault(error)) throw error;
+    batch.stoppedBy = error;
     // The destination is paused now, so the first statement waits too, unless it was sent.
-    if (isDeliveryFault(error) && (firstEnd === undefined || isDeliveryFault(firstEnd))) {
-      firstEnd = error;
-    } else if (!isDeliveryFault(error)) throw error;
+    if (isDeliveryFault(firstEnd)) firstEnd = error;
   } finally {
-    // A pause, a shutdown, or a fault of Lectern: the rest is sent later.
-    const left = ready.filter((row) => !isFirst(row) && !ended.has(row._id));
-    for (const row of left) await releaseEventDelivery(db, row);
+    const rest = ready.filter((row) => isOther(row) && !ended.has(row._id));
+    await releaseEventDeliveries(db, rest, restMs());
   }
-  if (firstEnd === undefined) throw fault('internal_error', 'The statement was not sent');
+  if (firstEnd === undefined) {
+    const retryInMs = behind.every(isOther) ? restMs() : outOfTurnMs;
+    return { outcome: 'out_of_turn', retryInMs, stoppedBy: batch.stoppedBy };
+  }
   if (isDeliveryFault(firstEnd)) throw firstEnd;
   return { outcome: 'sent', receipt: firstEnd };
 }
@@ -161,8 +173,8 @@ async function claimMore(
 }
 
 /**
- * Leases the other statements of the writes too, also those that wait for a retry: an LRS gets the statements of a write
- * in their order.
+ * Leases the first other statements of the writes too, also those that wait for a retry: an LRS gets the statements of a
+ * write in their order.
  *
  * @returns the statements in the order to send them, and those that have to wait until another worker has sent earlier
  *   ones.
@@ -171,7 +183,7 @@ async function claimWholeWrites(
   db: EventDeliveryDb,
   claimed: readonly ClaimedDelivery[],
 ): Promise<{ ready: ClaimedDelivery[]; behind: ClaimedDelivery[] }> {
-  const rest = await findRestOfSequences(db, claimed[0]?.targetId ?? '', claimed);
+  const rest = await findRestOfSequences(db, claimed[0]?.targetId ?? '', claimed, maxBatch);
   const more = await leaseDeliveries<EventDelivery, ClaimedDelivery>(
     db.eventDeliveries,
     rest.map(({ _id }) => _id),
@@ -184,8 +196,11 @@ async function claimWholeWrites(
     if (sequence === null || leased.has(_id)) continue;
     firstElsewhere.set(sequence.id, Math.min(sequence.place, firstElsewhere.get(sequence.id) ?? Infinity));
   }
+  // Further statements, which were not looked at, have this place at least.
+  const lastPlace = rest.length < maxBatch ? Infinity : (rest.at(-1)?.sequence?.place ?? Infinity);
   const isReady = ({ sequence }: ClaimedDelivery) =>
-    sequence === null || sequence.place < (firstElsewhere.get(sequence.id) ?? Infinity);
+    sequence === null ||
+    (sequence.place <= lastPlace && sequence.place < (firstElsewhere.get(sequence.id) ?? Infinity));
   const placeOf = ({ sequence }: ClaimedDelivery) => sequence?.place ?? 0;
   const sorted = [...claimed, ...more].sort(
     (a, b) => a.eventAt.getTime() - b.eventAt.getTime() || placeOf(a) - placeOf(b),
@@ -216,21 +231,26 @@ interface Batch {
   hasRejections: boolean;
   record: (rows: readonly ClaimedDelivery[], end: EventReceipt | DeliveryFault) => Promise<void>;
   signal: AbortSignal;
+  /** When no more is sent, by `performance.now()`: early enough before the leases end. */
+  endsAt: number;
+  /** The fault for which later statements must wait, too. */
+  stoppedBy: DeliveryFault | null;
 }
 
 /**
  * Sends a batch. An LRS rejects a whole batch because of one bad statement. This function then sends each half by
  * itself, until the bad statement is alone.
  *
- * @returns the fault for which later statements must wait, too; null if they can be sent.
+ * @returns whether later statements may be sent; `stoppedBy` of the batch says why not.
  * @throws {DeliveryFault} if the LRS has rejected so many consecutive statements that Lectern paused the destination.
  */
 async function sendHalving(
   deps: EventDependencies,
   batch: Batch,
   rows: readonly ClaimedDelivery[],
-): Promise<DeliveryFault | null> {
+): Promise<boolean> {
   const { destination, record, signal } = batch;
+  if (performance.now() > batch.endsAt) return false;
   let end: EventReceipt | DeliveryFault;
   try {
     end = await post(deps, destination, rows, signal);
@@ -241,10 +261,8 @@ async function sendHalving(
   const isRejected = isDeliveryFault(end) && end.reason === 'rejected';
   if (isRejected && rows.length > 1) {
     const middle = Math.ceil(rows.length / 2);
-    const stop = await sendHalving(deps, batch, rows.slice(0, middle));
-    if (stop === null) return sendHalving(deps, batch, rows.slice(middle));
-    await record(rows.slice(middle), stop);
-    return stop;
+    if (!(await sendHalving(deps, batch, rows.slice(0, middle)))) return false;
+    return sendHalving(deps, batch, rows.slice(middle));
   }
   await record(rows, end);
   if (!isDeliveryFault(end) && batch.hasRejections) {
@@ -254,7 +272,8 @@ async function sendHalving(
     await countRejected(deps, batch, end);
     batch.hasRejections = true;
   }
-  return isDeliveryFault(end) && !isRejected ? end : null;
+  if (isDeliveryFault(end) && !isRejected) batch.stoppedBy = end;
+  return batch.stoppedBy === null;
 }
 
 /** Counts a rejected statement. @throws {DeliveryFault} if the destination is paused because of it. */
