@@ -82,7 +82,7 @@ async function post(
   }
 }
 
-/** Platforms return nothing, or JSON such as the URL of the result. @throws {ScoreFault} for anything else */
+/** Platforms answer a score with anything, such as `OK`. @throws {ScoreFault} for the page of another server */
 async function callForScore(
   service: GradeService,
   platform: TokenPlatform,
@@ -90,9 +90,9 @@ async function callForScore(
 ): Promise<PlatformResponse> {
   const response = await callGradeService(service, platform, [gradeScopes.score], request);
   const { text, headers } = response;
-  const isTaken = text.trim() === '' || responseJson(response) !== undefined;
-  if (!isTaken || isWebPage({ contentType: headers.get('content-type'), text }))
-    throw unreadable(response, 'that of a gradebook');
+  // PHP names text/html unless told otherwise.
+  const isPage = isWebPage({ contentType: headers.get('content-type'), text });
+  if (isPage && responseJson(response) === undefined) throw unreadable(response, 'that of a gradebook');
   return response;
 }
 
