@@ -129,7 +129,9 @@ describe('an archive with a custom widget, captions and credits', () => {
       const answers = async () => (await events()).filter(({ name }) => name === 'onAnswer');
       await expect.poll(answers).toMatchObject([{ event: { ...points, items: [item] } }]);
 
-      await page.waitForFunction(`document.querySelector('track').track.cues?.length > 0`);
+      await expect
+        .poll(() => page.evaluate(`document.querySelector('track').track.cues?.length > 0`))
+        .toBe(true);
       const first = await page.evaluate<string>(`document.querySelector('track').track.cues[0].text`);
       expect(String(archive.files.get(`media/${captions}.vtt`))).toContain(first);
 
@@ -336,7 +338,7 @@ describe('progress', () => {
     const folder = join(archive.path, '..');
     await writeFile(join(folder, 'mine.html'), html);
     const { page, problems } = await lab.open(`${await lab.serve(folder)}/mine.html`);
-    await page.waitForFunction('window.ready');
+    await expect.poll(() => page.evaluate('window.ready')).toBeTruthy();
     const { lessonId, versionId } = archive.manifest;
     expect(await page.evaluate('ready')).toMatchObject({ lessonId, versionId, stepId: first });
     expect(await titleOf(page)).toBe('Step 1');
