@@ -5,7 +5,7 @@ import type { CoreWidgetType } from '../shared/lessons/core-widgets.ts';
 import { textDirection } from '../shared/i18n/message.ts';
 import type { MountedWidget, Widget, WidgetContext } from './widget.ts';
 
-/** What core widgets get in addition. Both may be missing where a widget is mounted without a lesson. */
+/** The additions that core widgets get. Both may be missing where a widget is mounted without a lesson. */
 export interface CoreContext extends WidgetContext {
   /** Opens an external video on the page around the lesson. Undefined where that is not allowed. */
   openVideo?: ((this: void, page: string) => void) | undefined;

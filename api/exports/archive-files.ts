@@ -4,6 +4,7 @@ import type { ExportEntry, ExportRecord } from '../../shared/models/export-recor
 import type { ExportManifest } from '../../shared/packages/manifest.ts';
 import type { EvictableFile } from '../../shared/storage/file-usage.ts';
 import type { Store, StoredArchive } from '../../shared/storage/store.ts';
+import { groupsOf } from '../../shared/platform/groups.ts';
 
 /** The number of concurrent lookups of files. Each lookup is a request to a bucket or a disk access. */
 const lookupConcurrency = 32;
@@ -36,8 +37,7 @@ export class ArchiveFiles {
   /** Copies evicted files from the archive back into the store. The caller has pinned them. */
   async restore(store: Store, signal: AbortSignal): Promise<void> {
     const entries = [...this.#entries.values()].filter(({ path }) => !path.endsWith('/'));
-    for (let start = 0; start < entries.length; start += lookupConcurrency) {
-      const batch = entries.slice(start, start + lookupConcurrency);
+    for (const batch of groupsOf(entries, lookupConcurrency)) {
       const stored = await Promise.all(batch.map((entry) => store[entry.area].has(entry, 'peek')));
       for (const entry of batch.filter((_, index) => stored[index] === false)) {
         signal.throwIfAborted();

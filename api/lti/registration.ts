@@ -24,6 +24,7 @@ import { fetchConfiguration } from './platform-configuration.ts';
 import type { PlatformConfiguration } from './platform-configuration.ts';
 import { RegistrationFault } from './registration-faults.ts';
 import type { RegistrationFaultCode } from './registration-faults.ts';
+import { isSuccess } from '../../shared/platform/http/request.ts';
 
 /** The placements where platforms let teachers select lessons; Canvas has its own names, in two spellings. */
 const wantedPlacements = [
@@ -153,7 +154,7 @@ async function post(
     );
   }
   const { status, text } = response;
-  if (status >= 200 && status < 300) return response;
+  if (isSuccess(status)) return response;
   // The platform may have registered the tool before a 5xx.
   const code = status >= 500 ? 'registration_unclear' : 'registration_refused';
   throw new RegistrationFault(code, `it returned ${status}: ${text.slice(0, 300)}`);

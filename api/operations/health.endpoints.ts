@@ -23,7 +23,7 @@ const readiness = z.strictObject({
   checks: z.strictObject({
     mongodb: check.optional(),
     indexes: check.optional(),
-    redis: check.optional().meta({ description: 'Also fails if Redis is full and refuses writes.' }),
+    redis: check.optional().meta({ description: 'Also fails if Redis is full and rejects writes.' }),
     store: check.optional(),
     shutdown: z.literal('failed').optional().meta({ description: 'Alone, while the process ends.' }),
   }),

@@ -97,7 +97,7 @@ export async function measureRequests(lessons: Record<string, () => unknown[]>):
       try {
         versions[name] = await installation.publish(path);
       } catch (error) {
-        console.log(`${name.padEnd(34)} is refused: ${messageOf(error).slice(0, 60)}`);
+        console.log(`${name.padEnd(34)} is rejected: ${messageOf(error).slice(0, 60)}`);
       }
     }
     await send('GET', '/api/lessons');

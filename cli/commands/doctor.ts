@@ -148,13 +148,14 @@ async function checkServers(config: Config, accept: boolean): Promise<Check[]> {
   return checks;
 }
 
+/** MongoDB's code of an action that the user has no right to. */
+const unauthorizedCode = 13;
+
 /**
  * Tries what Lectern does with collections, because MongoDB rejects what its user may not do only when it is done.
  *
  * @throws {LecternError} INTERNAL_ERROR that names the action and the role that the user needs.
  */
-const unauthorizedCode = 13;
-
 async function tryWrites({ connection }: Database): Promise<void> {
   const trial = connection.collection('doctor');
   const actions: [name: string, run: () => Promise<unknown>][] = [

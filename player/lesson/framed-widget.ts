@@ -163,10 +163,10 @@ function mountFrame(
     nested = [];
     ownBlocks = new Set(blocksIn(props));
     mounts += 1;
-    const turn = mounts;
+    const number = mounts;
     const media = await filesOf(props, context, files);
     // Newer props may have overtaken these, whose files took longer.
-    if (!isClosed && turn === mounts) send({ type: 'mount', props, state, tries, media });
+    if (!isClosed && number === mounts) send({ type: 'mount', props, state, tries, media });
   }
 
   port.onmessage = ({ data }: MessageEvent<unknown>) => {

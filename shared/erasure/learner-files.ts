@@ -18,6 +18,7 @@ import { interactionKey } from '../xapi/interactions.ts';
 import { downstreamOf } from './erase.ts';
 import { commonFiles, exportReadme, recordFiles } from './export-readme.ts';
 import { exportedFields, originOf } from './exported-fields.ts';
+import { groupsOf } from '../platform/groups.ts';
 
 /** A file of the export of a learner. */
 export interface LearnerFile {
@@ -181,9 +182,7 @@ function withItemGroups({
   items,
 }: Pick<OwnedProgress, (typeof answerFields)[number]>): AnsweredRecord {
   const elements = items === null ? [] : arrayElements(items);
-  const itemGroups: Buffer[] = [];
-  for (let from = 0; from < elements.length; from += rowsPerChunk)
-    itemGroups.push(Buffer.from(arrayText(elements.slice(from, from + rowsPerChunk))));
+  const itemGroups = Array.from(groupsOf(elements, rowsPerChunk), (some) => Buffer.from(arrayText(some)));
   return { organizationId, lessonId, versionId, itemGroups };
 }
 

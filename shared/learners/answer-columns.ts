@@ -7,7 +7,8 @@ import { findContentParts, parseContent } from '../models/lesson-content.ts';
 import type { LessonVersion } from '../models/lesson-version.ts';
 import { runTask } from '../platform/tasks.ts';
 import { outlineOf, widgetKey } from '../progress/outline.ts';
-import { groupsOf, interactionKey, versionTextOf } from '../xapi/interactions.ts';
+import { groupsOf } from '../platform/groups.ts';
+import { interactionKey, versionTextOf } from '../xapi/interactions.ts';
 import type { Interaction, InteractionPart } from '../xapi/interactions.ts';
 
 /** A column of a table of answers. */

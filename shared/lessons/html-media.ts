@@ -37,7 +37,7 @@ export class TooManyElements extends LecternError {
   }
 }
 
-/** What a caller learns of an HTML text, and adds to it. */
+/** Receives the faults of an HTML text, and returns additions to it. */
 export interface HtmlReports {
   /** Called with each element that no learner sees, as `<iframe src="…">`, and the reason. */
   onLost?: ((element: string, reason: string) => void) | undefined;
@@ -132,7 +132,7 @@ export function isFileUrl(value: string): boolean {
   return /^\s*(?:file:|[\\/]*\\[\\/])/i.test(plain) || /url\(\s*(?:["']\s*)?(?:file:|\\)/i.test(plain);
 }
 
-/** Says why a file URL is refused. */
+/** Says why a file URL is rejected. */
 export function fileUrlFault(shown: string): string {
   return `${shown} refers to a file outside the package. Put the file into media/, and refer to it as media:<id>`;
 }

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { onAbort } from '../platform/abort-listeners.ts';
+import { untilAborted } from '../platform/abort-listeners.ts';
 import type { LtiPlatform } from '../models/lti-platform.ts';
 import type { LtiKeys } from './keys.ts';
 import { isWebPage } from '../platform/http/web-page.ts';
 import { responseJson } from './platform-requests.ts';
 import type { PlatformClient, PlatformResponse } from './platform-requests.ts';
+import { isSuccess } from '../platform/http/request.ts';
 
 /** The validity of an assertion. It is sent at once, but clocks differ. */
 const assertionSeconds = 300;
@@ -48,11 +49,11 @@ export class ServiceTokenError extends Error {
   readonly hasPage: boolean;
 
   constructor({ status, text, headers }: PlatformResponse) {
-    const isSuccess = status >= 200 && status < 300;
-    const hasPage = isSuccess && isWebPage({ contentType: headers.get('content-type'), text });
-    const returned = hasPage ? 'a web page' : isSuccess ? 'no token' : status;
+    const succeeded = isSuccess(status);
+    const hasPage = succeeded && isWebPage({ contentType: headers.get('content-type'), text });
+    const returned = hasPage ? 'a web page' : succeeded ? 'no token' : status;
     super(`The platform returned ${returned} for a token request`);
-    this.status = isSuccess ? 200 : status;
+    this.status = succeeded ? 200 : status;
     this.body = text.slice(0, maxBodyCharacters);
     this.retryAfter = headers.get('retry-after');
     this.hasPage = hasPage;
@@ -128,7 +129,7 @@ async function fetchToken(
     body: form.toString(),
   });
   const parsed = responseSchema.safeParse(responseJson(response));
-  if (response.status < 200 || response.status > 299 || !parsed.success) {
+  if (!isSuccess(response.status) || !parsed.success) {
     throw new ServiceTokenError(response);
   }
   const { access_token: token, expires_in: expiresIn } = parsed.data;
@@ -152,13 +153,4 @@ async function signAssertion(
     .setExpirationTime(seconds + assertionSeconds)
     .setJti(randomUUID())
     .sign(privateKey);
-}
-
-/** Resolves like the work, or rejects when the signal is aborted; the work continues for other callers. */
-function untilAborted<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
-  if (signal === undefined) return work;
-  return new Promise<T>((resolve, reject) => {
-    const stopListening = onAbort(signal, () => reject(signal.reason as Error));
-    work.then(resolve, reject).finally(stopListening);
-  });
 }

@@ -11,7 +11,7 @@ const shownTypes: Record<Exclude<MediaKind, 'captions'>, RegExp> = {
     /^(?:audio\/(?:aacp?|x-aac|flac|x-flac|m4a|x-m4a|mp4|mpe?g|mp3|x-mp3|x-mpeg|ogg|opus|vnd\.wave|wave?|webm|x-wav|3gpp)|video\/(?:mp4|ogg|quicktime|webm|x-m4v|3gpp2?)|application\/(?:mp4|ogg))$/,
 };
 
-/** What to convert a file to. */
+/** Formats to convert a file to, as sentences. */
 const advice: Record<Exclude<MediaKind, 'captions'>, string> = {
   image: 'Convert it to JPEG, PNG, WebP or SVG',
   video: 'Convert it to MP4 with H.264 and AAC',
@@ -38,7 +38,7 @@ const codecNames: readonly [RegExp, string][] = [
   [/^enc[av]/, 'encryption'],
 ];
 
-/** What the bytes of a file show about its codecs. */
+/** The bytes and codes that show the codecs of a file. */
 export interface FileCodecs {
   /** The first bytes. */
   head: Buffer;

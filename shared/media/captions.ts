@@ -9,7 +9,7 @@ export class CaptionsFault extends Error {
 /** Captions that browsers show. */
 export interface ReadCaptions {
   bytes: Uint8Array;
-  /** What was changed, for authors; empty for a file that keeps its bytes. */
+  /** The changes, for authors; empty for a file that keeps its bytes. */
   changes: string[];
 }
 
@@ -96,7 +96,7 @@ const timingLine = new RegExp(timing.source, 'm');
 
 interface Timing {
   times: string;
-  /** What follows the times. */
+  /** The text after the times. */
   settings: string;
 }
 

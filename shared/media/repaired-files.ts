@@ -5,7 +5,7 @@ import { harmlessSvg, isSvg, maxSvgBytes, SvgFault } from './svg.ts';
 /** A file as Lectern stores it. */
 export interface RepairedFile {
   bytes: Uint8Array;
-  /** What was changed so that browsers show the file, for authors. */
+  /** The changes that let browsers show the file, for authors. */
   changes: string[];
 }
 

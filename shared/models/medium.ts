@@ -5,6 +5,7 @@ import { schemaOptions } from '../platform/mongo.ts';
 import type { Digest } from '../storage/store.ts';
 import { existingVersions } from './lesson-version.ts';
 import type { LessonVersionDb } from './lesson-version.ts';
+import { groupsOf } from '../platform/groups.ts';
 
 /** The credit for a media file. */
 export type Attribution = Omit<MediaAttribution, 'mediaId'>;
@@ -110,8 +111,8 @@ export async function findMedia(
     if (known === undefined) texts.set(text, text);
     return known ?? text;
   };
-  for (let start = 0; start < mediaIds.length; start += lookupBatch) {
-    const found = await findSomeMedia(db, version, mediaIds.slice(start, start + lookupBatch));
+  for (const some of groupsOf(mediaIds, lookupBatch)) {
+    const found = await findSomeMedia(db, version, some);
     for (const { mediaId, versionId, mimeType, extension, asset, sourceUrl, attributions } of found) {
       media.set(mediaId, {
         own: versionId === version.versionId,

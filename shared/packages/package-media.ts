@@ -47,7 +47,7 @@ export function packageMedia(
   faults: FaultList,
 ): PackageMedium[] {
   const context: Context = { source, faults, mediaBaseUrl };
-  const attributions = attributionsOf(manifest);
+  const attributions = attributionsByMedium(manifest);
   const seen = new Map<string, string>();
   return entriesOf(manifest).flatMap((entry) => {
     const twin = seen.get(entry.id);
@@ -139,7 +139,7 @@ function below(baseUrl: string, path: string): string {
 }
 
 /** Returns the attributions by media id, in the order of the manifest. */
-function attributionsOf(manifest: ManifestEntries): Map<string, Attribution[]> {
+function attributionsByMedium(manifest: ManifestEntries): Map<string, Attribution[]> {
   const byMedium = new Map<string, Attribution[]>();
   for (const credit of manifest.attributions) {
     if (credit === undefined) continue;

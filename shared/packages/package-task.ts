@@ -19,6 +19,7 @@ import type {
 import { PackageError } from './package-error.ts';
 import { readPackage } from './read-package.ts';
 import type { ReadPackageOptions } from './read-package.ts';
+import { groupsOf } from '../platform/groups.ts';
 
 /** The input of the task that reads a package. */
 export interface PackageRequest {
@@ -85,12 +86,9 @@ function withNewIds(pkg: LessonPackage): LessonPackage {
 }
 
 async function* partsOf({ content, media, widgets, ...rest }: LessonPackage): AsyncGenerator<PackagePart> {
-  for (let from = 0; from < media.length; from += filesPerPart) {
-    yield { kind: 'media', media: media.slice(from, from + filesPerPart).map(mediumData) };
-  }
-  for (let from = 0; from < widgets.length; from += filesPerPart) {
-    yield { kind: 'widgets', widgets: widgets.slice(from, from + filesPerPart).map(widgetData) };
-  }
+  for (const some of groupsOf(media, filesPerPart)) yield { kind: 'media', media: some.map(mediumData) };
+  for (const some of groupsOf(widgets, filesPerPart))
+    yield { kind: 'widgets', widgets: some.map(widgetData) };
   for (const part of await contentParts(content)) yield { kind: 'content', content: part };
   // Core types of a new version are Lectern's own.
   for await (const text of prepareLesson(content, [], attributionsOf(media)))

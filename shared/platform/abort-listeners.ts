@@ -22,6 +22,15 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   };
 }
 
+/** Waits for work until the signal is aborted. The work itself continues, for other callers. @throws the signal's reason */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  return new Promise<T>((resolve, reject) => {
+    const stopListening = onAbort(signal, () => reject(signal.reason as Error));
+    void work.then(resolve, reject).finally(stopListening);
+  });
+}
+
 function listen(signal: AbortSignal): Callbacks {
   const all = new Set<() => void>();
   const listener = () => {

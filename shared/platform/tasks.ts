@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { pathToFileURL } from 'node:url';
 import pLimit from 'p-limit';
 import type { LimitFunction } from 'p-limit';
-import { onAbort } from './abort-listeners.ts';
+import { onAbort, untilAborted } from './abort-listeners.ts';
 import { LecternError, messageOf } from './errors.ts';
 import type { ErrorCode } from './errors.ts';
 import { errorOfEnd, LimitExceeded, startLimited } from './limited-process.ts';
@@ -77,20 +77,7 @@ export async function runTask<Part>(
   ).finally(() => {
     if (own.activeCount + own.pendingCount === 0) byOrganization.delete(organizationId);
   });
-  return signal === undefined ? inTurn : orAborted(inTurn, signal);
-}
-
-/** Waits for a promise until the signal is aborted. @throws the signal's reason */
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let stopListening: (() => void) | undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    stopListening = onAbort(signal, () => reject(signal.reason as Error));
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    stopListening?.();
-  }
+  return untilAborted(inTurn, signal);
 }
 
 function runNow<Part>(

@@ -1,5 +1,5 @@
 /*
- * How points are added, rounded and compared, in the player and on the server. Points and their sums stay exact: each
+ * Adds, rounds and compares points, in the player and on the server. Points and their sums stay exact: each
  * is rounded once, where a learner, a platform or an integrator sees it. So three thirds of a point are a point.
  */
 

@@ -5,7 +5,7 @@ import type { Database } from '../models/database.ts';
 import { findContentParts, parseContent } from '../models/lesson-content.ts';
 import type { LessonVersion } from '../models/lesson-version.ts';
 import { runTask } from '../platform/tasks.ts';
-import { groupsOf } from '../xapi/interactions.ts';
+import { groupsOf } from '../platform/groups.ts';
 
 /** Faults in the content of a version. */
 export interface ContentFaults {

@@ -25,6 +25,7 @@ import type {
   OpenFile,
   Store,
 } from './store.ts';
+import { groupsOf } from '../platform/groups.ts';
 
 /** Part of every path, so that a later layout ignores old files instead of migrating them. */
 const layoutVersion = 'v1';
@@ -184,7 +185,7 @@ async function* pagesOf(folder: string, depth: number): AsyncGenerator<string[]>
     for (const path of paths) yield* pagesOf(path, depth - 1);
     return;
   }
-  for (let start = 0; start < paths.length; start += listPage) yield paths.slice(start, start + listPage);
+  yield* groupsOf(paths, listPage);
 }
 
 function namesIn(folder: string): Promise<string[]> {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { nowInLua } from '../platform/redis.ts';
 import type { BestEffortRedis } from '../platform/best-effort-redis.ts';
+import { groupsOf } from '../platform/groups.ts';
 
 /** How long a file counts as used after a touch. */
 export const inUseMs = 60_000;
@@ -159,8 +160,7 @@ export class RedisFileUsage implements FileUsage {
   async addOwner(organizationId: string, files: readonly EvictableFile[]): Promise<void> {
     const key = this.#redis.key(usageKeys.owners);
     const unknown = files.filter((file) => !this.#remembered.has(ownedName(file, organizationId)));
-    for (let start = 0; start < unknown.length; start += batchSize) {
-      const some = unknown.slice(start, start + batchSize);
+    for (const some of groupsOf(unknown, batchSize)) {
       const done = await this.#redis.try((redis) =>
         redis.eval(addOwnerScript, 1, key, organizationId, ...some),
       );
@@ -220,8 +220,7 @@ export class RedisFileUsage implements FileUsage {
     const all: EvictableFile[] = [];
     const scores = until === 0 ? usageKeys.used : usageKeys.pinned;
     const keys = [this.#redis.key(scores), this.#redis.key(usageKeys.leaving)];
-    for (let start = 0; start < files.length; start += batchSize) {
-      const some = files.slice(start, start + batchSize);
+    for (const some of groupsOf(files, batchSize)) {
       const leaving = await this.#redis.try(
         (redis) => redis.eval(touchScript, 2, ...keys, until, ...some) as Promise<EvictableFile[]>,
       );

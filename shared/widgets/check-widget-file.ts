@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { LRUCache } from 'lru-cache';
-import { onAbort } from '../platform/abort-listeners.ts';
+import { untilAborted } from '../platform/abort-listeners.ts';
 import { DownloadError } from '../media/downloads/failure.ts';
 import { DownloadSlots } from '../media/downloads/slots.ts';
 import type { Digest, Store } from '../storage/store.ts';
@@ -68,14 +68,6 @@ export async function checkWidgetFile(
     ));
   if (verdict.timedOut === true) throw new DownloadError('timeout', 'a widget could not be parsed in time');
   if (verdict.fault !== null) throw new DownloadError('bad_type', `a widget's file ${verdict.fault}`);
-}
-
-/** Rejects with a signal's reason when it is aborted; the promise's own work continues. */
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stopListening = onAbort(signal, () => reject(signal.reason as Error));
-    void promise.then(resolve, reject).finally(stopListening);
-  });
 }
 
 /** Returns the known verdict on a file, or joins the running check, or starts one. */

@@ -7,6 +7,7 @@ import { readQuestion } from '../lessons/scoring/multiple-choice.ts';
 import { readOrdering } from '../lessons/scoring/ordering.ts';
 import { orderedSections } from '../lessons/totals.ts';
 import { parseContent } from '../models/lesson-content.ts';
+import { groupsOf } from '../platform/groups.ts';
 
 /** A question as statements describe it: its interaction type, its text and its parts. */
 export interface Interaction {
@@ -69,11 +70,6 @@ export async function* versionTextTask(parts: Buffer[]): AsyncGenerator<VersionT
   yield text;
   for (const some of groupsOf(steps, stepsPerPart)) yield { steps: some };
   for (const some of groupsOf([...interactions], interactionsPerPart)) yield { interactions: some };
-}
-
-/** Divides a list into lists of at most this length. */
-export function* groupsOf<T>(list: readonly T[], length: number): Generator<T[]> {
-  for (let from = 0; from < list.length; from += length) yield list.slice(from, from + length);
 }
 
 export function versionTextOf(content: LessonContent): VersionText {

@@ -210,7 +210,7 @@ test('a drawing that needs no change keeps its bytes, and a changed one stays as
   }
 });
 
-test('entities that drawing programs declare are replaced, and those that grow are refused', () => {
+test('entities that drawing programs declare are replaced, and those that grow are rejected', () => {
   const illustrator = `<!DOCTYPE svg [<!ENTITY ns "http://www.w3.org/2000/svg">]><svg xmlns="&ns;"><rect/></svg>`;
   expect(String(sanitizedSvg(Buffer.from(illustrator)))).toBe(
     '<svg xmlns="http://www.w3.org/2000/svg"><rect/></svg>\n',

@@ -91,7 +91,7 @@ test('what looks like markup or a number in SubRip stays text', async () => {
   expect(await cuesOf(bytes)).toEqual(['1-2 a < b > c --> d\n42', '3-4 < <x>']);
 });
 
-describe('a file is refused that is', () => {
+describe('a file is rejected that is', () => {
   test.each<[string, string | Buffer, RegExp]>([
     ['text', 'Hello', /neither/],
     ['empty', ' \n', /neither/],

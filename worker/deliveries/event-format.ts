@@ -23,8 +23,9 @@ import { privateHostsOf } from '../../shared/webhooks/receiver-url.ts';
 import type { ReceiverConfig } from '../../shared/webhooks/receiver-url.ts';
 import type { Delivered, DeliveryFormat, TimedAttempt } from './delivery-sender.ts';
 import type { Outbox } from './delivery-worker.ts';
-import { isSuccess, postJson } from './outbound-post.ts';
+import { postJson } from './outbound-post.ts';
 import type { OutboundPost, PostResponse } from './outbound-post.ts';
+import { isSuccess } from '../../shared/platform/http/request.ts';
 
 /* The common part of event deliveries. Webhooks and xAPI statements are its formats. */
 

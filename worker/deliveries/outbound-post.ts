@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import { Connections } from '../../shared/platform/http/connections.ts';
 import { faultCode, OutboundError } from '../../shared/platform/errors.ts';
-import { send } from '../../shared/platform/http/request.ts';
+import { isSuccess, send } from '../../shared/platform/http/request.ts';
 import type { OutboundResponse } from '../../shared/platform/http/request.ts';
 import { hostOf } from '../../shared/platform/http/ssrf-guard.ts';
 import { withDeadline, withTimeLimit } from '../../shared/platform/time-limits.ts';
@@ -66,10 +66,6 @@ export async function postJson(
   } finally {
     connections.close();
   }
-}
-
-export function isSuccess(status: number): boolean {
-  return status >= 200 && status < 300;
 }
 
 /** The beginning of a body, as far as it has arrived. */

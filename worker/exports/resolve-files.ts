@@ -14,6 +14,7 @@ import type { FileFailure, Outcomes, ResolvedFile } from './file-outcomes.ts';
 import { widgetFiles } from './plan.ts';
 import type { ExportPlan, PlannedMediaFile } from './plan.ts';
 import { SlowHosts } from './slow-hosts.ts';
+import { groupsOf } from '../../shared/platform/groups.ts';
 
 /** The number of external files that one query looks up in the media cache. */
 const prepareBatchSize = 1000;
@@ -227,8 +228,7 @@ function isExternal(
 
 /** Yields the files after the media cache has looked them up in batches. */
 async function* prepared(files: ExternalFile[], cache: MediaCache): AsyncGenerator<ExternalFile> {
-  for (let start = 0; start < files.length; start += prepareBatchSize) {
-    const batch = files.slice(start, start + prepareBatchSize);
+  for (const batch of groupsOf(files, prepareBatchSize)) {
     await cache.prepare(batch.map(({ url }) => url));
     yield* batch;
   }

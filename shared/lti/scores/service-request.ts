@@ -5,6 +5,7 @@ import { PlatformRequestError } from '../platform-requests.ts';
 import type { PlatformResponse, PlatformClient, PlatformRequest } from '../platform-requests.ts';
 import { ServiceTokenError } from '../service-token.ts';
 import type { ServiceTokens, TokenPlatform } from '../service-token.ts';
+import { isSuccess } from '../../platform/http/request.ts';
 
 export interface GradeService {
   client: PlatformClient;
@@ -74,7 +75,7 @@ export async function callGradeService(
       response = await attempt();
     }
     if (response.status === 403 && !isTemporary(response)) tokens.forget(platform, scopes);
-    if (response.status >= 200 && response.status < 300) return response;
+    if (isSuccess(response.status)) return response;
     throw faultOfResponse(response);
   } catch (error) {
     throw toScoreFault(error);

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { getProxyForUrl } from 'proxy-from-env';
 import { buildConnector, Client, errors, Pool, ProxyAgent } from 'undici';
 import type { Dispatcher } from 'undici';
-import { onAbort } from '../abort-listeners.ts';
+import { untilAborted } from '../abort-listeners.ts';
 import { OutboundError } from '../errors.ts';
 import { withoutInterimResponses } from './interim-responses.ts';
 import {
@@ -146,10 +146,7 @@ export class Connections {
     if (url.protocol === 'http:' || isReady) return { dispatcher, requestEnded: () => undefined };
     const opening = this.#opening.get(host);
     if (opening === undefined) return { dispatcher, requestEnded: this.#startOpening(host) };
-    await new Promise<void>((resolve, reject) => {
-      const stopListening = onAbort(signal, () => reject(signal.reason as Error));
-      void opening.opened.then(stopListening).then(resolve);
-    });
+    await untilAborted(opening.opened, signal);
     // Other hosts may have displaced the pool during the wait, and a closed pool rejects requests.
     return { dispatcher: this.#poolOf(url), requestEnded: () => undefined };
   }

@@ -49,7 +49,7 @@ function filter(socket: Socket): void {
   };
 }
 
-/** What has arrived of a response until its final status line. */
+/** The part of a response that arrives before its final status line. */
 class ResponseHead {
   #waiting: Buffer = Buffer.alloc(0);
   #responses = 0;

@@ -33,6 +33,11 @@ export interface OutboundRequest {
 
 const defaultHeaders = { accept: '*/*', 'user-agent': 'Lectern', 'accept-encoding': 'identity' };
 
+/** Returns whether a status is one of success. */
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
 /** Names of headers ignore case: `Accept` replaces `accept`. */
 function withLowerCaseNames(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

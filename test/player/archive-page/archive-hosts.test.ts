@@ -123,14 +123,14 @@ test.each<[place: string, html: string]>([
   ['a base', `<base href="\\\\${host}\\share\\">`],
   ['a drawing', `<svg><image xlink:href="file://${host}/x.png"/></svg>`],
   ['a formula', `<math href="file://${host}/x"><mi>x</mi></math>`],
-])('a file URL in %s is refused at import', async (_place, html) => {
+])('a file URL in %s is rejected at import', async (_place, html) => {
   const { path } = await buildPackage({ blocks: () => [{ type: 'Text', props: { id: 'a', html } }] });
   await expect(importInto(lab.api, lab.api.organization, path)).rejects.toThrow(
     'refers to a file outside the package',
   );
 });
 
-test('a file URL in a prop is refused at import, and one in a text is not', async () => {
+test('a file URL in a prop is rejected at import, and one in a text is not', async () => {
   const of = (type: string, props: object) =>
     buildPackage({ blocks: () => [{ type, props: { id: 'a', ...props } }] });
   for (const props of [{ src: `file://${host}/x` }, { captions: [{ src: `\\\\${host}\\t.vtt` }] }]) {

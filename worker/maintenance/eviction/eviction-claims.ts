@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import { nowInLua } from '../../../shared/platform/redis.ts';
 import { addOwnerScript, usageKeys, inUseMs } from '../../../shared/storage/file-usage.ts';
 import type { EvictableFile } from '../../../shared/storage/file-usage.ts';
+import { groupsOf } from '../../../shared/platform/groups.ts';
 
 /** The lifetime of a claim: how long an evictor may take to remove claimed files. */
 const claimMs = 60_000;
@@ -185,8 +186,7 @@ export class EvictionClaims {
    * @param organizationId their owner; null where unknown.
    */
   async pinUntil(files: readonly EvictableFile[], until: Date, organizationId: string | null): Promise<void> {
-    for (let start = 0; start < files.length; start += batchSize) {
-      const some = files.slice(start, start + batchSize);
+    for (const some of groupsOf(files, batchSize)) {
       if (organizationId !== null) {
         await this.#redis.eval(addOwnerScript, 1, this.#owners, organizationId, ...some);
       }
