@@ -108,6 +108,16 @@ export function isComposing(event: KeyboardEvent): boolean {
   return event.isComposing || event.keyCode === 229;
 }
 
+/** Calls a function in place of the browser's own print command, at the keys for it. */
+export function onPrintKeys(act: () => void): void {
+  addEventListener('keydown', (event) => {
+    const { key, altKey, ctrlKey, metaKey, shiftKey } = event;
+    if (key.toLowerCase() !== 'p' || altKey || shiftKey || ctrlKey === metaKey) return;
+    event.preventDefault();
+    act();
+  });
+}
+
 /** Scrolls until an element is in view, and above the bar. Smoothly, unless the learner prefers reduced motion. */
 export function reveal(target: Element): void {
   const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;

@@ -1,8 +1,9 @@
 import { digestSource } from '../../shared/player/player-release.ts';
 
 /**
- * The permissions of the player in the sandbox, and of the frames of custom widgets inside it: scripts, links in new tabs, downloads, and forms for their
- * events. They cannot navigate the page, and their origin is opaque.
+ * The permissions of the player in the sandbox: scripts, links in new tabs, downloads, forms for their events, and the
+ * dialog for printing, which the frames of custom widgets inside it may not open. They cannot navigate the page, and their
+ * origin is opaque.
  */
 export const frameSandbox = [
   'allow-scripts',
@@ -10,6 +11,7 @@ export const frameSandbox = [
   'allow-popups',
   'allow-popups-to-escape-sandbox',
   'allow-downloads',
+  'allow-modals',
 ].join(' ');
 
 /** Returns a URL, without a slash at its end, as the beginning of sources in a Content-Security-Policy. */

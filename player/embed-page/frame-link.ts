@@ -65,6 +65,8 @@ export type OuterMessage =
   /** Whether the server has everything that the learner did. */
   | { type: 'saved'; isSaved: boolean }
   | { type: 'goTo'; stepId: string | null }
+  /** Prints the step. */
+  | { type: 'print' }
   | { type: 'chunk'; chunk: number; steps: ChunkStep[] }
   | { type: 'chunkFailed'; chunk: number; isGone: boolean }
   | { type: 'unmount' }

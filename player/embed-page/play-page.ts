@@ -1,5 +1,6 @@
 import type { ChunkStep } from '../../shared/lessons/lesson-skeleton.ts';
 import type { Scheme } from '../../shared/theme/tokens.ts';
+import { onPrintKeys } from '../dom.ts';
 import { addTheme, currentScheme, setScheme } from '../theme.ts';
 import type { LessonBoot } from './boot.ts';
 import { chunkLoader } from './chunk-loader.ts';
@@ -325,6 +326,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     update();
   });
   addEventListener('offline', update);
+  onPrintKeys(() => frame.post({ type: 'print' }));
   const flush = () => saver.flush(progress.position());
   addEventListener('pagehide', flush);
   document.addEventListener('visibilitychange', () => {

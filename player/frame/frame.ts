@@ -1,6 +1,6 @@
 import type { FrameMessage, FrameState } from '../embed-page/frame-messages.ts';
 import type { FrameStart, OuterMessage, VisibleLesson } from '../embed-page/frame-link.ts';
-import { element, icon } from '../dom.ts';
+import { element, icon, onPrintKeys } from '../dom.ts';
 import { addMessages, message } from '../../shared/i18n/message.ts';
 import type { ChunkStep } from '../../shared/lessons/lesson-skeleton.ts';
 import { fetchWidget } from '../lesson/archive.ts';
@@ -77,6 +77,7 @@ function play(start: FrameStart, port: MessagePort): void {
       logo: start.theme?.logo ?? undefined,
       status: start.isRecorded ? saved : undefined,
       canPresent: start.isPreview,
+      canPrintAnswers: start.isPreview,
       openVideo: start.externalVideos ? (page) => send({ type: 'video', page }) : undefined,
       resolveMedia: (src) => mediaUrl(content, src),
       loadWidget(type) {
@@ -130,6 +131,9 @@ function play(start: FrameStart, port: MessagePort): void {
       case 'chunkFailed':
         steps.fail(data.chunk, data.isGone);
         return;
+      case 'print':
+        print();
+        return;
       case 'goTo':
         // Only the last of many requests counts, because showing thousands of steps would freeze the lesson.
         clearTimeout(goToTimer);
@@ -147,6 +151,8 @@ function play(start: FrameStart, port: MessagePort): void {
         root.style.minBlockSize = '';
     }
   };
+  // A frame is cut between two pages of paper where it prints with the page around it.
+  onPrintKeys(() => print());
   const sendHeight = (height: number) => send({ type: 'resize', height });
   if (start.visible) followHeight(root, sendHeight);
   else new ResizeObserver(() => sendHeight(root.offsetHeight)).observe(root);

@@ -12,7 +12,7 @@ import type { MountedWidget, MountOptions, Widget, WidgetCode, WidgetContext } f
 /** The script of the frame: player/build.ts defines it. */
 declare const widgetFrameScript: string;
 
-/** As for the frame of hosted lessons: links in new tabs, downloads, and forms for their events. */
+/** As for the frame of hosted lessons, but without dialogs: links in new tabs, downloads, and forms for their events. */
 const sandbox = 'allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox allow-downloads';
 
 /** How long an answer that is on its way counts after the widget was removed. */

@@ -12,7 +12,7 @@ import { outlinePanel } from './outline-panel.ts';
 import { outlineView } from './outline-view.ts';
 import { stepPosition, stepTitle } from './step-list.ts';
 import { presentation } from './presentation.ts';
-import { openWhilePrinting } from './print.ts';
+import { openWhilePrinting, printMenu } from './print.ts';
 import { progressBar } from './progress-bar.ts';
 import type { LessonOptions } from './options.ts';
 import type { PlayedLesson, PlayedStep } from './read-lesson.ts';
@@ -32,7 +32,7 @@ export interface LessonActions extends EndActions {
 
 /** The parts of the player around the lesson. */
 type Surroundings = LessonActions &
-  Pick<LessonOptions, 'logo' | 'status' | 'canPresent'> & { credits: Credits };
+  Pick<LessonOptions, 'logo' | 'status' | 'canPresent' | 'canPrintAnswers'> & { credits: Credits };
 
 /** The player on the page. */
 export interface LessonView {
@@ -69,7 +69,14 @@ export function lessonView(
   root: HTMLElement,
   lesson: PlayedLesson,
   stepHost: StepHost,
-  { logo, status: statusMark, canPresent = false, credits, ...actions }: Surroundings,
+  {
+    logo,
+    status: statusMark,
+    canPresent = false,
+    canPrintAnswers = false,
+    credits,
+    ...actions
+  }: Surroundings,
 ): LessonView {
   const { language } = stepHost;
   const outline = outlineView(lesson, language, (index) => {
@@ -78,7 +85,8 @@ export function lessonView(
   });
   // Here and at the end: learners may not come to the end.
   outline.nav.append(...credits.list(language));
-  const panel = outlinePanel(root, outline.nav, language);
+  const print = printMenu({ root, lesson, stepHost, credits, canPrintAnswers });
+  const panel = outlinePanel(root, outline.nav, print, language);
   const progressView = progressBar(lesson, language);
 
   const skip = element('button', { class: 'lectern-skip', type: 'button' }, message(language, 'lesson.skip'));
@@ -175,7 +183,7 @@ export function lessonView(
   // A page that is closed can send nothing after these events.
   document.addEventListener('visibilitychange', flush);
   window.addEventListener('pagehide', flush);
-  const stopOpening = openWhilePrinting(stage);
+  const stopOpening = openWhilePrinting(root);
 
   return {
     showCover(shown, start) {

@@ -29,8 +29,8 @@ export interface BlockHost {
   followers(widgetId: unknown): readonly LessonBlock[];
   /** Checks whether an element contains input that no widget has reported yet. */
   hasDraft(host: HTMLElement): boolean;
-  /** Returns the earlier answers of a widget. */
-  saved(widgetId: unknown): Pick<MountOptions, 'state' | 'tries'>;
+  /** Returns the earlier answers to a block. */
+  saved(block: Block): Pick<MountOptions, 'state' | 'tries'>;
   answer(block: Block, host: HTMLElement, value: unknown, result: AnswerResult | undefined): void;
   /** @param value the answer that is not submitted yet; undefined once there is none */
   draft(block: Block, host: HTMLElement, value: unknown): void;
@@ -96,7 +96,7 @@ export function mountWidget(
     mounted = widget.mount(host, {
       // Custom widgets get a copy, because they may change their props.
       props: isCoreIn(blockHost.ownTypes, block.type) ? block.props : jsonCopy(block.props),
-      ...blockHost.saved(block.props.id),
+      ...blockHost.saved(block),
       context,
     });
     // A custom widget's `mount` may still be async: its failure is reported.
@@ -108,7 +108,7 @@ export function mountWidget(
 
   const update = mounted?.update;
   return {
-    update: update && ((props) => update({ props, ...blockHost.saved(block.props.id) })),
+    update: update && ((props) => update({ props, ...blockHost.saved({ ...block, props }) })),
     destroy() {
       // The widget may still report here: answers in `destroy` count.
       try {

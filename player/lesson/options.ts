@@ -46,6 +46,8 @@ export interface LessonOptions {
    * font size of the whole page meanwhile.
    */
   canPresent?: boolean;
+  /** Whether the outline also offers to print the lesson with the right answers, for teachers. */
+  canPrintAnswers?: boolean;
   /**
    * Opens the external video with this page, at YouTube or Vimeo, after the learner's press. Without it, the player shows
    * a link.

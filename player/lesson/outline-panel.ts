@@ -17,8 +17,14 @@ export interface OutlinePanel {
 /**
  * @param root the player's element, whose width decides
  * @param nav the outline
+ * @param below what follows it
  */
-export function outlinePanel(root: HTMLElement, nav: HTMLElement, language: string): OutlinePanel {
+export function outlinePanel(
+  root: HTMLElement,
+  nav: HTMLElement,
+  below: HTMLElement,
+  language: string,
+): OutlinePanel {
   const side = element('div', { class: 'lectern-side', id: uniqueId() });
   const close = element(
     'button',
@@ -62,7 +68,7 @@ export function outlinePanel(root: HTMLElement, nav: HTMLElement, language: stri
     isWide = nowWide;
     root.classList.toggle('lectern-is-wide', isWide);
     drawer.close();
-    (isWide ? side : drawer).append(nav);
+    (isWide ? side : drawer).append(nav, below);
     arrange();
   }
 

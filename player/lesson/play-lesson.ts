@@ -116,7 +116,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
     openVideo: options.openVideo,
     creditsFor: setup.credits.lineFor,
     variables: () => progress.variables,
-    saved(step, widgetId) {
+    saved(step, { props: { id: widgetId } }) {
       if (typeof widgetId !== 'string') return { state: undefined, tries: 0 };
       const answer = savedAnswer(progress, step.id, widgetId);
       return {
@@ -161,7 +161,8 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
 
   const view = lessonView(root, lesson, stepHost, {
     credits: setup.credits,
-    ...{ logo: options.logo, status: options.status, canPresent: options.canPresent },
+    ...{ logo: options.logo, status: options.status },
+    ...{ canPresent: options.canPresent, canPrintAnswers: options.canPrintAnswers },
     goToIndex(index, widgetId) {
       if (goToIndex(index) && widgetId !== undefined) view.focusQuestion(widgetId);
     },

@@ -12,7 +12,7 @@ export interface StepHost extends Omit<
   BlockHost,
   'followers' | 'hasDraft' | 'saved' | 'answer' | 'draft' | 'setVariable' | 'report'
 > {
-  saved(step: PlayedStep, widgetId: unknown): ReturnType<BlockHost['saved']>;
+  saved(step: PlayedStep, block: Block): ReturnType<BlockHost['saved']>;
   /** @param at time of the input, in Unix milliseconds: widgets may report it later. */
   answer(step: PlayedStep, block: Block, value: unknown, result: AnswerResult | undefined, at: number): void;
   /** @returns false if the draft is not kept: the step then reports it as an answer before the page is closed */
@@ -81,7 +81,7 @@ export function showStep(
     ...stepHost,
     followers: (widgetId) => (typeof widgetId === 'string' ? (followers.get(widgetId) ?? []) : []),
     hasDraft: (host) => [...drafts.keys()].some((slot) => host.contains(slot)),
-    saved: (widgetId) => stepHost.saved(step, widgetId),
+    saved: (block) => stepHost.saved(step, block),
     answer,
     draft(block, host, value) {
       if (stepHost.draft(step, block, value) || value === undefined) unkept.delete(host);

@@ -101,8 +101,9 @@ export function schemeRules(
   const isDark = `:root[${schemeAttribute}='dark']`;
   return [
     rule(':root', { ...tokens.both, ...tokens.light }),
-    `@media (prefers-color-scheme:dark){${rule(`:root:not([${schemeAttribute}='light'])`, tokens.dark)}}`,
-    rule(isDark, tokens.dark),
+    // On paper, dark pages are light.
+    `@media screen and (prefers-color-scheme:dark){${rule(`:root:not([${schemeAttribute}='light'])`, tokens.dark)}}`,
+    `@media screen{${rule(isDark, tokens.dark)}}`,
   ].join('\n');
 }
 
@@ -111,5 +112,6 @@ export function tokensCss(): string {
   return [
     schemeRules({ both: { ...others, scheme: 'light dark' }, light, dark }, { isDefault: true }),
     ...schemes.map((scheme) => `:where(:root[${schemeAttribute}='${scheme}']){--lectern-scheme:${scheme};}`),
+    '@media print{:where(:root){--lectern-scheme:light;}}',
   ].join('\n');
 }

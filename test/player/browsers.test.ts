@@ -43,6 +43,7 @@ const niceToHave: Record<string, string> = {
   ':fullscreen': 'presentations are large without full screen',
   ':has': 'marks rows whose inputs show the same',
   '@container': 'narrow layouts',
+  'break-after': 'a heading that ends a sheet of paper',
   '@media forced-colors': 'Safari has no such mode',
   'color-mix()': 'has another color before it',
   cursor: 'phones have none',

@@ -104,7 +104,8 @@ describe('the frame document', () => {
     page = release.files.get('frame.html'),
     widgetFrame = release.files.get('widget-frame.js') ?? '',
   ) => ({
-    sandbox: 'allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox allow-downloads',
+    sandbox:
+      'allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox allow-downloads allow-modals',
     'default-src': "'none'",
     'script-src': `${own} blob: 'sha256-${hashOfScript(String(page))}' ${digestSource(widgetFrame)}`,
     'style-src': `${own} 'unsafe-inline'`,

@@ -77,6 +77,8 @@ describe('a presentation', () => {
     ['the removal of the player', () => page.evaluate('handle.destroy()')],
   ])('leaves the page as it was, ended by %s', async (end, act) => {
     await view.start({ lesson, canPresent: true });
+    // The player has measured its width.
+    await page.locator('.lectern-progress-section').waitFor();
     const before = await page.evaluate('document.documentElement.outerHTML');
     const size = await fontSize('.lectern-block p');
     await click('Present');

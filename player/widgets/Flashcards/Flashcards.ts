@@ -35,14 +35,23 @@ export default defineWidget('Flashcards', (root, { props, context }) => {
     show(false);
     turn.focus();
   });
-  const place = element('p', { class: 'lectern-hint', role: 'status' });
+  const place = element('p', { class: 'lectern-hint lectern-card-place', role: 'status' });
   const card = element('div', { class: 'lectern-card', 'aria-live': 'polite' }, face, hint);
   root.classList.add('lectern-question');
   root.append(
     place,
     card,
     element('div', { class: 'lectern-actions' }, turn, showHint, again, known, restart),
+    element(
+      'div',
+      { class: 'lectern-cards-on-paper' },
+      ...given.flatMap(({ front, back }) => sides(front, back)),
+    ),
   );
+
+  function sides(...sources: unknown[]): HTMLElement[] {
+    return sources.map((source) => element('div', { class: 'lectern-rich' }, safeHtml(source, context)));
+  }
 
   function button(label: string, act: () => void): HTMLButtonElement {
     const made = element('button', { class: 'lectern-button', type: 'button' }, label);

@@ -21,7 +21,12 @@ export interface BlanksQuestion extends QuestionFacts {
   allowTypos: boolean;
 }
 
-export const fillInTheBlanksScoring: WidgetScoring = { questionOf, score: scoreBlanks };
+export const fillInTheBlanksScoring: WidgetScoring = {
+  questionOf,
+  score: scoreBlanks,
+  rightAnswer: (props) =>
+    Object.fromEntries(readBlanks(props).blanks.map(({ id, answers }) => [id, answers[0]])),
+};
 
 /** A gap: the id of its blank in double square brackets. The text is HTML, so ids hold no markup. */
 const gap = /\[\[([\w-]{1,64})\]\]/g;

@@ -26,7 +26,11 @@ export interface MatchingQuestion extends QuestionFacts {
   partialCredit: boolean;
 }
 
-export const matchingScoring: WidgetScoring = { questionOf, score: scoreMatching };
+export const matchingScoring: WidgetScoring = {
+  questionOf,
+  score: scoreMatching,
+  rightAnswer: (props) => Object.fromEntries(readMatching(props).items.map(({ id, match }) => [id, match])),
+};
 
 const maxPairs = 100;
 

@@ -24,7 +24,14 @@ export interface Question extends QuestionFacts {
   partialCredit: boolean;
 }
 
-export const multipleChoiceScoring: WidgetScoring = { questionOf, score: scoreMultipleChoice };
+export const multipleChoiceScoring: WidgetScoring = {
+  questionOf,
+  score: scoreMultipleChoice,
+  rightAnswer(props) {
+    const { correct } = readQuestion(props);
+    return correct.length > 0 ? correct : undefined;
+  },
+};
 
 function questionOf(props: unknown): (Omit<Question, 'choices'> & { choices: { id: string }[] }) | null {
   if (scoreMultipleChoice(props, []) === null) return null;

@@ -11,7 +11,11 @@ export interface NumericQuestion extends QuestionFacts {
   tolerance: number;
 }
 
-export const numericScoring: WidgetScoring = { questionOf, score: scoreNumeric };
+export const numericScoring: WidgetScoring = {
+  questionOf,
+  score: scoreNumeric,
+  rightAnswer: (props) => readNumeric(props).correct,
+};
 
 /** Decimal fractions are not exact in binary: 0.1 + 0.2 must count as 0.3. */
 const relativeError = 1e-9;

@@ -15,7 +15,11 @@ export interface OrderingQuestion extends QuestionFacts {
   partialCredit: boolean;
 }
 
-export const orderingScoring: WidgetScoring = { questionOf, score: scoreOrdering };
+export const orderingScoring: WidgetScoring = {
+  questionOf,
+  score: scoreOrdering,
+  rightAnswer: (props) => readOrdering(props).items.map(({ id }) => id),
+};
 
 const maxItems = 100;
 

@@ -23,6 +23,8 @@ export interface WidgetScoring {
    * @param question the facts, or the unchecked props
    */
   score: (question: unknown, answer: unknown) => Score | null;
+  /** Returns a right answer; undefined for a question without one. @param props unchecked */
+  rightAnswer: (props: unknown) => unknown;
 }
 
 /** Reads the prop `points`; values that are not a number of 0 or more count as the default. */

@@ -9,7 +9,11 @@ export interface TrueFalseQuestion extends QuestionFacts {
   correct: boolean | undefined;
 }
 
-export const trueFalseScoring: WidgetScoring = { questionOf, score: scoreTrueFalse };
+export const trueFalseScoring: WidgetScoring = {
+  questionOf,
+  score: scoreTrueFalse,
+  rightAnswer: (props) => readTrueFalse(props).correct,
+};
 
 function questionOf(props: unknown): TrueFalseQuestion | null {
   const question = readTrueFalse(props);

@@ -89,6 +89,7 @@ const tricks = {
   'navigation'() { for (let at = 0; at < parent.frames.length; at += 1) if (parent.frames[at] !== window) try { parent.frames[at].location = 'about:blank'; } catch {} parent.location = 'about:blank#left'; },
   'script URLs'() { window.open('javascript:opener.parent.document.title', '_parent'); parent.location = 'javascript:void 0'; },
   'events on the frame'() { window.frameElement.dispatchEvent(new Event('input')); reached('events on the frame'); },
+  'the print dialog'() { addEventListener('beforeprint', () => reached('the print dialog')); print(); },
   'storage'() { localStorage.setItem('lectern', 'q1'); reached('storage'); },
 };
 export default { type: 'Attacker', mount(element, { props, context }) {
