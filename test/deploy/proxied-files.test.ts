@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { tmpdir } from 'node:os';
 import { promisify } from 'node:util';
 import { join } from 'node:path';
@@ -91,7 +92,7 @@ async function startCaddy(program: string, scheme: 'http' | 'https' = 'http'): P
   });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   const { hostname, port } = new URL(url);
-  await waitFor('Caddy', () => accepts(Number(port), hostname));
+  await waitFor('Caddy', () => accepts(Number(port), hostname, scheme));
   return {
     url,
     async stop() {
@@ -102,13 +103,17 @@ async function startCaddy(program: string, scheme: 'http' | 'https' = 'http'): P
   };
 }
 
-/** Returns whether a server accepts connections. */
-function accepts(port: number, host: string): Promise<boolean> {
+/** Returns whether a server accepts connections; over HTTPS, it has its certificate only some time after the port. */
+function accepts(port: number, host: string, scheme: 'http' | 'https'): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(port, host, () => resolve(true));
+    const target = { port, host, servername: host, rejectUnauthorized: false };
+    const socket = scheme === 'https' ? connectTls(target) : connect(target);
     socket.once('error', () => resolve(false));
     socket.once('close', () => resolve(false));
-    socket.once('connect', () => socket.destroy());
+    socket.once(scheme === 'https' ? 'secureConnect' : 'connect', () => {
+      resolve(true);
+      socket.destroy();
+    });
   });
 }
 
