@@ -30,7 +30,7 @@ import { createUploads } from '../shared/imports/create-uploads.ts';
 import { createStore } from '../shared/storage/create-store.ts';
 import { createApp } from './app.ts';
 import type { AppDependencies } from './app.ts';
-import { playerDownloadLimits } from './media/external-media.ts';
+import { maxPlayerDownloads } from './media/external-media.ts';
 import { PlayerAssets } from './media/player-assets.ts';
 import type { InspectReply } from './http/endpoint.ts';
 import { createHttpServer, prepareGracefulClose, serverLimits } from './http/http-server.ts';
@@ -89,7 +89,7 @@ export async function startApi(
   const events = createExportEvents(servers.redisUrl, config);
   const subscriptions = new JobSubscriptions(events);
 
-  const downloader = createDownloader(config.download, {}, playerDownloadLimits);
+  const downloader = createDownloader(config.download, {}, maxPlayerDownloads);
   const playerAssets = new PlayerAssets({ db, store, downloader, coordination, config, log });
   const metrics = new ApiMetrics();
   const platforms = createPlatformClient(config.download);

@@ -8,10 +8,12 @@
  *     webhooks [rounds] [folder of another checkout]     start [rounds]
  *     books [rounds] [seconds]                           lists [learners]
  *     privacy [rounds] [learners,...] [entries]          hostile
+ *     first [rounds]
  */
 
 const benches = new Map<string | undefined, () => Promise<unknown>>([
   ['export', () => import('./export/main.ts')],
+  ['first', () => import('./export/first.ts')],
   ['fleet', () => import('./fleet/main.ts')],
   ['downloads', () => import('./downloads/main.ts')],
   ['api', () => import('./api/main.ts')],

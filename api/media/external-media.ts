@@ -19,8 +19,8 @@ const downloadTimeoutMs = 15 * 60_000;
 /** How long a download continues after its last client disconnected: long enough for a reload. */
 const graceMs = 5_000;
 
-/** Limits of concurrent requests to all hosts, for the downloader of an API. */
-export const playerDownloadLimits = { total: 64, perOrganization: 16 };
+/** The maximum of an organization's concurrent downloads in an API process. */
+export const maxPlayerDownloads = 16;
 
 /** How long an outcome is remembered, so that a dead link is requested at most once in this time. */
 const outcomeTtlMs = 60_000;
@@ -64,7 +64,7 @@ export interface ExternalMediaDependencies {
 /**
  * Serves external media to learners: Lectern alone contacts their origins, and keeps the files in the store's cache.
  * Concurrent requests of an organization for a URL share one download. It ends soon after the last client disconnects,
- * so abandoned requests take no slots from others.
+ * so abandoned requests delay no others.
  */
 export class ExternalMedia {
   readonly #deps: ExternalMediaDependencies;
@@ -207,8 +207,8 @@ export class ExternalMedia {
 }
 
 /**
- * Returns the key of the download that a request may share. Organizations do not share, because a download waits for
- * the slots of the organization that started it. A wrong type or a lower limit must not fail a file for other lessons.
+ * Returns the key of the download that a request may share. Organizations do not share, because a download uses the
+ * connections of the organization that started it. A wrong type or a lower limit must not fail a file for other lessons.
  */
 function keyOf({ organizationId, url, mimeType, maxBytes }: ExternalMedium): string {
   return JSON.stringify([organizationId, maxBytes, mimeType, url]);

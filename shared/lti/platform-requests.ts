@@ -103,7 +103,7 @@ async function sendRequest(
     const response = await send(url, {
       ...request,
       connections,
-      useNewConnection: true,
+      owner: null,
       headers,
       unpack: true,
       signal,

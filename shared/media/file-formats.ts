@@ -1,5 +1,5 @@
 import { extension as usualExtensionOf, lookup } from 'mime-types';
-import { isSameFormat } from './downloads/content-types.ts';
+import { isSameFormat } from './content-types.ts';
 
 /**
  * Extensions of files that browsers, servers and operating systems show, play or download, and never run: a learning

@@ -1,8 +1,8 @@
+import { untilAborted } from '../platform/abort-listeners.ts';
 import type { Downloader } from './downloads/downloader.ts';
-import { inspect, sniffBytes } from './downloads/content-types.ts';
+import { inspect, sniffBytes } from './content-types.ts';
 import { DownloadError, isTransient } from './downloads/failure.ts';
 import { repairLimit } from './repaired-files.ts';
-import type { DownloadLeases } from './downloads/leases.ts';
 import type { Database } from '../models/database.ts';
 import { findRemoteFiles, saveRemoteFiles } from '../models/remote-file.ts';
 import type { DownloadedFile, RemoteFile } from '../models/remote-file.ts';
@@ -14,12 +14,12 @@ const saveBatch = 100;
 
 export interface RemoteRequest {
   url: string;
-  /** The organization whose slots the download uses. */
+  /** The organization whose connections the download uses. */
   organizationId: string;
   mimeType: string;
   maxBytes: number;
   signal: AbortSignal;
-  /** Called before each request is sent, after any wait for a slot. An error that it throws ends the download. */
+  /** Called before each request is sent, and again after a wait for a connection. An error that it throws ends the download. */
   beforeRequest?: () => void;
 }
 
@@ -30,9 +30,11 @@ export interface CachedMedium extends Digest {
 
 /** Coordination with other processes. */
 export interface CacheCoordination {
-  downloads: DownloadLeases;
   usage: FileUsage;
 }
+
+/** The running downloads of this process, which concurrent requests of an organization share. */
+const running = new Map<string, Promise<DownloadedFile>>();
 
 export interface MediaCacheDependencies {
   db: Database;
@@ -48,7 +50,7 @@ export interface MediaCacheDependencies {
 /**
  * Finds the external media of a build, or one media file for a learner, in the store's cache, or downloads them. A
  * cached file is revalidated with its ETag or Last-Modified. Media with the same URL and type share one download, even
- * across the organization's concurrent builds in other processes.
+ * across the organization's concurrent builds in this process.
  */
 export class MediaCache {
   readonly #db: Database;
@@ -61,8 +63,6 @@ export class MediaCache {
   readonly #requested = new Map<string, Map<string, Promise<CachedMedium>>>();
   readonly #checked: DownloadedFile[] = [];
   readonly #known = new Map<string, RemoteFile>();
-  /** The time of the first request, by the clock of the leases. */
-  #since: number | undefined;
 
   constructor({ db, store, downloader, coordination, recent, onLookup }: MediaCacheDependencies) {
     this.#db = db;
@@ -75,7 +75,6 @@ export class MediaCache {
 
   /** Looks up the records of URLs (about 1,000 at a time) that {@link get} will request. */
   async prepare(urls: string[]): Promise<void> {
-    this.#since ??= await this.#coordination.downloads.now();
     const found = await findRemoteFiles(this.#db, urls);
     for (const [url, file] of found) this.#known.set(url, file);
     // One call for all files, because each single check would be a round trip.
@@ -117,20 +116,7 @@ export class MediaCache {
     const pin = this.#coordination.usage.pin();
     if (known !== null) pin.add(`cache:${known.file.sha256}`);
     try {
-      const since = this.#since ?? Number.MAX_SAFE_INTEGER;
-      const downloaded = { here: false };
-      const download = () => {
-        downloaded.here = true;
-        return this.#download(request, known);
-      };
-      const shared = await this.#coordination.downloads.share({ ...request, since }, download);
-      const { file } = shared;
-      if (downloaded.here) return toMedium(shared, request);
-      // A file that another process downloaded is here if all processes share one store, as they should.
-      const usable = file.size <= request.maxBytes && (await this.#store.cache.has(file));
-      if (!usable) return toMedium(await this.#download(request, known), request);
-      this.#onLookup('hit');
-      return toMedium(shared, request);
+      return toMedium(await this.#share(request, known), request);
     } catch (error) {
       // A transient failure says nothing about the file, so Lectern uses the earlier copy.
       if (known === null || !(error instanceof DownloadError) || !isTransient(error)) throw error;
@@ -139,6 +125,25 @@ export class MediaCache {
     } finally {
       pin.release();
     }
+  }
+
+  /** Downloads, or returns the outcome of a concurrent download of this process. */
+  async #share(request: RemoteRequest, known: RemoteFile | null): Promise<DownloadedFile> {
+    const { organizationId, url, mimeType, maxBytes, signal } = request;
+    const key = JSON.stringify([organizationId, maxBytes, mimeType, url]);
+    for (let other = running.get(key); other !== undefined; other = running.get(key)) {
+      try {
+        const shared = await untilAborted(other, signal);
+        this.#onLookup('hit');
+        return shared;
+      } catch (error) {
+        // Otherwise the other build was stopped, or the store failed it: this one downloads the file itself.
+        if (error instanceof DownloadError || signal.aborted) throw error;
+      }
+    }
+    const download = this.#download(request, known).finally(() => running.delete(key));
+    running.set(key, download);
+    return download;
   }
 
   async #download(request: RemoteRequest, known: RemoteFile | null): Promise<DownloadedFile> {

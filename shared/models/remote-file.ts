@@ -13,7 +13,7 @@ export interface RemoteFile {
   file: Digest;
   /** The declared type that the file was checked against; null in records of earlier releases. */
   declaredType: string | null;
-  /** The type of the file: see `inspect` in shared/media/downloads/content-types.ts. */
+  /** The type of the file: see `inspect` in shared/media/content-types.ts. */
   mimeType: string | null;
   /** The validator for conditional requests. */
   etag: string | null;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { sniffBytes } from '../media/downloads/content-types.ts';
+import { sniffBytes } from '../media/content-types.ts';
 import type { FileCodecs } from '../media/browser-formats.ts';
 import { Mp4Codecs } from '../media/mp4-codecs.ts';
 import { repairLimit } from '../media/repaired-files.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import pLimit from 'p-limit';
-import { inspect, sniffBytes } from '../media/downloads/content-types.ts';
+import { inspect, sniffBytes } from '../media/content-types.ts';
 import { Mp4Codecs } from '../media/mp4-codecs.ts';
 import { passiveFormat } from '../media/file-formats.ts';
 import { repairFile, RepairFault, repairLimit } from '../media/repaired-files.ts';

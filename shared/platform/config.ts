@@ -95,7 +95,6 @@ const environmentSchema = z
     MEDIA_MAX_BYTES: integer(512 * MiB, 1, Number.MAX_SAFE_INTEGER),
     DOWNLOAD_CONCURRENCY: integer(64, 1, 256),
     DOWNLOAD_CONCURRENCY_PER_HOST: integer(16, 1, 256),
-    DOWNLOAD_STREAMS_PER_HOST: integer(64, 1, 256),
     DOWNLOAD_TIMEOUT_SECONDS: integer(60, 1, 3600),
     DOWNLOAD_MIN_BYTES_PER_SECOND: integer(16 * KiB, 0, Number.MAX_SAFE_INTEGER),
     DOWNLOAD_DEADLINE_SECONDS: number(1, 86_400).optional(),
@@ -253,7 +252,6 @@ function toConfig(env: Environment) {
       maxBytes: env.MEDIA_MAX_BYTES,
       concurrency: env.DOWNLOAD_CONCURRENCY,
       concurrencyPerHost: env.DOWNLOAD_CONCURRENCY_PER_HOST,
-      streamsPerHost: env.DOWNLOAD_STREAMS_PER_HOST,
       timeoutSeconds: env.DOWNLOAD_TIMEOUT_SECONDS,
       /** The minimum average over `timeoutSeconds`; 0 for none. */
       minBytesPerSecond: env.DOWNLOAD_MIN_BYTES_PER_SECOND,

@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { LRUCache } from 'lru-cache';
 import { untilAborted } from '../platform/abort-listeners.ts';
 import { DownloadError } from '../media/downloads/failure.ts';
-import { DownloadSlots } from '../media/downloads/slots.ts';
+import { OrganizationLimit } from '../platform/organization-limit.ts';
 import type { Digest, Store } from '../storage/store.ts';
 import { moduleFault } from './parse-module.ts';
 
@@ -13,13 +13,10 @@ export type WidgetFileKind = keyof typeof widgetMimeTypes;
 export const maxWidgetBytes = 2 * 1024 ** 2;
 
 /**
- * At most two checks run at once in this process, at most one of them for each organization. Each check holds a file in
- * memory, and a check of a module also runs a parser process.
+ * At most one check of an organization runs at once in this process. Each check holds a file in memory, and a check of a
+ * module also runs a parser process.
  */
-const slots = new DownloadSlots({ perHost: 2, perOrganization: 1 });
-
-/** All checks share one host's limit. */
-const host = 'localhost';
+const limit = new OrganizationLimit(1);
 
 /** Verdicts by kind and digest. They stay valid, because the file of a digest never changes. */
 const verdicts = new LRUCache<string, Verdict>({ max: 10_000 });
@@ -41,7 +38,7 @@ interface Verdict {
  * next caller reuses its verdict.
  *
  * @param file a file in the store's cache
- * @param options.organizationId the check waits for a slot of this organization
+ * @param options.organizationId the check waits for others of this organization
  * @param options.signal ends the wait
  * @throws {DownloadError} too_large; bad_type for a file that is not a self-contained module or a stylesheet, or that
  *   takes too much time or memory to parse; timeout when the machine is too busy
@@ -63,7 +60,7 @@ export async function checkWidgetFile(
   const verdict =
     verdicts.get(key) ??
     (await untilAborted(
-      slots.run({ host, organizationId }, signal, () => sharedCheck(key, () => check(store, file, kind))),
+      limit.run(organizationId, signal, () => sharedCheck(key, () => check(store, file, kind))),
       signal,
     ));
   if (verdict.timedOut === true) throw new DownloadError('timeout', 'a widget could not be parsed in time');

@@ -26,11 +26,11 @@ async function startServer(...answers: (string | string[])[]) {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  const fetchText = async (headers = {}, useNewConnection = false) => {
+  const fetchText = async (headers = {}, owner: string | null = '') => {
     const signal = AbortSignal.timeout(10_000);
     const response = await send(new URL(`http://${host}/`), {
       connections,
-      useNewConnection,
+      owner,
       headers,
       signal,
     });
@@ -70,8 +70,8 @@ test.each<[title: string, answer: string | string[]]>([
   expect(await fetchText()).toMatchObject({ body: 'a plain one' });
   expect(await fetchText()).toEqual(expected);
   expect(connectionCount()).toBe(1);
-  expect(await fetchText({}, true)).toMatchObject({ body: 'a plain one' });
-  expect(await fetchText({}, true)).toEqual(expected);
+  expect(await fetchText({}, null)).toMatchObject({ body: 'a plain one' });
+  expect(await fetchText({}, null)).toEqual(expected);
 });
 
 test('a body that looks like an interim response stays as it is', async () => {

@@ -44,9 +44,9 @@ function useConnections(): Connections {
   return connections;
 }
 
-const fetchOf = async (connections: Connections, url: string, useNewConnection = false) => {
+const fetchOf = async (connections: Connections, url: string, owner: string | null = '') => {
   const signal = AbortSignal.timeout(10_000);
-  const response = await send(new URL(url), { connections, useNewConnection, headers: {}, signal });
+  const response = await send(new URL(url), { connections, owner, headers: {}, signal });
   return (await response.body.toArray()).join('');
 };
 
@@ -56,7 +56,7 @@ test('HTTP_PROXY and HTTPS_PROXY carry outbound requests, also to names that onl
   vi.stubEnv('HTTPS_PROXY', proxy.url);
   const connections = useConnections();
   expect(await fetchOf(connections, 'http://media.example/a.png?b=1')).toBe('the media file');
-  expect(await fetchOf(connections, 'http://elsewhere.example/c.png', true)).toBe('the media file');
+  expect(await fetchOf(connections, 'http://elsewhere.example/c.png', null)).toBe('the media file');
   await expect(fetchOf(connections, 'https://media.example/d.png')).rejects.toThrow('media.example:443');
   expect(proxy.targets).toEqual([
     'http://media.example/a.png?b=1',
@@ -72,7 +72,7 @@ test.each(['http://127.0.0.1/', 'http://[::1]/', 'http://169.254.169.254/latest'
     vi.stubEnv('HTTP_PROXY', proxy.url);
     const connections = useConnections();
     await expect(fetchOf(connections, url)).rejects.toMatchObject({ reason: 'blocked_address' });
-    await expect(fetchOf(connections, url, true)).rejects.toMatchObject({ reason: 'blocked_address' });
+    await expect(fetchOf(connections, url, null)).rejects.toMatchObject({ reason: 'blocked_address' });
     expect(proxy.targets).toEqual([]);
   },
 );

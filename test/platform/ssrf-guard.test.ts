@@ -47,7 +47,6 @@ async function reasonFor(
       maxBytes: 1,
       concurrency: 1,
       concurrencyPerHost: 1,
-      streamsPerHost: 1,
       timeoutSeconds: 5,
       minBytesPerSecond: 0,
       deadlineSeconds: 60,

@@ -53,7 +53,7 @@ export async function postJson(
     }
     return await withTimeLimit({ timeoutMs, signal, late }, async (ending) => {
       const response = await send(url, {
-        ...{ method: 'POST' as const, connections, useNewConnection: true, unpack: true, body },
+        ...{ method: 'POST' as const, connections, owner: null, unpack: true, body },
         signal: ending,
         headers: { 'Content-Type': 'application/json', ...headers },
       });

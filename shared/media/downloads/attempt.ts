@@ -1,101 +1,89 @@
 import { setImmediate as turnEnd } from 'node:timers/promises';
+import { OutboundError } from '../../platform/errors.ts';
 import { hostOf } from '../../platform/http/ssrf-guard.ts';
 import type { Connections } from '../../platform/http/connections.ts';
-import { release } from '../../platform/http/request.ts';
+import { release, send } from '../../platform/http/request.ts';
 import type { OutboundResponse } from '../../platform/http/request.ts';
-import { Body } from './body.ts';
-import { concreteType } from './content-types.ts';
-import { DownloadError, reasonOfStatus } from './failure.ts';
-import type { FailureReason } from './failure.ts';
-import { get } from './request.ts';
 import { parseRetryAfter } from '../../platform/backoff.ts';
-import type { DownloadSlots } from './slots.ts';
-import type { DownloadRequest, DownloadResult } from './types.ts';
-import { IdleTimeout } from './idle-timeout.ts';
 import { parseUrl } from '../../platform/parse-url.ts';
+import { concreteType } from '../content-types.ts';
+import { Body } from './body.ts';
+import { DownloadError, reasonOfStatus } from './failure.ts';
+import { IdleTimeout } from './idle-timeout.ts';
+import type { DownloadRequest, DownloadResult } from './types.ts';
 
 const maxRedirects = 5;
 const redirects = new Set([301, 302, 303, 307, 308]);
 const gzipNames = new Set(['gzip', 'x-gzip']);
 
-/** Statuses and failures that show an overloaded host. */
-const overloadStatuses = new Set([429, 500, 502, 503, 504]);
-const overloadReasons = new Set<FailureReason>(['timeout', 'network', 'truncated']);
-
 export interface AttemptContext {
   connections: Connections;
-  slots: DownloadSlots;
   idleMs: number;
   minBytesPerSecond: number;
   /** The remaining time for this file's origins; each attempt reduces it. */
   budget: { leftMs: number };
-  /** Whether this is a retry, which uses a new connection, because the open one may have caused the failure. */
-  isRetry: boolean;
 }
 
 type StoreBody<T> = (body: AsyncIterable<Uint8Array>) => Promise<T>;
 
-/** Makes one attempt to fetch a file, following redirects. Holds slots only while it waits for their host. */
+/** Makes one attempt to fetch a file, following redirects. */
 export async function attempt<T>(
   request: DownloadRequest,
   store: StoreBody<T>,
-  { connections, slots, isRetry, budget, ...limits }: AttemptContext,
+  context: AttemptContext,
 ): Promise<DownloadResult<T>> {
   const first = requireUrl(request.url);
   let url = first;
-  for (let hops = 0; ; hops++) {
-    const current = url;
+  for (let hops = 0; hops <= maxRedirects; hops++) {
     // A validator is valid only for the server that issued it.
-    const isSameOrigin = current.origin === first.origin;
-    const owner = {
-      host: hostOf(current),
-      organizationId: request.organizationId,
-      newConnection: isRetry || current.protocol === 'http:',
-    };
-    const outcome = await slots.run(owner, request.signal, async (host) => {
-      request.beforeRequest?.();
-      const started = performance.now();
-      const idleTimeout = new IdleTimeout(request.signal, {
-        ...limits,
-        host: hostOf(current),
-        deadlineMs: budget.leftMs,
-      });
-      try {
-        const headers = isSameOrigin ? conditionalHeaders(request) : {};
-        const response = await get(
-          current,
-          { connections, useNewConnection: isRetry },
-          headers,
-          idleTimeout.signal,
-        );
-        if (overloadStatuses.has(response.status)) host.overloaded();
-        else host.responded();
-        try {
-          if (redirects.has(response.status)) return nextUrl(response, current);
-          if (response.status === 304 && Object.keys(headers).length > 0) return { modified: false } as const;
-          const stored = await receive(response, hostOf(current), request, store, idleTimeout);
-          return { modified: true, ...stored, ...(isSameOrigin && validatorsOf(response)) } as const;
-        } finally {
-          release(response);
-          // undici reuses a connection one turn of the event loop after its response.
-          await turnEnd();
-        }
-      } catch (error) {
-        if (error instanceof DownloadError && overloadReasons.has(error.reason)) host.overloaded();
-        throw error;
-      } finally {
-        idleTimeout.close();
-        budget.leftMs = Math.max(0, budget.leftMs - (performance.now() - started));
-      }
-    });
-    if (!(outcome instanceof URL)) return outcome;
-    if (hops === maxRedirects) {
-      throw new DownloadError(
-        'too_many_redirects',
-        `${hostOf(first)} redirected more than ${maxRedirects} times`,
-      );
+    const headers = url.origin === first.origin ? conditionalHeaders(request) : {};
+    const outcome = await fetchOnce(url, headers, { request, store, context });
+    if (outcome instanceof URL) {
+      url = outcome;
+      continue;
     }
-    url = outcome;
+    if (!outcome.modified || url.origin === first.origin) return outcome;
+    const { stored, mimeType } = outcome;
+    return { modified: true, stored, mimeType };
+  }
+  throw new DownloadError(
+    'too_many_redirects',
+    `${hostOf(first)} redirected more than ${maxRedirects} times`,
+  );
+}
+
+/** Sends one request, and stores its response. Returns the next URL after a redirect. */
+async function fetchOnce<T>(
+  url: URL,
+  headers: Record<string, string>,
+  { request, store, context }: { request: DownloadRequest; store: StoreBody<T>; context: AttemptContext },
+): Promise<DownloadResult<T> | URL> {
+  request.beforeRequest?.();
+  const { connections, budget, ...limits } = context;
+  const host = hostOf(url);
+  const idleTimeout = new IdleTimeout(request.signal, { ...limits, host, deadlineMs: budget.leftMs });
+  const onSent = () => {
+    request.beforeRequest?.();
+    idleTimeout.start();
+  };
+  try {
+    const { signal } = idleTimeout;
+    const response = await send(url, { connections, owner: request.organizationId, headers, onSent, signal });
+    try {
+      if (redirects.has(response.status)) return nextUrl(response, url);
+      if (response.status === 304 && Object.keys(headers).length > 0) return { modified: false };
+      const stored = await receive(response, host, request, store, idleTimeout);
+      return { modified: true, ...stored, ...validatorsOf(response) };
+    } finally {
+      release(response);
+      // undici reuses a connection one turn of the event loop after its response.
+      await turnEnd();
+    }
+  } catch (error) {
+    if (error instanceof OutboundError) throw new DownloadError(error.reason, error.message);
+    throw error;
+  } finally {
+    budget.leftMs = Math.max(0, budget.leftMs - idleTimeout.close());
   }
 }
 

@@ -2,7 +2,7 @@ import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { faultCode } from '../../platform/errors.ts';
 import { repairFile, RepairFault, repairLimit } from '../repaired-files.ts';
-import { inspect, sniffBytes } from './content-types.ts';
+import { inspect, sniffBytes } from '../content-types.ts';
 import { DownloadError } from './failure.ts';
 import type { IdleTimeout } from './idle-timeout.ts';
 

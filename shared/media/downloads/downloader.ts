@@ -3,17 +3,19 @@ import type { LookupFunction } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../../platform/config.ts';
 import { backoffMs } from '../../platform/backoff.ts';
+import { OrganizationLimit } from '../../platform/organization-limit.ts';
 import { Connections } from '../../platform/http/connections.ts';
 import { attempt } from './attempt.ts';
 import { DownloadError, isTransient, SlowDownload } from './failure.ts';
-import { DownloadSlots } from './slots.ts';
-import type { SlotLimits } from './slots.ts';
 import type { Downloader } from './types.ts';
 
 export { DownloadError } from './failure.ts';
 export type { Downloader, DownloadRequest, DownloadResult } from './types.ts';
 
 const maxAttemptsPerFile = 3;
+
+/** A host that limits requests takes all of them in the end, because the delays double. */
+const maxAttemptsUnderRateLimit = 6;
 
 const backoff = { firstMs: 500 };
 const maxRetryAfterMs = 60_000;
@@ -27,43 +29,44 @@ export interface DownloaderInternals {
 }
 
 /**
- * Creates a downloader. Its downloads share keep-alive connections and fair slots ({@link DownloadSlots}), with at most
- * `concurrencyPerHost` concurrent requests per host, or `streamsPerHost` over HTTP/2. The caller applies `concurrency`
- * and `maxBytes`.
+ * Creates a downloader. An organization has its own connections to each host, at most `concurrencyPerHost`, so no other
+ * organization's downloads delay its own; requests beyond them wait. The caller applies `maxBytes`.
  *
- * @param pool limits of the requests to all hosts together; none by default.
+ * @param perOrganization the maximum of an organization's concurrent downloads.
  */
 export function createDownloader(
   settings: Config['download'],
   internals: DownloaderInternals = {},
-  pool: Pick<SlotLimits, 'perOrganization' | 'total'> = {},
+  perOrganization = settings.concurrency,
 ): Downloader {
-  const { allowedPrivateHosts, concurrencyPerHost: perHost } = settings;
-  const connections = new Connections(allowedPrivateHosts, internals.lookup, perHost);
-  const perSharedConnection = (host: string) => {
-    const accepted = connections.streamsOf(host);
-    return accepted === null ? null : Math.min(accepted, settings.streamsPerHost);
-  };
+  const connections = new Connections(
+    settings.allowedPrivateHosts,
+    internals.lookup,
+    settings.concurrencyPerHost,
+  );
   const context = {
     connections,
-    slots: new DownloadSlots({ ...pool, perHost, perSharedConnection }),
     idleMs: settings.timeoutSeconds * 1000,
     minBytesPerSecond: settings.minBytesPerSecond,
   };
+  const limit = new OrganizationLimit(perOrganization);
   const wait = internals.pause ?? pause;
   return {
     async download(request, store) {
+      const { organizationId, signal } = request;
       // All files of a build share one signal, and each adds a listener for a while: this is no leak.
-      setMaxListeners(0, request.signal);
+      setMaxListeners(0, signal);
       const budget = { leftMs: settings.deadlineSeconds * 1000 };
       for (let attempts = 1; ; attempts++) {
         try {
-          return await attempt(request, store, { ...context, budget, isRetry: attempts > 1 });
+          return await limit.run(organizationId, signal, () =>
+            attempt(request, store, { ...context, budget }),
+          );
         } catch (error) {
-          request.signal.throwIfAborted();
-          if (attempts === maxAttemptsPerFile || !mayRetry(error)) throw error;
+          signal.throwIfAborted();
+          if (!mayRetry(error, attempts)) throw error;
           const retryAfterMs = Math.min(error.retryAfterMs ?? 0, maxRetryAfterMs);
-          await wait(backoffMs(backoff, attempts - 1, { retryAfterMs }), request.signal);
+          await wait(backoffMs(backoff, attempts - 1, { retryAfterMs }), signal);
         }
       }
     },
@@ -71,8 +74,9 @@ export function createDownloader(
   };
 }
 
-function mayRetry(error: unknown): error is DownloadError {
-  return error instanceof DownloadError && isTransient(error) && !(error instanceof SlowDownload);
+function mayRetry(error: unknown, attempts: number): error is DownloadError {
+  if (!(error instanceof DownloadError) || !isTransient(error) || error instanceof SlowDownload) return false;
+  return attempts < (error.reason === 'rate_limited' ? maxAttemptsUnderRateLimit : maxAttemptsPerFile);
 }
 
 /** Waits; throws the signal's reason when it is aborted. */

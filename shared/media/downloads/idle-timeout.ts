@@ -13,15 +13,17 @@ export interface IdleTimeoutLimits {
 }
 
 /**
- * Aborts one request when its caller aborts, and when the origin is silent, too slow, or over its deadline. Two timers
- * serve the whole request; each chunk only resets one of them.
+ * Aborts one request when its caller aborts, and when the origin is silent, too slow, or over its deadline. Time counts
+ * from {@link start}, so a request may wait for its connection. Two timers serve the whole request; each chunk only
+ * resets one of them.
  */
 export class IdleTimeout {
   readonly #controller = new AbortController();
   readonly #stopListening: () => void;
-  readonly #idle: NodeJS.Timeout;
-  readonly #deadline: NodeJS.Timeout;
   readonly #limits: IdleTimeoutLimits;
+  #idle: NodeJS.Timeout | undefined;
+  #deadline: NodeJS.Timeout | undefined;
+  #startedAt: number | null = null;
   #paused = false;
   #resumedAt = 0;
   /** Bytes of the current window, and the time that the origin took for them. */
@@ -30,11 +32,18 @@ export class IdleTimeout {
 
   /** `caller` must not be aborted yet. */
   constructor(caller: AbortSignal, limits: IdleTimeoutLimits) {
-    const { host, idleMs, deadlineMs } = limits;
     this.#limits = limits;
     this.#stopListening = onAbort(caller, () => this.#controller.abort(caller.reason));
+  }
+
+  /** Starts the timers: the request is sent. */
+  start(): void {
+    // undici sends a request again if it failed before a server could have seen it.
+    if (this.#startedAt !== null) return;
+    const { host, idleMs, deadlineMs } = this.#limits;
+    this.#startedAt = performance.now();
     this.#idle = setTimeout(() => {
-      if (this.#paused) this.#idle.refresh();
+      if (this.#paused) this.#idle?.refresh();
       else
         this.#controller.abort(new DownloadError('timeout', `${host} sent no byte for ${idleMs / 1000} s`));
     }, idleMs);
@@ -69,12 +78,14 @@ export class IdleTimeout {
   resume(): void {
     this.#paused = false;
     this.#resumedAt = performance.now();
-    this.#idle.refresh();
+    this.#idle?.refresh();
   }
 
-  close(): void {
+  /** Stops the timers; returns the milliseconds since the start. */
+  close(): number {
     clearTimeout(this.#idle);
     clearTimeout(this.#deadline);
     this.#stopListening();
+    return this.#startedAt === null ? 0 : performance.now() - this.#startedAt;
   }
 }

@@ -1,6 +1,6 @@
 export interface DownloadRequest {
   url: string;
-  /** The organization whose slots the download uses. */
+  /** The organization whose connections the download uses. */
   organizationId: string;
   /** The type that the lesson declares; a file of a clearly different type is rejected. */
   mimeType: string;
@@ -8,7 +8,7 @@ export interface DownloadRequest {
   /** From an earlier download of this URL, so that the server can return "not modified". */
   validators?: { etag?: string; lastModified?: string };
   signal: AbortSignal;
-  /** Called before each request is sent, after any wait for a slot. An error that it throws ends the download. */
+  /** Called before each request, and again after a wait for a connection. An error that it throws ends the download. */
   beforeRequest?: () => void;
   /** Called with the number of received bytes, including those of failed attempts. */
   onBytes?: (count: number) => void;

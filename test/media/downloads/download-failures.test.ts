@@ -38,7 +38,7 @@ const cases: Case[] = [
   ['406', answer(406), 'bad_type', 406, 1],
   ['408', answer(408), 'timeout', 408, 3],
   ['410', answer(410), 'not_found', 410, 1],
-  ['429', answer(429), 'rate_limited', 429, 3],
+  ['429', answer(429), 'rate_limited', 429, 6],
   ['451', answer(451), 'forbidden', 451, 1],
   ['500', answer(500), 'server_error', 500, 3],
   ['503', answer(503), 'server_error', 503, 3],
@@ -85,8 +85,8 @@ test.each(cases)(
     );
     expect([failure.reason, failure.status, stored]).toEqual([reason, status, 0]);
     expect(lab.origin.requests('/a')).toBe(attempts);
-    // At most one idle connection remains, for the next request.
-    await eventually(() => expect(lab.origin.connections.open).toBeLessThanOrEqual(1));
+    // undici opens a connection in place of an aborted one. At most two of these wait for the next request.
+    await eventually(() => expect(lab.origin.connections.open).toBeLessThanOrEqual(2));
   },
 );
 
@@ -201,7 +201,7 @@ describe('retries', () => {
     expect(lab.pauses[0]).toBeLessThanOrEqual(most);
   });
 
-  test('hold no slot during the delay', async () => {
+  test('hold no connection during the delay', async () => {
     let release = () => {};
     const pause = () => new Promise<void>((resolve) => (release = resolve));
     lab.downloader = make({ pause }, { concurrencyPerHost: 1 });

@@ -31,18 +31,39 @@ describe('redirects', () => {
 });
 
 describe('requests to one host', () => {
-  test('reach its limit of concurrency, and never exceed it', async () => {
+  test('of each organization reach its limit of connections, and never exceed it', async () => {
     lab.downloader = make({}, { concurrencyPerHost: 3 });
     lab.origin.script('/a', slowly(text, 2, 10));
-    const organizations = ['a', 'b', 'c'];
-    await Promise.all(
-      Array.from({ length: 20 }, (_, index) => get('/a', { organizationId: organizations[index % 3] ?? '' })),
-    );
-    expect(lab.origin.peak).toBe(3);
-    expect(lab.origin.connections.total).toBe(3);
+    await Promise.all(Array.from({ length: 20 }, () => get('/a')));
+    expect([lab.origin.peak, lab.origin.connections.total]).toEqual([3, 3]);
   });
 
-  test('do not time out while they wait for a slot', async () => {
+  test('never wait for another organization’s', async () => {
+    lab.downloader = make({}, { concurrency: 1, concurrencyPerHost: 1, timeoutSeconds: 60 });
+    lab.origin.script('/hang', hang());
+    lab.origin.serve('/b', text);
+    const controller = new AbortController();
+    const held = [0, 1].map(() => get('/hang', { signal: controller.signal }));
+    await eventually(() => expect(lab.origin.requests('/hang')).toBe(1));
+    expect(await get('/b', { organizationId: 'b' })).toMatchObject({ stored: text });
+    controller.abort(new Error('enough'));
+    for (const download of held) await expect(download).rejects.toThrow('enough');
+  });
+
+  test('all succeed at a host that takes only six at once and answers 429 to the others', async () => {
+    lab.downloader = make({ pause: 'real' }, { concurrencyPerHost: 16 });
+    let taken = 0;
+    lab.origin.script('/a', async (...exchange) => {
+      if (taken === 6) return answer(429)(...exchange);
+      taken += 1;
+      await slowly(text, 2, 10)(...exchange);
+      taken -= 1;
+    });
+    const results = await Promise.all(Array.from({ length: 60 }, () => get('/a')));
+    expect(results.every((result) => result.modified)).toBe(true);
+  });
+
+  test('do not time out while they wait for a connection', async () => {
     lab.downloader = make({}, { concurrencyPerHost: 1 });
     lab.origin.script('/a', slowly(text, 2, idleSeconds * 250));
     await Promise.all(Array.from({ length: 3 }, () => get('/a')));
@@ -109,7 +130,7 @@ describe('an abort', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  test('ends the wait for a slot', async () => {
+  test('ends the wait for a connection', async () => {
     lab.downloader = make({}, { concurrencyPerHost: 1 });
     lab.origin.script('/a', hang());
     const [first, second] = [new AbortController(), new AbortController()];

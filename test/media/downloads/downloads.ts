@@ -43,9 +43,8 @@ export function useDownloads() {
   function make(internals: LabInternals = {}, settings: Partial<Config['download']> = {}): Downloader {
     const defaults = {
       maxBytes: 1,
-      concurrency: 1,
+      concurrency: 64,
       concurrencyPerHost: 6,
-      streamsPerHost: 6,
       timeoutSeconds: idleSeconds,
       minBytesPerSecond: 0,
       deadlineSeconds: 60,

@@ -4,7 +4,7 @@ import { createDownloader } from '../../../shared/media/downloads/downloader.ts'
 import { MediaCache } from '../../../shared/media/media-cache.ts';
 import { createLogger } from '../../../shared/platform/log.ts';
 import { joinStore } from '../../maintenance/eviction/evictable.ts';
-import { file, hang } from '../../support/origin.ts';
+import { file, hang, slowly } from '../../support/origin.ts';
 import { useHarness, useOrigin } from '../../support/use.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -37,20 +37,22 @@ async function startBuild(organizationId: string) {
   return { dependencies, get };
 }
 
-test('a build does not wait for a download that waits for another organization’s slots', async () => {
-  const [hostile, tenant] = [await startBuild('hostile'), await startBuild('tenant')];
+test('a build does not wait for a download of another organization, and the same organization’s builds share it', async () => {
+  const [hostile, first, second] = [
+    await startBuild('hostile'),
+    await startBuild('tenant'),
+    await startBuild('tenant'),
+  ];
   const bytes = Buffer.alloc(100, 1);
   origin.script('/slow.png', hang());
-  origin.script('/wanted.png', file(bytes));
+  origin.script('/wanted.png', hang(), slowly(bytes, 2, 50));
   const waiting = [hostile.get('/slow.png'), hostile.get('/wanted.png')];
   for (const download of waiting) download.catch(() => undefined);
-  const { redis } = hostile.dependencies;
-  const leases = () => redis.keys(`${harness.config.redisPrefix}:download:*`);
-  await waitFor('the leases of both downloads', async () => (await leases()).length === 2);
-  await waitFor('the request that takes the slot', () => origin.requests('/slow.png') === 1);
+  await waitFor('the requests that take the connections', () => origin.requests('/wanted.png') === 1);
 
-  expect((await tenant.get('/wanted.png')).size).toBe(bytes.length);
-  expect(origin.requests('/wanted.png')).toBe(1);
+  const sizes = await Promise.all([first.get('/wanted.png'), second.get('/wanted.png')]);
+  expect(sizes.map(({ size }) => size)).toEqual([bytes.length, bytes.length]);
+  expect(origin.requests('/wanted.png')).toBe(2);
 });
 
 test('a file that exceeds one limit is downloaded for a higher one', async () => {

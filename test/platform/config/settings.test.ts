@@ -22,7 +22,6 @@ describe('whole numbers', () => {
     ['MEDIA_MAX_BYTES', 1, maximum, (config) => config.download.maxBytes],
     ['DOWNLOAD_CONCURRENCY', 1, 256, (config) => config.download.concurrency],
     ['DOWNLOAD_CONCURRENCY_PER_HOST', 1, 256, (config) => config.download.concurrencyPerHost],
-    ['DOWNLOAD_STREAMS_PER_HOST', 1, 256, (config) => config.download.streamsPerHost],
     ['DOWNLOAD_TIMEOUT_SECONDS', 1, 3600, (config) => config.download.timeoutSeconds],
     ['DOWNLOAD_MIN_BYTES_PER_SECOND', 0, maximum, (config) => config.download.minBytesPerSecond],
     ['DOWNLOAD_DEADLINE_SECONDS', 1, 86_400, (config) => config.download.deadlineSeconds],

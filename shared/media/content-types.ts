@@ -1,5 +1,5 @@
 import { fileTypeFromBuffer } from 'file-type';
-import { imageSizeOf } from '../image-size.ts';
+import { imageSizeOf } from './image-size.ts';
 
 /** The number of first bytes that show a file's type (file-type recommends 4,100). */
 export const sniffBytes = 4100;
