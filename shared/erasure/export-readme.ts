@@ -6,7 +6,7 @@ export interface Explained {
   meaning: string;
   /**
    * The meanings of fields or columns, by path; several paths may share one. `items[].score` is the score of each entry
-   * in `items`. A test compares the paths with real exports, and the rows with docs/privacy.md.
+   * in `items`. A test compares the paths with real exports.
    */
   fields: readonly (readonly [paths: string, meaning: string])[];
 }

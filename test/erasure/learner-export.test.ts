@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -10,7 +10,6 @@ import { countRecords, kindsOf, recordKinds } from '../../shared/models/learner-
 import type { RecordKind } from '../../shared/models/learner-records.ts';
 import { createPlatform } from '../../shared/models/lti-platform.ts';
 import type { GradeFailedEvent, LtiScore } from '../../shared/models/lti-score.ts';
-import { packageRoot } from '../../shared/platform/paths.ts';
 import { createWebhook } from '../../shared/webhooks/manage.ts';
 import { createDestination } from '../../shared/xapi/destinations.ts';
 import { filesOf } from '../exports/exports.ts';
@@ -127,18 +126,6 @@ describe('the fields of an export', () => {
     expect(Object.fromEntries(sorted)).toEqual(
       Object.fromEntries(explainedFiles.map((file) => [file.name, explainedPaths(file).toSorted()])),
     );
-  });
-
-  test('have the same explanations in docs/privacy.md', async () => {
-    const page = await readFile(join(packageRoot, 'docs/privacy.md'), 'utf8');
-    for (const { name, fields } of explainedFiles) {
-      const [, table = ''] =
-        new RegExp(`^### \`${name}\`\n\n\\|.*\n\\|.*\n((?:\\|.*\n)+)`, 'm').exec(page) ?? [];
-      const rows = fields.map(
-        ([paths, meaning]) => `| \`${paths.replaceAll(', ', '`, `')}\` | ${meaning} |\n`,
-      );
-      expect(table.replace(/ +\|/g, ' |')).toBe(rows.join(''));
-    }
   });
 
   test('are explained in lines that a text editor need not wrap', () => {
