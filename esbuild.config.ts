@@ -4,16 +4,13 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { packageRoot } from './shared/platform/paths.ts';
 
-/** Entry points of processes, and the client of the embedded servers. Each becomes a file in dist/ at the same path. */
+/** Entry points of processes. Each becomes a file in dist/ at the same path. */
 const entries = [
   'api/main.ts',
   'worker/main.ts',
   'cli/main.ts',
   'shared/content-process.ts',
-  'shared/embedded/client.ts',
-  'shared/embedded/supervisor.ts',
   'shared/embedded/valkey-process.ts',
-  'shared/embedded/official-mongod-process.ts',
 ];
 
 /** Packages that read files beside their code, or that only embedded servers need. They stay in node_modules. */

@@ -27,6 +27,7 @@ async function main(): Promise<void> {
     );
   }
   const servers = await findServers(config, (message) => log.info(message));
+  servers.failed.catch((error: unknown) => void shutdown.end(messageOf(error), 1));
   const { port, metricsPort } = await startApi(config, servers, { log, shutdown });
   shutdown.add('servers', () => servers.release());
   if (config.publicUrl === undefined) await recordUrl(config, port, { log, shutdown });

@@ -22,7 +22,7 @@ import { createExportEvents, createExportQueue } from '../shared/exports/queues.
 import { joinInstallation } from '../shared/models/installation.ts';
 import { connectRedis } from '../shared/platform/redis.ts';
 import { loadSecrets } from '../shared/platform/secrets.ts';
-import type { Servers } from '../shared/embedded/servers.ts';
+import type { ServerUrls } from '../shared/embedded/servers.ts';
 import { createCoordination } from '../shared/coordination/coordination.ts';
 import { trackUsage } from '../shared/storage/tracked-store.ts';
 import type { Shutdown } from '../shared/platform/graceful-shutdown.ts';
@@ -70,7 +70,7 @@ export interface ApiPorts {
  */
 export async function startApi(
   config: Config,
-  servers: Servers,
+  servers: ServerUrls,
   { log, shutdown, inspect }: { log: Logger; shutdown: Shutdown; inspect?: InspectReply },
 ): Promise<ApiPorts> {
   const secrets = await loadSecrets(config, (message) => log.warn(message));

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { childEnvironment, parseConfig } from '../shared/platform/config.ts';
 import type { Config } from '../shared/platform/config.ts';
 import { issueApiKey } from '../shared/models/api-key.ts';
@@ -17,7 +16,6 @@ import { packageRoot } from '../shared/platform/paths.ts';
 import { publishVersion } from '../shared/publishing/publishing.ts';
 import { loadSecrets } from '../shared/platform/secrets.ts';
 import type { Secrets } from '../shared/platform/secrets.ts';
-import { embeddedServersRun } from '../shared/embedded/client.ts';
 import { findServers } from '../shared/embedded/servers.ts';
 import type { Servers } from '../shared/embedded/servers.ts';
 import { createStore } from '../shared/storage/create-store.ts';
@@ -86,8 +84,6 @@ export async function prepareInstallation(more: Record<string, string> = {}): Pr
     async remove() {
       await db.connection.close();
       await servers.release();
-      // The servers write to the folder until they end.
-      while (await embeddedServersRun(config.dataDir)) await sleep(100);
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -18,6 +18,7 @@ async function main(): Promise<void> {
   shutdown.listen();
   for (const warning of settingWarnings()) log.warn(warning);
   const servers = await findServers(config, (message) => log.info(message));
+  servers.failed.catch((error: unknown) => void shutdown.end(messageOf(error), 1));
   const port = await startWorker(config, servers, { log, shutdown });
   shutdown.add('servers', () => servers.release());
   log.info({ concurrency: config.worker.concurrency, port }, 'waiting for exports');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startProcesses } from '../../cli/installation/processes.ts';
 import type { Processes } from '../../cli/installation/processes.ts';
-import { freePort } from '../../shared/embedded/server-process.ts';
+import { freePort } from '../../shared/embedded/child-process.ts';
 import { signEmbedToken } from '../../shared/tokens/player-tokens.ts';
 import { writeSampleLesson } from '../api/sample.ts';
 import { prepareInstallation } from '../installation.ts';

@@ -4,7 +4,7 @@ import { countLesson } from '../../shared/learners/count-lesson.ts';
 import { claimStatistics, requestStatistics } from '../../shared/models/lesson-statistics.ts';
 import { learnerListIndex } from '../../shared/models/progress-record.ts';
 import { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
-import { freePort } from '../../shared/embedded/server-process.ts';
+import { freePort } from '../../shared/embedded/child-process.ts';
 import { prepareInstallation } from '../installation.ts';
 import { seedRecords, writeQuiz } from './seed.ts';
 

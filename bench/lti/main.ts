@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { verifyIdToken } from '../../api/lti/verify-token.ts';
 import { startProcesses } from '../../cli/installation/processes.ts';
-import { freePort } from '../../shared/embedded/server-process.ts';
+import { freePort } from '../../shared/embedded/child-process.ts';
 import { createPlatform } from '../../shared/models/lti-platform.ts';
 import { signLaunchToken } from '../../shared/tokens/player-tokens.ts';
 import { writeSampleLesson } from '../api/sample.ts';

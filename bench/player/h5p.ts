@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { withFetchFolder } from '../../shared/embedded/fetch-folder.ts';
+import { withFetchFolder } from '../../shared/embedded/find-mongod.ts';
 import { messageOf } from '../../shared/platform/errors.ts';
 import { sampleSteps, writePictures } from './lesson.ts';
 

@@ -59,7 +59,7 @@ export async function withInstallation(
       try {
         const used = using.then(() => true);
         const interrupted = aborted(graceful).then(() => false);
-        return await Promise.race([interrupted, failed, used]);
+        return await Promise.race([interrupted, failed, servers.failed, used]);
       } finally {
         // Stops in this order: the user of the processes, the processes, the servers that they use.
         over.abort();

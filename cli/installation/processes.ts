@@ -6,7 +6,7 @@ import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { entryPoint } from '../../shared/platform/paths.ts';
 import { localUrl } from '../../shared/operations/running-api.ts';
-import type { Servers } from '../../shared/embedded/servers.ts';
+import type { ServerUrls } from '../../shared/embedded/servers.ts';
 import { aborted } from '../terminal/interrupts.ts';
 
 /** The API and workers of one installation, as child processes. */
@@ -36,7 +36,7 @@ export interface ProcessOptions {
  */
 export async function startProcesses(
   config: Config,
-  servers: Servers,
+  servers: ServerUrls,
   { workers, settings = {}, signal, kill }: ProcessOptions,
 ): Promise<Processes> {
   const { mongodbUri: MONGODB_URI, redisUrl: REDIS_URL } = servers;

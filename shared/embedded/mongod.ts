@@ -1,90 +1,74 @@
 import { mkdir } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
-import { z } from 'zod';
-import { startOnPort, startServer } from './server-process.ts';
-import type { RunningServer } from './server-process.ts';
+import mongoose from 'mongoose';
+import { freePort, startServer } from './child-process.ts';
+import type { RunningServer } from './child-process.ts';
 
-/** Includes recovery after a crash, which reads the journal first. */
-const startTimeoutMs = 60_000;
-/** How long a stopping mongod may lock the data folder. */
-const lockTimeoutMs = 30_000;
+const replicaSet = 'lectern';
+const selectionTimeoutMs = 15_000;
 
-export interface MongodOptions {
-  /** The mongod to run, from `findMongod`. */
-  readonly binary: string;
-  /** The data folder; created if missing, and never removed. */
-  readonly dbPath: string;
-  /** The port on loopback; a free one by default. */
-  readonly port?: number;
-  /** Receives each line of the server's output, JSON as MongoDB writes it. */
-  readonly log?: (line: string) => void;
-  /** Aborts the start. */
-  readonly signal?: AbortSignal;
-}
+/** A server of this machine; the URL is like the setting for it. */
+export type LocalServer = RunningServer & { readonly port: number; readonly url: string };
 
 /**
- * Starts a mongod on loopback, which ends with this process at the latest. `stop()` closes its files, `kill()` does
- * not; it can restart from either. Waits up to 30 s for another mongod to release the data folder.
+ * Starts a replica set of one mongod on loopback, on a free port by default; resolves once it accepts writes. `stop()`
+ * closes its files, `kill()` does not; it can restart from either. The log is beside the data folder.
  *
- * @throws an error with the end of the log.
+ * @throws an error with the end of the log, which contains "DBPathInUse" if another mongod has locked the data folder.
  */
-export async function startMongod(options: MongodOptions): Promise<RunningServer> {
-  await mkdir(options.dbPath, { recursive: true, mode: 0o700 });
-  const giveUpAt = Date.now() + lockTimeoutMs;
-  for (;;) {
-    try {
-      return await startOnPort(options.port, (port) => startOnce(options, port));
-    } catch (error) {
-      const locked = error instanceof Error && error.message.includes('DBPathInUse');
-      if (!locked || Date.now() > giveUpAt) throw error;
-      await delay(250);
-    }
-  }
-}
-
-async function startOnce(options: MongodOptions, port: number): Promise<RunningServer> {
-  const settings: Record<string, string> = {
-    dbpath: options.dbPath,
-    port: String(port),
-    bind_ip: '127.0.0.1',
-    wiredTigerCacheSizeGB: '0.25',
-    setParameter: 'diagnosticDataCollectionEnabled=false',
-  };
-  const child = await startServer({
+export async function startMongod(binary: string, dbPath: string, onPort?: number): Promise<LocalServer> {
+  const port = onPort ?? (await freePort());
+  const host = `127.0.0.1:${port}`;
+  await mkdir(dbPath, { recursive: true, mode: 0o700 });
+  const server = await startServer({
     name: 'MongoDB',
-    command: options.binary,
+    command: binary,
     args: [
-      '--nounixsocket',
-      '--quiet',
-      ...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]),
+      ...['--dbpath', dbPath, '--bind_ip', '127.0.0.1', '--port', String(port), '--nounixsocket', '--quiet'],
+      ...['--wiredTigerCacheSizeGB', '0.25', '--replSet', replicaSet, '--oplogSize', '64'],
+      ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
+      // No reader needs the past; otherwise MongoDB keeps each version of a document for five minutes.
+      ...['--setParameter', 'minSnapshotHistoryWindowInSeconds=0'],
     ],
     ready: /waiting for connections/i,
-    readable: readableLogLine,
-    isFault: (line) => /"s":"[WEF]"/.test(line),
-    timeoutMs: startTimeoutMs,
-    log: options.log,
-    signal: options.signal,
+    logFile: `${dbPath}.log`,
   });
-  return { ...child, port, url: `mongodb://127.0.0.1:${port}/lectern` };
+  const url = `mongodb://${host}/lectern?replicaSet=${replicaSet}`;
+  try {
+    await becomeOnlyMember(host);
+    await instanceOf(url);
+  } catch (error) {
+    server.kill();
+    throw error;
+  }
+  return { ...server, port, url };
 }
 
-/** The fields of MongoDB's structured log (since 4.4) that people need. */
-const LogLine = z.object({
-  s: z.string(),
-  c: z.string(),
-  msg: z.string(),
-  attr: z.record(z.string(), z.unknown()).optional(),
-});
+/** The configuration in the data names the port of the last start, so the server does not find itself there. */
+async function becomeOnlyMember(host: string): Promise<void> {
+  await withAdmin(`mongodb://${host}/?directConnection=true`, async (admin) => {
+    const members = [{ _id: 0, host }];
+    const stored = await admin.command({ replSetGetConfig: 1 }).catch(() => null);
+    await admin.command(
+      stored === null
+        ? { replSetInitiate: { _id: replicaSet, members } }
+        : { replSetReconfig: { ...(stored['config'] as object), members }, force: true },
+    );
+  });
+}
 
-/**
- * Returns a line of MongoDB's JSON log for people, such as "E STORAGE Failed to open: {"error":...}", at most 300
- * characters.
- */
-export function readableLogLine(line: string): string {
+/** Waits until the server accepts writes; returns its id, which each start changes. */
+export async function instanceOf(url: string): Promise<string> {
+  return withAdmin(url, async (admin) => {
+    const { topologyVersion } = await admin.command({ hello: 1 });
+    return String((topologyVersion as { processId: unknown }).processId);
+  });
+}
+
+async function withAdmin<T>(url: string, use: (admin: mongoose.mongo.Db) => Promise<T>): Promise<T> {
+  const client = new mongoose.mongo.MongoClient(url, { serverSelectionTimeoutMS: selectionTimeoutMs });
   try {
-    const { s, c, msg, attr } = LogLine.parse(JSON.parse(line));
-    return `${s} ${c} ${msg}${attr ? `: ${JSON.stringify(attr)}` : ''}`.slice(0, 300);
-  } catch {
-    return line.slice(0, 300);
+    return await use(client.db('admin'));
+  } finally {
+    await client.close();
   }
 }

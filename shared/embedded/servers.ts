@@ -2,49 +2,39 @@ import { access, constants, mkdir } from 'node:fs/promises';
 import type { Config } from '../platform/config.ts';
 import { LecternError, messageOf } from '../platform/errors.ts';
 
-/** The URLs of MongoDB and Redis, and how to release them when they are embedded. */
 export interface Servers {
   mongodbUri: string;
   redisUrl: string;
+  /** Rejects when embedded servers end unexpectedly. */
+  failed: Promise<never>;
+  /** Stops the servers that this process started. */
   release(): Promise<void>;
 }
 
+export type ServerUrls = Pick<Servers, 'mongodbUri' | 'redisUrl'>;
+
 /**
- * Returns the servers that the configuration names, and starts an embedded server for each that it does not name.
+ * Returns the servers that the configuration names. If one is missing, finds or starts the embedded servers.
  *
- * @param report receives messages for operators about starts and downloads.
  * @throws {LecternError} when the data directory cannot be written to; an error to show when a server does not start.
  */
 export async function findServers(config: Config, report: (message: string) => void): Promise<Servers> {
   const { mongodbUri, redisUrl, dataDir, cacheDir } = config;
-  if (mongodbUri !== undefined && redisUrl !== undefined) {
-    return { mongodbUri, redisUrl, release: () => Promise.resolve() };
-  }
-  await createDataDirectory(dataDir);
-  // Loaded only when needed: production names both servers.
-  const { acquireEmbeddedServers } = await import('./client.ts');
-  const embedded = await acquireEmbeddedServers({
-    dataDir,
-    cacheDir,
-    report,
-    needs: { mongodb: mongodbUri === undefined, redis: redisUrl === undefined },
-  });
-  return {
-    mongodbUri: mongodbUri ?? embedded.mongodbUri,
-    redisUrl: redisUrl ?? embedded.redisUrl,
-    release: () => embedded.release(),
-  };
-}
-
-async function createDataDirectory(dataDir: string): Promise<void> {
+  if (mongodbUri !== undefined && redisUrl !== undefined)
+    return { mongodbUri, redisUrl, failed: new Promise(() => undefined), release: () => Promise.resolve() };
   try {
     await mkdir(dataDir, { recursive: true });
     await access(dataDir, constants.W_OK);
   } catch (error) {
-    throw new LecternError(
-      'INTERNAL_ERROR',
-      `The data directory ${dataDir} cannot be written to (${messageOf(error)}). Set LECTERN_DATA_DIR to one that can.`,
-      { cause: error },
-    );
+    const message = `The data directory ${dataDir} cannot be written to (${messageOf(error)}). Set LECTERN_DATA_DIR to one that can.`;
+    throw new LecternError('INTERNAL_ERROR', message, { cause: error });
   }
+  // Loaded only when needed: production names both servers.
+  const { acquireEmbeddedServers } = await import('./embedded-servers.ts');
+  const embedded = await acquireEmbeddedServers({ dataDir, cacheDir }, report);
+  return {
+    ...embedded,
+    mongodbUri: mongodbUri ?? embedded.mongodbUri,
+    redisUrl: redisUrl ?? embedded.redisUrl,
+  };
 }

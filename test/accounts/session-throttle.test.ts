@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { User } from '../../shared/models/user.ts';
-import { startRedis } from '../../shared/embedded/redis.ts';
+import { startOwnRedis } from '../support/servers.ts';
 import { startHarness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { ask, expectError } from '../support/answers.ts';
@@ -103,7 +103,7 @@ test('log-ins from one IP address get 429 after ten times as many failures over 
 });
 
 test('without Redis every login gets 500 with a retry time; afterwards sessions continue', async () => {
-  let redis = await startRedis();
+  let redis = await startOwnRedis();
   onTestFinished(() => redis.stop());
   const own = await startHarness({ REDIS_URL: redis.url });
   onTestFinished(() => own.close());
@@ -127,6 +127,6 @@ test('without Redis every login gets 500 with a retry time; afterwards sessions 
   // Without a cookie the request needs no Redis.
   expect((await ask(`${at}/api/session`)).status).toBe(401);
 
-  redis = await startRedis({ port: redis.port });
+  redis = await startOwnRedis(redis.port);
   await waitFor('a login after Redis is back', async () => (await logIn(at, user)).status === 200);
 });

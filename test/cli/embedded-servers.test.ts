@@ -1,8 +1,11 @@
+import { readdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { openDatabase } from '../../shared/models/database.ts';
 import { listOrganizations } from '../../shared/models/organization.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
-import { acquire, noServersRun, temporaryDataDir } from '../embedded/processes.ts';
+import { acquire } from '../embedded/processes.ts';
+import { temporaryFolder } from '../support/folders.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { lectern, lecternJson, startCommand, startLectern } from './command-line.ts';
 import { allEnded, descendantsOf } from './process-tree.ts';
 
@@ -12,13 +15,13 @@ const create = ['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', '
 
 // Without MongoDB and Redis settings, the commands find or start the data directory's servers.
 
-test('a command starts missing servers only for its own run, and uses running ones, with the data of before', async () => {
-  const dataDir = await temporaryDataDir();
-  const environment = { LECTERN_DATA_DIR: dataDir };
+test('a command starts missing servers only for its own run, and uses running ones, with the data of before; an installation ends with the servers of another process', async () => {
+  const dataDir = await temporaryFolder();
+  const environment = { LECTERN_DATA_DIR: dataDir, PORT: '0' };
   const { code, stderr } = await lectern(environment, ...create);
   expect(code).toBe(0);
   expect(stderr).toMatch(/^Starting MongoDB\nGenerated secrets .*\n$/);
-  await noServersRun(dataDir);
+  expect(await readdir(dataDir)).not.toContain('servers.json');
 
   const servers = await acquire(dataDir);
   expect(await lecternJson(environment, 'org', 'list')).toMatchObject([{ slug: 'acme' }]);
@@ -26,11 +29,19 @@ test('a command starts missing servers only for its own run, and uses running on
   const db = await openDatabase(servers.mongodbUri);
   expect(await listOrganizations(db)).toMatchObject([{ slug: 'acme' }]);
   await db.connection.close();
+
+  const running = startLectern(environment, 'start');
+  await running.printed('Lectern is ready at');
+  const processes = await descendantsOf(running.pid);
+  await servers.release();
+  const finished = await running.finished;
+  expect(finished).toMatchObject({ code: 1, signal: null });
+  expect(finished.stderr).toMatch(/The embedded servers have ended, .*Start Lectern again\.\n$/);
+  await allEnded(processes);
 });
 
 test('demo --once shows an export; demo shows the same lesson, plays it, and leaves nothing after Ctrl-C', async () => {
-  const dataDir = await temporaryDataDir();
-  const environment = { LECTERN_DATA_DIR: dataDir, PORT: '0' };
+  const environment = { LECTERN_DATA_DIR: await temporaryFolder(), PORT: '0' };
   const once = await lectern(environment, 'demo', '--once');
   expect(once.stdout).toMatch(/^lesson\.json +\d.*^manifest\.json +\d.*^media\/.*^widgets\//ms);
   expect(once.stdout).toMatch(/^Credentials +lkp_\w+\.lks_\w+$/m);
@@ -49,24 +60,32 @@ test('demo --once shows an export; demo shows the same lesson, plays it, and lea
   const lessonOf = (output: string) => /lesson id +(\S+)/.exec(output)?.[1];
   expect(lessonOf(stdout)).toBe(lessonOf(once.stdout));
   await allEnded(processes);
-  await noServersRun(dataDir);
 });
 
-test('when npm is killed, the API, worker, MongoDB and Redis all stop', async () => {
-  const dataDir = await temporaryDataDir();
-  const running = startCommand(['npm', 'start'], { LECTERN_DATA_DIR: dataDir, PORT: '0' }, packageRoot);
+test('the demo runs beside npm start; when npm is killed, the API, worker, MongoDB and Redis all stop', async () => {
+  const environment = { LECTERN_DATA_DIR: await temporaryFolder(), PORT: '0' };
+  const running = startCommand(['npm', 'start'], environment, packageRoot);
   await running.printed('Lectern is ready at');
   const processes = await descendantsOf(running.pid);
+  const servers = processes.filter(({ command }) => /mongod|redis|valkey/.test(command));
+  expect(servers.length).toBeGreaterThanOrEqual(2);
+  const demo = await lectern(environment, 'demo', '--once');
+  expect(demo).toMatchObject({ code: 0, stdout: expect.stringContaining('manifest.json') });
+  expect(demo.stderr).not.toContain('Starting MongoDB');
   running.kill('SIGKILL');
   await allEnded(processes);
-  await noServersRun(dataDir);
 });
 
-test('Ctrl-C while the servers start ends the command', async () => {
-  const dataDir = await temporaryDataDir();
+test('Ctrl-C while the servers start ends the command, and them', async () => {
+  const dataDir = await temporaryFolder();
   const running = startLectern({ LECTERN_DATA_DIR: dataDir, PORT: '0' }, 'start');
   await running.printed('Starting MongoDB');
+  const processes = await waitFor('MongoDB', async () => {
+    const descendants = await descendantsOf(running.pid);
+    return descendants.some(({ command }) => command.includes('mongod')) ? descendants : null;
+  });
   running.kill('SIGINT', 'group');
   const { signal, stdout } = await running.finished;
   expect({ signal, stdout }).toStrictEqual({ signal: 'SIGINT', stdout: '' });
+  await allEnded(processes);
 });

@@ -3,11 +3,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import mongoose from 'mongoose';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { findMongod } from '../../shared/embedded/find-mongod.ts';
-import { startMongod } from '../../shared/embedded/mongod.ts';
+import { freePort, startServer } from '../../shared/embedded/child-process.ts';
 import { entryPoint } from '../../shared/platform/paths.ts';
 import { errorIn, lecternCommand, lecternHere, startCommand } from './command-line.ts';
 import type { Environment } from './command-line.ts';
+import { findOwnMongod } from '../support/servers.ts';
 import { temporaryFolder } from '../support/folders.ts';
 
 const noMongo = 'mongodb://me:hunter2@127.0.0.1:1/lectern';
@@ -120,23 +120,24 @@ test('a reader that closes the pipe early is not a failure', async () => {
 
 test('doctor reports a user of MongoDB that may not write', async () => {
   const folder = await temporaryFolder();
-  const mongod = await findMongod({
-    cacheDir: inject('cacheDir'),
-    report: () => undefined,
-    signal: new AbortController().signal,
+  const port = await freePort();
+  const server = await startServer({
+    name: 'MongoDB',
+    command: await findOwnMongod(),
+    args: ['--auth', '--dbpath', folder, '--bind_ip', '127.0.0.1', '--port', String(port), '--nounixsocket'],
+    ready: /waiting for connections/i,
+    logFile: join(folder, 'mongod.log'),
   });
-  const binary = join(folder, 'mongod-with-accounts');
-  await writeFile(binary, `#!/bin/sh\nexec '${mongod}' --auth "$@"\n`, { mode: 0o755 });
-  const server = await startMongod({ binary, dbPath: join(folder, 'db') });
   onTestFinished(() => server.stop());
-  const admin = await mongoose.createConnection(server.url).asPromise();
+  const url = `mongodb://127.0.0.1:${port}/lectern`;
+  const admin = await mongoose.createConnection(url).asPromise();
   const user = { createUser: 'reader', pwd: 'secret', roles: ['read'] };
   // MongoDB lets connections from its own host create the first user.
   const root = { createUser: 'root', pwd: 'secret', roles: ['root'] };
   await admin.getClient().db('admin').command(root);
   await admin.close();
   const withUser = (name: string, database: string) =>
-    server.url.replace('//', `//${name}:secret@`) + `?authSource=${database}`;
+    url.replace('//', `//${name}:secret@`) + `?authSource=${database}`;
   const asRoot = await mongoose.createConnection(withUser('root', 'admin')).asPromise();
   await asRoot.getClient().db('lectern').command(user);
   await asRoot.close();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { findCommand } from '../../shared/embedded/commands.ts';
+import { findCommand } from '../../shared/embedded/child-process.ts';
 import { parseConfig } from '../../shared/platform/config.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 

@@ -1,14 +1,12 @@
+// cspell:ignore unstub -- a word of vitest
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, mkdir, readFile, readdir, utimes, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { runFetch } from '../../shared/embedded/fetch-command.ts';
+import { access, mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { findMongod } from '../../shared/embedded/find-mongod.ts';
-import type { FindMongodOptions } from '../../shared/embedded/find-mongod.ts';
-import type { MongodSource } from '../../shared/embedded/mongod-sources.ts';
+import type { MongodSource } from '../../shared/embedded/find-mongod.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { lives } from './processes.ts';
 import { temporaryFolder } from '../support/folders.ts';
 
 const workingBinary = '#!/bin/sh\necho "db version v1.2.3"\n';
@@ -19,8 +17,7 @@ function source(overrides: Partial<MongodSource> = {}) {
   const fake: MongodSource = {
     version: '1.2.3',
     place: 'a test',
-    suitable: true,
-    async fetch({ folder }) {
+    async fetch(folder) {
       fetches.count += 1;
       const path = join(folder, 'fetched');
       await writeFile(path, workingBinary, { mode: 0o755 });
@@ -31,10 +28,8 @@ function source(overrides: Partial<MongodSource> = {}) {
   return { fake, fetches };
 }
 
-function find(cacheDir: string, sources: MongodSource[], options: Partial<FindMongodOptions> = {}) {
-  const { signal } = new AbortController();
-  const findInstalled = () => Promise.resolve(undefined);
-  return findMongod({ cacheDir, sources, report: () => undefined, signal, findInstalled, ...options });
+function find(cacheDir: string, sources: MongodSource[], report = (_message: string) => {}) {
+  return findMongod(cacheDir, report, sources);
 }
 
 /** Returns the content of a cache folder, including running and killed fetches. */
@@ -47,14 +42,18 @@ const interruptedFetch = `
   const [module, cacheDir] = process.argv.slice(1);
   const { findMongod } = await import(module);
   const { writeFile } = await import('node:fs/promises');
-  const fetch = async ({ folder }) => {
+  const fetch = async (folder) => {
     await writeFile(folder + '/half', '#!/bin/sh');
     return new Promise(() => setInterval(() => undefined, 60_000));
   };
-  const { signal } = new AbortController();
-  const sources = [{ version: '1.2.3', place: 'a test', suitable: true, fetch }];
-  await findMongod({ cacheDir, report: () => undefined, signal, findInstalled: async () => undefined, sources });
+  await findMongod(cacheDir, () => undefined, [{ version: '1.2.3', place: 'a test', fetch }]);
 `;
+
+beforeEach(() => {
+  // Without an installed mongod.
+  vi.stubEnv('PATH', '/nowhere');
+  onTestFinished(() => void vi.unstubAllEnvs());
+});
 
 describe('finding mongod', () => {
   test('an installed mongod is used without a fetch', async () => {
@@ -62,7 +61,8 @@ describe('finding mongod', () => {
     const installed = join(await temporaryFolder(), 'mongod');
     await writeFile(installed, workingBinary, { mode: 0o755 });
     const { fake, fetches } = source();
-    const found = await find(cacheDir, [fake], { findInstalled: () => Promise.resolve(installed) });
+    vi.stubEnv('PATH', dirname(installed));
+    const found = await find(cacheDir, [fake]);
     expect(found).toBe(installed);
     expect(fetches.count).toBe(0);
   });
@@ -97,7 +97,7 @@ describe('finding mongod', () => {
     const cacheDir = await temporaryFolder();
     const broken = source({
       version: '2.0.0',
-      async fetch({ folder }) {
+      async fetch(folder) {
         const path = join(folder, 'fetched');
         await writeFile(path, '#!/bin/sh\nexit 127\n', { mode: 0o755 });
         return path;
@@ -110,11 +110,8 @@ describe('finding mongod', () => {
 
   test('when every source fails, the error lists the attempts and a solution', async () => {
     const failing = source({ fetch: () => Promise.reject(new Error('the network is down')) });
-    const unsuitable = source({ version: '9.9.9', suitable: false });
     const messages: string[] = [];
-    const finding = find(await temporaryFolder(), [failing.fake, unsuitable.fake], {
-      report: (message) => messages.push(message),
-    });
+    const finding = find(await temporaryFolder(), [failing.fake], (message) => messages.push(message));
     await expect(finding).rejects.toThrow(
       'There is no MongoDB for the embedded server:\n' +
         '  - mongod is not on PATH\n' +
@@ -123,7 +120,7 @@ describe('finding mongod', () => {
     );
     expect(messages).toEqual([
       'Fetching MongoDB 1.2.3 from a test',
-      'MongoDB 1.2.3 could not be fetched from a test (the network is down)',
+      'There is no MongoDB 1.2.3 from a test: the network is down',
     ]);
   });
 });
@@ -142,8 +139,8 @@ describe('a fetch', () => {
     const left = (await readdir(cacheDir)).filter((name) => name.startsWith('fetch-'));
     expect(left).toHaveLength(1);
 
-    const anHourAgo = new Date(Date.now() - 3_600_000);
-    await utimes(join(cacheDir, left[0] ?? ''), anHourAgo, anHourAgo);
+    const longAgo = new Date(Date.now() - 24 * 3_600_000);
+    await utimes(join(cacheDir, left[0] ?? ''), longAgo, longAgo);
     const { fake, fetches } = source();
     const found = await find(cacheDir, [fake]);
     expect(fetches.count).toBe(1);
@@ -156,51 +153,5 @@ describe('a fetch', () => {
     await mkdir(other);
     await find(cacheDir, [source().fake]);
     await access(other);
-  });
-
-  test('reports its progress once a megabyte', async () => {
-    const messages: string[] = [];
-    const { fake } = source();
-    const fetching: MongodSource = {
-      ...fake,
-      bytes: 42_156_333,
-      fetch(context) {
-        for (const bytes of [100_000, 23_000_000, 23_000_001, 60_000_000]) context.progress(bytes);
-        return fake.fetch(context);
-      },
-    };
-    await find(await temporaryFolder(), [fetching], { report: (message) => messages.push(message) });
-    expect(messages).toEqual([
-      'Fetching MongoDB 1.2.3 from a test',
-      'Fetching MongoDB 1.2.3: 23 of 42 MB',
-      'Fetching MongoDB 1.2.3: 42 of 42 MB',
-    ]);
-  });
-
-  test('that is aborted stops its command, throws the reason and leaves nothing', async () => {
-    const cacheDir = await temporaryFolder();
-    const abort = new AbortController();
-    let pid: number | undefined;
-    const { fake } = source({
-      async fetch({ folder, signal }) {
-        const args = ['-c', 'echo $$ > "$0/pid"; exec sleep 600', folder];
-        const running = runFetch({ command: 'sh', args, folder, progress: () => undefined, signal });
-        pid = await waitFor('the command', async () => Number(await readFile(join(folder, 'pid'), 'utf8')));
-        abort.abort(new Error('Ctrl-C'));
-        await running;
-        return '';
-      },
-    });
-    await expect(find(cacheDir, [fake], { signal: abort.signal })).rejects.toThrow('Ctrl-C');
-    expect(lives(pid)).toBe(false);
-    expect(await filesIn(cacheDir)).toEqual([]);
-  });
-
-  test("whose command fails throws the command's last line", async () => {
-    const { signal } = new AbortController();
-    const args = ['-c', 'echo Looking; echo "no matching version" >&2; exit 1'];
-    const folder = await temporaryFolder();
-    const fetching = runFetch({ command: 'sh', args, folder, progress: () => undefined, signal });
-    await expect(fetching).rejects.toThrow('no matching version');
   });
 });

@@ -1,26 +1,25 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { expect, inject, onTestFinished, test } from 'vitest';
-import { findMongod } from '../../shared/embedded/find-mongod.ts';
-import { readableLogLine, startMongod } from '../../shared/embedded/mongod.ts';
-import { startRedis } from '../../shared/embedded/redis.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { startMongod } from '../../shared/embedded/mongod.ts';
 import { lives } from './processes.ts';
 import { temporaryFolder } from '../support/folders.ts';
+import { startOwnMongod, startOwnRedis } from '../support/servers.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 test('Redis restarts empty on its port, rejects a second server there, and never evicts keys', async () => {
-  const first = await startRedis();
+  const first = await startOwnRedis();
   const client = new Redis(first.url, { retryStrategy: () => 50, maxRetriesPerRequest: null });
   client.on('error', () => undefined);
   onTestFinished(() => client.disconnect());
   expect(await client.set('key', 'value')).toBe('OK');
   expect(await client.config('GET', 'maxmemory-policy')).toEqual(['maxmemory-policy', 'noeviction']);
-  await expect(startRedis({ port: first.port })).rejects.toThrow(/Redis did not start.*already in use/s);
+  await expect(startOwnRedis(first.port)).rejects.toThrow(/Redis did not start.*already in use/s);
 
   first.kill();
   expect(await first.exited).toBe('signal SIGKILL');
-  const second = await startRedis({ port: first.port });
+  const second = await startOwnRedis(first.port);
   expect(second.url).toBe(first.url);
   expect(await client.get('key')).toBeNull();
   await second.stop();
@@ -28,7 +27,7 @@ test('Redis restarts empty on its port, rejects a second server there, and never
 });
 
 test('a client that waits for events gets them without a delay', async () => {
-  const server = await startRedis();
+  const server = await startOwnRedis();
   const [reader, writer] = [new Redis(server.url), new Redis(server.url)];
   onTestFinished(() => {
     reader.disconnect();
@@ -49,13 +48,12 @@ test('a client that waits for events gets them without a delay', async () => {
   await server.stop();
 });
 
-test('mongod on an occupied port is reported with its readable log', async () => {
-  const { signal } = new AbortController();
-  const binary = await findMongod({ cacheDir: inject('cacheDir'), report: () => undefined, signal });
-  const first = await startMongod({ binary, dbPath: await temporaryFolder() });
-  const starting = startMongod({ binary, dbPath: await temporaryFolder(), port: first.port });
-  await expect(starting).rejects.toThrow(/^MongoDB did not start \(exit code 48\)\. Its last output:\n/);
-  await expect(starting).rejects.toThrow(/\n {2}E [A-Z]+ .*Address already in use/);
+test('mongod on an occupied port, or with an occupied data folder, fails with its own explanation', async () => {
+  const folder = await temporaryFolder();
+  const first = await startOwnMongod(folder);
+  const onPort = startOwnMongod(await temporaryFolder(), first.port);
+  await expect(onPort).rejects.toThrow(/^MongoDB did not start \(exit code 48\).*Address already in use/s);
+  await expect(startOwnMongod(folder)).rejects.toThrow(/exit code 100.*DBPathInUse/s);
   await first.stop();
   expect(lives(first.pid)).toBe(false);
 });
@@ -63,12 +61,6 @@ test('mongod on an occupied port is reported with its readable log', async () =>
 test('a program that is not MongoDB fails with its own output', async () => {
   const binary = join(await temporaryFolder(), 'mongod');
   await writeFile(binary, '#!/bin/sh\necho "cannot open libcrypto"\nexit 3\n', { mode: 0o755 });
-  const starting = startMongod({ binary, dbPath: await temporaryFolder() });
+  const starting = startMongod(binary, await temporaryFolder());
   await expect(starting).rejects.toThrow(/exit code 3.*cannot open libcrypto/s);
-});
-
-test('log lines are made readable, even if they are not JSON', () => {
-  const line = '{"t":{"$date":"2026-01-01"},"s":"E","c":"STORAGE","id":1,"msg":"Failed","attr":{"code":2}}';
-  expect(readableLogLine(line)).toBe('E STORAGE Failed: {"code":2}');
-  expect(readableLogLine('Segmentation fault')).toBe('Segmentation fault');
 });

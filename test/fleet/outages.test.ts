@@ -1,9 +1,6 @@
 import { createServer } from 'node:net';
 import type { Socket } from 'node:net';
-import { expect, inject, onTestFinished, test } from 'vitest';
-import { findMongod } from '../../shared/embedded/find-mongod.ts';
-import { startMongod } from '../../shared/embedded/mongod.ts';
-import { startRedis } from '../../shared/embedded/redis.ts';
+import { expect, onTestFinished, test } from 'vitest';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { createLogger } from '../../shared/platform/log.ts';
 import { createWebhook } from '../../shared/webhooks/manage.ts';
@@ -13,13 +10,14 @@ import { ask, jsonOf, worksFully } from '../support/answers.ts';
 import { buildOrganization, buildVersion, buildPackage } from '../support/factories.ts';
 import { exportPath, manifestPath, statusPath } from '../support/factories.ts';
 import { testPepper } from '../support/harness.ts';
+import { startOwnMongod, startOwnRedis } from '../support/servers.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { expectArchive, expectCleanFailure, longTimeoutMs, startFleet } from './fleet.ts';
 import { temporaryFolder } from '../support/folders.ts';
 
 /** A fleet with its own Redis, which can be killed and restarts empty on the same port. */
 async function startFleetWithRedis() {
-  let redis = await startRedis();
+  let redis = await startOwnRedis();
   onTestFinished(() => redis.stop());
   const fleet = await startFleet({ REDIS_URL: redis.url, WORKER_LOCK_SECONDS: '2' });
   const api = await fleet.startApi();
@@ -36,7 +34,7 @@ async function startFleetWithRedis() {
       await redis.exited;
     },
     restartRedis: async () => {
-      redis = await startRedis({ port: redis.port });
+      redis = await startOwnRedis(redis.port);
     },
   };
 }
@@ -102,11 +100,8 @@ test('without Redis, a current export and stored ones are served, new ones fail 
 });
 
 test('without MongoDB an export gets 500 with a retry time; afterwards exports recover, and the events of ended ones reach the outbox once', async () => {
-  const report = () => undefined;
-  const { signal } = new AbortController();
-  const binary = await findMongod({ cacheDir: inject('cacheDir'), report, signal });
-  const options = { binary, dbPath: await temporaryFolder() };
-  let mongod = await startMongod(options);
+  const dbPath = await temporaryFolder();
+  let mongod = await startOwnMongod(dbPath);
   onTestFinished(() => mongod.stop());
   const fleet = await startFleet({ MONGODB_URI: mongod.url });
   const { db, config } = fleet.harness;
@@ -129,7 +124,7 @@ test('without MongoDB an export gets 500 with a retry time; afterwards exports r
     reportFailed(deps, { ...job, timestamp: 1 }, new Error('no space left')),
   ]);
 
-  mongod = await startMongod({ ...options, port: mongod.port });
+  mongod = await startOwnMongod(dbPath, mongod.port);
   await fleet.requestUntilReady(api, lesson);
   const typesOf = async () => (await db.eventDeliveries.find().lean()).map(({ type }) => type).toSorted();
   await waitFor('the events', async () => (await typesOf()).length === 2, longTimeoutMs);

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { startRedis } from '../../shared/embedded/redis.ts';
 import { enqueueExport } from '../../shared/exports/enqueue.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { viewQueue } from '../exports/open-queue.ts';
+import { startOwnRedis } from '../support/servers.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { expectArchive, longTimeoutMs, startFleet } from './fleet.ts';
 import { spawnApi, spawnWorker } from './processes.ts';
@@ -62,7 +62,7 @@ test('an export unfinished at shutdown is requeued at once, and an idle worker t
 });
 
 test('without Redis an API and a worker still shut down gracefully and soon', async () => {
-  const redis = await startRedis();
+  const redis = await startOwnRedis();
   onTestFinished(() => redis.stop());
   const { harness } = await startFleet({ REDIS_URL: redis.url });
   const [api, worker] = await Promise.all([spawnApi(harness), spawnWorker(harness)]);

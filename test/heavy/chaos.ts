@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { startRedis } from '../../shared/embedded/redis.ts';
+import type { LocalServer } from '../../shared/embedded/mongod.ts';
+import { startOwnRedis } from '../support/servers.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { expectArchive, expectCleanFailure } from '../fleet/fleet.ts';
 import type { PublishedLesson } from '../fleet/fleet.ts';
@@ -83,7 +84,7 @@ export interface FaultOptions {
   workers: FleetProcess[];
   /** Starts a worker in place of a killed one. */
   replaceWorker: (index: number) => Promise<FleetProcess>;
-  redis: Awaited<ReturnType<typeof startRedis>>;
+  redis: LocalServer;
   /** The bucket, if it can be unavailable. */
   bucket?: { gone(this: void): void; back(this: void): void };
   /** The number of faults between two outages of Redis or the bucket. */
@@ -119,7 +120,7 @@ export function startFaults(options: FaultOptions): { faults: Faults; stop: () =
     redis.kill();
     await redis.exited;
     await delay(outageMilliseconds());
-    redis = await startRedis({ port: redis.port });
+    redis = await startOwnRedis(redis.port);
   };
   const takeBucketAway = async () => {
     faults.bucketGone += 1;

@@ -1,8 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { inject, onTestFinished } from 'vitest';
-import { findMongod } from '../../shared/embedded/find-mongod.ts';
-import { startMongod } from '../../shared/embedded/mongod.ts';
-import { startRedis } from '../../shared/embedded/redis.ts';
+import { onTestFinished } from 'vitest';
+import { startOwnMongod, startOwnRedis } from '../support/servers.ts';
 import { spawnApi, spawnWorker } from '../fleet/processes.ts';
 import type { FleetProcess } from '../fleet/processes.ts';
 import { startHarness } from '../support/harness.ts';
@@ -19,12 +17,10 @@ export async function startFragileInstallation(
   { below }: ReturnType<typeof seededRandom>,
   settings: Record<string, string>,
 ) {
-  const { signal } = new AbortController();
-  const binary = await findMongod({ cacheDir: inject('cacheDir'), report: () => undefined, signal });
-  const options = { binary, dbPath: await temporaryFolder() };
-  let mongod = await startMongod(options);
+  const dbPath = await temporaryFolder();
+  let mongod = await startOwnMongod(dbPath);
   onTestFinished(() => mongod.stop());
-  let redis = await startRedis();
+  let redis = await startOwnRedis();
   onTestFinished(() => redis.stop());
   const harness = await startHarness({ MONGODB_URI: mongod.url, REDIS_URL: redis.url, ...settings });
   onTestFinished(() => harness.close());
@@ -49,13 +45,13 @@ export async function startFragileInstallation(
         redis.kill();
         await redis.exited;
         await delay(below(2000));
-        redis = await startRedis({ port: redis.port });
+        redis = await startOwnRedis(redis.port);
       },
       async mongodb() {
         mongod.kill();
         await mongod.exited;
         await delay(below(1000));
-        mongod = await startMongod({ ...options, port: mongod.port });
+        mongod = await startOwnMongod(dbPath, mongod.port);
       },
     },
   };

@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { inject } from 'vitest';
-import { withFetchFolder } from '../../shared/embedded/fetch-folder.ts';
+import { withFetchFolder } from '../../shared/embedded/find-mongod.ts';
 import { messageOf } from '../../shared/platform/errors.ts';
 
 /** A third-party tool behind the interface of the tests. */

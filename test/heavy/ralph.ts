@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import mongoose from 'mongoose';
 import { inject } from 'vitest';
-import { freePort, startServer } from '../../shared/embedded/server-process.ts';
-import type { GuardedProcess } from '../../shared/embedded/guarded-process.ts';
+import { freePort, startServer } from '../../shared/embedded/child-process.ts';
+import type { RunningServer } from '../../shared/embedded/child-process.ts';
 import { installFromPyPI, run } from './python-environment.ts';
 import { temporaryFolder } from '../support/folders.ts';
 
@@ -14,7 +14,6 @@ const releases = ['ralph-malph[lrs,backend-mongo]==5.1.0', 'requests'];
 const username = 'lectern';
 const password = 'the password of Ralph';
 const collection = 'statements';
-const startTimeoutMs = 60_000;
 
 /** Hashes the password as Ralph's credentials need it. */
 const hashScript =
@@ -46,7 +45,7 @@ export async function startRalph() {
     `RALPH_BACKENDS__LRS__MONGO__DEFAULT_COLLECTION=${collection}`,
   ];
   const port = await freePort();
-  let server: GuardedProcess;
+  let server: RunningServer;
   const start = async () => {
     const options = ['--host', '127.0.0.1', '--port', String(port), '--no-access-log'];
     server = await startServer({
@@ -54,7 +53,7 @@ export async function startRalph() {
       command: 'env',
       args: [...settings, python.program('uvicorn'), 'ralph.api:app', ...options],
       ready: /Uvicorn running/,
-      timeoutMs: startTimeoutMs,
+      logFile: `${credentials}.log`,
     });
   };
   await start();

@@ -1,11 +1,12 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { startRedis } from '../../shared/embedded/redis.ts';
 import { startFleet } from '../fleet/fleet.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { PublishedLesson } from '../fleet/fleet.ts';
 import { spawnApi, spawnWorker } from '../fleet/processes.ts';
 import type { ApiProcess, FleetProcess } from '../fleet/processes.ts';
 import { s3Name, useS3Server } from '../storage/kinds.ts';
+import { startOwnRedis } from '../support/servers.ts';
+import type { LocalServer } from '../../shared/embedded/mongod.ts';
 import { startS3Proxy } from '../support/s3-proxy.ts';
 import type { S3Proxy } from '../support/s3-proxy.ts';
 import { environmentOf } from '../support/s3-server.ts';
@@ -28,7 +29,7 @@ const outageMilliseconds = 10_000;
 interface SharedFleet {
   fleet: Fleet;
   bucket: S3Proxy;
-  redis: Awaited<ReturnType<typeof startRedis>>;
+  redis: LocalServer;
   apis: ApiProcess[];
   workers: FleetProcess[];
   /** Starts a worker on the machine of another one. */
@@ -41,7 +42,7 @@ async function startSharedFleet(): Promise<SharedFleet> {
   const { settings } = await s3Server();
   const prefix = `${Math.random().toString(36).slice(2)}/`;
   const bucket = await startS3Proxy(settings.endpoint ?? '', prefix);
-  const redis = await startRedis();
+  const redis = await startOwnRedis();
   onTestFinished(() => redis.stop());
   const fleet = await startFleet({
     ...environmentOf({ ...settings, endpoint: bucket.endpoint, prefix }),

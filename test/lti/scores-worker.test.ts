@@ -1,7 +1,6 @@
 import { onTestFinished, expect, test } from 'vitest';
 import { Registry } from 'prom-client';
 import type { Link } from '../../simulator/model.ts';
-import { startRedis } from '../../shared/embedded/redis.ts';
 import { createDeliveryQueue } from '../../shared/deliveries/queue.ts';
 import { scoreQueueName } from '../../shared/lti/scores/publish-to-outbox.ts';
 import type { LtiScore } from '../../shared/models/lti-score.ts';
@@ -9,6 +8,7 @@ import { registerScoreMetrics } from '../../shared/operations/score-metrics.ts';
 import { connectRedis } from '../../shared/platform/redis.ts';
 import { observeScoreAttempts } from '../../worker/deliveries/scores.ts';
 import { Player } from '../player/player-lessons.ts';
+import { startOwnRedis } from '../support/servers.ts';
 import { worksFully } from '../support/answers.ts';
 import { useStarted } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -21,7 +21,7 @@ const last = { currentSectionIndex: 1, currentStepIndex: 0 };
 const right = { items: [{ widgetId: 'q3', answer: ['b'] }], completed: true };
 
 const redisOf = useStarted(
-  async () => ({ current: await startRedis() }),
+  async () => ({ current: await startOwnRedis() }),
   ({ current }) => current.stop(),
 );
 const lab = useStarted(
@@ -87,7 +87,7 @@ test('without Redis a write still succeeds, and its score is sent once a worker 
   await redisOf.current.exited;
   await player.write({ ...last, ...right });
   await waitFor('the outbox', async () => (await rowOf(link))?.state === 'waiting');
-  redisOf.current = await startRedis({ port: redisOf.current.port });
+  redisOf.current = await startOwnRedis(redisOf.current.port);
   await startWorker();
   await waitFor('the score', () => taken(link).length > 0);
   expect(taken(link)).toMatchObject([{ scoreGiven: 33.3333 }]);

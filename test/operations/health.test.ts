@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { release } from '../../shared/platform/paths.ts';
-import { startRedis } from '../../shared/embedded/redis.ts';
 import { connectRedis } from '../../shared/platform/redis.ts';
+import { startOwnRedis } from '../support/servers.ts';
 import { useApi, useStarted } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { ask, jsonOf } from '../support/answers.ts';
 
 const redis = useStarted(
-  async () => ({ current: await startRedis() }),
+  async () => ({ current: await startOwnRedis() }),
   ({ current }) => current.stop(),
 );
 const api = useApi(() => ({ REDIS_URL: redis.current.url }));
@@ -66,7 +66,7 @@ test('an API without Redis is degraded, still serves learners and lists, and rec
   expect(await statusOf('live')).toEqual(live);
   expect((await ask(`${api.url}/api/lessons`, { headers })).status).toBe(200);
 
-  redis.current = await startRedis({ port: redis.current.port });
+  redis.current = await startOwnRedis(redis.current.port);
   await waitFor('the API to be ready again', async () => isDeepStrictEqual(await statusOf('ready'), ready));
 });
 

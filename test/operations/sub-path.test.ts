@@ -1,7 +1,7 @@
 import { createServer, request } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Page } from 'playwright-core';
-import { freePort } from '../../shared/embedded/server-process.ts';
+import { freePort } from '../../shared/embedded/child-process.ts';
 import { signEmbedToken } from '../../shared/tokens/player-tokens.ts';
 import { publishLesson } from '../player/player-lessons.ts';
 import { testSigningSecrets } from '../support/harness.ts';

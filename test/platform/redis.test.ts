@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { startRedis } from '../../shared/embedded/redis.ts';
+import { startOwnRedis } from '../support/servers.ts';
 import { createCertificate } from '../support/certificate.ts';
 import { temporaryFolder } from '../support/folders.ts';
 import { connectOptionalRedis, connectRedis } from '../../shared/platform/redis.ts';
@@ -30,7 +30,7 @@ async function portOf(server: Server): Promise<number> {
 }
 
 test('a failed connection names its cause and the remedy, never the password', async () => {
-  const redis = await startRedis();
+  const redis = await startOwnRedis();
   onTestFinished(() => redis.stop());
   const admin = await connectRedis(redis.url);
   await admin.config('SET', 'requirepass', 'a secret');

