@@ -39,6 +39,11 @@ export interface LaunchOptions {
   /** Whether the API returns numbers, `String` objects and `True`, as some platforms do. */
   isLoose?: boolean;
   /**
+   * Whether the platform decides passed or failed at each exit by the mastery score of the manifest, as Moodle does in
+   * SCORM 1.2.
+   */
+  decidesAtExit?: boolean;
+  /**
    * How the package is shown: in a frame, two frames deep, in a popup, in a popup with the API in the opener's document,
    * or in a frame of another origin.
    */
@@ -74,6 +79,10 @@ export async function startPlatform(version: ScormVersion, files: ReadonlyMap<st
       send('js', await readFile(require.resolve(`scorm-again/${url.pathname.slice('/run-time/'.length)}`)));
     } else if (url.pathname === '/launch') {
       const options = JSON.parse(url.searchParams.get('options') ?? '{}') as LaunchOptions;
+      const [, mastery] = /<adlcp:masteryscore>(.*?)</.exec(String(files.get('imsmanifest.xml'))) ?? [];
+      if (options.decidesAtExit && mastery !== undefined) {
+        options.given = { 'cmi.student_data.mastery_score': mastery, ...options.given };
+      }
       send('html', launchPage(version, learner, options, recordOf(learner).cmi));
     } else if (url.pathname === '/deep') {
       send('html', framePage('/package/index.html'));
@@ -113,6 +122,7 @@ function launchPage(
     given = {},
     layout = 'frame',
     isLoose = false,
+    decidesAtExit = false,
     content = '',
   }: LaunchOptions & { content?: string },
   cmi: Record<string, unknown>,
@@ -150,7 +160,9 @@ const send = (call) => {
 };
 wrap('Initialize', () => pending.calls.push('Initialize'));
 wrap('Commit', () => send('Commit'));
-wrap(old ? 'Finish' : 'Terminate', () => send('Terminate'));
+const finish = old ? 'Finish' : 'Terminate';
+${decidesAtExit ? decidingAtExit : ''}
+wrap(finish, () => send('Terminate'));
 if (state.mode === '') {
   const get = api[prefix + 'GetValue'].bind(api);
   api[prefix + 'GetValue'] = (element) => (/mode$/.test(element) ? '' : get(element));
@@ -165,6 +177,18 @@ ${
 }
 ${layout === 'bridge' ? '<script>new CrossFrameLMS(window.' + object + ')</script>' : ''}`;
 }
+
+/** Decides passed or failed before the session ends, as Moodle's LMSFinish does. */
+const decidingAtExit = `
+const end = api.LMSFinish.bind(api);
+api.LMSFinish = (argument) => {
+  const { core, student_data: { mastery_score: mastery } } = api.cmi;
+  if (core.lesson_status === 'not attempted') core.lesson_status = 'completed';
+  if (core.lesson_mode === 'normal' && core.credit === 'credit' && mastery !== '' && core.score.raw !== '')
+    core.lesson_status = Number(core.score.raw) >= Number(mastery) ? 'passed' : 'failed';
+  send('Finish');
+  return end(argument);
+};`;
 
 /** Makes the API return values as Moodle and others do. */
 const looseApi = `

@@ -8,7 +8,7 @@ import { buildVersion } from '../support/factories.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { answerStep, goOn, heading, playToEnd, reachableFrom, stateOn } from './learner.ts';
 import type { Place } from './learner.ts';
-import { buildQuiz, sections } from './lessons.ts';
+import { buildQuiz, questions, sections } from './lessons.ts';
 import { startPlatform } from './platform.ts';
 import type { LaunchOptions, Platform, ScormVersion } from './platform.ts';
 import { faultsOf } from './strict-values.ts';
@@ -214,6 +214,58 @@ test('for platforms that give 0 points for failed, the preset reports a missed p
   await playToEnd(lesson);
   await closeTab(setup.platform, page);
   expect(resultIn('2004', setup.platform)).toEqual(['completed', 'unknown', '70']);
+});
+
+describe('on a platform that decides by the mastery score of SCORM 1.2 at each exit, a learner who leaves at step 3 of 5 with 60 %', () => {
+  /** The first choice is right in three of five questions. */
+  const choosing = [1, 2, 3, 4, 5].map((position) => {
+    const props = {
+      ...questions.single.props,
+      id: `q${position}`,
+      points: 1,
+      correct: [position < 4 ? 'tide' : 'wave'],
+    };
+    return {
+      ...sections[0]?.steps[0],
+      id: `5${position}000000-0000-4000-8000-000000000000`,
+      title: `Step ${position}`,
+      order_index: position,
+      content: { root: { props: {} }, content: [{ ...questions.single, props }] },
+    };
+  });
+  let lesson: LessonVersion;
+  beforeAll(async () => {
+    const built = await buildQuiz({ sections: [{ ...sections[0], steps: choosing }] });
+    lesson = await buildVersion(lab.harness, lab.organization, built.path);
+  });
+
+  test.each([
+    ['&preset=moodle', 60, 'incomplete', 'passed'],
+    ['&preset=moodle', 80, 'incomplete', 'failed'],
+    ['&preset=sap', 60, 'incomplete', 'passed'],
+    ['&preset=openedx', 80, 'incomplete', 'completed'],
+    // The manifest has the mark.
+    ['', 60, 'passed', 'passed'],
+  ])(
+    'with %s and the pass mark %i, gets "%s", and "%s" after the last step',
+    async (preset, passMark, left, finished) => {
+      const query = `?format=scorm12&passMark=${passMark}${preset}`;
+      const setup = await start('1.2', await filesOf((await lab.get(lesson, { query })).body));
+      const core = () =>
+        setup.platform.record('ann').cmi.core as { lesson_status: string; score: { raw: string } };
+      const first = await launch(setup, { decidesAtExit: true });
+      for (let step = 1; step <= 3; step += 1) {
+        await answerStep(first.lesson);
+        if (step < 3) await goOn(first.lesson);
+      }
+      await closeTab(setup.platform, first.page);
+      expect([core().lesson_status, core().score.raw]).toEqual([left, '60']);
+      const second = await launch(setup, { decidesAtExit: true });
+      await playToEnd(second.lesson);
+      await closeTab(setup.platform, second.page);
+      expect([core().lesson_status, core().score.raw]).toEqual([finished, '60']);
+    },
+  );
 });
 
 test('the preset of a platform whose sessions expire commits while nothing changes', async () => {
