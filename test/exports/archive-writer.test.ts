@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { fromBufferPromise } from 'yauzl';
@@ -31,19 +32,17 @@ describe('ZIP64 records', () => {
   const manyEntries = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ name: `media/${index}`, bytes: Buffer.from(`${index}`) }));
 
-  test.each([
-    [65_534, false],
-    // 0xFFFF as the number of entries refers readers to ZIP64.
-    [65_535, true],
-  ])('are in an archive of %i entries: %s', async (count, isZip64) => {
-    const archive = await archiveInMemory(manyEntries(count));
-    expect((await fromBufferPromise(archive)).entryCount).toBe(count);
-    expect(archive.subarray(-42, -38).equals(zip64Locator)).toBe(isZip64);
+  test('are only in archives whose number of entries needs them', async () => {
+    const [few, many] = [await archiveInMemory(manyEntries(3)), await archiveInMemory(manyEntries(65_534))];
+    for (const archive of [few, many]) expect(archive.subarray(-42, -38).equals(zip64Locator)).toBe(false);
+    expect((await fromBufferPromise(many)).entryCount).toBe(65_534);
   });
 
-  test('lead every reader to all of 65,536 entries', async () => {
-    const entries = manyEntries(65_536);
+  // 0xFFFF as the number of entries refers readers to ZIP64.
+  test('lead every reader to all of 65,535 entries', async () => {
+    const entries = manyEntries(65_535);
     const path = await archiveOnDisk(entries);
+    expect((await readFile(path)).subarray(-42, -38).equals(zip64Locator)).toBe(true);
     // yauzl opens a stream for each entry, which takes too long for so many.
     for (const { name, available, read } of zipReaders) {
       if (available && name !== 'yauzl') expect(await read(path), name).toEqual(expectedEntries(entries));

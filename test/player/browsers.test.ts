@@ -92,10 +92,7 @@ function isSince(
 
 // An import would be compiled to a module of 15 MB.
 const compatibility: unknown = createRequire(import.meta.url)('@mdn/browser-compat-data');
-const { api, css, javascript } = compatibility as Record<
-  'api' | 'css' | 'javascript',
-  Identifier
-> &
+const { api, css, javascript } = compatibility as Record<'api' | 'css' | 'javascript', Identifier> &
   Record<'javascript', { builtins: Identifier }>;
 const objects = { ...api, ...(javascript as { builtins: Identifier }).builtins };
 
