@@ -146,7 +146,7 @@ async function writeInTurn(
       continue;
     }
     const outcome = await texts.run(workOf(write, found), async () =>
-      attempt(deps, token, repository, (await found?.load()) ?? null, write),
+      storeWrite(deps, token, repository, (await found?.load()) ?? null, write),
     );
     // If null, another write came first: this one is now stale, or a duplicate of it.
     if (outcome === null) continue;
@@ -204,7 +204,7 @@ function workOf({ revision }: ProgressWrite, found: ProgressHead | null): number
 }
 
 /** Returns null, and changes nothing, if another write came first. */
-async function attempt(
+async function storeWrite(
   deps: WriteDependencies,
   token: PlayerToken,
   repository: ProgressRepository,

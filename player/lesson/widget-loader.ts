@@ -18,7 +18,7 @@ import type { FramedWidget } from './framed-widget.ts';
 import { loadOnDemand } from './on-demand.ts';
 
 /** The code of each core widget that player.js contains. Its styles and messages follow from it: player/build.ts finds `<Type>.css`. */
-const coreWidgets: Record<Exclude<CoreWidgetType, OnDemandType>, Widget> = {
+const bundledWidgets: Record<Exclude<CoreWidgetType, OnDemandType>, Widget> = {
   Audio,
   Callout,
   Columns,
@@ -61,7 +61,7 @@ export function widgetLoader(
     ...sources,
   ];
   const known = new Map<string, ReturnType<WidgetLoader>>(
-    Object.entries(coreWidgets).filter(([type]) => !ownTypes.includes(type)),
+    Object.entries(bundledWidgets).filter(([type]) => !ownTypes.includes(type)),
   );
   return (type) => {
     const found = known.get(type);
