@@ -8,7 +8,7 @@ import type { LessonImport, NewImport } from '../../shared/models/lesson-import.
 import type { Organization } from '../../shared/models/organization.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { assertMayStore } from '../../shared/models/stored-bytes.ts';
+import { StorageQuota } from '../../shared/models/stored-bytes.ts';
 import { parseRequest } from '../http/endpoint.ts';
 import { tooMany } from '../http/retry-after.ts';
 
@@ -85,7 +85,8 @@ export async function createImport(
         retrySeconds,
       );
     }
-    await assertMayStore(db, organization, own.bytes, config.import.maxStoredBytes);
+    // At least one byte must be free. The import counts the files: most may be stored already.
+    (await StorageQuota.open(db, organization, config.import.maxStoredBytes)).add(1);
     await assertRoom(db, uploads, own.bytes);
     if ((await uploads.receivedBytes(importId)) !== null) return created;
     const { size, metadata } = creation;

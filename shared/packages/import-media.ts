@@ -9,6 +9,7 @@ import type { RepairedFile } from '../media/repaired-files.ts';
 import type { Database } from '../models/database.ts';
 import { insertMedia } from '../models/medium.ts';
 import type { Organization } from '../models/organization.ts';
+import type { StorageQuota } from '../models/stored-bytes.ts';
 import type { Digest, Store } from '../storage/store.ts';
 import { storeAsset } from '../assets/stored-assets.ts';
 import type { TaskOptions } from '../platform/tasks.ts';
@@ -28,12 +29,13 @@ const concurrency = 4;
  * @returns what was changed in files, and which files browsers do not show, for authors
  * @throws {PackageError} when a file is damaged or does not match manifest.json; the caller then removes the stored
  *   media
+ * @throws {LecternError} PAYLOAD_TOO_LARGE
  */
 export async function storeMedia(
   { db, store }: { db: Database; store: Store },
   organization: Organization,
   pkg: PackageFiles,
-  { versionId, signal }: { versionId: string; signal: AbortSignal },
+  { versionId, quota, signal }: { versionId: string; quota: StorageQuota; signal: AbortSignal },
 ): Promise<string[]> {
   const rowOf = (medium: PackageMedium, asset: Digest | null) => ({
     organizationId: organization._id,
@@ -68,6 +70,7 @@ export async function storeMedia(
         await storeAsset(db, store, bytes, async (asset) => {
           // A repaired file may differ from the package's, whose digest was checked.
           if (repaired === null) checkDigest(file.path, asset, medium.sha256);
+          await quota.addFile(asset);
           // Before the file is stored, so that a crash leaves no file without a reference.
           await insertMedia(db, [rowOf({ ...medium, mimeType }, asset)]);
         });

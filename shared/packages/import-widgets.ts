@@ -1,6 +1,7 @@
 import type { Database } from '../models/database.ts';
 import { insertExternalWidgets } from '../models/external-widget.ts';
 import type { Organization } from '../models/organization.ts';
+import type { StorageQuota } from '../models/stored-bytes.ts';
 import type { Store } from '../storage/store.ts';
 import { externalWidgetIdOf, releaseForVersion, storeWidgetFiles } from '../widgets/releases.ts';
 import type { ReleasedWidget, WidgetFiles } from '../widgets/releases.ts';
@@ -16,11 +17,12 @@ export interface StoredWidget extends WidgetFiles {
 export async function storeWidgets(
   { db, store }: { db: Database; store: Store },
   pkg: PackageFiles,
+  quota: StorageQuota,
 ): Promise<StoredWidget[]> {
   const stored: StoredWidget[] = [];
   for (const { type, js, css, sha256, cssSha256 } of pkg.widgets) {
     const sources = { js: js.open(), css: css === undefined ? null : css.open() };
-    const files = await storeWidgetFiles(db, store, sources);
+    const files = await storeWidgetFiles(db, store, sources, (file) => quota.addFile(file));
     checkDigest(js.path, files.js, sha256);
     if (css !== undefined && files.css !== null) checkDigest(css.path, files.css, cssSha256);
     stored.push({ type, ...files });

@@ -16,7 +16,7 @@ import type { LessonVersion } from '../models/lesson-version.ts';
 import { savePrepared } from '../models/prepared-lesson.ts';
 import { keepReleases } from '../models/widget-release.ts';
 import type { Organization } from '../models/organization.ts';
-import { assertMayStore } from '../models/stored-bytes.ts';
+import { StorageQuota } from '../models/stored-bytes.ts';
 import { isDuplicate } from '../platform/mongo.ts';
 import type { Store } from '../storage/store.ts';
 import { storeMedia } from './import-media.ts';
@@ -110,16 +110,17 @@ async function importVersion(
   const { lessonId, slug, title } = pkg;
   const lesson = await findLesson(db, lessonId);
   if (lesson !== null && lesson.organizationId !== organization._id) throw foreignLesson(lessonId);
+  const quota = await StorageQuota.open(db, organization, deps.config.import.maxStoredBytes);
   const contentBytes = contentSize(pkg);
-  await assertMayStore(db, organization, filesSize(pkg) + contentBytes, deps.config.import.maxStoredBytes);
+  quota.add(contentBytes);
   const { content, prepared, playabilityErrors, picture, totalSections, totalSteps } = pkg.lesson;
   // The content first: the sweep finds unfinished imports by their content.
   const versionId = await insertContentAs(db, pkg.versionId, content);
   let hasVersion = false;
   try {
     for (const text of prepared) await savePrepared(db, versionId, text);
-    const changes = await storeMedia(deps, organization, pkg, { versionId, signal });
-    const stored = await storeWidgets(deps, pkg);
+    const changes = await storeMedia(deps, organization, pkg, { versionId, quota, signal });
+    const stored = await storeWidgets(deps, pkg, quota);
     await storeExternalWidgets(db, organization, pkg, versionId);
     // The import restores a deleted lesson with this version; its other versions stay unpublished.
     if (lesson !== null && lesson.deletedAt !== null) await markVersionsUnpublished(db, { lessonId });
@@ -167,12 +168,6 @@ async function importVersion(
 function contentSize({ lesson: { content, prepared } }: CheckedPackage): number {
   const parts = [...content, ...prepared.map(({ file }) => file)];
   return parts.reduce((sum, { length }) => sum + length, 0);
-}
-
-/** Returns the bytes of a package's files; some may be stored already. */
-function filesSize({ media, widgets }: CheckedPackage): number {
-  const files = [media.map(({ file }) => file), widgets.flatMap(({ js, css }) => [js, css])].flat();
-  return files.reduce((sum, file) => sum + (file?.size ?? 0), 0);
 }
 
 /** Completes the last steps of an import that ended after it had stored its version. */

@@ -9,7 +9,7 @@ import {
   savePackagedRelease,
 } from '../models/widget-release.ts';
 import type { WidgetRelease } from '../models/widget-release.ts';
-import type { Store } from '../storage/store.ts';
+import type { Digest, Store } from '../storage/store.ts';
 import { addOrphanCandidates, storeAsset } from '../assets/stored-assets.ts';
 import { usesRelease } from '../models/lesson-version.ts';
 
@@ -61,14 +61,19 @@ export async function releaseWidget(
   return { ...release, created: await registerWidgetRelease(db, release) };
 }
 
-/** Stores a widget's files, without a reference to them. */
+/**
+ * Stores a widget's files, without a reference to them.
+ *
+ * @param announce as for {@link storeAsset}.
+ */
 export async function storeWidgetFiles(
   db: Database,
   store: Store,
   sources: WidgetSources,
+  announce?: (digest: Digest) => Promise<void>,
 ): Promise<WidgetFiles> {
   const keep = async (bytes: AsyncIterable<Uint8Array>) => {
-    const { sha256, crc32, size } = await storeAsset(db, store, bytes);
+    const { sha256, crc32, size } = await storeAsset(db, store, bytes, announce);
     return { sha256, crc32, size };
   };
   const js = await keep(sources.js);
