@@ -141,27 +141,34 @@ test.each<[title: string, impostor: (response: ServerResponse) => void]>([
   ['nothing, with status 200', (response) => response.writeHead(200).end()],
   ['a JSON object', (response) => response.writeHead(201, json).end('{"ok":true}')],
   ['too few ids', (response) => response.writeHead(200, json).end('[]')],
-])(
-  'a server that returns %s is no LRS: the destination is paused, and the statement waits',
-  async (_title, impostor) => {
-    const id = await create({ verbs: ['initialized'] });
-    lrs.impostor = impostor;
-    await openLesson(randomUUID()).write({ revision: 0, progressData: {} });
-    await waitForPause(id, 'no_statement_ids');
-    const attempted = await waitFor('the attempt', () =>
-      api.db.eventDeliveries
-        .findOne({ targetId: id, state: 'waiting', 'attempts.0': { $exists: true } })
-        .lean(),
-    );
-    const [attempt] = attempted.attempts;
-    expect(attempt?.error).toMatch(/^The LRS returned 20[01], but not what it should return$/);
-  },
-);
+])('a server that returns %s is no LRS: the statement waits, and is retried', async (_title, impostor) => {
+  const id = await create({ verbs: ['initialized'] });
+  lrs.impostor = impostor;
+  await openLesson(randomUUID()).write({ revision: 0, progressData: {} });
+  const attempted = await waitFor('the attempt', () =>
+    api.db.eventDeliveries
+      .findOne({ targetId: id, state: 'waiting', 'attempts.0': { $exists: true } })
+      .lean(),
+  );
+  expect(attempted.failure?.reason).toBe('no_statement_ids');
+  expect(jsonOf(await send('GET', `/${id}`))).toMatchObject({ status: 'active' });
+  const [attempt] = attempted.attempts;
+  expect(attempt?.error).toMatch(/^The LRS returned 20[01], but not what it should return$/);
+});
 
-test('statements that got a web page arrive once the LRS is back', async () => {
+test('a web page for 15 minutes pauses the destination; its statements arrive once the LRS is back', async () => {
   const id = await create();
   lrs.impostor = (response) => response.writeHead(200, html).end(page);
   await playThrough(openLesson(randomUUID()));
+  const { eventDeliveries } = api.db;
+  await waitFor('the failure', async () => {
+    const failed = { targetId: id, 'failure.reason': 'no_statement_ids' };
+    const since = new Date(Date.now() - 15 * 60_000);
+    const { matchedCount } = await eventDeliveries.collection.updateMany(failed, {
+      $set: { 'failure.since': since, nextTryAt: since },
+    });
+    return matchedCount > 0;
+  });
   await waitForPause(id, 'no_statement_ids');
   lrs.impostor = null;
   expect((await send('PATCH', `/${id}`, { status: 'active' })).status).toBe(200);

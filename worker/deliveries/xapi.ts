@@ -13,6 +13,7 @@ import {
   clearRejections,
   countRejection,
   findDestination,
+  noIds,
   pauseDestination,
 } from '../../shared/models/xapi-destination.ts';
 import type { XapiDestination } from '../../shared/models/xapi-destination.ts';
@@ -49,9 +50,14 @@ function retryDelayMs(
   return Math.round(backoffMs(backoff, tries, { retryAfterMs: retryAfterMs ?? 0 }));
 }
 
+/** How long an LRS may return no ids until its destination is paused: a proxy's page of maintenance takes less. */
+const noIdsMs = 15 * 60_000;
+
 const receiver = 'The LRS';
 const fault = faultsOf({
   paused: { retry: 'week', target: 'unknown' },
+  /** Another server, such as one for a website, is at the URL, perhaps only for a while. */
+  [noIds]: { retry: 'week', target: 'failing' },
   /** The LRS rejects this statement. */
   rejected: { retry: 'never', target: 'healthy' },
 });
@@ -308,11 +314,17 @@ async function post(
   try {
     const { status, text } = await postEvent(new URL('statements', destination.endpoint), request);
     if (status === 204 || hasIds(text, rows.length)) return { status, text };
-    // Another server, such as one for a website, is at the URL.
-    throw fault('paused', `The LRS returned ${status} without the ids of the statements`, {
-      status,
-      body: text,
-    });
+    const isLasting = rows.some(
+      ({ failure }) => failure?.reason === noIds && Date.now() - failure.since.getTime() >= noIdsMs,
+    );
+    throw fault(
+      isLasting ? 'paused' : noIds,
+      `The LRS returned ${status} without the ids of the statements`,
+      {
+        status,
+        body: text,
+      },
+    );
   } catch (error) {
     if (isDeliveryFault(error) && error.reason === 'paused' && error.status !== null) {
       await pause(deps, destination, error.status);
