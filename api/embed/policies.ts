@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { frameAncestors } from '../../shared/platform/parse-url.ts';
 import type { Config } from '../../shared/platform/config.ts';
-import { publicUrlOf } from '../http/public-url.ts';
+import { pageUrlsOf } from '../http/public-url.ts';
 import { baseSource } from '../player/frame-policy.ts';
 import { pageStyleHash } from './pages.ts';
 
@@ -33,17 +33,17 @@ export function setPageHeaders(
   allowedOrigins: readonly string[] | null,
   frames: readonly string[] = [],
 ): void {
-  const folder = `${baseSource(publicUrlOf(ctx, config))}/player/${player.name}/`;
+  const folders = pageUrlsOf(ctx, config).map((url) => `${baseSource(url)}/player/${player.name}/`);
   ctx.set('Cache-Control', 'no-store');
   ctx.set('Referrer-Policy', 'no-referrer');
   ctx.set('Permissions-Policy', permissions.join(', '));
   ctx.set('X-Robots-Tag', 'noindex');
   const policy = [
     "default-src 'none'",
-    `script-src ${folder}`,
-    `style-src ${folder} 'sha256-${pageStyleHash}'`,
+    ['script-src', ...folders].join(' '),
+    ['style-src', ...folders, `'sha256-${pageStyleHash}'`].join(' '),
     "connect-src 'self'",
-    [`frame-src ${folder}frame.html`, ...frames].join(' '),
+    ['frame-src', ...folders.map((folder) => `${folder}frame.html`), ...frames].join(' '),
     "img-src 'self' data:",
     // The font of a theme.
     "font-src 'self'",

@@ -24,6 +24,15 @@ function requestOrigin({ protocol, host }: RequestUrl): string {
   return new URL(`${protocol === 'https' ? 'https' : 'http'}://${host}`).origin;
 }
 
+/**
+ * Returns the URLs of this service that begin with the origin of a page: the public one, and the one of the request, which
+ * differs if the page was opened under another host name. Only for responses that no shared cache stores.
+ */
+export function pageUrlsOf(ctx: RequestUrl, config: Pick<Config, 'publicUrl'>): string[] {
+  const own = isPlainHost(ctx.host) ? [requestOrigin(ctx) + publicPath(config)] : [];
+  return [...new Set([publicUrlOf(ctx, config), ...own])];
+}
+
 /** Returns whether a text is a valid Host header. */
 export function isPlainHost(host: string): boolean {
   return plainHost.test(host) && parseUrl(`http://${host}`) !== null;

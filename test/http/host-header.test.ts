@@ -80,7 +80,7 @@ test('a trusted proxy forwards host and scheme', async () => {
   );
 });
 
-test('with PUBLIC_URL, the request does not influence URLs, and characters that separate CSP directives are encoded', async () => {
+test('with PUBLIC_URL, the request does not influence URLs of cached responses, and characters that separate CSP directives are encoded', async () => {
   const answer = await get(named, framePath, ['Host: evil.example', 'X-Forwarded-Host: evil.example']);
   const policy = headerOf(answer, 'Content-Security-Policy');
   expect(policy).not.toContain('evil.example');

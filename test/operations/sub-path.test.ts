@@ -48,11 +48,17 @@ async function startBehindPath(): Promise<string> {
   return url;
 }
 
-test('all pages work under the path of PUBLIC_URL', async () => {
-  const url = await startBehindPath();
+async function lessonPath(): Promise<string> {
   const { lessonId } = await publishLesson(api, api.organization);
   const claims = { organizationId: api.organization._id, lessonId, versionId: null, learnerId: 'ada' };
   const { token } = signEmbedToken(testSigningSecrets, { ...claims, userAttributes: '{}' }, 600);
+  return `/embed/${lessonId}?token=${token}`;
+}
+
+const seesLesson = (page: Page) => page.frameLocator('iframe').getByRole('button').first().waitFor();
+
+test('all pages work under the path of PUBLIC_URL', async () => {
+  const url = await startBehindPath();
   const context = await browser.newContext({ httpCredentials: login });
   const faults: string[] = [];
   context.on('response', (response) => {
@@ -62,10 +68,7 @@ test('all pages work under the path of PUBLIC_URL', async () => {
     ['/', (page) => page.getByRole('link', { name: 'API reference' }).waitFor()],
     ['/docs', (page) => page.getByText('Sign an embed token').first().waitFor()],
     ['/admin/queues', (page) => page.getByText('Exports').first().waitFor()],
-    [
-      `/embed/${lessonId}?token=${token}`,
-      (page) => page.frameLocator('iframe').getByRole('button').first().waitFor(),
-    ],
+    [await lessonPath(), seesLesson],
   ];
   for (const [path, hasLoaded] of pages) {
     const page = await context.newPage();
@@ -75,4 +78,12 @@ test('all pages work under the path of PUBLIC_URL', async () => {
   }
   await context.close();
   expect(faults).toEqual([]);
+});
+
+test('a lesson plays when its page is opened under another host name than that of PUBLIC_URL', async () => {
+  const url = await api.startApi({ PUBLIC_URL: 'https://lessons.example' });
+  const page = await browser.newPage();
+  await page.goto(url + (await lessonPath()));
+  await seesLesson(page);
+  await page.close();
 });
