@@ -8,4 +8,5 @@ import { playPackage } from './package-page.ts';
 
 const { endpoint = '', fetchUrl = '' } = readLaunch(location.search) ?? {};
 const servers = [endpoint, fetchUrl].map((url) => parseUrl(url)).filter((url) => url !== null);
-void playPackage(beginCmi5, servers.map(sourceOf));
+// Platforms redirect to other servers of theirs. Only the player's own scripts may send there: frames of widgets may not.
+void playPackage(beginCmi5, [...servers.map(sourceOf), 'https:']);

@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:https';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { filesOf } from '../exports/exports.ts';
 import { useExportLab } from '../exports/lab.ts';
+import { createCertificate } from '../support/certificate.ts';
 import { buildVersion } from '../support/factories.ts';
+import { temporaryFolder } from '../support/folders.ts';
+import { listen } from '../support/serve.ts';
 import { useBrowser } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { verbOf } from './cmi5-rules.ts';
@@ -36,7 +40,7 @@ const start = async (options?: string) => startWith(await packageFiles(options))
 
 async function startWith(files: ReadonlyMap<string, Buffer>) {
   const platform = await startCmi5Platform(files);
-  const context = await browser.newContext();
+  const context = await browser.newContext({ ignoreHTTPSErrors: true });
   onTestFinished(() => context.close());
   const registration = randomUUID();
   return {
@@ -95,6 +99,20 @@ test('over two sessions and a reload, a learner completes and passes once, witho
   ]);
   const passed = platform.statements(registration).find((one) => verbOf(one) === 'passed');
   expect(passed?.result).toMatchObject({ success: true, score: { scaled: 0.7, raw: 350, min: 0, max: 500 } });
+});
+
+test('the fetch URL may redirect to another https server of the platform', async () => {
+  const certificate = createCertificate(await temporaryFolder());
+  const server = createServer(certificate, ({ url = '', headers: { origin = '*' } }, response) => {
+    const token = new URL(url, 'https://server').searchParams.get('token');
+    response.writeHead(200, { 'content-type': 'application/json', 'access-control-allow-origin': origin });
+    response.end(JSON.stringify({ 'auth-token': token }));
+  });
+  const { origin, close } = await listen(server);
+  onTestFinished(close);
+  const { platform, registration, launch, close: end } = await start();
+  await end(await launch({ fetchRedirect: origin.replace('http:', 'https:') }));
+  expect(definedVerbs(platform, registration)).toEqual([['initialized', 'terminated']]);
 });
 
 test('the store gets each answer in the encoding of SCORM 2004, and a missed mastery score at the end', async () => {
@@ -160,7 +178,7 @@ test('Exit ends the session after everything is stored, and returns to the platf
   expect(platform.writes.slice(-2)).toEqual(['state', 'statements']);
 });
 
-test('the page sends only to the store and the fetch URL of its launch', async () => {
+test('the page sends only to the store and the fetch URL of its launch, and to https URLs', async () => {
   const { launch } = await start();
   const page = await launch();
   const allowed = [
@@ -216,7 +234,7 @@ test('the platform accepts a session of another implementation, and rejects its 
       ['cmi5.js', await readFile(script)],
     ]),
   );
-  const context = await browser.newContext();
+  const context = await browser.newContext({ ignoreHTTPSErrors: true });
   onTestFinished(() => context.close());
   const registration = randomUUID();
   for (const result of ['Accepted', 'Rejected']) {

@@ -19,6 +19,8 @@ export interface LaunchSettings {
   launchMode?: 'Normal' | 'Browse' | 'Review';
   masteryScore?: number;
   returnUrl?: boolean;
+  /** Where the fetch URL redirects to, with the token in the query. */
+  fetchRedirect?: string;
   /** Whether the store hides ETags, as stores of other origins may. */
   hidesEtags?: boolean;
   /** The status with which the store answers a request for the learner's state, instead of returning it. */
@@ -185,6 +187,14 @@ function fetchToken(
     return send(200, { 'error-code': '1', 'error-text': 'The token was given already' });
   }
   session.isFetched = true;
+  const { fetchRedirect } = session.settings;
+  if (fetchRedirect !== undefined) {
+    return send(
+      307,
+      {},
+      { location: `${fetchRedirect}?${new URLSearchParams({ token: session.token }).toString()}` },
+    );
+  }
   send(200, { 'auth-token': session.token });
 }
 
