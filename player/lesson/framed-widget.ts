@@ -103,7 +103,8 @@ function mountFrame(
   options: MountOptions,
 ): MountedFrame {
   const { context } = options;
-  let ownBlocks = new Set<string>();
+  /** How often each block of the props may still be shown, by its JSON. */
+  let ownBlocks = new Map<string, number>();
   let nested: HTMLElement[] = [];
   let draft: unknown;
   let isClosed = false;
@@ -144,9 +145,18 @@ function mountFrame(
     }
   }
 
-  /** A widget shows only blocks of its own props: others could collect answers in another question's name. */
+  /**
+   * A widget shows only blocks of its own props, each once: others could collect answers in another question's name, and
+   * fill the page.
+   */
   function showNested(value: unknown): void {
-    const allowed = readBlocks(value).filter((block) => ownBlocks.has(JSON.stringify(block)));
+    const allowed = readBlocks(value).filter((block) => {
+      const json = JSON.stringify(block);
+      const left = ownBlocks.get(json) ?? 0;
+      if (left > 0) ownBlocks.set(json, left - 1);
+      return left > 0;
+    });
+    if (allowed.length === 0) return;
     const holder = element('div', { class: 'lectern-stack' });
     nested.push(holder);
     host.append(holder);
@@ -161,7 +171,8 @@ function mountFrame(
     draft = undefined;
     for (const holder of nested) holder.remove();
     nested = [];
-    ownBlocks = new Set(blocksIn(props));
+    ownBlocks = new Map();
+    for (const json of blocksIn(props)) ownBlocks.set(json, (ownBlocks.get(json) ?? 0) + 1);
     mounts += 1;
     const number = mounts;
     const media = await filesOf(props, context, files);

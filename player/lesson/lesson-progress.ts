@@ -31,6 +31,10 @@ export type LessonAction =
 /** The maximum points of an answer that the server accepts. */
 const maxPoints = 1000;
 
+/** Hosted pages send at most a million characters at once: an answer with all variables. */
+const maxAnswerChars = 500_000;
+const maxVariablesChars = 250_000;
+
 /** Returns the current step; at the end, the last one. */
 export function currentStep(lesson: PlayedLesson, { index }: LessonProgress): PlayedStep {
   const step = lesson.steps[index];
@@ -142,15 +146,28 @@ export function answerItem(
   const widget = lesson.widgetOf(stepId, widgetId);
   if (widget === undefined) throw new Error('Answers are kept for blocks that have an id');
   const value = jsonCopy(answer);
+  const text = JSON.stringify(value);
+  assertLength('The answer', text, maxAnswerChars);
   const claimed = result === undefined ? { score: null, maxScore: null } : checkedResult(result);
   return {
     widgetId,
     widgetType: widget.widgetType,
     stepId,
     answer: value,
-    ...scoreAnswer(widget, JSON.stringify(value), claimed),
+    ...scoreAnswer(widget, text, claimed),
     answeredAt: now.toISOString(),
   };
+}
+
+/** Returns a copy of the value that a variable will have. @throws if the variables would be too large */
+export function variableCopy({ variables }: LessonProgress, name: string, value: unknown): unknown {
+  const copy = jsonCopy(value);
+  assertLength('All variables', JSON.stringify({ ...variables, [name]: copy }), maxVariablesChars);
+  return copy;
+}
+
+function assertLength(what: string, json: string, maxChars: number): void {
+  if (json.length > maxChars) throw new Error(`${what} may have at most ${maxChars} characters as JSON`);
 }
 
 /** Returns the saved answer of a widget; undefined if there is none. */

@@ -11,6 +11,7 @@ import {
   savedAnswer,
   savedState,
   triesOf,
+  variableCopy,
 } from './lesson-progress.ts';
 import type { LessonAction } from './lesson-progress.ts';
 import { lessonView } from './lesson-view.ts';
@@ -79,7 +80,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
   function setVariable(step: PlayedStep, widgetId: unknown, name: string, value: unknown): void {
     let copy: unknown;
     try {
-      copy = jsonCopy(value);
+      copy = variableCopy(progress, name, value);
     } catch (cause) {
       reportFor(step, { widgetId }, 'invalid_answer', cause);
       return;

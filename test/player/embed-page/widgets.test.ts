@@ -215,12 +215,13 @@ describe('the outer page trusts no widget:', () => {
     await lab.seeSaved(version, { q1: ['a'] });
   });
 
-  test('a widget shows nested blocks of its own props, below its frame, and no others', async () => {
+  test('a widget shows nested blocks of its own props, below its frame, each once, and no others', async () => {
     const q2 = question('q2');
     const fake = { type: 'Box', props: { id: 'q1' } };
     const box = `export default { mount(element, { props, context }) {
       if (props.id === 'q1') context.answer(['b']);
-      context.renderBlocks(element, [...(props.body ?? []), ${JSON.stringify(fake)}, ${JSON.stringify(question('q1'))}]);
+      for (let time = 0; time < 1_000; time += 1)
+        context.renderBlocks(element, [...(props.body ?? []), ${JSON.stringify(fake)}, ${JSON.stringify(question('q1'))}]);
       return { destroy() {} };
     } };`;
     const { db, store, organization } = lab.api;
@@ -236,7 +237,30 @@ describe('the outer page trusts no widget:', () => {
     await nested.getByRole('button', { name: 'Check answer' }).click();
     await lab.seeSaved(version, { q2: ['b'] });
     expect(answersIn(await lab.progressOf(version))).toEqual({ q2: ['b'] });
+    expect(await nested.count()).toBe(1);
     expect(await nested.locator('.lectern-slot').count()).toBe(1);
+  });
+
+  test('a widget that reports too much keeps no other answer from being saved', async () => {
+    const flood = `export default { mount(element, { context }) {
+      context.setVariable('word', 'x'.repeat(2_000_000));
+      context.answer('x'.repeat(2_000_000));
+      element.append('flooded');
+      return { destroy() {} };
+    } };`;
+    const { db, store, organization } = lab.api;
+    const js = bytesOf(Buffer.from(flood));
+    await releaseWidget(db, store, { organizationId: organization._id, type: 'Flood', js, css: null });
+    const blocks = [{ type: 'Flood', props: { id: 'flood', variable: 'word' } }, question('q1')];
+    const version = await publishLesson(lab.api, organization, {
+      lesson: { variable_definitions: [{ name: 'word', type: 'string', initialValue: 'moon' }] },
+      sections: [section('one', step('s1', ...blocks))],
+    });
+    const learner = await lab.open(version);
+    await learner.widget('flood').getByText('flooded').waitFor();
+    await choose(learner, 'b');
+    await lab.seeSaved(version, { q1: ['b'] });
+    expect(answersIn(await lab.progressOf(version))).toEqual({ q1: ['b'] });
   });
 
   test('a widget follows theme, direction and variables, keeps its draft, and the focus moves through it', async () => {
