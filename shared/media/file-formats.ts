@@ -4,14 +4,14 @@ import { isSameFormat } from './content-types.ts';
 /**
  * Extensions of files that browsers, servers and operating systems show, play or download, and never run: a learning
  * platform or a web server takes the type from the name. SVGs are among them because Lectern removes their scripts
- * (svg.ts).
+ * (svg.ts). Playlists are not: players would load the files of other hosts that they name.
  */
 const passiveExtensions = new Set(
   (
     'apng avif bmp gif heic heif ico jpeg jpg png svg tif tiff webp ' +
     'aac aif aiff flac m4a mid midi mp3 oga ogg opus wav weba wma ' +
     'avi m4v mkv mov mp4 mpeg mpg ogv ts webm wmv 3gp 3gpp 3g2 ogx ' +
-    'm3u8 srt vtt ' +
+    'srt vtt ' +
     'csv docx epub json odp ods odt pdf pptx txt xlsx zip ' +
     'otf ttf woff woff2'
   ).split(' '),
@@ -40,6 +40,6 @@ export function passiveFormat(mimeType: string, written: string): { mimeType: st
     (one) => passiveExtensions.has(one) && (one === usual || isSameFormat(lookup(one) || '', type)),
   );
   if (extension !== undefined) return { mimeType, extension };
-  const isPassive = /^(?:image|audio|video|font)\/(?!.*\+xml$)/.test(type);
+  const isPassive = /^(?:image|audio|video|font)\/(?!.*(?:\+xml|mpegurl|scpls)$)/.test(type);
   return { mimeType: isPassive ? mimeType : downloadType, extension: 'bin' };
 }

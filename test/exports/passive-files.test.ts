@@ -61,6 +61,8 @@ const named: [name: string, mimeType: string, bytes: Buffer | string, extension:
   ['swf', 'application/x-shockwave-flash', 'FWS', 'bin'],
   ['htc', 'text/x-component', '<component>', 'bin'],
   ['lnk', 'application/x-ms-shortcut', 'L', 'bin'],
+  ['m3u8', 'application/vnd.apple.mpegurl', '#EXTM3U\nhttps://127.0.0.1/1.ts\n', 'bin'],
+  ['m3u8', 'audio/mpegurl', '#EXTM3U\nfile://127.0.0.1/share/1.mp3\n', 'bin'],
   ['html', 'text/plain', 'Ebb', 'txt'],
   ['php', 'application/pdf', '%PDF-1.7', 'pdf'],
   ['jpeg', 'image/jpeg', Buffer.from('ffd8ffe000104a4649460001010000010001ffd9', 'hex'), 'jpeg'],
