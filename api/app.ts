@@ -15,6 +15,7 @@ import type { Store } from '../shared/storage/store.ts';
 import type { Uploads } from '../shared/imports/uploads.ts';
 import type { Downloader } from '../shared/media/downloads/downloader.ts';
 import type { PlayerReleases } from './player/player-releases.ts';
+import type { TokenUses } from './player/token-uses.ts';
 import type { PlayerAssets } from './media/player-assets.ts';
 import type { ArchiveRequestDependencies } from './exports/archive-requests.ts';
 import type { CompressionBudget } from './http/compression-budget.ts';
@@ -94,6 +95,7 @@ export interface AppDependencies {
   store: Store;
   coordination: Coordination;
   lessons: PreparedLessons;
+  tokenUses: TokenUses;
   /** The player's files for browsers, of this and earlier releases. */
   player: PlayerReleases;
   queue: ExportQueue;

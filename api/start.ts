@@ -18,6 +18,7 @@ import type { OperationsServer } from '../shared/operations/server.ts';
 import { registerWorkerCount } from '../shared/operations/workers.ts';
 import { playerRelease } from '../shared/player/player-release.ts';
 import { PreparedLessons } from '../shared/player/prepared-lessons.ts';
+import { requestWait } from '../shared/platform/tasks.ts';
 import { createExportEvents, createExportQueue } from '../shared/exports/queues.ts';
 import { joinInstallation } from '../shared/models/installation.ts';
 import { connectRedis } from '../shared/platform/redis.ts';
@@ -48,6 +49,7 @@ import { ApiMetrics } from './http/metrics.ts';
 import { createRateLimits } from './http/middleware/rate-limit.ts';
 import { LearnerQueues } from './player/learner-queues.ts';
 import { PlayerReleases } from './player/player-releases.ts';
+import { TokenUses } from './player/token-uses.ts';
 import { readinessChecks } from './operations/health.endpoints.ts';
 import { retryAfterSeconds } from './http/retry-after.ts';
 
@@ -90,7 +92,8 @@ export async function startApi(
   const subscriptions = new JobSubscriptions(events);
 
   const downloader = createDownloader(config.download, {}, maxPlayerDownloads);
-  const playerAssets = new PlayerAssets({ db, store, downloader, coordination, config, log });
+  const lessons = new PreparedLessons(db, config.playerCacheBytes, requestWait);
+  const playerAssets = new PlayerAssets({ db, lessons, store, downloader, coordination, config, log });
   const metrics = new ApiMetrics();
   const platforms = createPlatformClient(config.download);
   const lti = {
@@ -126,7 +129,8 @@ export async function startApi(
     redis,
     store,
     coordination,
-    lessons: new PreparedLessons(db, config.playerCacheBytes),
+    lessons,
+    tokenUses: new TokenUses(audit, secrets),
     player,
     queue,
     downloader,

@@ -44,8 +44,7 @@ import {
   verifyToken,
 } from '../player/authorize.ts';
 import { chunksUrl, contentUrl } from '../player/content-url.ts';
-import { recordFirstUse } from '../player/token-uses.ts';
-import type { TokenUseDependencies } from '../player/token-uses.ts';
+import type { TokenUses } from '../player/token-uses.ts';
 import type { PlayerReleases } from '../player/player-releases.ts';
 import { enterSession, factsOf, readSession } from '../player/session.ts';
 import type { SessionLimits } from '../player/session.ts';
@@ -76,7 +75,8 @@ type EmbedDependencies = PageDependencies &
     db: Database;
     lessons: PreparedLessons;
     compression: CompressionBudget;
-  } & TokenUseDependencies;
+    tokenUses: TokenUses;
+  };
 
 /** A rejected token has no known owner, and so no list of origins; the page then holds nothing confidential. */
 const headersForAnyFrame =
@@ -173,7 +173,7 @@ async function sendLesson(deps: EmbedDependencies, ctx: RequestContext): Promise
   const token = await verifyToken(deps, requested, query.token);
   responseOwner.set(ctx, token.organizationId);
   addToRequestLine(ctx, playerFacts(deps.secrets, token));
-  recordFirstUse(deps, ctx, token, query.token);
+  deps.tokenUses.record(ctx, token, query.token);
   const organization = await findOrganization(db, token.organizationId);
   const allowedOrigins = allowedOriginsOf(organization, token);
   setPageHeaders(deps, ctx, allowedOrigins);

@@ -9,6 +9,7 @@ import { findLessonVersion } from '../../shared/models/lesson-list.ts';
 import { lessonExists } from '../../shared/models/lesson.ts';
 import { findPlayedVersion } from '../../shared/models/lesson-version.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
+import { requestWait } from '../../shared/platform/tasks.ts';
 import { credentials } from '../accounts/access.ts';
 import type { ApiCaller } from '../accounts/access.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
@@ -233,7 +234,7 @@ export const answersCsv = defineEndpoint(
       query.version === undefined
         ? await findPlayedVersion(deps.db, organizationId, params.lessonId, null)
         : await findLessonVersion(deps.db, organizationId, params.lessonId, query.version);
-    const questions = version && (await findAnswerColumns(deps.db, version));
+    const questions = version && (await findAnswerColumns(deps.db, version, requestWait));
     if (questions === null) throw new LecternError('NOT_FOUND', 'Version not found');
     deps.learnerStreams.send(ctx, organizationId, {
       chunks: () => answersAsCsv(take(learners, limit), questions),

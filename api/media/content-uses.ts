@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Database } from '../../shared/models/database.ts';
-import { findContentUses } from '../../shared/player/prepared-lessons.ts';
+import type { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
 
 /** The number of ids and types kept in memory, for all versions together. */
 const maxNames = 100_000;
@@ -17,13 +16,13 @@ interface Uses {
 export class UsesCache {
   readonly #cache: LRUCache<string, Uses>;
 
-  constructor(db: Database) {
+  constructor(lessons: Pick<PreparedLessons, 'uses'>) {
     this.#cache = new LRUCache<string, Uses>({
       maxSize: maxNames,
       sizeCalculation: ({ media, widgetTypes }) => media.size + widgetTypes.size + 1,
       // Content never changes. Concurrent requests for one version share one read.
       fetchMethod: async (versionId) => {
-        const uses = await findContentUses(db, versionId);
+        const uses = await lessons.uses(versionId);
         return uses === null
           ? undefined
           : { media: new Set(uses.media), widgetTypes: new Set(uses.widgetTypes) };

@@ -9,6 +9,7 @@ import type { Digest } from '../../shared/storage/store.ts';
 import { checkWidgetFile, maxWidgetBytes, widgetMimeTypes } from '../../shared/widgets/check-widget-file.ts';
 import type { WidgetFileKind } from '../../shared/widgets/check-widget-file.ts';
 import { findVersionWidgets, widgetFileSources } from '../../shared/widgets/version-widgets.ts';
+import type { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
 import { UsesCache } from './content-uses.ts';
 import { ExternalMedia } from './external-media.ts';
 import type { ExternalMediaDependencies } from './external-media.ts';
@@ -26,9 +27,9 @@ export class PlayerAssets {
   readonly #uses: UsesCache;
   readonly #external: ExternalMedia;
 
-  constructor(deps: ExternalMediaDependencies) {
+  constructor(deps: ExternalMediaDependencies & { lessons: Pick<PreparedLessons, 'uses'> }) {
     this.#deps = deps;
-    this.#uses = new UsesCache(deps.db);
+    this.#uses = new UsesCache(deps.lessons);
     this.#external = new ExternalMedia(deps);
   }
 

@@ -14,8 +14,7 @@ import { failure } from '../http/responses.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { tokenFailure } from '../../shared/tokens/player-tokens.ts';
 import { erasedText, otherLessonText, playerFacts, playerLessonId, verifyToken } from './authorize.ts';
-import { recordFirstUse } from './token-uses.ts';
-import type { TokenUseDependencies } from './token-uses.ts';
+import type { TokenUses } from './token-uses.ts';
 
 export const lessonParams = z.object({ lessonId: playerLessonId });
 
@@ -40,7 +39,8 @@ export function playerToken(
     db: Database;
     secrets: Pick<Secrets, 'signing' | 'keyPepper'>;
     rateLimits: RateLimits;
-  } & TokenUseDependencies,
+    tokenUses: TokenUses;
+  },
   PlayerToken,
   { lessonId: string },
   { token: string }
@@ -75,7 +75,7 @@ export function playerToken(
       });
       responseOwner.set(ctx, token.organizationId);
       addToRequestLine(ctx, playerFacts(deps.secrets, token));
-      recordFirstUse(deps, ctx, token, query.token);
+      deps.tokenUses.record(ctx, token, query.token);
       return token;
     },
   };

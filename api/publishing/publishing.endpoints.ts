@@ -9,6 +9,7 @@ import type { ExportQueue } from '../../shared/exports/queues.ts';
 import type { Downloader } from '../../shared/media/downloads/downloader.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
+import { requestWait } from '../../shared/platform/tasks.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import { withTimeLimit } from '../../shared/platform/time-limits.ts';
 import { checkVersion, findMissing } from '../../shared/publishing/check-version.ts';
@@ -179,7 +180,9 @@ export const check = defineEndpoint(
   (deps: PublishingDependencies) => async (request) => {
     const version = await requireVersion(deps.db, request);
     const limit = { timeoutMs: checkTimeoutMs, signal: request.ctx.state.signal };
-    const result = await withTimeLimit(limit, (signal) => checkVersion({ ...deps, signal }, version));
+    const result = await withTimeLimit(limit, (signal) =>
+      checkVersion({ ...deps, signal }, version, requestWait),
+    );
     return { status: 200, body: presentCheck(version, result) };
   },
 );

@@ -6,6 +6,7 @@ import type { Database } from '../models/database.ts';
 import { findContentParts, parseContent } from '../models/lesson-content.ts';
 import type { LessonVersion } from '../models/lesson-version.ts';
 import { runTask } from '../platform/tasks.ts';
+import type { TaskWait } from '../platform/tasks.ts';
 import { outlineOf, widgetKey } from '../progress/outline.ts';
 import { groupsOf } from '../platform/groups.ts';
 import { interactionKey, versionTextOf } from '../xapi/interactions.ts';
@@ -35,10 +36,11 @@ export async function* answerColumnsTask(parts: Buffer[]): AsyncGenerator<Answer
 export async function findAnswerColumns(
   db: Database,
   { _id: versionId, organizationId }: Pick<LessonVersion, '_id' | 'organizationId'>,
+  wait: TaskWait = {},
 ): Promise<AnswerColumn[] | null> {
   const parts = await findContentParts(db, versionId);
   if (parts === null) return null;
-  const run = { what: `Reading the version ${versionId}`, organizationId };
+  const run = { what: `Reading the version ${versionId}`, organizationId, ...wait };
   return (await runTask<AnswerColumn[]>('answerColumns', parts, run)).flat();
 }
 

@@ -29,6 +29,11 @@ const reusableCpuMs = 5_000;
 /** The kernel's limit ends a hostile task long before, unless the machine is overloaded. */
 const timeoutMs = 180_000;
 
+/** How long the API lets a request wait for its task to begin, and how many of an organization. Jobs wait without limit. */
+export const requestWait = { maxWaitMs: 5_000 };
+const maxWaiting = 20;
+const retryAfterSeconds = 10;
+
 /** Starting a process takes longer than most tasks. */
 const idleMs = 10_000;
 
@@ -52,32 +57,46 @@ export interface TaskOptions {
   organizationId: string;
   /** Ends the wait or the task. */
   signal?: AbortSignal | undefined;
+  /** How long the task may wait for its turn; by default without limit. */
+  maxWaitMs?: number | undefined;
 }
+
+/** How long a caller waits for a task. */
+export type TaskWait = Pick<TaskOptions, 'signal' | 'maxWaitMs'>;
 
 /**
  * Runs a task of shared/content-process.ts in a child process, with limits on CPU time, memory and wall time. Waits until
  * fewer than two tasks run, and none of the same organization.
  *
  * @throws {LimitExceeded} when the content takes too much time or memory: another try would, too
- * @throws {LecternError} as the task does
+ * @throws {LecternError} as the task does; TOO_MANY_REQUESTS if its turn does not come within `maxWaitMs`
  * @throws {Error} for any other failure; the signal's reason
  */
 export async function runTask<Part>(
   name: string,
   input: unknown,
-  { what, organizationId, signal }: TaskOptions,
+  { what, organizationId, signal, maxWaitMs }: TaskOptions,
 ): Promise<Part[]> {
   const own = byOrganization.get(organizationId) ?? pLimit(1);
+  if (maxWaitMs !== undefined && own.pendingCount >= maxWaiting) throw tooManyWait();
   byOrganization.set(organizationId, own);
+  const wait = new AbortController();
+  const timer = maxWaitMs && setTimeout(() => wait.abort(tooManyWait()), maxWaitMs);
   const inTurn = own(() =>
     all(() => {
-      signal?.throwIfAborted();
+      for (const ended of [signal, wait.signal]) ended?.throwIfAborted();
+      clearTimeout(timer);
       return runNow<Part>({ name, input }, what, signal);
     }),
   ).finally(() => {
     if (own.activeCount + own.pendingCount === 0) byOrganization.delete(organizationId);
   });
-  return untilAborted(inTurn, signal);
+  return untilAborted(untilAborted(inTurn, wait.signal), signal);
+}
+
+function tooManyWait(): LecternError {
+  const message = `Too many requests wait for work on lessons; try again in ${retryAfterSeconds} seconds`;
+  return new LecternError('TOO_MANY_REQUESTS', message, { retryAfterSeconds });
 }
 
 function runNow<Part>(

@@ -10,6 +10,7 @@ import type { ChunkKind, PreparedKind, PreparedText } from '../models/prepared-l
 import type { GzipText } from '../platform/gzip-text.ts';
 import { LimitExceeded } from '../platform/limited-process.ts';
 import { runTask } from '../platform/tasks.ts';
+import type { TaskWait } from '../platform/tasks.ts';
 import type { ContentUses, LessonFacts, StoredLesson } from './prepare-lesson.ts';
 
 /** The approximate bytes of memory that parsed facts take for each byte of their text. */
@@ -18,11 +19,6 @@ const factsFactor = 4;
 /** How long a process does not try again to prepare a version that takes too much time or memory. */
 const failureTtlMs = 600_000;
 
-/** The preparations that are running, by version. */
-const running = new Map<string, Promise<boolean>>();
-
-const failures = new LRUCache<string, LimitExceeded>({ max: 1_000, ttl: failureTtlMs });
-
 /**
  * The lessons of versions, prepared for players and immutable, like the content. An import prepares them; after an upgrade
  * that changes their format, the first load does, in a child process. MongoDB stores them, and the memory of the process
@@ -30,12 +26,20 @@ const failures = new LRUCache<string, LimitExceeded>({ max: 1_000, ttl: failureT
  */
 export class PreparedLessons {
   readonly #db: Database;
+  readonly #wait: TaskWait;
+  /** The preparations that are running, by version. */
+  readonly #running = new Map<string, Promise<boolean>>();
+  readonly #failures = new LRUCache<string, LimitExceeded>({ max: 1_000, ttl: failureTtlMs });
   readonly #facts: LRUCache<string, { facts: LessonFacts; bytes: number }>;
   readonly #texts: LRUCache<string, GzipText, { versionId: string; kind: TextKind }>;
 
-  /** @param maxBytes size of the cache in memory. */
-  constructor(db: Database, maxBytes: number) {
+  /**
+   * @param maxBytes size of the cache in memory.
+   * @param wait how long a load waits until a version is prepared.
+   */
+  constructor(db: Database, maxBytes: number, wait: TaskWait = {}) {
     this.#db = db;
+    this.#wait = wait;
     this.#facts = new LRUCache<string, { facts: LessonFacts; bytes: number }>({
       maxSize: maxBytes / 2,
       sizeCalculation: ({ bytes }) => factsFactor * bytes,
@@ -72,6 +76,11 @@ export class PreparedLessons {
     return this.#text(versionId, `chunk-${id}`);
   }
 
+  /** Returns what a version's content refers to; null if the version has no content. */
+  uses(versionId: string): Promise<ContentUses | null> {
+    return findContentUses(this.#db, versionId, () => this.#prepareOnce(versionId));
+  }
+
   #text(versionId: string, kind: TextKind): Promise<GzipText | undefined> {
     return this.#texts.fetch(`${versionId}/${kind}`, { context: { versionId, kind } });
   }
@@ -89,8 +98,24 @@ export class PreparedLessons {
     if (kept !== null) return kept;
     // A client must not cause work with invented ids.
     if (isChunk(kind) && !(await this.#hasChunk(versionId, kind))) return undefined;
-    const isPrepared = await prepareOnce(this.#db, versionId);
+    const isPrepared = await this.#prepareOnce(versionId);
     return isPrepared ? ((await find(this.#db, versionId, kind)) ?? undefined) : undefined;
+  }
+
+  /** Prepares a version, unless a running call does, or a recent one found that it takes too much time or memory. */
+  #prepareOnce(versionId: string): Promise<boolean> {
+    const failure = this.#failures.get(versionId);
+    if (failure !== undefined) throw failure;
+    const call =
+      this.#running.get(versionId) ??
+      prepare(this.#db, versionId, this.#wait)
+        .catch((error: unknown) => {
+          if (error instanceof LimitExceeded) this.#failures.set(versionId, error);
+          throw error;
+        })
+        .finally(() => this.#running.delete(versionId));
+    this.#running.set(versionId, call);
+    return call;
   }
 
   async #hasChunk(versionId: string, kind: ChunkKind): Promise<boolean> {
@@ -110,31 +135,19 @@ function isChunk(kind: PreparedKind): kind is ChunkKind {
 }
 
 /** Returns what a version's content refers to; null if the version has no content. */
-export async function findContentUses(db: Database, versionId: string): Promise<ContentUses | null> {
+export async function findContentUses(
+  db: Database,
+  versionId: string,
+  prepareNow = () => prepare(db, versionId),
+): Promise<ContentUses | null> {
   const text =
     (await findPrepared(db, versionId, 'uses')) ??
-    ((await prepareOnce(db, versionId)) ? await findPrepared(db, versionId, 'uses') : null);
+    ((await prepareNow()) ? await findPrepared(db, versionId, 'uses') : null);
   return text && (JSON.parse((await text.expand()).toString('utf8')) as ContentUses);
 }
 
-/** Prepares a version, unless a running call does, or a recent one found that it takes too much time or memory. */
-function prepareOnce(db: Database, versionId: string): Promise<boolean> {
-  const failure = failures.get(versionId);
-  if (failure !== undefined) throw failure;
-  const call =
-    running.get(versionId) ??
-    prepare(db, versionId)
-      .catch((error: unknown) => {
-        if (error instanceof LimitExceeded) failures.set(versionId, error);
-        throw error;
-      })
-      .finally(() => running.delete(versionId));
-  running.set(versionId, call);
-  return call;
-}
-
 /** Prepares a version and stores its texts. Returns false if the version has no content. */
-async function prepare(db: Database, versionId: string): Promise<boolean> {
+async function prepare(db: Database, versionId: string, wait: TaskWait = {}): Promise<boolean> {
   const [parts, version] = await Promise.all([findContentParts(db, versionId), findVersion(db, versionId)]);
   if (parts === null || version === null) return false;
   const { organizationId } = version;
@@ -144,8 +157,8 @@ async function prepare(db: Database, versionId: string): Promise<boolean> {
     ownTypes: await findOwnTypes(db, version, coreWidgetTypes),
     attributions: attributionsOf(media.map(({ mediaId, attributions }) => ({ id: mediaId, attributions }))),
   };
-  const what = `Preparing the version ${versionId}`;
-  for (const text of await runTask<PreparedText>('prepareStored', input, { what, organizationId })) {
+  const run = { what: `Preparing the version ${versionId}`, organizationId, ...wait };
+  for (const text of await runTask<PreparedText>('prepareStored', input, run)) {
     await savePrepared(db, versionId, text);
   }
   return true;

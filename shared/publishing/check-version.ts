@@ -13,6 +13,7 @@ import type { ContentUses } from '../player/prepare-lesson.ts';
 import { findContentUses } from '../player/prepared-lessons.ts';
 import { hostOf, isPublicAddress, literalAddress } from '../platform/http/ssrf-guard.ts';
 import type { Config } from '../platform/config.ts';
+import type { TaskWait } from '../platform/tasks.ts';
 import { findContentFaults } from './content-faults.ts';
 import { unavailableWidgets } from '../widgets/unavailable-widgets.ts';
 import type { WidgetCheckDependencies } from '../widgets/unavailable-widgets.ts';
@@ -48,9 +49,11 @@ export async function checkVersion(
     config: Pick<Config, 'download'>;
   },
   version: LessonVersion,
+  wait: Pick<TaskWait, 'maxWaitMs'> = {},
 ): Promise<VersionCheck> {
   const { uses, media, missing } = await readVersion(db, version);
-  const faults = (await findContentFaults(db, version)) ?? missingContent(version);
+  const faults =
+    (await findContentFaults(db, version, { ...wait, signal: rest.signal })) ?? missingContent(version);
   const externalMedia = [...media].flatMap(([id, { asset, sourceUrl }]) =>
     asset === null && sourceUrl !== null ? [{ id, sourceUrl }] : [],
   );

@@ -5,6 +5,7 @@ import type { Database } from '../models/database.ts';
 import { findContentParts, parseContent } from '../models/lesson-content.ts';
 import type { LessonVersion } from '../models/lesson-version.ts';
 import { runTask } from '../platform/tasks.ts';
+import type { TaskWait } from '../platform/tasks.ts';
 import { groupsOf } from '../platform/groups.ts';
 
 /** Faults in the content of a version. */
@@ -28,10 +29,11 @@ export async function* contentFaultsTask(parts: Buffer[]): AsyncGenerator<Conten
 export async function findContentFaults(
   db: Database,
   { _id: versionId, organizationId }: Pick<LessonVersion, '_id' | 'organizationId'>,
+  wait: TaskWait = {},
 ): Promise<ContentFaults | null> {
   const content = await findContentParts(db, versionId);
   if (content === null) return null;
-  const run = { what: `Checking the version ${versionId}`, organizationId };
+  const run = { what: `Checking the version ${versionId}`, organizationId, ...wait };
   const parts = await runTask<ContentFaults>('contentFaults', content, run);
   return {
     errors: parts.flatMap(({ errors }) => errors),

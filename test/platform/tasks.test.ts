@@ -32,3 +32,21 @@ test('a process that has failed a task without a limit takes no other organizati
   await expect(runTask('none', null, what)).rejects.toThrow('There is no task none');
   expect(await sanitize(randomUUID())).toHaveLength(1);
 });
+
+test('requests wait for their turn for a limited time, in a queue of limited length; jobs wait until it comes', async () => {
+  const organizationId = randomUUID();
+  const many = Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg">${'<g/>'.repeat(200_000)}</svg>`);
+  const run = { what: 'The SVG', organizationId };
+  const first = runTask('sanitizeSvg', many, run);
+  const job = sanitize(organizationId);
+  const tooMany = {
+    code: 'TOO_MANY_REQUESTS',
+    message: 'Too many requests wait for work on lessons; try again in 10 seconds',
+    retryAfterSeconds: 10,
+  };
+  await expect(runTask('sanitizeSvg', drawing, { ...run, maxWaitMs: 1 })).rejects.toMatchObject(tooMany);
+  const patient = { ...run, maxWaitMs: 60_000 };
+  const waiting = Array.from({ length: 18 }, () => runTask('sanitizeSvg', drawing, patient));
+  await expect(runTask('sanitizeSvg', drawing, patient)).rejects.toMatchObject(tooMany);
+  for (const done of [await first, await job, ...(await Promise.all(waiting))]) expect(done).toHaveLength(1);
+});
