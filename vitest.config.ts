@@ -1,14 +1,31 @@
+import type { Plugin } from 'vitest/config';
 import { defineConfig } from 'vitest/config';
 import SlowFirst from './test/support/slow-first.ts';
 
+/** Lets tests start processes from dist/, as installations do, which is four times as fast as from the sources. */
+const startCompiled: Plugin = {
+  name: 'start-compiled',
+  enforce: 'pre',
+  transform(code, id) {
+    if (!id.endsWith('/shared/platform/paths.ts')) return undefined;
+    const compiled = code.replace(
+      "const runsFromSource = import.meta.url.endsWith('.ts')",
+      'const runsFromSource = false',
+    );
+    if (compiled === code) throw new Error('shared/platform/paths.ts has no runsFromSource');
+    return compiled;
+  },
+};
+
 export default defineConfig({
+  plugins: [startCompiled],
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/heavy/**'],
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', './test/support/totals-reporter.ts'],
     // Which Node.js Lectern needs is said by Lectern, not by Amazon's client.
-    env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true', START_COMPILED: '1' },
+    env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
     // For tests that hang. No test takes so long, not even while other programs keep all cores busy.
     testTimeout: 120_000,
     hookTimeout: 120_000,

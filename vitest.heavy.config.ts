@@ -3,6 +3,7 @@ import everyday from './vitest.config.ts';
 
 /** What needs more time and space than `npm test` may take: `npm run test:heavy`. One file at a time, for the figures. */
 export default defineConfig({
+  ...everyday,
   test: {
     ...everyday.test,
     include: ['test/heavy/**/*.test.ts'],

@@ -38,7 +38,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     for (const folder of [dataDir, runDir]) await rm(folder, { recursive: true, force: true });
   };
   try {
-    const [servers] = await Promise.all([acquireEmbeddedServers({ dataDir, cacheDir }, report), compile()]);
+    await compile();
+    const servers = await acquireEmbeddedServers({ dataDir, cacheDir }, report);
     project.provide('mongodbUri', servers.mongodbUri);
     project.provide('redisUrl', servers.redisUrl);
     project.provide('cacheDir', cacheDir);
