@@ -1,5 +1,5 @@
-/** A larger file has more text than any film. */
-export const maxCaptionsBytes = 2 * 1024 ** 2;
+/** Five hours of speech. Reading a larger file would block the event loop for more than 100 ms. */
+export const maxCaptionsBytes = 512 * 1024;
 
 /** Says why a file is not captions that Lectern can read. */
 export class CaptionsFault extends Error {
@@ -43,7 +43,7 @@ export const otherCaptionTypes = new Set([
  */
 export function readCaptions(bytes: Uint8Array): ReadCaptions {
   if (bytes.length > maxCaptionsBytes)
-    throw new CaptionsFault(`are larger than ${maxCaptionsBytes / 1024 ** 2} MiB`);
+    throw new CaptionsFault(`are larger than ${maxCaptionsBytes / 1024} KiB`);
   const { text: decoded, encoding } = decode(bytes);
   const changes = encoding === 'UTF-8' ? [] : [`were converted from ${encoding} to UTF-8`];
   const lines = decoded.replace(/\r\n?/g, '\n');

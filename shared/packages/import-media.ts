@@ -130,7 +130,7 @@ export async function repairedFile(
   if (limit === null) return null;
   const no = (fault: string) =>
     new PackageError([`${shownPath(path)}: bad_type: the file is ${fault}. Replace the file.`]);
-  if (size > limit) throw no(`larger than ${limit / 1024 ** 2} MiB`);
+  if (size > limit) throw no(`larger than ${limit / 1024} KiB`);
   const chunks: Uint8Array[] = [];
   for await (const chunk of source) chunks.push(chunk);
   const bytes = Buffer.concat(chunks);
