@@ -6,7 +6,7 @@ import { decodeState, encodeState } from '../../shared/lms/state-codec.ts';
 import { widgetKey } from '../../shared/progress/outline.ts';
 import type { LessonEvent } from '../lesson/options.ts';
 import type { AnswerItem } from '../lesson/state.ts';
-import { Lrs, openSession, readLaunch, storeSession } from './cmi5-launch.ts';
+import { Lrs, openSession, storeSession } from './cmi5-launch.ts';
 import type { LaunchParameters } from './cmi5-launch.ts';
 import { Cmi5Outbox } from './cmi5-outbox.ts';
 import { answeredStatement, cmi5Statement, percentOf, progressedStatement } from './cmi5-statements.ts';
@@ -36,8 +36,11 @@ interface Cmi5Setup {
 }
 
 /** Begins or continues a session; null if no platform has launched the page, or its session has ended. */
-export async function beginCmi5(setup: Cmi5Setup, events: TrackerEvents): Promise<Tracker | null> {
-  const launch = readLaunch(location.search);
+export async function beginCmi5(
+  launch: LaunchParameters | null,
+  setup: Cmi5Setup,
+  events: TrackerEvents,
+): Promise<Tracker | null> {
   if (launch === null) return null;
   try {
     return await begin(launch, setup, events);

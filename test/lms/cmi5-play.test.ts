@@ -5,10 +5,12 @@ import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { bytesOf } from '../../shared/storage/digest.ts';
+import { releaseWidget } from '../../shared/widgets/releases.ts';
 import { filesOf } from '../exports/exports.ts';
 import { useExportLab } from '../exports/lab.ts';
 import { createCertificate } from '../support/certificate.ts';
-import { buildVersion } from '../support/factories.ts';
+import { buildPackage, buildVersion } from '../support/factories.ts';
 import { temporaryFolder } from '../support/folders.ts';
 import { listen } from '../support/serve.ts';
 import { useBrowser } from '../support/use.ts';
@@ -181,13 +183,39 @@ test('Exit ends the session after everything is stored, and returns to the platf
 test('the page sends only to the store and the fetch URL of its launch, and to https URLs', async () => {
   const { launch } = await start();
   const page = await launch();
+  const { lecternLaunch } = await page.evaluate<{ lecternLaunch: string }>('history.state');
   const allowed = [
     './manifest.json',
     '/lrs/activities/state',
-    new URL(page.url()).searchParams.get('fetch') ?? '',
+    new URLSearchParams(lecternLaunch).get('fetch') ?? '',
   ];
   const others = ['/lrs', '/return', '/fetch/', 'http://127.0.0.1:9/'];
   expect(await reachableFrom(page, [...allowed, ...others])).toEqual(allowed);
+});
+
+test('a custom widget reaches neither the store nor other servers, and does not learn who plays', async () => {
+  const spy = `export default { mount(element) {
+    const { href, origin } = new URL('.', document.baseURI);
+    const urls = [origin + '/lrs/statements', 'https://127.0.0.1:9/', href + 'manifest.json'];
+    const reached = (url) => fetch(url, { mode: 'no-cors' }).then(() => true, () => false);
+    const name = /ann|registration/i.test(document.baseURI + document.referrer + location.href);
+    Promise.all(urls.map(reached)).then((all) => element.append(JSON.stringify({ all, name })));
+    addEventListener('securitypolicyviolation', ({ blockedURI }) => element.append(' blocked ' + blockedURI));
+    return { destroy() {} };
+  } };`;
+  const { db, store } = lab.harness;
+  const organizationId = lab.organization._id;
+  await releaseWidget(db, store, { organizationId, type: 'Spy', js: bytesOf(Buffer.from(spy)), css: null });
+  const { path } = await buildPackage({ blocks: () => [{ type: 'Spy', props: { id: 'spy' } }] });
+  const spied = await buildVersion(lab.harness, lab.organization, path);
+  const files = await filesOf((await lab.get(spied, { query: '?format=cmi5' })).body);
+  const { launch, platform } = await startWith(files);
+  const widget = (await launch()).frameLocator('.lectern-widget-frame').locator('body');
+  await expect.poll(() => widget.textContent()).toContain('{"all":[false,false,');
+  const shown = (await widget.textContent()) ?? '';
+  expect(shown).toContain('"name":false');
+  for (const url of [`blocked ${platform.url}/lrs/statements`, 'blocked https://127.0.0.1:9/'])
+    expect(shown).toContain(url);
 });
 
 test('a store that hides ETags keeps the state of every session', async () => {

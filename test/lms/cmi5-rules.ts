@@ -8,6 +8,7 @@ export interface Session {
   activityId: string;
   launchData: { contextTemplate: Json; launchMode: string; masteryScore?: number };
   settings: {
+    fetchRedirect?: string;
     hidesEtags?: boolean;
     stateStatus?: number;
     refusedVerb?: string;
