@@ -23,7 +23,7 @@ import { createExportEvents, createExportQueue } from '../shared/exports/queues.
 import { joinInstallation } from '../shared/models/installation.ts';
 import { connectRedis } from '../shared/platform/redis.ts';
 import { loadSecrets } from '../shared/platform/secrets.ts';
-import type { ServerUrls } from '../shared/embedded/servers.ts';
+import type { ServerUrls } from '../shared/embedded/embedded-servers.ts';
 import { createCoordination } from '../shared/coordination/coordination.ts';
 import { trackUsage } from '../shared/storage/tracked-store.ts';
 import type { Shutdown } from '../shared/platform/graceful-shutdown.ts';

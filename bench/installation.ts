@@ -17,7 +17,7 @@ import { publishVersion } from '../shared/publishing/publishing.ts';
 import { loadSecrets } from '../shared/platform/secrets.ts';
 import type { Secrets } from '../shared/platform/secrets.ts';
 import { findServers } from '../shared/embedded/servers.ts';
-import type { Servers } from '../shared/embedded/servers.ts';
+import type { Servers } from '../shared/embedded/embedded-servers.ts';
 import { createStore } from '../shared/storage/create-store.ts';
 import type { Store } from '../shared/storage/store.ts';
 

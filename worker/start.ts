@@ -11,7 +11,7 @@ import { joinInstallation } from '../shared/models/installation.ts';
 import { connectOptionalRedis } from '../shared/platform/redis.ts';
 import { startDueWork } from '../shared/platform/repeat.ts';
 import { loadSecrets } from '../shared/platform/secrets.ts';
-import type { ServerUrls } from '../shared/embedded/servers.ts';
+import type { ServerUrls } from '../shared/embedded/embedded-servers.ts';
 import { createCoordination } from '../shared/coordination/coordination.ts';
 import { trackUsage } from '../shared/storage/tracked-store.ts';
 import type { Shutdown } from '../shared/platform/graceful-shutdown.ts';

@@ -6,7 +6,7 @@ import { connectRedis } from '../../shared/platform/redis.ts';
 import { loadSecrets } from '../../shared/platform/secrets.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import { findServers } from '../../shared/embedded/servers.ts';
-import type { Servers } from '../../shared/embedded/servers.ts';
+import type { Servers } from '../../shared/embedded/embedded-servers.ts';
 import { createStore } from '../../shared/storage/create-store.ts';
 import { aborted, listenForInterrupts } from '../terminal/interrupts.ts';
 import { startProcesses } from './processes.ts';

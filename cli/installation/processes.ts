@@ -6,7 +6,7 @@ import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { entryPoint } from '../../shared/platform/paths.ts';
 import { localUrl } from '../../shared/operations/running-api.ts';
-import type { ServerUrls } from '../../shared/embedded/servers.ts';
+import type { ServerUrls } from '../../shared/embedded/embedded-servers.ts';
 import { aborted } from '../terminal/interrupts.ts';
 
 /** The API and workers of one installation, as child processes. */

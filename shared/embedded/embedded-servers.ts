@@ -9,7 +9,17 @@ import { LecternError, messageOf } from '../platform/errors.ts';
 import { findMongod } from './find-mongod.ts';
 import { instanceOf, startMongod } from './mongod.ts';
 import { startRedis } from './redis.ts';
-import type { ServerUrls, Servers } from './servers.ts';
+
+export interface Servers {
+  mongodbUri: string;
+  redisUrl: string;
+  /** Rejects when embedded servers end unexpectedly. */
+  failed: Promise<never>;
+  /** Stops the servers that this process started. */
+  release(): Promise<void>;
+}
+
+export type ServerUrls = Pick<Servers, 'mongodbUri' | 'redisUrl'>;
 
 /** How long another process may take to start its servers, or to stop them. */
 const waitTimeoutMs = 60_000;

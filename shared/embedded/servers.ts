@@ -1,17 +1,7 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import type { Config } from '../platform/config.ts';
 import { LecternError, messageOf } from '../platform/errors.ts';
-
-export interface Servers {
-  mongodbUri: string;
-  redisUrl: string;
-  /** Rejects when embedded servers end unexpectedly. */
-  failed: Promise<never>;
-  /** Stops the servers that this process started. */
-  release(): Promise<void>;
-}
-
-export type ServerUrls = Pick<Servers, 'mongodbUri' | 'redisUrl'>;
+import type { Servers } from './embedded-servers.ts';
 
 /**
  * Returns the servers that the configuration names. If one is missing, finds or starts the embedded servers.

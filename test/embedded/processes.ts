@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { inject, onTestFinished } from 'vitest';
 import { acquireEmbeddedServers } from '../../shared/embedded/embedded-servers.ts';
-import type { ServerUrls, Servers } from '../../shared/embedded/servers.ts';
+import type { ServerUrls, Servers } from '../../shared/embedded/embedded-servers.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 /** Acquires the servers of a data directory until the end of the test. */

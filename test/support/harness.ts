@@ -10,7 +10,7 @@ import type { Config } from '../../shared/platform/config.ts';
 import { createLogger } from '../../shared/platform/log.ts';
 import { buildIndexes, openDatabase } from '../../shared/models/database.ts';
 import type { Database } from '../../shared/models/database.ts';
-import type { ServerUrls } from '../../shared/embedded/servers.ts';
+import type { ServerUrls } from '../../shared/embedded/embedded-servers.ts';
 import { Shutdown } from '../../shared/platform/graceful-shutdown.ts';
 import { createStore } from '../../shared/storage/create-store.ts';
 import type { Store } from '../../shared/storage/store.ts';
