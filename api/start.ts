@@ -15,11 +15,10 @@ import { registerDeliveryMetrics } from '../shared/operations/delivery-metrics.t
 import { registerScoreMetrics } from '../shared/operations/score-metrics.ts';
 import { startOperationsServer } from '../shared/operations/server.ts';
 import type { OperationsServer } from '../shared/operations/server.ts';
-import { registerWorkerCount } from '../shared/operations/workers.ts';
 import { playerRelease } from '../shared/player/player-release.ts';
 import { PreparedLessons } from '../shared/player/prepared-lessons.ts';
 import { requestWait } from '../shared/platform/tasks.ts';
-import { createExportEvents, createExportQueue } from '../shared/exports/queues.ts';
+import { createExportEvents, ExportQueue } from '../shared/exports/queues.ts';
 import { joinInstallation } from '../shared/models/installation.ts';
 import { connectRedis } from '../shared/platform/redis.ts';
 import { loadSecrets } from '../shared/platform/secrets.ts';
@@ -35,7 +34,7 @@ import { maxPlayerDownloads } from './media/external-media.ts';
 import { PlayerAssets } from './media/player-assets.ts';
 import type { InspectReply } from './http/endpoint.ts';
 import { createHttpServer, prepareGracefulClose, serverLimits } from './http/http-server.ts';
-import { JobSubscriptions } from './exports/job-subscriptions.ts';
+import { ExportChanges } from './exports/export-changes.ts';
 import { WaitLimiter } from './http/wait-limiter.ts';
 import { CompressionBudget } from './http/compression-budget.ts';
 import { LearnerStreams } from './http/learner-streams.ts';
@@ -87,9 +86,8 @@ export async function startApi(
   const redis = await connectRedis(servers.redisUrl);
   const coordination = createCoordination(redis, config);
   const store = trackUsage(plainStore, coordination.usage);
-  const queue = createExportQueue(redis, config);
+  const queue = new ExportQueue(redis, config);
   const events = createExportEvents(servers.redisUrl, config);
-  const subscriptions = new JobSubscriptions(events);
 
   const downloader = createDownloader(config.download, {}, maxPlayerDownloads);
   const lessons = new PreparedLessons(db, config.playerCacheBytes, requestWait);
@@ -108,14 +106,13 @@ export async function startApi(
     db,
     archives: store.archives,
     queue,
-    subscriptions,
+    changes: new ExportChanges(events),
     waitLimiter: new WaitLimiter(config.export.waitsPerOrganization),
     incomplete: coordination.incomplete,
     config,
     log,
   };
   registerQueueMetrics(metrics.registry, queue);
-  registerWorkerCount(metrics.registry, queue);
   // The API reports these too, so that operators see unsent grades and events when no worker runs.
   registerScoreMetrics(metrics.registry, db);
   registerDeliveryMetrics(metrics.registry, db);

@@ -17,14 +17,13 @@ import { trackUsage } from '../shared/storage/tracked-store.ts';
 import type { Shutdown } from '../shared/platform/graceful-shutdown.ts';
 import { enqueuePrebuild } from '../shared/exports/enqueue.ts';
 import { exportJobOf } from '../shared/exports/jobs.ts';
-import { createExportQueue } from '../shared/exports/queues.ts';
+import { ExportQueue } from '../shared/exports/queues.ts';
 import { createUploads } from '../shared/imports/create-uploads.ts';
 import { AuditLog } from '../shared/audit/audit-log.ts';
 import { erasuresInTurn } from '../shared/erasure/erase.ts';
 import { runRetention } from '../shared/erasure/retention.ts';
 import { createStore } from '../shared/storage/create-store.ts';
 import { readStoreLimits } from '../shared/storage/store-limits.ts';
-import { Builds } from './exports/builds.ts';
 import { Evictor } from './maintenance/eviction/evictor.ts';
 import type { Evicted } from './maintenance/eviction/evictor.ts';
 import { WorkerMetrics } from './exports/metrics.ts';
@@ -40,6 +39,7 @@ import { startStatistics } from './maintenance/statistics.ts';
 import { startSweeping } from './maintenance/sweep.ts';
 import { PreparedLessons } from '../shared/player/prepared-lessons.ts';
 import { createExportWorker, drainMs } from './exports/export-worker.ts';
+import type { ExportWorker } from './exports/export-worker.ts';
 
 /** The size of the cache of outlines, for counting learners. */
 const outlineCacheBytes = 16 * 1024 ** 2;
@@ -62,8 +62,7 @@ export async function startWorker(
   const db = await openDatabase(servers.mongodbUri);
   await buildIndexes(db);
   await joinInstallation({ db, store: plainStore, secrets }, (message) => log.warn(message));
-  const builds = new Builds();
-  const metrics = new WorkerMetrics({ slots: config.worker.concurrency, running: () => builds.size });
+  const metrics = new WorkerMetrics({ slots: config.worker.concurrency, running: () => worker.builds() });
   const downloader = metrics.countDownloads(createDownloader(config.download));
   const redis = await connectOptionalRedis(servers.redisUrl, (message) => log.warn(message));
   const coordination = createCoordination(redis, config);
@@ -73,7 +72,7 @@ export async function startWorker(
   const sweeping = startSweeping({
     ...{ db, store, redis, evictor, onEvicted, config, log },
   });
-  const worker = createExportWorker(servers.redisUrl, {
+  const worker: ExportWorker = createExportWorker(servers.redisUrl, {
     db,
     store,
     downloader,
@@ -83,7 +82,6 @@ export async function startWorker(
       if (evicted !== null) onEvicted(evicted);
     },
     observer: metrics,
-    builds,
     metrics,
     config,
     log,
@@ -118,7 +116,7 @@ export async function startWorker(
     observeRun: observeImports(metrics.registry),
     prebuild: async (version) => {
       if (!config.export.prebuild) return;
-      const queue = createExportQueue(redis, config);
+      const queue = new ExportQueue(redis, config);
       try {
         await enqueuePrebuild(queue, exportJobOf(version));
       } catch (error) {

@@ -48,7 +48,7 @@ const description =
   'The files are JSON and CSV, with a README for the learner. The response is a stream without a length. It is ' +
   'complete if it ends without a connection error.';
 
-interface ExportDependencies {
+interface DataExportDependencies {
   db: Database;
   secrets: Pick<Secrets, 'keyPepper'>;
   learnerStreams: LearnerStreams;
@@ -64,7 +64,7 @@ export const exportLearner = defineEndpoint(
     summary: 'Export the data of a learner',
     description,
   },
-  (deps: ExportDependencies) =>
+  (deps: DataExportDependencies) =>
     ({ ctx, caller, params }) =>
       send(deps, ctx, { source: 'embed', organizationId: caller.organization._id, ...params }),
 );
@@ -80,13 +80,13 @@ export const exportLtiLearner = defineEndpoint(
     summary: 'Export the data of a user of an LTI platform',
     description,
   },
-  (deps: ExportDependencies) =>
+  (deps: DataExportDependencies) =>
     ({ ctx, caller, params, query }) =>
       send(deps, ctx, { source: 'lti', organizationId: caller.organization._id, ...params, ...query }),
 );
 
 function send(
-  { db, secrets, learnerStreams }: ExportDependencies,
+  { db, secrets, learnerStreams }: DataExportDependencies,
   ctx: EndpointContext,
   learner: LearnerSubject,
 ): typeof written {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { requestCancellation } from '../../shared/exports/cancel.ts';
+import { cancelOpenJob } from '../../shared/exports/cancel.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
 import { noStore } from '../http/headers.ts';
@@ -100,7 +100,7 @@ export const cancelExport = defineEndpoint(
   },
   (deps: ExportDependencies) => async (request) => {
     const { job } = await authorizeExport(deps, request);
-    const outcome = await requestCancellation(deps.queue, job.key);
+    const outcome = await cancelOpenJob(deps.queue, job);
     if (outcome === 'wanted') throw new LecternError('CONFLICT', wanted);
     if (outcome !== 'stopping') return { status: 204 };
     return { status: 202, body: await readExportStatus(deps.exports, job) };

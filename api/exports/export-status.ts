@@ -1,15 +1,15 @@
-import type { Job } from 'bullmq';
 import type { ErrorCode } from '../../shared/platform/errors.ts';
-import { countJobsAhead } from '../../shared/exports/enqueue.ts';
-import { isCancelled } from '../../shared/exports/cancel.ts';
-import { exportProgressSchema, fromFailedReason, incompleteKey } from '../../shared/exports/jobs.ts';
-import type { ExportJob, ExportProgress, ExportResult } from '../../shared/exports/jobs.ts';
+import { untilAborted } from '../../shared/platform/abort-listeners.ts';
+import { readFailure } from '../../shared/exports/failures.ts';
+import type { ExportFailure } from '../../shared/exports/failures.ts';
+import { fromFailedReason, incompleteKey, noProgress, progressOf } from '../../shared/exports/jobs.ts';
+import type { ExportJob, ExportProgress } from '../../shared/exports/jobs.ts';
+import type { ExportQueue, QueuedExport } from '../../shared/exports/queues.ts';
 import { findExportRecord } from '../../shared/models/export-record.ts';
-import { countWorkers } from '../../shared/operations/workers.ts';
 import { statusEvents } from '../http/status-events.ts';
 import { openArchive } from './archive-requests.ts';
 import type { ArchiveRequestDependencies } from './archive-requests.ts';
-import type { JobSubscriptions } from './job-subscriptions.ts';
+import type { ExportChanges } from './export-changes.ts';
 
 export const exportStates = ['none', 'queued', 'building', 'ready', 'failed'] as const;
 
@@ -27,7 +27,8 @@ export interface ExportStatus {
   error?: { code: ErrorCode; message: string };
 }
 
-const noProgress: ExportProgress = { done: 0, total: 0, bytes: 0 };
+/** The number of waiting jobs that have a position. */
+const countedJobs = 10_000;
 
 /** The message for callers where the real one is internal. */
 const internalErrorMessage = 'An unexpected error occurred while generating the export';
@@ -45,43 +46,32 @@ export type StatusDependencies = Pick<
 export async function readExportStatus(deps: StatusDependencies, job: ExportJob): Promise<ExportStatus> {
   const ready = await readyStatus(deps, job);
   if (ready !== null) return ready;
-  // The order matters: a job that is read before it fails lacks the reason.
-  const state = await deps.queue.getJobState(job.key);
-  const queued = await deps.queue.getJob(job.key);
-  if (state === 'active') return { status: 'building', progress: progressOf(queued) };
-  if (state === 'failed') return failedStatus(queued);
-  const none: ExportStatus = { status: 'none', progress: noProgress };
-  // A completed archive was evicted, unless it was built after the store lookup.
-  if (state === 'completed') return (await readyStatus(deps, job)) ?? none;
-  if (state === 'unknown') return none;
-  // A job that waits for its next retry has no position yet.
-  const [ahead, workers] = await Promise.all([countJobsAhead(deps.queue, job.key), countWorkers(deps.queue)]);
-  return {
-    status: 'queued',
-    progress: noProgress,
-    ...(ahead !== null && { position: ahead + 1 }),
-    ...(workers === 0 && { reason: 'no_worker' }),
-  };
+  const open = await deps.queue.findOpenJob(job.key);
+  if (open?.state === 'active') return { status: 'building', progress: progressOf(open.job) };
+  if (open !== null) return queuedStatus(deps.queue, open.job);
+  const failure = await readFailure(deps.queue, job.key);
+  // Its job may have ended after the store lookup.
+  const ended = await readyStatus(deps, job);
+  return ended ?? (failure === null ? { status: 'none', progress: noProgress } : failedStatus(failure));
 }
 
 /** Yields the status of an export as Server-Sent Events: see {@link statusEvents}. */
 export async function* exportStatusEvents(
-  deps: StatusDependencies & { subscriptions: JobSubscriptions },
+  deps: StatusDependencies & { changes: ExportChanges },
   job: ExportJob,
   options: { first: ExportStatus; signal: AbortSignal; heartbeatMs?: number },
 ): AsyncGenerator<string> {
-  const subscription = deps.subscriptions.toChanges(job.key);
-  try {
-    yield* statusEvents({
-      ...options,
-      read: () => deps.subscriptions.cachedRead(job.key, () => readExportStatus(deps, job)),
-      changed: (timeoutMs, signal) => subscription.next(timeoutMs, signal),
-      isFinal,
-      waitSeconds: deps.config.export.waitSeconds,
-    });
-  } finally {
-    subscription.close();
-  }
+  let change = deps.changes.next(job.key);
+  yield* statusEvents({
+    ...options,
+    read: () => readExportStatus(deps, job),
+    changed: async (_timeoutMs, signal) => {
+      await untilAborted(change, signal);
+      change = deps.changes.next(job.key);
+    },
+    isFinal,
+    waitSeconds: deps.config.export.waitSeconds,
+  });
 }
 
 /** Returns whether the status stays as it is without another request. */
@@ -97,29 +87,30 @@ async function readyStatus(deps: StatusDependencies, job: ExportJob): Promise<Ex
   return { status: 'ready', progress: await finalProgress(deps, job) };
 }
 
-function failedStatus(queued: Job<ExportJob, ExportResult> | undefined): ExportStatus {
-  if (queued === undefined || isCancelled(queued.failedReason)) {
-    return { status: 'none', progress: noProgress };
-  }
-  const { code, expose, message } = fromFailedReason(queued.failedReason);
+async function queuedStatus(queue: ExportQueue, { id = '' }: QueuedExport): Promise<ExportStatus> {
+  const [waiting, workers] = await Promise.all([
+    queue.getRanges(['wait', 'prioritized'], 0, countedJobs - 1, true),
+    queue.countWorkers(),
+  ]);
+  const ahead = waiting.indexOf(id);
   return {
-    status: 'failed',
-    progress: progressOf(queued),
-    error: { code, message: expose ? message : internalErrorMessage },
+    status: 'queued',
+    progress: noProgress,
+    // A job that waits for its next retry has no position yet.
+    ...(ahead >= 0 && { position: ahead + 1 }),
+    ...(workers === 0 && { reason: 'no_worker' }),
   };
 }
 
-/** Returns the progress from the job, which is kept for a day; after that, or without Redis, from the record. */
-async function finalProgress({ db, queue }: StatusDependencies, { key }: ExportJob): Promise<ExportProgress> {
-  const reported = progressOf(await queue.getJob(key).catch(() => undefined));
-  if (reported.total > 0 && reported.done === reported.total) return reported;
+function failedStatus({ reason, progress }: ExportFailure): ExportStatus {
+  const { code, expose, message } = fromFailedReason(reason);
+  return { status: 'failed', progress, error: { code, message: expose ? message : internalErrorMessage } };
+}
+
+/** Returns the files and bytes of the archive, from its record. */
+async function finalProgress({ db }: StatusDependencies, { key }: ExportJob): Promise<ExportProgress> {
   const record = (await findExportRecord(db, key)) ?? (await findExportRecord(db, incompleteKey(key)));
   const entries = record?.entries ?? [];
   const bytes = entries.reduce((sum, { size }) => sum + size, 0);
   return { done: entries.length, total: entries.length, bytes };
-}
-
-/** Returns no progress for a job that has reported none: BullMQ then has the number 0. */
-function progressOf(queued: Job | undefined): ExportProgress {
-  return exportProgressSchema.safeParse(queued?.progress).data ?? noProgress;
 }

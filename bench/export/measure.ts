@@ -8,13 +8,12 @@ import { startProcesses } from '../../cli/installation/processes.ts';
 import { createDownloader } from '../../shared/media/downloads/downloader.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { selectProfile } from '../../shared/exports/profiles.ts';
-import { createExportQueue } from '../../shared/exports/queues.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { playerRelease } from '../../shared/player/player-release.ts';
-import { connectOptionalRedis, connectRedis } from '../../shared/platform/redis.ts';
+import { connectOptionalRedis } from '../../shared/platform/redis.ts';
 import { createCoordination } from '../../shared/coordination/coordination.ts';
 import { trackUsage } from '../../shared/storage/tracked-store.ts';
-import { runExport } from '../../worker/exports/job.ts';
+import { buildIfMissing } from '../../worker/exports/build-if-missing.ts';
 import { prepareInstallation } from '../installation.ts';
 import { medians, medianTimes, report, timed } from '../rounds.ts';
 import type { Measurement } from '../rounds.ts';
@@ -100,8 +99,6 @@ const redis = await connectOptionalRedis(servers.redisUrl, console.error);
 const coordination = createCoordination(redis, config);
 // As in workers, and in `lectern lesson export`.
 const store = trackUsage(installation.store, coordination.usage);
-const queueRedis = await connectRedis(servers.redisUrl);
-const queue = createExportQueue(queueRedis, config);
 const processes = await startProcesses(config, servers, { workers: 1, settings });
 const { url: baseUrl } = processes;
 
@@ -118,11 +115,9 @@ const forgetDownloads = async () => {
     for (const { sha256 } of page) await store.cache.delete(sha256);
   }
   await Promise.all([db.remoteFiles.deleteMany({}), db.exportRecords.deleteMany({})]);
-  // A request waits two seconds before it repeats a job that has ended and whose archive is gone.
-  await queue.clean(0, 0, 'completed');
 };
 const build = async (version: LessonVersion, profile?: string) => {
-  const { failures } = await runExport(
+  const { failures } = await buildIfMissing(
     { db, store, downloader, coordination, config },
     exportJobOf(version, profile),
     {
@@ -235,7 +230,6 @@ await processes.stop();
 downloader.close();
 coordination.usage.close();
 redis.disconnect();
-queueRedis.disconnect();
 for (const { child } of origins) child.disconnect();
 await installation.remove();
 await rm(sample, { recursive: true });

@@ -1,6 +1,6 @@
 import { startProcesses } from '../../cli/installation/processes.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
-import { createExportQueue } from '../../shared/exports/queues.ts';
+import { ExportQueue } from '../../shared/exports/queues.ts';
 import { connectRedis } from '../../shared/platform/redis.ts';
 import type { BenchInstallation } from '../installation.ts';
 
@@ -19,7 +19,7 @@ export async function measureHandOver(
   const versions = [];
   for (let number = 0; number < requests; number += 1) versions.push(await publish(packageFolder));
   const redis = await connectRedis(servers.redisUrl);
-  const queue = createExportQueue(redis, config);
+  const queue = new ExportQueue(redis, config);
   const processes = await startProcesses(config, servers, { workers: 1, settings });
   try {
     const times: number[] = [];
@@ -28,7 +28,8 @@ export async function measureHandOver(
       const path = `/api/lessons/${version.lessonId}/versions/${version._id}/export-zip`;
       const response = await fetch(processes.url + path, { headers: { authorization } });
       await response.arrayBuffer();
-      const job = await queue.getJob(exportJobOf(version).key);
+      const { key } = exportJobOf(version);
+      const job = (await queue.getCompleted()).find(({ data }) => data.key === key);
       if (job?.processedOn === undefined) throw new Error(`${path}: ${response.status}, and no job`);
       times.push(job.processedOn - asked);
     }

@@ -273,15 +273,14 @@ async function checkApi(config: Config): Promise<Finding> {
 }
 
 async function checkWorkers(redisUrl: string, config: Config): Promise<Finding> {
-  const [{ connectRedis }, { createExportQueue }, { countWorkers }] = await Promise.all([
+  const [{ connectRedis }, { ExportQueue }] = await Promise.all([
     import('../../shared/platform/redis.ts'),
     import('../../shared/exports/queues.ts'),
-    import('../../shared/operations/workers.ts'),
   ]);
   const redis = await connectRedis(redisUrl);
-  const queue = createExportQueue(redis, config);
+  const queue = new ExportQueue(redis, config);
   try {
-    const count = await countWorkers(queue);
+    const count = await queue.countWorkers();
     if (count === 0) {
       throw new Error(
         'no worker is running: exports wait and no grades are sent. Start one: npm start runs the API and a ' +

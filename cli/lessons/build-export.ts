@@ -6,7 +6,7 @@ import { connectOptionalRedis } from '../../shared/platform/redis.ts';
 import { createCoordination } from '../../shared/coordination/coordination.ts';
 import { trackUsage } from '../../shared/storage/tracked-store.ts';
 import type { StoredArchive } from '../../shared/storage/store.ts';
-import { runExport } from '../../worker/exports/job.ts';
+import { buildIfMissing } from '../../worker/exports/build-if-missing.ts';
 import type { CommandContext } from '../installation/context.ts';
 import { count, note } from '../terminal/output.ts';
 import { fileProgressBar } from '../terminal/progress-bar.ts';
@@ -27,7 +27,7 @@ export async function buildWithProgress(
   const store = trackUsage(plainStore, coordination.usage);
   const bar = fileProgressBar(name);
   try {
-    const { failures } = await runExport({ db, store, downloader, coordination, config }, job, {
+    const { failures } = await buildIfMissing({ db, store, downloader, coordination, config }, job, {
       signal,
       onProgress: (progress) => bar.update(progress),
     });

@@ -14,13 +14,13 @@ export async function prebuildArchive(
   version: LessonVersion,
 ): Promise<void> {
   if (!config.export.prebuild) return;
-  const [{ createExportQueue }, { connectRedis }] = await Promise.all([
+  const [{ ExportQueue }, { connectRedis }] = await Promise.all([
     import('../../shared/exports/queues.ts'),
     import('../../shared/platform/redis.ts'),
   ]);
   try {
     const redis = await connectRedis(redisUrl);
-    const queue = createExportQueue(redis, config);
+    const queue = new ExportQueue(redis, config);
     try {
       await enqueuePrebuild(queue, exportJobOf(version));
     } finally {

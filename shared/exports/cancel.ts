@@ -1,79 +1,71 @@
+import { closeExport } from './enqueue.ts';
+import { forgetFailure } from './failures.ts';
+import type { ExportJob } from './jobs.ts';
 import type { ExportQueue } from './queues.ts';
-import { cancellationKey, waitersKey } from './queue-access.ts';
-import type { QueueAccess } from './queue-access.ts';
 
-/** Longer than a worker needs to notice the request, even if another worker has to take over the job first. */
-const requestTtlSeconds = 3600;
+/** A waiting request renews its entry at every poll. After this long without one it counts as gone. */
+const waiterTtlMs = 15_000;
 
-const waitingStates = ['waiting', 'prioritized', 'delayed', 'paused'];
+/** Longer than a worker needs to notice the cancellation, even if another one has to take over the job first. */
+const cancellationTtlSeconds = 3600;
 
 /**
- * The effect of a cancellation: the job left the queue, its worker stops it within seconds, a request still
- * waits for it, or there was nothing to cancel.
+ * The effect of a cancellation: the job left the queue, its worker stops it within seconds, a request still waits for
+ * it, or there was nothing to cancel.
  */
 export type CancellationOutcome = 'removed' | 'stopping' | 'wanted' | 'none';
 
-/**
- * Atomic, so that no request can begin to wait between the check and the cancellation; `enqueueExport` clears
- * it.
- */
-const cancelUnlessWanted = `
-local now = tonumber(redis.call('TIME')[1])
-if redis.call('ZCOUNT', KEYS[2], '(' .. now, '+inf') > 0 then return 0 end
-redis.call('SET', KEYS[1], '1', 'EX', ARGV[1])
-return 1
-`;
+/** Registers a request that waits for an archive, whose job then cannot be canceled. */
+export async function addWaiter(queue: ExportQueue, exportKey: string, waiter: string): Promise<void> {
+  const waiters = waitersKey(queue, exportKey);
+  await Promise.all([
+    queue.redis.zadd(waiters, Date.now() + waiterTtlMs, waiter),
+    queue.redis.pexpire(waiters, waiterTtlMs),
+  ]);
+}
+
+/** Removes a request that no longer waits for an archive. */
+export async function removeWaiter(queue: ExportQueue, exportKey: string, waiter: string): Promise<void> {
+  await queue.redis.zrem(waitersKey(queue, exportKey), waiter);
+}
 
 /**
- * Cancels the job of an archive that waits or runs, unless a request waits for it. A running job fails with a
- * reason that {@link isCancelled} recognizes. The next request for the archive builds it.
+ * Cancels the job of an archive that waits or runs, unless a request waits for it. A request that begins to wait at the
+ * same moment adds another job.
  *
  * @throws when Redis does not respond.
  */
-export async function requestCancellation(queue: ExportQueue, jobKey: string): Promise<CancellationOutcome> {
-  const request = cancellationKey(queue, jobKey);
-  const waiters = waitersKey(queue, jobKey);
-  const requested = await queue.redis.eval(cancelUnlessWanted, 2, request, waiters, requestTtlSeconds);
-  if (requested === 0) return 'wanted';
-  const state = await queue.getJobState(jobKey);
-  if (waitingStates.includes(state) && (await queue.remove(jobKey)) === 1) {
-    await queue.redis.del(request);
-    return 'removed';
+export async function cancelOpenJob(queue: ExportQueue, job: ExportJob): Promise<CancellationOutcome> {
+  const waiting = await queue.redis.zcount(waitersKey(queue, job.key), Date.now(), '+inf');
+  if (waiting > 0) return 'wanted';
+  const open = await queue.findOpenJob(job.key);
+  if (open === null) return 'none';
+  const { id = '' } = open.job;
+  if ((await queue.remove(id)) === 0) {
+    await queue.redis.set(cancellationKey(queue, id), '1', 'EX', cancellationTtlSeconds);
+    return 'stopping';
   }
-  // A job that started just now is not removed; its worker polls for the cancellation.
-  if (state === 'active' || waitingStates.includes(state)) return 'stopping';
-  await queue.redis.del(request);
-  return 'none';
+  await Promise.all([closeExport(queue, job), forgetFailure(queue, job.key)]);
+  return 'removed';
 }
 
-/** Returns the jobs among these that have to stop. */
-export async function findCancelled(queue: QueueAccess, jobKeys: string[]): Promise<string[]> {
-  if (jobKeys.length === 0) return [];
-  const requests = await queue.redis.mget(jobKeys.map((key) => cancellationKey(queue, key)));
-  return jobKeys.filter((_, index) => requests[index] !== null);
+/** Returns the jobs among these that have to stop, each once: an operator may retry a canceled job. */
+export async function takeCancelled(queue: ExportQueue, jobIds: string[]): Promise<string[]> {
+  if (jobIds.length === 0) return [];
+  const keys = jobIds.map((id) => cancellationKey(queue, id));
+  const cancellations = await queue.redis.mget(keys);
+  const cancelled = jobIds.filter((_, index) => cancellations[index] !== null);
+  if (cancelled.length > 0) await queue.redis.del(cancelled.map((id) => cancellationKey(queue, id)));
+  return cancelled;
 }
 
-/**
- * Clears the cancellation of a stopped build, so that a retry of its job builds the archive.
- *
- * @throws when Redis does not respond.
- */
-export async function clearCancellation(queue: QueueAccess, jobKey: string): Promise<void> {
-  await queue.redis.del(cancellationKey(queue, jobKey));
+/** Why a canceled job has failed. */
+export const cancelledReason = 'CANCELLED: nobody waits for this export any more';
+
+function waitersKey(queue: ExportQueue, exportKey: string): string {
+  return queue.ownKey(`waiters:${exportKey}`);
 }
 
-const cancelledReason = 'CANCELLED: nobody waits for this export any more';
-
-/** Stops a build; the message becomes its job's reason of failure. */
-export class BuildCancelled extends Error {
-  override readonly name = 'BuildCancelled';
-
-  constructor() {
-    super(cancelledReason);
-  }
-}
-
-/** Returns whether a failed job was canceled. Such a job has no fault, so it may run again at once. */
-export function isCancelled(failedReason: string | undefined): boolean {
-  return failedReason === cancelledReason;
+function cancellationKey(queue: ExportQueue, jobId: string): string {
+  return queue.ownKey(`cancel:${jobId}`);
 }

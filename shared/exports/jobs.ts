@@ -8,13 +8,11 @@ import { themeDigest, themeSchema } from '../theme/theme.ts';
 import type { Theme } from '../theme/theme.ts';
 import { plainProfile, profileNamePattern, profileOf } from './profiles.ts';
 
-export const exportQueueName = 'exports';
-
 /** Part of every export key: raise it when Lectern writes different bytes for the same version. */
 const archiveFormat = 1;
 
-/** The format of this release's archives as jobs name it. Workers of other releases build other formats. */
-const archiveFormatName = `${formatVersion}/${archiveFormat}`;
+/** The format of this release's archives. The queue's name has it, too. */
+export const archiveFormatName = `${formatVersion}/${archiveFormat}`;
 
 /** Describes an archive to a worker: ids, and names for operators who read the queue board. It holds no secrets. */
 export const exportJobSchema = z.object({
@@ -24,10 +22,8 @@ export const exportJobSchema = z.object({
   versionId: z.string(),
   slug: z.string(),
   versionNumber: z.number(),
-  /** As {@link selectProfile} names it. Jobs from before profiles existed lack it. */
-  profile: z.string().regex(profileNamePattern).default(plainProfile),
-  /** Jobs of releases that did not name their format have the format of that time. */
-  format: z.string().default('1.0.0/1'),
+  /** As {@link selectProfile} names it. */
+  profile: z.string().regex(profileNamePattern),
   /** The theme that the archive carries. */
   theme: themeSchema.optional(),
 });
@@ -46,6 +42,13 @@ export const exportProgressSchema = z.object({ done: z.number(), total: z.number
 
 export type ExportProgress = z.output<typeof exportProgressSchema>;
 
+export const noProgress: ExportProgress = { done: 0, total: 0, bytes: 0 };
+
+/** Returns the progress that a job has reported. BullMQ has the number 0 for none. */
+export function progressOf({ progress }: { progress: unknown }): ExportProgress {
+  return exportProgressSchema.safeParse(progress).data ?? noProgress;
+}
+
 /**
  * Returns the job that builds a published version's archive. Requests for the same archive get the same key.
  *
@@ -60,17 +63,10 @@ export function exportJobOf(
   const carried = theme !== null && profileOf({ profile }).hasPage ? theme : undefined;
   const facts = [version._id, version.publishedAt?.toISOString(), profile, ...archiveFormatName.split('/')];
   if (carried) facts.push(themeDigest(carried));
-  const format = formatOf(carried);
-  // BullMQ rejects job ids that are all digits, hence the letter before the digest.
   const key = `x${createHash('sha256').update(facts.join('\n')).digest('hex').slice(0, 40)}`;
   const { organizationId, lessonId, _id: versionId, slug, versionNumber } = version;
-  const job = { key, organizationId, lessonId, versionId, slug, versionNumber, profile, format };
+  const job = { key, organizationId, lessonId, versionId, slug, versionNumber, profile };
   return carried ? { ...job, theme: carried } : job;
-}
-
-/** Returns the format of archives as jobs name it. Workers of releases without themes leave themed jobs to others. */
-export function formatOf(theme: Theme | undefined): string {
-  return theme === undefined ? archiveFormatName : `${archiveFormatName}/theme`;
 }
 
 /**

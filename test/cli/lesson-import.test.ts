@@ -1,7 +1,6 @@
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { findVersion } from '../../shared/models/lesson-version.ts';
 import { viewQueue } from '../exports/open-queue.ts';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
@@ -129,7 +128,7 @@ describe('EXPORT_PREBUILD', () => {
   async function jobStateOf(versionId: string): Promise<string> {
     const version = await findVersion(harness.db, versionId);
     if (version === null) throw new Error('The version is gone');
-    return viewQueue(harness).jobs.getJobState(exportJobOf(version).key);
+    return viewQueue(harness).state(version);
   }
 
   test('makes import --publish and publish start an archive build; without it, only requests do', async () => {

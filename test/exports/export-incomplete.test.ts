@@ -1,7 +1,6 @@
 import { cp, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { uncountStart } from '../../shared/exports/job-lifecycle.ts';
+import { expect, onTestFinished, test } from 'vitest';
 import { exportJobOf, incompleteKey } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { filesBelow } from '../storage/stores.ts';
@@ -75,25 +74,6 @@ test('a store whose clock is behind by more than DEGRADED_EXPORT_SECONDS causes 
   expect(lab.origin.requests('/gone')).toBe(before);
 });
 
-test('a failure reported by a worker with a fast clock is still retried after 10 seconds', async () => {
-  const version = await build();
-  const { now } = Date;
-  const clock = vi.spyOn(Date, 'now').mockImplementation(() => now.call(Date) + 3_600_000);
-  onTestFinished(() => clock.mockRestore());
-  const endWorker = await lab.harness.startWorker({ EXPORT_MAX_BYTES: '1' });
-  expect((await lab.get(version)).status).toBe(422);
-  await endWorker();
-  clock.mockRestore();
-  const key = queue.jobs.toKey(exportJobOf(version).key);
-  const { redis } = queue.jobs;
-  expect(Number(await redis.hget(key, 'finishedOn'))).toBeGreaterThan(Date.now() + 3_000_000);
-
-  await startWorker();
-  // Moves all times back by 11 seconds.
-  for (const field of ['endedAt', 'finishedOn']) await redis.hincrby(key, field, -11_000);
-  expect((await lab.get(version)).status).toBe(200);
-});
-
 test('an archive that is not visible to this host yet causes only a few runs of its job', async () => {
   const { dataDir, storeDir } = lab.harness.config;
   const elsewhere = join(dataDir, 'another host');
@@ -107,15 +87,4 @@ test('an archive that is not visible to this host yet causes only a few runs of 
   // The first run, one after 2 seconds, and perhaps one more by then.
   expect(await queue.starts(version)).toBeGreaterThan(1);
   expect(await queue.starts(version)).toBeLessThan(5);
-});
-
-test('remains of a job cancelled during its requeue do not block its export', async () => {
-  const version = await build();
-  const { key } = exportJobOf(version);
-  await uncountStart(queue.jobs, key);
-  expect(await queue.jobs.redis.exists(queue.jobs.toKey(key))).toBe(0);
-  // As an earlier release left it.
-  await queue.jobs.redis.hset(queue.jobs.toKey(key), 'ats', -1);
-  await startWorker();
-  expect((await lab.get(version)).status).toBe(200);
 });

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { onTestFinished } from 'vitest';
-import { createExportQueue } from '../../shared/exports/queues.ts';
-import type { ExportQueue } from '../../shared/exports/queues.ts';
+import { forgetFailure } from '../../shared/exports/failures.ts';
+import { ExportQueue } from '../../shared/exports/queues.ts';
 import { connectRedis } from '../../shared/platform/redis.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
@@ -14,14 +14,14 @@ export function viewQueue({ servers, config }: Installation) {
   const redis = new Redis(servers.redisUrl, { maxRetriesPerRequest: null });
   redis.on('error', () => undefined);
   onTestFinished(() => redis.disconnect());
-  return viewOf(createExportQueue(redis, config));
+  return viewOf(new ExportQueue(redis, config));
 }
 
 export type OpenQueue = Awaited<ReturnType<typeof openQueue>>;
 
 /** Opens the queue until it is closed. */
 export async function openQueue({ servers, config }: Installation) {
-  const jobs = createExportQueue(await connectRedis(servers.redisUrl), config);
+  const jobs = new ExportQueue(await connectRedis(servers.redisUrl), config);
   const close = async () => {
     await jobs.close();
     jobs.redis.disconnect();
@@ -31,28 +31,24 @@ export async function openQueue({ servers, config }: Installation) {
 
 /** The export queue as an operator sees it. */
 function viewOf(jobs: ExportQueue) {
-  /** Returns the job keys of the events with a name, such as 'active', in order. */
-  const happened = async (event: string) => {
-    const events = await jobs.redis.xrange(jobs.toKey('events'), '-', '+');
-    // Events are flat lists of names and values.
-    const valueOf = (fields: string[], name: string) => fields[fields.indexOf(name) + 1];
-    return events.flatMap(([, fields]) =>
-      valueOf(fields, 'event') === event ? [valueOf(fields, 'jobId') ?? ''] : [],
-    );
+  /** Returns all jobs of a version, the oldest first. */
+  const jobsOf = async (version: LessonVersion) => {
+    const { key } = exportJobOf(version);
+    const found = (await jobs.getJobs()).filter(({ data }) => data.key === key);
+    return found.sort((a, b) => a.timestamp - b.timestamp);
   };
+  const lastJob = async (version: LessonVersion) => (await jobsOf(version)).at(-1);
   return {
     jobs,
-    happened,
-    /** Returns how often workers have started the job of a version. */
+    jobsOf,
+    lastJob,
+    /** Returns how often workers have started jobs of a version. */
     starts: async (version: LessonVersion) =>
-      (await happened('active')).filter((key) => key === exportJobOf(version).key).length,
-    /** Returns the state of a version's job: prioritized (waiting), active, completed, failed... */
-    state: (version: LessonVersion): Promise<string> => jobs.getJobState(exportJobOf(version).key),
-    /** Moves the end of a job back in time, so that the test need not wait. */
-    endedBefore: async (version: LessonVersion, milliseconds: number) => {
-      const [seconds] = await jobs.redis.time();
-      const endedAt = Number(seconds) * 1000 - milliseconds;
-      await jobs.redis.hset(jobs.toKey(exportJobOf(version).key), 'endedAt', endedAt);
-    },
+      (await jobsOf(version)).reduce((sum, { attemptsStarted }) => sum + attemptsStarted, 0),
+    /** Returns the state of a version's last job: prioritized (waiting), active, completed, failed... */
+    state: async (version: LessonVersion): Promise<string> =>
+      (await (await lastJob(version))?.getState()) ?? 'unknown',
+    /** Ends the time in which requests get the stored failure of a version. */
+    endBackoff: (version: LessonVersion) => forgetFailure(jobs, exportJobOf(version).key),
   };
 }

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createDownloader } from '../../shared/media/downloads/downloader.ts';
-import { exportJobOf, exportJobSchema } from '../../shared/exports/jobs.ts';
+import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { ExportJob, ExportProgress } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { playerRelease } from '../../shared/player/player-release.ts';
@@ -10,7 +10,7 @@ import { noCoordination } from '../../shared/coordination/coordination.ts';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
 import { releaseWidget } from '../../shared/widgets/releases.ts';
 import { JobOfOtherRelease } from '../../worker/exports/profiles/profile.ts';
-import { runExport } from '../../worker/exports/job.ts';
+import { buildIfMissing } from '../../worker/exports/build-if-missing.ts';
 import { read } from '../storage/stores.ts';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
 import { useHarness } from '../support/use.ts';
@@ -36,7 +36,10 @@ async function build(
   const deps = { db, store, downloader, coordination: noCoordination, config: { ...config, export: limits } };
   await store.archives.delete(job.key);
   const { signal } = new AbortController();
-  const { files, size } = await runExport(deps, job, { signal, onProgress: onProgress ?? (() => undefined) });
+  const { files, size } = await buildIfMissing(deps, job, {
+    signal,
+    onProgress: onProgress ?? (() => undefined),
+  });
   const archive = await store.archives.open(job.key);
   const bytes = await read(archive);
   await archive?.close();
@@ -45,14 +48,6 @@ async function build(
   expect(unpacked.files.size + unpacked.folders.length).toBe(files);
   return bytes;
 }
-
-test('a job queued before profiles existed builds the archive without the player', async () => {
-  const version = await publish();
-  const { profile, ...job } = exportJobOf(version);
-  expect(profile).toBe('plain');
-  expect(exportJobSchema.parse(job)).toEqual(exportJobOf(version));
-  expect(exportJobSchema.safeParse({ ...job, profile: 'player:' }).success).toBe(false);
-});
 
 test('the keys of exports, which name archives in stores, never change, and another player has another key', async () => {
   const frozen = {
@@ -64,15 +59,15 @@ test('the keys of exports, which name archives in stores, never change, and anot
   expect(exportJobOf(frozen, 'player:1.2.3-0a1b2c3d').key).toBe('xf336a2ac64604b151d62199aa55ab3990b016fc9');
 });
 
-test('a worker without the release of the player, the profile or the archive format builds nothing, and says why', async () => {
+test('a worker without the release of the player, or the profile, builds nothing, and says why', async () => {
   const version = await publish();
   const job = exportJobOf(version, 'player:0.0.1-00000000');
   const { name } = await playerRelease();
   await expect(build(job)).rejects.toThrow(
     new JobOfOtherRelease(`This worker has the player ${name}, not 0.0.1-00000000`),
   );
-  for (const other of [{ format: '1.0.0/99' }, { profile: 'unknown:1' }])
-    await expect(build({ ...exportJobOf(version), ...other })).rejects.toThrow(JobOfOtherRelease);
+  const unknown = { ...exportJobOf(version), profile: 'unknown:1' };
+  await expect(build(unknown)).rejects.toThrow(JobOfOtherRelease);
   expect(await harness.store.archives.open(job.key)).toBeNull();
 });
 

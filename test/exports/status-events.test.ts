@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { JobSubscriptions } from '../../api/exports/job-subscriptions.ts';
+import { ExportChanges } from '../../api/exports/export-changes.ts';
 import { exportStatusEvents } from '../../api/exports/export-status.ts';
 import type { ExportStatus } from '../../api/exports/export-status.ts';
 import { enqueueExport } from '../../shared/exports/enqueue.ts';
@@ -103,7 +103,7 @@ test('an organization over its limit of waiting requests gets 429, and other org
   const version = await lab.build();
   expect((await lab.begin(version)).status).toBe(202);
   const stream = await lab.openStream(version);
-  const waiters = queue.jobs.toKey(`waiters:${exportJobOf(version).key}`);
+  const waiters = queue.jobs.ownKey(`waiters:${exportJobOf(version).key}`);
   const waitForZip = async () => {
     const leaving = new AbortController();
     const left = expect(lab.get(version, { signal: leaving.signal })).rejects.toThrow(/abort/);
@@ -144,19 +144,14 @@ test('an organization over its limit of waiting requests gets 429, and other org
   await leaveAgain();
 });
 
-/** Streams in this process, with a heartbeat at every poll. */
-async function startStreams(count: number) {
+/** A stream in this process, with a heartbeat at every poll. */
+async function startStream() {
   const { config, db, store } = lab.harness;
   const queue = viewQueue(lab.harness);
   const events = createExportEvents(lab.harness.servers.redisUrl, config);
   onTestFinished(() => events.close());
   const job = exportJobOf(await lab.build());
-  await enqueueExport(queue.jobs, job, null);
-  let polls = 0;
-  const open = (key: string) => {
-    if (key === job.key) polls += 1;
-    return store.archives.open(key);
-  };
+  await enqueueExport(queue.jobs, job);
   const first: ExportStatus = {
     status: 'queued',
     progress: { done: 0, total: 0, bytes: 0 },
@@ -164,31 +159,18 @@ async function startStreams(count: number) {
     reason: 'no_worker',
   };
   const client = new AbortController();
-  const subscriptions = new JobSubscriptions(events);
-  const archives = { ...store.archives, open };
+  const changes = new ExportChanges(events);
   const { incomplete } = noCoordination;
-  const deps = { db, archives, queue: queue.jobs, subscriptions, incomplete, config };
-  const streams = Array.from({ length: count }, () =>
-    exportStatusEvents(deps, job, { first, signal: client.signal, heartbeatMs: 0 }),
-  );
-  return { streams, leave: () => client.abort(new Error('the client is gone')), polls: () => polls };
+  const deps = { db, archives: store.archives, queue: queue.jobs, changes, incomplete, config };
+  const stream = exportStatusEvents(deps, job, { first, signal: client.signal, heartbeatMs: 0 });
+  return { stream, leave: () => client.abort(new Error('the client is gone')) };
 }
 
 test('an idle event stream sends heartbeats, so that proxies keep it open, and ends when its client disconnects', async () => {
-  const { streams, leave } = await startStreams(1);
-  const [stream] = streams;
-  expect((await stream?.next())?.value).toContain('data: {"status":"queued"');
-  expect((await stream?.next())?.value).toBe(': heartbeat\n\n');
-  const waiting = stream?.next();
+  const { stream, leave } = await startStream();
+  expect((await stream.next()).value).toContain('data: {"status":"queued"');
+  expect((await stream.next()).value).toBe(': heartbeat\n\n');
+  const waiting = stream.next();
   leave();
   expect(await waiting).toEqual({ done: true, value: undefined });
-});
-
-test('a process polls an export once for all of its event streams', async () => {
-  const { streams, leave, polls } = await startStreams(40);
-  for (let round = 0; round < 2; round += 1) await Promise.all(streams.map((stream) => stream.next()));
-  leave();
-  await Promise.all(streams.map((stream) => stream.next()));
-  // One poll each second; a loaded machine may take several seconds for all streams.
-  expect(polls()).toBeLessThan(10);
 });

@@ -1,9 +1,6 @@
 import { expect, test } from 'vitest';
 import { replaceTheme, storeThemeFile } from '../../shared/assets/theme-files.ts';
-import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { Theme } from '../../shared/theme/theme.ts';
-import { openProfile } from '../../worker/exports/profiles/open-profile.ts';
-import { JobOfOtherRelease } from '../../worker/exports/profiles/profile.ts';
 import { filesOf, takeApart } from './exports.ts';
 import { useExportLab } from './lab.ts';
 import { png } from './pictures.ts';
@@ -46,14 +43,4 @@ test('a theme changes the archives that have a page, and no plain archive', asyn
   await replaceTheme(db, { organizationId: id, id: version.lessonId }, { color: '#00695c' }, null);
   await replaceTheme(db, { organizationId: id, id }, theme, null);
   expect((await get('?include=player')).equals(playing)).toBe(true);
-});
-
-test('a worker of a release without themes leaves a themed job to others', async () => {
-  const version = await lab.build(png(2));
-  const job = exportJobOf(version, 'player:x', { radius: 3 });
-  // Such a worker reads the job without its theme.
-  const { theme, ...asReadThere } = job;
-  expect(theme).toEqual({ radius: 3 });
-  await expect(openProfile(asReadThere, lab.harness.store)).rejects.toThrow(JobOfOtherRelease);
-  expect(exportJobOf(version, 'plain', { radius: 3 })).toEqual(exportJobOf(version));
 });

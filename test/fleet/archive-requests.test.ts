@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { requestArchive } from '../../api/exports/archive-requests.ts';
 import { readExportStatus } from '../../api/exports/export-status.ts';
-import { JobSubscriptions } from '../../api/exports/job-subscriptions.ts';
+import { ExportChanges } from '../../api/exports/export-changes.ts';
 import { WaitLimiter } from '../../api/http/wait-limiter.ts';
 import { exportJobOf, incompleteKey } from '../../shared/exports/jobs.ts';
 import { createLogger } from '../../shared/platform/log.ts';
@@ -25,7 +25,7 @@ function requestDependencies(archives: ArchiveStore) {
   const deps = {
     ...{ db, archives, config, log: createLogger(config, 'test') },
     queue: viewQueue(lab.harness).jobs,
-    subscriptions: new JobSubscriptions(events),
+    changes: new ExportChanges(events),
     waitLimiter: new WaitLimiter(1),
     incomplete: noCoordination.incomplete,
   };
@@ -35,13 +35,12 @@ function requestDependencies(archives: ArchiveStore) {
 test('a request notices a job that ends while the request checks the store', async () => {
   const { events, deps } = requestDependencies(lab.harness.store.archives);
   const version = await lab.build();
-  const subscription = deps.subscriptions.toEnd(exportJobOf(version).key);
+  const change = deps.changes.next(exportJobOf(version).key);
   const ended = new Promise((resolve) => events.once('completed', resolve));
   expect((await lab.get(version)).status).toBe(200);
   await ended;
-  // The event came before the wait, which would otherwise last an hour.
-  await subscription.next(3_600_000, new AbortController().signal);
-  subscription.close();
+  const missed = new Promise((resolve) => setImmediate(resolve, 'missed'));
+  expect(await Promise.race([change.then(() => 'noticed'), missed])).toBe('noticed');
 });
 
 test('an archive opened for a client that has disconnected is closed again', async () => {
@@ -103,7 +102,7 @@ test.each([
   const started = await scheduler.startJob();
   const status = await statusBefore(scheduler, name, async () => {
     if (keyOf !== null) await storeArchive(keyOf(jobNamed(name).key));
-    await started?.moveToCompleted({ size: 10, files: 1, failures: 0 }, lockToken);
+    await started?.moveToCompleted({ size: 10, files: 1, failures: 0 }, lockToken, false);
   });
   expect(status.status).toBe(keyOf === null ? 'none' : 'ready');
 });

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { viewQueue } from '../exports/open-queue.ts';
 import { ageStore, backdateUsage, joinStore } from '../maintenance/eviction/evictable.ts';
 import { expectArchive, expectCleanFailure, startFleet } from './fleet.ts';
@@ -59,9 +58,9 @@ test.skipIf(!mountable)(
     await expectArchive(await fleet.request(api, small), small);
 
     await disk.resize(100 * MB);
-    const { endedBefore } = viewQueue(fleet.harness);
+    const { endBackoff } = viewQueue(fleet.harness);
     for (const lesson of lessons) {
-      await endedBefore(lesson.version, 10_000);
+      await endBackoff(lesson.version);
       await expectArchive(await fleet.request(api, lesson), lesson);
     }
     expect((await fleet.stored()).temporaries).toEqual([]);
@@ -82,7 +81,7 @@ test.skipIf(!mountable)(
     await ageStore(fleet.harness, redis, 60);
 
     await expectArchive(await fleet.request(api, second), second);
-    const job = await viewQueue(fleet.harness).jobs.getJob(exportJobOf(second.version).key);
+    const job = await viewQueue(fleet.harness).lastJob(second.version);
     expect(job?.stacktrace?.join()).toContain('The store is full');
     const { archives, temporaries } = await fleet.stored();
     expect(archives).toHaveLength(1);

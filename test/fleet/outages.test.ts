@@ -39,17 +39,25 @@ async function startFleetWithRedis() {
   };
 }
 
-test('an export survives a Redis that is killed in mid-build and restarts empty', async () => {
+test('all data in Redis is lost in the middle of 20 exports, and all of them are right in the end', async () => {
   const { fleet, api, killRedis, restartRedis } = await startFleetWithRedis();
-  const { lesson, held } = await fleet.publishHeld([300_000, 200_000]);
+  const held = [await fleet.publishHeld([300_000, 200_000]), await fleet.publishHeld([200_000])];
+  const others = await Promise.all(Array.from({ length: 18 }, () => fleet.publish([100_000])));
+  const lessons = [...held.map(({ lesson }) => lesson), ...others];
+  const { jobs } = viewQueue(fleet.harness);
 
-  const asked = fleet.request(api, lesson);
-  await held.reached;
+  const asked = lessons.map((lesson) => fleet.request(api, lesson));
+  for (const one of held) await one.held.reached;
+  await waitFor('all jobs', async () => (await jobs.getJobs()).length === 20, longTimeoutMs);
   await killRedis();
   await restartRedis();
-  held.release();
-  await expectArchive(await asked, lesson);
-  expect((await fleet.stored()).archives).toHaveLength(1);
+  for (const one of held) one.held.release();
+  for (const [index, lesson] of lessons.entries()) {
+    const answer = await asked[index];
+    if (answer === undefined) throw new Error('No answer');
+    await expectArchive(answer, lesson);
+  }
+  expect((await fleet.stored()).archives).toHaveLength(20);
   await fleet.requestUntilReady(api, await fleet.publish([100_000]));
 });
 

@@ -12,12 +12,11 @@ const harness = useHarness();
 
 /** Watches a worker that starts nothing while a job waits. */
 async function watch({ redisUrl = harness.servers.redisUrl, free = 1 } = {}) {
-  const { jobs } = viewQueue(harness);
-  await enqueueExport(jobs, jobNamed('a1'), null);
+  await enqueueExport(viewQueue(harness).jobs, jobNamed('a1'));
   const polls = vi.fn(() => 0);
   const onStuck = vi.fn();
   const watchdog = startWatchdog(
-    { redisUrl, queue: jobs, freeSlots: () => free, starts: polls },
+    { redisUrl, config: harness.config, freeSlots: () => free, starts: polls },
     { seconds: 0.06, log: createLogger(harness.config, 'test'), onStuck },
   );
   onTestFinished(() => watchdog.stop());

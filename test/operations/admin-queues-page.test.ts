@@ -95,7 +95,7 @@ test('an operator sees the queue and its jobs by name, without errors in the bro
     ['completed', 'the-built-one-v1.zip'],
     ['failed', 'the-failed-one-v1.zip'],
   ] as const) {
-    await page.goto(`${address}/admin/queues/queue/exports?status=${status}`);
+    await page.goto(`${address}/admin/queues/queue/${queue.jobs.name}?status=${status}`);
     await page.getByText(name).first().waitFor();
   }
   expect(complaints).toEqual([]);
@@ -103,7 +103,7 @@ test('an operator sees the queue and its jobs by name, without errors in the bro
 });
 
 test("the board's own page can pause the queue; a page of another site cannot use its login", async () => {
-  const { page } = await open('/queue/exports?status=failed');
+  const { page } = await open(`/queue/${queue.jobs.name}?status=failed`);
   const write = (method: string, path: string) =>
     page.evaluate(
       async ([url, options]) =>
@@ -112,7 +112,7 @@ test("the board's own page can pause the queue; a page of another site cannot us
           () => 'refused',
         ),
       [
-        `${address}/admin/queues/api/queues/exports/${path}`,
+        `${address}/admin/queues/api/queues/${queue.jobs.name}/${path}`,
         { method, credentials: 'include', mode: method === 'POST' ? 'no-cors' : 'cors' },
       ] as const,
     );

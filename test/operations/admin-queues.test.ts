@@ -13,6 +13,7 @@ const username = 'operator';
 const password = 'pass:wörd of an operator';
 const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` });
 const login = basic(`${username}:${password}`);
+const queueName = 'exports-1.0.0-1';
 
 const api = useApi(
   { ADMIN_USERNAME: username, ADMIN_PASSWORD: password, LOGIN_TRIES: '1000' },
@@ -33,7 +34,7 @@ interface ShownJob {
 }
 
 async function shownJobs(): Promise<ShownJob[]> {
-  const answer = await ask(`${api.url}/admin/queues/api/queues?activeQueue=exports&status=completed`, {
+  const answer = await ask(`${api.url}/admin/queues/api/queues?activeQueue=${queueName}&status=completed`, {
     headers: login,
   });
   return (jsonOf(answer) as { queues: [{ jobs: ShownJob[] }] }).queues[0].jobs;
@@ -64,7 +65,7 @@ test.each<[string, Record<string, string>]>([
 
 test('API credentials are no login, and nothing changes without one', async () => {
   expect((await ask(`${api.url}/admin/queues`, { headers: api.headers })).status).toBe(401);
-  const pause = `${api.url}/admin/queues/api/queues/exports/pause`;
+  const pause = `${api.url}/admin/queues/api/queues/${queueName}/pause`;
   expect((await ask(pause, { method: 'PUT' })).status).toBe(401);
 });
 
@@ -84,20 +85,11 @@ test('the board shows a job by the name of its archive, with its progress and wi
     progress: object;
   };
   expect(job).toMatchObject({
-    id: exportJobOf(version).key,
+    id: expect.stringMatching(exportJobOf(version).key) as string,
     name: 'the-cell-v1.zip',
     progress: { progress: 100, ...status.progress },
   });
-  const shown = [
-    'format',
-    'key',
-    'lessonId',
-    'organizationId',
-    'profile',
-    'slug',
-    'versionId',
-    'versionNumber',
-  ];
+  const shown = ['key', 'lessonId', 'organizationId', 'profile', 'slug', 'versionId', 'versionNumber'];
   expect(Object.keys(job?.data ?? {}).sort()).toEqual(shown);
 });
 
@@ -110,7 +102,7 @@ test('an unknown path gets 404 without internals', async () => {
 });
 
 test('a body that is not JSON gets 400', async () => {
-  const answer = await ask(`${api.url}/admin/queues/api/queues/exports/add`, {
+  const answer = await ask(`${api.url}/admin/queues/api/queues/${queueName}/add`, {
     method: 'POST',
     headers: { ...login, 'content-type': 'application/json' },
     body: '{',
@@ -131,7 +123,7 @@ test.each<[string, Record<string, string>]>([
     ['PATCH', 'x/priority'],
     ['DELETE', 'x'],
   ] as const) {
-    const answer = await ask(`${api.url}/admin/queues/api/queues/exports/${path}`, {
+    const answer = await ask(`${api.url}/admin/queues/api/queues/${queueName}/${path}`, {
       method,
       headers: { ...login, ...headers },
     });
@@ -152,7 +144,10 @@ test.each<[string, Record<string, string>, Record<string, string>]>([
     ['pause', true],
     ['resume', false],
   ] as const) {
-    const answer = await ask(`${at}/admin/queues/api/queues/exports/${path}`, { method: 'PUT', headers });
+    const answer = await ask(`${at}/admin/queues/api/queues/${queueName}/${path}`, {
+      method: 'PUT',
+      headers,
+    });
     expect(answer.status).toBe(200);
     expect(await queue.jobs.isPaused()).toBe(paused);
   }
@@ -195,7 +190,7 @@ test('visits, wrong passwords and changes are in the audit log of the installati
   };
   for (let request = 0; request < 3; request += 1) await send('', { headers: login });
   await send('', { headers: basic(`${username}:wrong`) });
-  await send('/exports/pause', { method: 'PUT', headers: login });
+  await send(`/${queueName}/pause`, { method: 'PUT', headers: login });
   const added = await waitFor('the entries', async () => {
     const entries = (await entriesOf()).filter(({ requestId }) => sent.includes(requestId));
     return entries.length >= 3 ? entries : undefined;
@@ -203,7 +198,10 @@ test('visits, wrong passwords and changes are in the audit log of the installati
   expect(added).toMatchObject([
     { action: 'board.open', actor: { type: 'operator', id: username }, ip: '127.0.0.1' },
     { action: 'board.reject' },
-    { action: 'board.change', details: { method: 'PUT', path: '/admin/queues/api/queues/exports/pause' } },
+    {
+      action: 'board.change',
+      details: { method: 'PUT', path: `/admin/queues/api/queues/${queueName}/pause` },
+    },
   ]);
 });
 

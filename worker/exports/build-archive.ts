@@ -24,7 +24,7 @@ import type { GeneratedFile } from './generated-files.ts';
 import { createManifest } from './manifest.ts';
 import { missingContent, ownTypesOf } from './plan.ts';
 import type { ExportPlan } from './plan.ts';
-import { checkFormat, openProfile } from './profiles/open-profile.ts';
+import { checkProfile, openProfile } from './profiles/open-profile.ts';
 import type { ArchiveProfile } from './profiles/profile.ts';
 import { readAhead } from './read-ahead.ts';
 import { addRecord, contentDigest, recordArchive } from './record.ts';
@@ -34,7 +34,7 @@ import type { FileResolution, ReadableFile } from './resolve-files.ts';
 /** The number of files that are opened ahead of their turn. Opening a small file also reads it. */
 const filesAhead = 6;
 
-export interface ExportDependencies {
+export interface BuildDependencies {
   db: Database;
   store: Store;
   downloader: Downloader;
@@ -63,12 +63,12 @@ interface BuildOptions {
  * or the archive would exceed the limit. Any other error may be temporary: the job may be retried.
  */
 export async function buildArchive(
-  deps: ExportDependencies,
+  deps: BuildDependencies,
   job: ExportJob,
   { signal, onProgress }: BuildOptions,
 ): Promise<ExportResult> {
   const { db, observer } = deps;
-  checkFormat(job);
+  checkProfile(job);
   const planned = timePhase(observer, 'plan');
   const version = await findPublishedVersion(db, job.organizationId, job.lessonId, job.versionId);
   // A version that was published again since then has another archive, with its own job.
@@ -131,7 +131,7 @@ interface ArchiveInput extends BuildOptions {
   files: FileResolution;
 }
 
-async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Promise<ExportResult> {
+async function writeArchive(deps: BuildDependencies, input: ArchiveInput): Promise<ExportResult> {
   const { job, profile, version, plan, lesson, texts, record, files, signal } = input;
   const { db, store, observer, coordination } = deps;
   const written = timePhase(observer, 'write');

@@ -1,36 +1,33 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { randomUUID } from 'node:crypto';
 import { Worker } from 'bullmq';
+import type { Processor } from 'bullmq';
 import type { Config } from '../../shared/platform/config.ts';
-import { exportQueueName } from '../../shared/exports/jobs.ts';
+import { takeCancelled } from '../../shared/exports/cancel.ts';
 import type { ExportJob, ExportResult } from '../../shared/exports/jobs.ts';
+import { ExportQueue } from '../../shared/exports/queues.ts';
 import type { Logger } from '../../shared/platform/log.ts';
-import { startHeartbeat } from '../../shared/operations/workers.ts';
 import { createWaitingRedis } from '../../shared/platform/redis.ts';
-import { JobLockLost } from './builds.ts';
-import type { Builds } from './builds.ts';
-import type { ExportDependencies } from './build-archive.ts';
-import { startPreemption } from './preemption.ts';
+import { repeat } from '../../shared/platform/repeat.ts';
+import { withDeadline } from '../../shared/platform/time-limits.ts';
+import type { BuildDependencies } from './build-archive.ts';
+import { openSlotForOthers } from './slot-for-others.ts';
 import type { WorkerMetrics } from './metrics.ts';
-import { processExport } from './process-export.ts';
+import { processJob, stopReasons } from './process-job.ts';
 import { startPublishingKept } from './report-export.ts';
+import { startUpkeep } from './upkeep.ts';
 import type { Watched } from '../maintenance/watchdog.ts';
-import { findCancelled } from '../../shared/exports/cancel.ts';
-import type { QueueAccess } from '../../shared/exports/queue-access.ts';
 
-/**
- * No limit: process-export.ts limits the starts of a job. BullMQ counts stalls across retries for as long as it keeps a
- * job, regardless of the number of attempts, so any limit would eventually reject a job for good.
- */
+/** No limit: process-job.ts fails a job that stalls too often, and reports it. */
 const maxStalls = Number.MAX_SAFE_INTEGER;
 
 /** How long a closing worker waits for Redis to accept the results of its last jobs. */
 const closeTimeoutMs = 5_000;
 
-/** The part of SHUTDOWN_SECONDS that is reserved for requeueing builds and closing connections. */
+/** The part of SHUTDOWN_SECONDS that is reserved for returning builds and closing connections. */
 const closingSeconds = 5;
 
-/** The time limit for stopped builds to remove their temporary files; a later sweep removes the rest. */
-const cleanupMs = 1_000;
+/** Cancellations are polled, not subscribed to, so that a worker that takes over a job or reconnects misses none. */
+const cancellationPollMs = 1_000;
 
 export interface ExportWorker {
   /** Resolves when it is connected to Redis. */
@@ -42,6 +39,8 @@ export interface ExportWorker {
    * because they would not end in time.
    */
   close(): Promise<void>;
+  /** Returns the number of running builds. */
+  builds(): number;
   /** Resolves when Redis answers on the connection that delivers jobs. */
   ping(): Promise<unknown>;
   /** For the watchdog. */
@@ -51,67 +50,77 @@ export interface ExportWorker {
 /** Returns a worker for the export queue that has not started yet. */
 export function createExportWorker(
   redisUrl: string,
-  deps: ExportDependencies & {
-    builds: Builds;
+  deps: BuildDependencies & {
     metrics: WorkerMetrics;
     config: Pick<Config, 'redisPrefix' | 'shutdownSeconds' | 'worker'>;
     log: Logger;
   },
 ): ExportWorker {
-  const { builds, metrics, config, log } = deps;
+  const { metrics, config, log } = deps;
+  const { concurrency, lockSeconds } = config.worker;
   const connection = createWaitingRedis(redisUrl);
+  const queue = new ExportQueue(connection, config);
+  const running = new Map<string, string>();
   let starts = 0;
-  let stopHeartbeat: () => void = () => undefined;
-  const worker: Worker<ExportJob, ExportResult> = new Worker<ExportJob, ExportResult>(
-    exportQueueName,
-    (job, token = '') => {
-      starts += 1;
-      return processExport({ build: deps, queue, builds, metrics, log }, job, token);
-    },
-    {
-      connection,
-      autorun: false,
-      prefix: config.redisPrefix,
-      concurrency: config.worker.concurrency,
-      lockDuration: config.worker.lockSeconds * 1000,
-      stalledInterval: config.worker.lockSeconds * 1000,
-      maxStalledCount: maxStalls,
-    },
-  );
-  const queue = { redis: connection, toKey: (part: string) => worker.toKey(part) };
-  const cancellation = startCancellation(queue, builds);
-  const preemption = startPreemption(queue, builds, config.worker.concurrency);
-  const publishing = startPublishingKept({ db: deps.db, queue, log });
-  worker.on('error', (error) => log.warn({ err: error }, 'the queue does not respond'));
+  // BullMQ passes a signal only to functions with three parameters without defaults.
+  const process: Processor<ExportJob, ExportResult> = (job, token, signal) => {
+    starts += 1;
+    const options = { token: token ?? '', signal: signal ?? new AbortController().signal };
+    return processJob({ build: deps, queue, running, metrics, log }, job, options);
+  };
+  const options = {
+    connection,
+    autorun: false,
+    prefix: config.redisPrefix,
+    // Both workers of a process have its name, by which they are counted.
+    name: randomUUID(),
+    concurrency,
+    lockDuration: lockSeconds * 1000,
+    stalledInterval: lockSeconds * 1000,
+    maxStalledCount: maxStalls,
+  };
+  const worker = new Worker<ExportJob, ExportResult>(queue.name, process, options);
+  const isFull = () => running.size >= concurrency;
+  const others = openSlotForOthers(queue, process, { options, running, isFull });
+  const workers = [worker, others.worker];
+  for (const each of workers) {
+    each.on('error', (error) => log.warn({ err: error }, 'the queue does not respond'));
+    each.on('lockRenewalFailed', (ids: string[]) => {
+      // Another worker may have these now. The first to finish publishes; stopping here only saves work.
+      for (const id of ids) each.cancelJob(id, stopReasons.lockLost);
+    });
+  }
   worker.on('stalled', (id) => {
     metrics.takenOver();
     log.warn({ job: id }, 'taking over an export whose worker stopped');
   });
-  worker.on('lockRenewalFailed', (ids: string[]) => {
-    // Another worker may have these now. The first to finish publishes; stopping here only saves work.
-    for (const id of ids) builds.stop(id, new JobLockLost());
-  });
+  const stopCancelled = async () => {
+    for (const id of await takeCancelled(queue, [...running.keys()]))
+      for (const each of workers) each.cancelJob(id, stopReasons.cancelled);
+  };
+  const repetitions = [
+    repeat(stopCancelled, cancellationPollMs, () => undefined),
+    startPublishingKept({ db: deps.db, queue, log }),
+    startUpkeep(queue, { config, log }),
+  ];
   return {
-    ready: () => worker.waitUntilReady(),
+    ready: () => Promise.all(workers.map((each) => each.waitUntilReady())),
     start: () => {
-      stopHeartbeat = startHeartbeat(queue);
       worker.run().catch((error: Error) => worker.emit('error', error));
     },
+    builds: () => running.size,
     ping: () => connection.ping(),
-    watched: {
-      redisUrl,
-      queue,
-      freeSlots: () => config.worker.concurrency - builds.size,
-      starts: () => starts,
-    },
+    watched: { redisUrl, config, freeSlots: () => concurrency - running.size, starts: () => starts },
     close: async () => {
-      stopHeartbeat();
-      await drain(worker, builds, drainMs(config));
-      // Not before, so that a canceled build does not delay the shutdown.
-      cancellation.stop();
-      preemption.stop();
-      // Not awaited: without Redis, its command never ends.
-      void publishing.stop();
+      others.stop();
+      const closed = Promise.all(workers.map((each) => each.close()));
+      // While Redis is down, BullMQ waits for it without limit.
+      await settledWithin(closed, running.size > 0 ? drainMs(config) : closeTimeoutMs);
+      for (const each of workers) each.cancelAllJobs(stopReasons.shutdown);
+      await settledWithin(closed, closeTimeoutMs / 2);
+      // Not before, so that a canceled build does not delay the shutdown. Not awaited: without Redis, their commands
+      // never end.
+      for (const repetition of repetitions) void repetition.stop();
       connection.disconnect();
     },
   };
@@ -122,49 +131,7 @@ export function drainMs({ shutdownSeconds }: Pick<Config, 'shutdownSeconds'>): n
   return 1000 * Math.max(shutdownSeconds - closingSeconds, shutdownSeconds / 2);
 }
 
-async function drain(worker: Worker, builds: Builds, timeoutMs: number): Promise<void> {
-  const timer = new AbortController();
-  // While Redis is down, BullMQ waits for it without limit, although the jobs have ended.
-  const closed = Promise.race([worker.close(), allDone(builds)]).then(() => true);
-  const timedOut = delay(timeoutMs, false, { signal: timer.signal }).catch(() => false);
-  if (await Promise.race([closed, timedOut])) {
-    timer.abort();
-    return;
-  }
-  builds.requeueAll();
-  await Promise.race([closed, pause(closeTimeoutMs / 2)]);
-  await Promise.race([builds.settled(), pause(cleanupMs)]);
-}
-
-/** Resolves when no build has run for a while. */
-async function allDone(builds: Builds): Promise<void> {
-  do {
-    await builds.settled();
-    await pause(closeTimeoutMs);
-  } while (builds.size > 0);
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return delay(milliseconds, undefined, { ref: false });
-}
-
-/** Cancellations are polled, not subscribed to, so that a worker that takes over a job or reconnects misses none. */
-const cancellationPollMs = 1_000;
-
-/** Cancels running builds on request, within about a second. */
-function startCancellation(queue: QueueAccess, builds: Builds): { stop(): void } {
-  let polling = false;
-  const poll = async () => {
-    if (polling || builds.size === 0) return;
-    polling = true;
-    try {
-      for (const key of await findCancelled(queue, builds.keys())) builds.cancel(key);
-    } catch {
-      // Redis is down; the next poll comes soon.
-    } finally {
-      polling = false;
-    }
-  };
-  const timer = setInterval(() => void poll(), cancellationPollMs);
-  return { stop: () => clearInterval(timer) };
+/** Waits until a promise has settled, for so long at most. */
+async function settledWithin(work: Promise<unknown>, timeoutMs: number): Promise<void> {
+  await withDeadline(work, { timeoutMs, late: () => undefined }).catch(() => undefined);
 }

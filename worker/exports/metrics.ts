@@ -8,14 +8,7 @@ import type { BuildObserver, BuildPhase, MediaLookup } from './build-observer.ts
 const buildBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600];
 
 /** How a build ended. */
-export type BuildOutcome =
-  | 'complete'
-  | 'incomplete'
-  | 'failed'
-  | 'cancelled'
-  | 'given_back'
-  | 'gave_way'
-  | 'lost';
+export type BuildOutcome = 'complete' | 'incomplete' | 'failed' | 'cancelled' | 'given_back' | 'lost';
 
 /** The common reasons for failed builds. */
 const failureReasons = ['store_full', 'deadline', 'invalid_content', 'not_found', 'internal_error'];
@@ -27,7 +20,7 @@ export class WorkerMetrics implements BuildObserver {
 
   readonly #wait = new Histogram({
     name: 'lectern_export_wait_seconds',
-    help: 'Time from the request for an export to the first start of its build.',
+    help: 'Time from the request for an export to the start of its build.',
     buckets: buildBuckets,
     registers: this.#registers,
   });
@@ -63,7 +56,7 @@ export class WorkerMetrics implements BuildObserver {
   });
   readonly #slots = new Gauge({
     name: 'lectern_worker_slots',
-    help: 'Limit of concurrent builds in this process.',
+    help: 'Concurrent builds of this process; one more runs while an organization without a build here waits.',
     registers: this.#registers,
   });
   readonly #downloads = new Counter({

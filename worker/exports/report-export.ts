@@ -1,8 +1,7 @@
-import type { Job } from 'bullmq';
 import { z } from 'zod';
-import type { ExportJob, ExportResult } from '../../shared/exports/jobs.ts';
+import type { ExportProgress, ExportResult } from '../../shared/exports/jobs.ts';
 import { toFailedReason } from '../../shared/exports/jobs.ts';
-import type { QueueAccess } from '../../shared/exports/queue-access.ts';
+import type { ExportQueue, QueuedExport } from '../../shared/exports/queues.ts';
 import { eventDefinitions } from '../../shared/events/event-types.ts';
 import type { LecternEvent } from '../../shared/events/event-types.ts';
 import type { Database } from '../../shared/models/database.ts';
@@ -11,6 +10,21 @@ import type { Logger } from '../../shared/platform/log.ts';
 import { repeat } from '../../shared/platform/repeat.ts';
 import type { Repetition } from '../../shared/platform/repeat.ts';
 
+/** The minimum time between two reports of progress, which are for people. */
+const progressIntervalMs = 500;
+
+/** Returns a function that reports the progress of a build to the queue. */
+export function reportProgress(job: QueuedExport): (progress: ExportProgress) => void {
+  let last = 0;
+  return (progress) => {
+    const now = Date.now();
+    if (now - last < progressIntervalMs && progress.done < progress.total) return;
+    last = now;
+    // A failed report of progress must not fail the build.
+    job.updateProgress({ ...progress }).catch(() => undefined);
+  };
+}
+
 /*
  * Each export adds an event to the outbox before its job ends, so after a crash both steps are repeated. While MongoDB
  * is down, Redis keeps the event instead, and workers publish it later. While Redis is down too, the job waits for it.
@@ -18,14 +32,14 @@ import type { Repetition } from '../../shared/platform/repeat.ts';
 
 interface ReportDependencies {
   db: Database;
-  queue: QueueAccess;
+  queue: ExportQueue;
   log: Logger;
 }
 
 /** Adds the event of an archive that is ready to the outbox. A job that runs twice adds one event. */
 export function reportReady(
   deps: ReportDependencies,
-  job: Pick<Job<ExportJob>, 'data' | 'timestamp'>,
+  job: Pick<QueuedExport, 'data' | 'timestamp'>,
   { size, failures }: ExportResult,
 ): Promise<void> {
   const { lessonId, data, ...event } = eventOf(job);
@@ -38,7 +52,7 @@ export function reportReady(
 /** Adds the event of an archive that could not be built to the outbox. */
 export function reportFailed(
   deps: ReportDependencies,
-  job: Pick<Job<ExportJob>, 'data' | 'timestamp'>,
+  job: Pick<QueuedExport, 'data' | 'timestamp'>,
   error: unknown,
 ): Promise<void> {
   const { lessonId, data, ...event } = eventOf(job);
@@ -48,7 +62,7 @@ export function reportFailed(
   });
 }
 
-function eventOf({ data: job, timestamp }: Pick<Job<ExportJob>, 'data' | 'timestamp'>) {
+function eventOf({ data: job, timestamp }: Pick<QueuedExport, 'data' | 'timestamp'>) {
   const { organizationId, lessonId, versionId, versionNumber, profile, key } = job;
   return {
     // One key may be built again later, by another job.
@@ -73,8 +87,8 @@ async function report({ db, queue, log }: ReportDependencies, event: LecternEven
   }
 }
 
-function keptKey(queue: QueueAccess): string {
-  return queue.toKey('kept-events');
+function keptKey(queue: ExportQueue): string {
+  return queue.ownKey('kept-events');
 }
 
 const keptFields = {

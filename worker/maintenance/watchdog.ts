@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
-import type { QueueAccess } from '../../shared/exports/queue-access.ts';
+import { ExportQueue } from '../../shared/exports/queues.ts';
+import type { Config } from '../../shared/platform/config.ts';
 import type { Logger } from '../../shared/platform/log.ts';
 
 /** The number of polls within the period after which a worker counts as stuck. */
@@ -9,7 +10,7 @@ const connectTimeoutMs = 5_000;
 
 export interface Watched {
   redisUrl: string;
-  queue: Pick<QueueAccess, 'toKey'>;
+  config: Pick<Config, 'redisPrefix'>;
   /** Returns the number of jobs that this worker could start now. */
   freeSlots(): number;
   /** Returns the number of jobs that it has started so far. */
@@ -64,7 +65,7 @@ export function startWatchdog(
 }
 
 /** Uses a new connection each time, because an old one might be stuck. */
-async function jobsWait({ redisUrl, queue }: Watched): Promise<boolean> {
+async function jobsWait({ redisUrl, config }: Watched): Promise<boolean> {
   const redis = new Redis(redisUrl, {
     lazyConnect: true,
     connectTimeout: connectTimeoutMs,
@@ -75,12 +76,12 @@ async function jobsWait({ redisUrl, queue }: Watched): Promise<boolean> {
   redis.on('error', () => undefined);
   try {
     await redis.connect();
-    const [front, prioritized, paused] = await Promise.all([
-      redis.llen(queue.toKey('wait')),
-      redis.zcard(queue.toKey('prioritized')),
-      redis.hexists(queue.toKey('meta'), 'paused'),
+    const queue = new ExportQueue(redis, config);
+    const [{ waiting = 0, prioritized = 0 }, isPaused] = await Promise.all([
+      queue.getJobCounts('waiting', 'prioritized'),
+      queue.isPaused(),
     ]);
-    return front + prioritized > 0 && paused === 0;
+    return waiting + prioritized > 0 && !isPaused;
   } finally {
     redis.disconnect();
   }

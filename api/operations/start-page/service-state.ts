@@ -1,5 +1,4 @@
 import { cachedRead } from '../../../shared/operations/checks.ts';
-import { countWorkers } from '../../../shared/operations/workers.ts';
 import type { ExportQueue } from '../../../shared/exports/queues.ts';
 import type { ReadinessProbe, ReadinessStatus } from '../../../shared/operations/checks.ts';
 
@@ -27,7 +26,7 @@ export function createServiceState(deps: ServiceStateDependencies): () => Promis
 async function readState({ readiness, queue }: ServiceStateDependencies): Promise<ServiceState> {
   const { status } = await readiness.read();
   if (status !== 'ok') return status;
-  const workers = await countWorkers(queue).catch(() => null);
+  const workers = await queue.countWorkers().catch(() => null);
   if (workers === null) return 'degraded';
   return workers === 0 ? 'no_workers' : 'ok';
 }

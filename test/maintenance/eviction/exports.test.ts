@@ -5,7 +5,7 @@ import { createDownloader } from '../../../shared/media/downloads/downloader.ts'
 import type { LessonVersion } from '../../../shared/models/lesson-version.ts';
 import { digestOf } from '../../../shared/storage/digest.ts';
 import { usageKeys } from '../../../shared/storage/file-usage.ts';
-import { runExport } from '../../../worker/exports/job.ts';
+import { buildIfMissing } from '../../../worker/exports/build-if-missing.ts';
 import { downloadExport } from '../../exports/exports.ts';
 import { png } from '../../exports/pictures.ts';
 import { mediumPath } from '../../player/player-files.ts';
@@ -112,7 +112,7 @@ test('the files of a running build stay until they are in the archive', async ()
   const { version } = await publish(['/written.png', '/held.png', '/found.png']);
   const builder = await joinStore(lab.harness);
   const downloader = createDownloader(lab.harness.config.download);
-  const building = runExport({ ...lab.harness, ...builder, downloader }, exportJobOf(version), {
+  const building = buildIfMissing({ ...lab.harness, ...builder, downloader }, exportJobOf(version), {
     signal: new AbortController().signal,
     onProgress: ({ done }) => (entries = done),
   });

@@ -1,4 +1,3 @@
-import { formatOf } from '../../../shared/exports/jobs.ts';
 import type { ExportJob } from '../../../shared/exports/jobs.ts';
 import type { Store } from '../../../shared/storage/store.ts';
 import { openTheme } from './archive-theme.ts';
@@ -25,12 +24,8 @@ const archiveProfiles: Record<
   cartridge: (profile) => cartridgeArchive(profile),
 };
 
-/** @throws {JobOfOtherRelease} for a job whose archive this release would write differently, or not at all. */
-export function checkFormat({ format, profile, theme }: ExportJob): void {
-  const own = formatOf(theme);
-  if (format !== own) {
-    throw new JobOfOtherRelease(`This worker writes archives of format ${own}, not ${format}`);
-  }
+/** @throws {JobOfOtherRelease} for a job whose profile this release lacks. */
+export function checkProfile({ profile }: ExportJob): void {
   if (parseProfile(profile).id === null) {
     throw new JobOfOtherRelease(`This worker has no export profile ${profile}`);
   }
@@ -42,7 +37,7 @@ export function checkFormat({ format, profile, theme }: ExportJob): void {
  * @throws {JobOfOtherRelease} for a profile or variant that only another release has.
  */
 export async function openProfile(job: ExportJob, store: Pick<Store, 'assets'>): Promise<ArchiveProfile> {
-  checkFormat(job);
+  checkProfile(job);
   const profile = parseProfile(job.profile);
   const theme = job.theme === undefined ? null : await openTheme(store, job.theme);
   return archiveProfiles[profile.id as ProfileId](profile, theme);

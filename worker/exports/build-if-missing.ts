@@ -4,7 +4,7 @@ import { exportJobSchema } from '../../shared/exports/jobs.ts';
 import type { ExportJob, ExportProgress, ExportResult } from '../../shared/exports/jobs.ts';
 import { findExportRecord } from '../../shared/models/export-record.ts';
 import { buildArchive } from './build-archive.ts';
-import type { ExportDependencies } from './build-archive.ts';
+import type { BuildDependencies } from './build-archive.ts';
 
 interface RunOptions {
   signal: AbortSignal;
@@ -20,8 +20,8 @@ const diskFullCodes: unknown[] = ['ENOSPC', 'EDQUOT'];
  * @param data the job's payload from Redis.
  * @throws as {@link buildArchive}; the error of a full store, after making room for the retry.
  */
-export async function runExport(
-  deps: ExportDependencies,
+export async function buildIfMissing(
+  deps: BuildDependencies,
   data: unknown,
   options: RunOptions,
 ): Promise<ExportResult> {
@@ -45,10 +45,7 @@ export async function runExport(
 }
 
 /** Returns null for an archive that predates records: it is rebuilt to the same bytes, with a record. */
-async function findBuilt(
-  { db, store }: ExportDependencies,
-  { key }: ExportJob,
-): Promise<ExportResult | null> {
+async function findBuilt({ db, store }: BuildDependencies, { key }: ExportJob): Promise<ExportResult | null> {
   const built = await store.archives.open(key);
   if (built === null) return null;
   await built.close();
@@ -57,7 +54,7 @@ async function findBuilt(
 }
 
 /** Ignores failures: the retry may still find room. */
-async function makeRoom(deps: ExportDependencies, bytes: number): Promise<void> {
+async function makeRoom(deps: BuildDependencies, bytes: number): Promise<void> {
   // A bucket never runs full, but the disk for temporary files may.
   const { freeBytes } = await deps.store.check().catch(() => ({ freeBytes: 0 }));
   if (freeBytes !== null) await deps.makeRoom?.(bytes).catch(() => undefined);
