@@ -2,18 +2,14 @@ import { Readable } from 'node:stream';
 import { Types } from 'mongoose';
 import { z } from 'zod';
 import { readAudit } from '../../shared/models/audit-entry.ts';
-import type {
-  AuditEntry,
-  AuditEntryDb,
-  AuditPosition,
-  AuditSelection,
-} from '../../shared/models/audit-entry.ts';
+import type { AuditEntry, AuditEntryDb, AuditPosition } from '../../shared/models/audit-entry.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import { learnerSubject, pseudonymOf } from '../../shared/tokens/learner-subject.ts';
 import { credentials } from '../accounts/access.ts';
 import { defineEndpoint, unknownParameter, written } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import { learnerId, platformId } from '../http/learner-ids.ts';
+import { cursorDescription, cursorFault, pageLimit } from '../http/pagination.ts';
 import { json, time } from '../http/responses.ts';
 
 const entryBody = z
@@ -46,8 +42,6 @@ const page = z
   })
   .meta({ id: 'AuditPage' });
 
-const limitRule = 'limit must be a whole number between 1 and 1000';
-const cursorFault = 'cursor is not valid';
 const timeFault = (name: string) => `${name} must be an ISO 8601 time with an offset`;
 const position = /^(\d{1,14})-([0-9a-f]{24})$/;
 
@@ -75,16 +69,7 @@ const query = z.strictObject(
     platformId: platformId.optional().meta({
       description: 'The platform of the user that `learnerId` names. Case is ignored.',
     }),
-    limit: z
-      .string(limitRule)
-      .regex(/^\d{1,4}$/, limitRule)
-      .transform(Number)
-      .refine((limit) => limit >= 1 && limit <= 1000, limitRule)
-      .default(100)
-      .meta({
-        description: 'The maximum number of entries on a page.',
-        override: { type: 'integer', pattern: undefined, minimum: 1, maximum: 1000, default: 100 },
-      }),
+    limit: pageLimit('entries', { maximum: 1000, byDefault: 100 }),
     cursor: z
       .string(cursorFault)
       .regex(position, cursorFault)
@@ -93,7 +78,7 @@ const query = z.strictObject(
         return { at: new Date(Number(milliseconds)), _id: new Types.ObjectId(id) };
       })
       .optional()
-      .meta({ description: 'The `nextCursor` of the previous page (pagination).' }),
+      .meta({ description: cursorDescription }),
   },
   { error: unknownParameter },
 );
@@ -113,9 +98,13 @@ function idOf({ at, _id }: AuditPosition): string {
   return `${at.getTime()}-${_id.toHexString()}`;
 }
 
-function present(entry: AuditEntry): z.input<typeof entryBody> {
-  const { at, action, actor, target, details, ip, requestId } = entry;
-  return { id: idOf(entry), at: at.toISOString(), action, actor, target, details, ip, requestId };
+function present({
+  organizationId: _organization,
+  _id,
+  at,
+  ...entry
+}: AuditEntry): z.input<typeof entryBody> {
+  return { id: idOf({ at, _id }), at: at.toISOString(), ...entry };
 }
 
 const ndjson = 'application/x-ndjson';
@@ -157,8 +146,7 @@ export const listAudit = defineEndpoint(
       const organizationId = caller.organization._id;
       const learner =
         learnerId && pseudonymOf(secrets.keyPepper, learnerSubject(organizationId, learnerId, platformId));
-      const selection: AuditSelection = { ...filters, learner };
-      const entries = readAudit(db, organizationId, selection, cursor);
+      const entries = readAudit(db, organizationId, { ...filters, learner }, cursor);
       if (ctx.accepts('json', ndjson) === ndjson) {
         ctx.type = ndjson;
         ctx.body = Readable.from(linesOf(entries));

@@ -9,7 +9,7 @@ import { requestValue } from './context.ts';
 import type { RequestState } from './context.ts';
 
 export interface AuditDependencies {
-  audit: Pick<AuditLog, 'record' | 'recordNow' | 'requireRoom'>;
+  audit: Pick<AuditLog, 'record' | 'recordNow'>;
   secrets: Pick<Secrets, 'keyPepper'>;
 }
 
@@ -38,15 +38,6 @@ interface AuditedRequest {
 const reading = ['GET', 'HEAD'];
 
 type Ids = Record<string, string | undefined>;
-
-/** @throws {LecternError} INTERNAL_ERROR if the audit log has no room for a request's entry. */
-export function requireAuditRoom(
-  { audit }: Pick<AuditDependencies, 'audit'>,
-  ctx: RouterContext<RequestState>,
-): void {
-  const caller = auditedCaller.find(ctx);
-  if (caller !== undefined) audit.requireRoom();
-}
 
 /**
  * Records a successful request. A request that changes something gets its response only after MongoDB has the entry. A
@@ -103,14 +94,9 @@ function learnerOf(organizationId: string, path: Ids, { platformId, ...ids }: Id
 
 /** Returns the object that the end of a path names, or that the request created. */
 function resourceOf(path: Ids, reply: object): AuditTarget | null {
-  const [name, id = idOf(reply)] = Object.entries(path).at(-1) ?? [];
-  return id === undefined ? null : { type: name?.replace(/Id$/, '') ?? 'created', id };
-}
-
-/** Returns the id of the object that a request created. */
-function idOf(reply: object): string | undefined {
-  const { id } = ('body' in reply ? reply.body : {}) as { id?: unknown };
-  return typeof id === 'string' ? id : undefined;
+  const created = ('body' in reply ? reply.body : {}) as { id?: unknown };
+  const [name, id = created.id] = Object.entries(path).at(-1) ?? [];
+  return typeof id === 'string' ? { type: name?.replace(/Id$/, '') ?? 'created', id } : null;
 }
 
 /** Returns the other ids of a request. Ids of learners and courses are not among them. */

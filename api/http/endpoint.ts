@@ -10,7 +10,7 @@ import type { RawJson } from '../../shared/platform/raw-json.ts';
 import type { RequestState } from './context.ts';
 import type { ErrorFormat } from './error-format.ts';
 import type { Headers } from './headers.ts';
-import { auditRequest, requireAuditRoom } from './audit.ts';
+import { auditRequest } from './audit.ts';
 import type { AuditDependencies } from './audit.ts';
 import { runOnce } from './idempotency.ts';
 import type { IdempotencyDependencies } from './idempotency.ts';
@@ -248,10 +248,8 @@ export function defineEndpoint<
           return body.read(ctx);
         };
         const run = async (newId: string, readBody = read) => {
-          const isAudited = audit !== undefined && audit !== null;
-          if (isAudited) requireAuditRoom(deps, ctx);
           const reply = await respond({ ...parsed, caller, readBody, newId });
-          if (isAudited) await auditRequest(deps, ctx, audit, { ...parsed, reply });
+          if (audit) await auditRequest(deps, ctx, audit, { ...parsed, reply });
           if ('status' in reply) send(ctx, reply, inspect);
         };
         if (idempotent === undefined) await run(randomUUID());

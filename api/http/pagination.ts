@@ -2,19 +2,18 @@ import { z } from 'zod';
 import type { ListPosition } from '../../shared/models/lesson-list.ts';
 import { uuidFromHex } from '../../shared/platform/uuid.ts';
 
-const limitRule = 'limit must be a whole number between 1 and 100';
-
 /** Returns the query parameter `limit` of a list. @param entries what it lists: `lessons`. */
-export function pageLimit(entries: string) {
+export function pageLimit(entries: string, { maximum = 100, byDefault = 50 } = {}) {
+  const rule = `limit must be a whole number between 1 and ${maximum}`;
   return z
-    .string(limitRule)
-    .regex(/^\d{1,3}$/, limitRule)
+    .string(rule)
+    .regex(/^\d{1,4}$/, rule)
     .transform(Number)
-    .refine((limit) => limit >= 1 && limit <= 100, limitRule)
-    .default(50)
+    .refine((limit) => limit >= 1 && limit <= maximum, rule)
+    .default(byDefault)
     .meta({
       description: `The maximum number of ${entries} on a page.`,
-      override: { type: 'integer', pattern: undefined, minimum: 1, maximum: 100, default: 50 },
+      override: { type: 'integer', pattern: undefined, minimum: 1, maximum, default: byDefault },
     });
 }
 

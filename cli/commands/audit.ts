@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { installationLog, readAudit } from '../../shared/models/audit-entry.ts';
 import type { AuditEntry } from '../../shared/models/audit-entry.ts';
-import type { Database } from '../../shared/models/database.ts';
 import { learnerSubject, pseudonymOf } from '../../shared/tokens/learner-subject.ts';
 import { contextCommand, requireOrganization } from '../installation/context.ts';
 import type { CommandContext } from '../installation/context.ts';
@@ -46,40 +45,26 @@ async function list(
   { db, secrets, audit }: CommandContext,
   { org, learner, platform, actor, limit, ...filters }: ListOptions,
 ): Promise<CommandResult> {
-  const organizationId = await logOf(db, org);
+  const organizationId = org === undefined ? installationLog : (await requireOrganization(db, org))._id;
   const { keyPepper } = await secrets();
   const pseudonym =
     learner === undefined
       ? undefined
       : pseudonymOf(keyPepper, learnerSubject(organizationId, learner, platform));
-  const selection = { ...filters, actorId: actor, learner: pseudonym };
   const found: Omit<AuditEntry, '_id' | 'organizationId'>[] = [];
-  for await (const { _id, organizationId: _organization, ...entry } of readAudit(
-    db,
-    organizationId,
-    selection,
-  )) {
+  const entries = readAudit(db, organizationId, { ...filters, actorId: actor, learner: pseudonym });
+  for await (const { _id, organizationId: _organization, ...entry } of entries) {
     found.push(entry);
     if (found.length === limit) break;
   }
   await audit(organizationId, 'audit.read', {
     target: pseudonym === undefined ? null : { type: 'learner', id: pseudonym },
   });
-  const rows = found.map(({ at, action, actor: { type, id }, target, ip }) => {
-    return [
-      at.toISOString(),
-      action,
-      `${type} ${id}`,
-      target === null ? '' : `${target.type} ${target.id}`,
-      ip ?? '',
-    ];
-  });
+  const named = (object: { type: string; id: string } | null) => object && `${object.type} ${object.id}`;
+  const rows = found.map(({ at, action, actor: who, target, ip }) =>
+    [at.toISOString(), action, named(who), named(target), ip].map((cell) => cell ?? ''),
+  );
   const text =
     rows.length === 0 ? 'There are no such entries.' : table(['AT', 'ACTION', 'ACTOR', 'TARGET', 'IP'], rows);
   return { json: found, text };
-}
-
-/** @throws {LecternError} NOT_FOUND for an unknown organization. */
-async function logOf(db: Database, org: string | undefined): Promise<string> {
-  return org === undefined ? installationLog : (await requireOrganization(db, org))._id;
 }

@@ -1,124 +1,71 @@
 import { Types } from 'mongoose';
-import { insertEntries } from '../models/audit-entry.ts';
 import type { AuditEntry, AuditEntryDb } from '../models/audit-entry.ts';
-import { LecternError } from '../platform/errors.ts';
+import { isDuplicatesOnly } from '../platform/mongo.ts';
 import type { Logger } from '../platform/log.ts';
 
 export type NewAuditEntry = Omit<AuditEntry, '_id' | 'organizationId' | 'at'>;
 
 /** How long the entry of a reading waits for others. A killed process loses only entries of readings. */
 const lingerMs = 1_000;
-
-/** The time between attempts while MongoDB does not respond. */
-const retryMs = 5_000;
-
-const batchSize = 1_000;
-
-/** Above this number of entries in memory (a few MB), requests fail before they do anything. */
-export const maxWaiting = 10_000;
-const fullRetrySeconds = 10;
-
 /** The maximum length of ids, and of texts in details. Requests have the same limit for ids. */
 const maxTextLength = 255;
 
 /**
- * Writes the audit log. The entries of changes are stored before their responses, those of readings within about a
- * second, many at once.
+ * Writes the audit log: entries of changes before their responses, and those of readings within about a second, in one
+ * insert, which would otherwise cost as much as the readings.
  */
 export class AuditLog {
   readonly #db: AuditEntryDb;
   readonly #log: Pick<Logger, 'warn'>;
-  readonly #waiting: AuditEntry[] = [];
-  #running: Promise<void> | null = null;
-  /** The write after the running one, which all entries that came meanwhile share. */
-  #next: Promise<void> | null = null;
+  #waiting: AuditEntry[] = [];
   #timer: NodeJS.Timeout | undefined;
+  #storing = Promise.resolve();
 
   constructor({ db, log }: { db: AuditEntryDb; log: Pick<Logger, 'warn'> }) {
     this.#db = db;
     this.#log = log;
   }
 
-  /**
-   * Checks before a request that there is room for its entry, so that no action stays unrecorded.
-   *
-   * @throws {LecternError} INTERNAL_ERROR if too many entries wait for MongoDB.
-   */
-  requireRoom(): void {
-    if (this.#waiting.length < maxWaiting) return;
-    const text = `${this.#waiting.length} entries of the audit log wait for MongoDB`;
-    throw new LecternError('INTERNAL_ERROR', text, { retryAfterSeconds: fullRetrySeconds });
-  }
-
-  /** Adds an entry, which reaches MongoDB within about a second. */
+  /** Adds the entry of a reading. */
   record(organizationId: string, entry: NewAuditEntry): void {
-    this.#add(organizationId, entry);
-    this.#writeIn(lingerMs);
+    this.#waiting.push(newEntry(organizationId, entry));
+    this.#timer ??= setTimeout(() => void (this.#storing = this.#store()), lingerMs);
   }
 
-  /**
-   * Adds an entry, and resolves when MongoDB has it.
-   *
-   * @throws {Error} if MongoDB does not respond: the entry is stored later.
-   */
+  /** Stores the entry of a change. @throws {Error} if MongoDB does not respond. */
   async recordNow(organizationId: string, entry: NewAuditEntry): Promise<void> {
-    this.#add(organizationId, entry);
-    try {
-      await this.#write();
-    } catch (error) {
-      this.#writeIn(retryMs);
-      throw error;
-    }
+    await this.#db.auditEntries.collection.insertOne(newEntry(organizationId, entry));
   }
 
-  /** Stores the remaining entries. @throws {Error} if MongoDB does not respond. */
+  /** Stores the entries of readings that wait. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
-    await this.#write();
+    await this.#storing;
+    await this.#store();
   }
 
-  #add(organizationId: string, entry: NewAuditEntry): void {
-    this.#waiting.push({ _id: new Types.ObjectId(), organizationId, at: new Date(), ...shortened(entry) });
-  }
-
-  #writeIn(delayMs: number): void {
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      this.#write().catch((error: unknown) => {
-        this.#log.warn({ err: error }, 'the audit log could not be written; Lectern retries');
-        this.#writeIn(retryMs);
-      });
-    }, delayMs);
-  }
-
-  /** Stores all entries that wait by now. */
-  #write(): Promise<void> {
-    if (this.#running === null) {
-      this.#running = this.#storeAll().finally(() => (this.#running = null));
-      return this.#running;
-    }
-    const store = () => {
-      this.#next = null;
-      return this.#write();
-    };
-    this.#next ??= this.#running.then(store, store);
-    return this.#next;
-  }
-
-  async #storeAll(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting.slice(0, batchSize);
-      await insertEntries(this.#db, batch);
-      this.#waiting.splice(0, batch.length);
+  async #store(): Promise<void> {
+    this.#timer = undefined;
+    const entries = this.#waiting.splice(0);
+    try {
+      if (entries.length > 0) await this.#db.auditEntries.collection.insertMany(entries, { ordered: false });
+    } catch (error) {
+      // Entries whose acknowledgment was lost are there already.
+      if (isDuplicatesOnly(error)) return;
+      this.#log.warn(
+        { err: error },
+        'the audit log could not be written; Lectern retries with the next entries',
+      );
+      this.#waiting.unshift(...entries);
     }
   }
 }
 
 /** Returns an entry with short texts: MongoDB rejects a document of 16 MB. */
-function shortened({ target, details, ...entry }: NewAuditEntry): NewAuditEntry {
+function newEntry(organizationId: string, { target, details, ...entry }: NewAuditEntry): AuditEntry {
   const short = <Value>(value: Value) => (typeof value === 'string' ? value.slice(0, maxTextLength) : value);
   return {
-    ...entry,
+    ...{ _id: new Types.ObjectId(), organizationId, at: new Date(), ...entry },
     target: target && { ...target, id: target.id.slice(0, maxTextLength) },
     details: Object.fromEntries(Object.entries(details).map(([name, value]) => [name, short(value)])),
   };

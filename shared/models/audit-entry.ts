@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
 import type { Model, Types } from 'mongoose';
-import { isDuplicatesOnly, schemaOptions } from '../platform/mongo.ts';
+import { schemaOptions } from '../platform/mongo.ts';
 
 /** The object of an action: `learner` by pseudonym, anything else by id. */
 export interface AuditTarget {
@@ -28,7 +28,6 @@ export type AuditDetails = Record<string, string | number | boolean | null>;
 
 /** One action in an organization's audit log. Entries are inserted and expire; nothing changes them. */
 export interface AuditEntry {
-  /** Chosen by the process that records it, so that a repeated insert changes nothing. */
   _id: Types.ObjectId;
   /** An organization's id, or {@link installationLog}. */
   organizationId: string;
@@ -67,15 +66,6 @@ export const auditEntrySchema = new Schema<AuditEntry>(
 auditEntrySchema.index({ organizationId: 1, at: 1, _id: 1 });
 auditEntrySchema.index({ organizationId: 1, 'target.id': 1, at: 1, _id: 1 });
 auditEntrySchema.index({ at: 1 }, { expireAfterSeconds: auditRetentionDays * 24 * 3600 });
-
-/** Inserts entries; those that are already stored stay as they are. @throws {Error} if any of the others is not stored */
-export async function insertEntries(db: AuditEntryDb, entries: readonly AuditEntry[]): Promise<void> {
-  try {
-    await db.auditEntries.collection.insertMany([...entries], { ordered: false });
-  } catch (error) {
-    if (!isDuplicatesOnly(error)) throw error;
-  }
-}
 
 /** Selects entries. A learner is a pseudonym. */
 export interface AuditSelection {
