@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { setImmediate as otherRequests } from 'node:timers/promises';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findOncePublished } from '../../shared/models/lesson-version.ts';
@@ -222,7 +223,10 @@ async function storeWrite(
     return { saved: isDone, session: await presentStoredProgress(deps, repository, stored, versionId) };
   }
   const state = { ...(await stateIn(deps, versionId, stored?.state() ?? null)), revision };
+  // To read, change and print the largest records takes 50 to 100 ms each: other requests come between.
+  await otherRequests();
   const next = applyWrite(state, write, await outlineOf(deps.lessons, versionId), new Date());
+  await otherRequests();
   const wanted = repository.persists ? await deps.subscriptions.progressOf(token.organizationId) : null;
   const recorded = wanted && recordedEvent(wanted, state, next, stored?.announcedAt ?? null);
   if (!(await repository.save(next, { writeId, recorded }))) return null;
