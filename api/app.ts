@@ -10,7 +10,6 @@ import type { ReadinessProbe } from '../shared/operations/checks.ts';
 import type { PreparedLessons } from '../shared/player/prepared-lessons.ts';
 import type { ExportQueue } from '../shared/exports/queues.ts';
 import type { Secrets } from '../shared/platform/secrets.ts';
-import type { Coordination } from '../shared/coordination/coordination.ts';
 import type { Store } from '../shared/storage/store.ts';
 import type { Uploads } from '../shared/imports/uploads.ts';
 import type { Downloader } from '../shared/media/downloads/downloader.ts';
@@ -93,7 +92,6 @@ export interface AppDependencies {
   db: Database;
   redis: Redis;
   store: Store;
-  coordination: Coordination;
   lessons: PreparedLessons;
   tokenUses: TokenUses;
   /** The player's files for browsers, of this and earlier releases. */

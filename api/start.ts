@@ -19,12 +19,13 @@ import { playerRelease } from '../shared/player/player-release.ts';
 import { PreparedLessons } from '../shared/player/prepared-lessons.ts';
 import { requestWait } from '../shared/platform/tasks.ts';
 import { createExportEvents, ExportQueue } from '../shared/exports/queues.ts';
+import { MongoLastUses } from '../shared/models/file-use.ts';
 import { joinInstallation } from '../shared/models/installation.ts';
 import { connectRedis } from '../shared/platform/redis.ts';
 import { loadSecrets } from '../shared/platform/secrets.ts';
 import type { ServerUrls } from '../shared/embedded/embedded-servers.ts';
-import { createCoordination } from '../shared/coordination/coordination.ts';
-import { trackUsage } from '../shared/storage/tracked-store.ts';
+import { createIncompleteBuilds } from '../shared/coordination/incomplete-builds.ts';
+import { BestEffortRedis } from '../shared/platform/best-effort-redis.ts';
 import type { Shutdown } from '../shared/platform/graceful-shutdown.ts';
 import { createUploads } from '../shared/imports/create-uploads.ts';
 import { createStore } from '../shared/storage/create-store.ts';
@@ -76,22 +77,20 @@ export async function startApi(
 ): Promise<ApiPorts> {
   const secrets = await loadSecrets(config, (message) => log.warn(message));
   const ownPlayer = await playerRelease();
-  const plainStore = await createStore(config);
-  await plainStore.check();
   const db = await openDatabase(servers.mongodbUri);
+  const store = await createStore(config, new MongoLastUses(db));
+  await store.check();
   await buildIndexes(db);
-  await joinInstallation({ db, store: plainStore, secrets }, (message) => log.warn(message));
+  await joinInstallation({ db, store, secrets }, (message) => log.warn(message));
   const player = new PlayerReleases(db, ownPlayer);
   await player.announce();
   const redis = await connectRedis(servers.redisUrl);
-  const coordination = createCoordination(redis, config);
-  const store = trackUsage(plainStore, coordination.usage);
   const queue = new ExportQueue(redis, config);
   const events = createExportEvents(servers.redisUrl, config);
 
   const downloader = createDownloader(config.download, {}, maxPlayerDownloads);
   const lessons = new PreparedLessons(db, config.playerCacheBytes, requestWait);
-  const playerAssets = new PlayerAssets({ db, lessons, store, downloader, coordination, config, log });
+  const playerAssets = new PlayerAssets({ db, lessons, store, downloader, config, log });
   const metrics = new ApiMetrics();
   const platforms = createPlatformClient(config.download);
   const lti = {
@@ -108,7 +107,7 @@ export async function startApi(
     queue,
     changes: new ExportChanges(events),
     waitLimiter: new WaitLimiter(config.export.waitsPerOrganization),
-    incomplete: coordination.incomplete,
+    incomplete: createIncompleteBuilds(new BestEffortRedis(redis, config.redisPrefix)),
     config,
     log,
   };
@@ -125,7 +124,6 @@ export async function startApi(
     db,
     redis,
     store,
-    coordination,
     lessons,
     tokenUses: new TokenUses(audit, secrets),
     player,
@@ -176,7 +174,6 @@ export async function startApi(
     const closed = Promise.all([events.close(), queue.close(), scoreQueue.close()]);
     await withDeadline(closed, { timeoutMs: closeTimeoutMs }).finally(() => redis.disconnect());
   });
-  shutdown.add('file uses', () => Promise.resolve(coordination.usage.close()));
   shutdown.add('audit log', () => withDeadline(audit.close(), { timeoutMs: closeTimeoutMs }));
   shutdown.add('mongodb', () => db.connection.close());
   shutdown.add('operations', () => operations?.close() ?? Promise.resolve());

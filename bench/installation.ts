@@ -8,6 +8,7 @@ import type { Config } from '../shared/platform/config.ts';
 import { issueApiKey } from '../shared/models/api-key.ts';
 import { buildIndexes, openDatabase } from '../shared/models/database.ts';
 import type { Database } from '../shared/models/database.ts';
+import { MongoLastUses } from '../shared/models/file-use.ts';
 import type { LessonVersion } from '../shared/models/lesson-version.ts';
 import { createOrganization } from '../shared/models/organization.ts';
 import type { Organization } from '../shared/models/organization.ts';
@@ -55,7 +56,7 @@ export async function prepareInstallation(more: Record<string, string> = {}): Pr
   const servers = await findServers(config, (message) => console.error(message));
   const db = await openDatabase(servers.mongodbUri);
   await buildIndexes(db);
-  const store = await createStore(config);
+  const store = await createStore(config, new MongoLastUses(db));
   const organization = await createOrganization(db, { slug: 'bench', name: 'Bench', plan: 'edtech' });
   const secrets = await loadSecrets(config, () => undefined);
   const { publicKey, secretKey } = await issueApiKey(db, secrets.keyPepper, {

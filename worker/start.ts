@@ -7,13 +7,14 @@ import { createServiceTokens } from '../shared/lti/service-token.ts';
 import { buildIndexes, openDatabase } from '../shared/models/database.ts';
 import { registerDeliveryMetrics } from '../shared/operations/delivery-metrics.ts';
 import { registerScoreMetrics } from '../shared/operations/score-metrics.ts';
+import { MongoLastUses } from '../shared/models/file-use.ts';
 import { joinInstallation } from '../shared/models/installation.ts';
 import { connectOptionalRedis } from '../shared/platform/redis.ts';
 import { startDueWork } from '../shared/platform/repeat.ts';
 import { loadSecrets } from '../shared/platform/secrets.ts';
 import type { ServerUrls } from '../shared/embedded/embedded-servers.ts';
-import { createCoordination } from '../shared/coordination/coordination.ts';
-import { trackUsage } from '../shared/storage/tracked-store.ts';
+import { createIncompleteBuilds } from '../shared/coordination/incomplete-builds.ts';
+import { BestEffortRedis } from '../shared/platform/best-effort-redis.ts';
 import type { Shutdown } from '../shared/platform/graceful-shutdown.ts';
 import { enqueuePrebuild } from '../shared/exports/enqueue.ts';
 import { exportJobOf } from '../shared/exports/jobs.ts';
@@ -24,8 +25,6 @@ import { erasuresInTurn } from '../shared/erasure/erase.ts';
 import { runRetention } from '../shared/erasure/retention.ts';
 import { createStore } from '../shared/storage/create-store.ts';
 import { readStoreLimits } from '../shared/storage/store-limits.ts';
-import { Evictor } from './maintenance/eviction/evictor.ts';
-import type { Evicted } from './maintenance/eviction/evictor.ts';
 import { WorkerMetrics } from './exports/metrics.ts';
 import { startWorkerOperations, watchWorker } from './operations/operations-server.ts';
 import { createDeliveryWorker } from './deliveries/delivery-worker.ts';
@@ -56,31 +55,21 @@ export async function startWorker(
   { log, shutdown }: { log: Logger; shutdown: Shutdown },
 ): Promise<number | undefined> {
   const secrets = await loadSecrets(config, (message) => log.warn(message));
-  const plainStore = await createStore(config);
-  const limits = await readStoreLimits(config, plainStore);
-  await plainStore.check();
   const db = await openDatabase(servers.mongodbUri);
+  const store = await createStore(config, new MongoLastUses(db));
+  const limits = await readStoreLimits(config, store);
+  await store.check();
   await buildIndexes(db);
-  await joinInstallation({ db, store: plainStore, secrets }, (message) => log.warn(message));
+  await joinInstallation({ db, store, secrets }, (message) => log.warn(message));
   const metrics = new WorkerMetrics({ slots: config.worker.concurrency, running: () => worker.builds() });
   const downloader = metrics.countDownloads(createDownloader(config.download));
   const redis = await connectOptionalRedis(servers.redisUrl, (message) => log.warn(message));
-  const coordination = createCoordination(redis, config);
-  const store = trackUsage(plainStore, coordination.usage);
-  const evictor = new Evictor({ db, store, redis, incomplete: coordination.incomplete, limits, config });
-  const onEvicted = (evicted: Evicted) => metrics.evicted(evicted);
-  const sweeping = startSweeping({
-    ...{ db, store, redis, evictor, onEvicted, config, log },
-  });
+  const sweeping = startSweeping({ db, store, redis, limits, observer: metrics, config, log });
   const worker: ExportWorker = createExportWorker(servers.redisUrl, {
     db,
     store,
     downloader,
-    coordination,
-    makeRoom: async (bytes) => {
-      const evicted = await evictor.makeRoom(bytes);
-      if (evicted !== null) onEvicted(evicted);
-    },
+    incomplete: createIncompleteBuilds(new BestEffortRedis(redis, config.redisPrefix)),
     observer: metrics,
     metrics,
     config,
@@ -155,11 +144,7 @@ export async function startWorker(
   shutdown.add('erasures', () => Promise.all([erasures.stop(), retention.stop()]));
   shutdown.add('downloads', () => Promise.resolve(downloader.close()));
   shutdown.add('platforms', () => Promise.resolve(platforms.close()));
-  shutdown.add('redis', () => {
-    coordination.usage.close();
-    redis.disconnect();
-    return Promise.resolve();
-  });
+  shutdown.add('redis', () => Promise.resolve(redis.disconnect()));
   shutdown.add('mongodb', () => db.connection.close());
 
   const parts = { worker, watchdog, metrics, db, store, log, stopping: stopping.signal };

@@ -2,7 +2,6 @@ import { buffer } from 'node:stream/consumers';
 import { entryStarts } from '../../shared/exports/archive-layout.ts';
 import type { ExportEntry, ExportRecord } from '../../shared/models/export-record.ts';
 import type { ExportManifest } from '../../shared/packages/manifest.ts';
-import type { EvictableFile } from '../../shared/storage/file-usage.ts';
 import type { Store, StoredArchive } from '../../shared/storage/store.ts';
 import { groupsOf } from '../../shared/platform/groups.ts';
 
@@ -34,23 +33,20 @@ export class ArchiveFiles {
     return JSON.parse(bytes.toString('utf8')) as ExportManifest;
   }
 
-  /** Copies evicted files from the archive back into the store. The caller has pinned them. */
+  /**
+   * Copies missing files from the archive back into the store. All files count as used now, so eviction leaves them until
+   * their URLs have expired.
+   */
   async restore(store: Store, signal: AbortSignal): Promise<void> {
     const entries = [...this.#entries.values()].filter(({ path }) => !path.endsWith('/'));
     for (const batch of groupsOf(entries, lookupConcurrency)) {
-      const stored = await Promise.all(batch.map((entry) => store[entry.area].has(entry, 'peek')));
+      const stored = await Promise.all(batch.map((entry) => store[entry.area].has(entry)));
       for (const entry of batch.filter((_, index) => stored[index] === false)) {
         signal.throwIfAborted();
         const { sha256 } = await store[entry.area].put(this.#read(entry));
         if (sha256 !== entry.sha256) throw new Error(`${entry.path} is damaged in the archive`);
       }
     }
-  }
-
-  /** Returns the files that an evictor may remove. */
-  evictable(): EvictableFile[] {
-    const entries = [...this.#entries.values()].filter(({ area }) => area === 'cache');
-    return entries.map(({ sha256 }): EvictableFile => `cache:${sha256}`);
   }
 
   #read({ path, size }: ExportEntry): AsyncIterable<Uint8Array> {

@@ -4,7 +4,6 @@ import type { ExportJob } from '../../shared/exports/jobs.ts';
 import { profileParameters, selectProfile } from '../../shared/exports/profiles.ts';
 import { packageParameters, packageQuerySchema } from '../../shared/exports/package-query.ts';
 import type { ExportQueue } from '../../shared/exports/queues.ts';
-import type { Coordination } from '../../shared/coordination/coordination.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import type { Logger } from '../../shared/platform/log.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
@@ -55,7 +54,6 @@ export interface ExportDependencies {
   db: Database;
   store: Store;
   secrets: Secrets;
-  coordination: Coordination;
   queue: ExportQueue;
   exports: ArchiveRequestDependencies;
   player: Pick<PlayerReleases, 'name'>;

@@ -1,7 +1,7 @@
 import { signAssetUrl } from '../../shared/media/asset-urls.ts';
 import { incompleteKey } from '../../shared/exports/jobs.ts';
 import { profileOf } from '../../shared/exports/profiles.ts';
-import { recordSignedUrls } from '../../shared/models/export-record.ts';
+import { findArchiveRecord } from '../../shared/models/export-record.ts';
 import type { ExportEntry } from '../../shared/models/export-record.ts';
 import type { StoredArchive } from '../../shared/storage/store.ts';
 import { isInert } from '../media/inert-types.ts';
@@ -12,14 +12,11 @@ import type { AuthorizedExport, ExportDependencies } from './authorize.ts';
 /** How long signed URLs are valid (docs/export.md). */
 const urlSeconds = 4 * 3600;
 
-/** How long files stay beyond the expiry of their URLs. Restoring evicted files takes less time. */
-const marginSeconds = 3600;
-
-type ManifestDependencies = Pick<ExportDependencies, 'db' | 'store' | 'secrets' | 'coordination'>;
+type ManifestDependencies = Pick<ExportDependencies, 'db' | 'store' | 'secrets'>;
 
 /**
  * Returns the manifest of an archive with a signed URL for each file, as the JSON of a `SignedManifest` in pieces; null
- * when the archive has no record. Ensures that all files are in the store, and stay there until the URLs expire.
+ * when the archive has no record. Ensures that all files are in the store, where eviction leaves them until the URLs expire.
  *
  * @param archive stays open, and is not read after this resolves.
  * @param request.base the beginning of URLs on this service.
@@ -30,19 +27,14 @@ export async function createExportManifest(
   archive: StoredArchive,
   request: AuthorizedExport & { base: string; signal: AbortSignal },
 ): Promise<Buffer[] | null> {
-  const { version, job, base, signal } = request;
-  const keptUntil = inSeconds(urlSeconds + marginSeconds);
-  const { organizationId } = version;
-  const signed = { exportKeys: [job.key, incompleteKey(job.key)], sha256: archive.sha256, organizationId };
-  const record = await recordSignedUrls(deps.db, signed, keptUntil);
+  const { job, base, signal } = request;
+  const exportKeys = [job.key, incompleteKey(job.key)];
+  const record = await findArchiveRecord(deps.db, { exportKeys, sha256: archive.sha256 });
   if (record === null) return null;
   const files = new ArchiveFiles(archive, record, profileOf(job).rootFolder(job));
-  // Comes before the lookup: from here on, no file within the organization's share is evicted.
-  await deps.coordination.usage.addOwner(organizationId, files.evictable());
-  await deps.coordination.usage.pinUntil(files.evictable(), keptUntil);
   await files.restore(deps.store, signal);
   const manifest = await files.manifest();
-  const expiresAt = new Date(Math.min(keptUntil.getTime(), inSeconds(urlSeconds).getTime()));
+  const expiresAt = inSeconds(urlSeconds);
   const signUrl = (localPath: string, mimeType: string) =>
     signedUrl(deps, files.find(localPath), { mimeType, base, expiresAt });
   // Bytes take the least memory until a slow client has received them.

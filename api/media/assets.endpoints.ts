@@ -122,8 +122,7 @@ export const getAsset = defineEndpoint(
       304: empty('Not modified: the ETag is in `If-None-Match`.', known),
       403: invalidSignature,
       404: failure(
-        'The file was evicted, because its organizations hold more than their share of the store. Request a new URL, ' +
-          'which restores the file.',
+        'The file was removed from the store before its URL expired. Request a new URL, which restores the file.',
         notFound,
       ),
       412: failure(

@@ -5,7 +5,7 @@ import type { Downloader } from '../../shared/media/downloads/downloader.ts';
 import { DownloadError } from '../../shared/media/downloads/downloader.ts';
 import type { Logger } from '../../shared/platform/log.ts';
 import { checkType, MediaCache } from '../../shared/media/media-cache.ts';
-import type { CachedMedium, CacheCoordination } from '../../shared/media/media-cache.ts';
+import type { CachedMedium } from '../../shared/media/media-cache.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findRemoteFiles } from '../../shared/models/remote-file.ts';
 import type { Digest, Store } from '../../shared/storage/store.ts';
@@ -56,7 +56,6 @@ export interface ExternalMediaDependencies {
   db: Database;
   store: Store;
   downloader: Downloader;
-  coordination: CacheCoordination;
   config: Pick<Config, 'download' | 'mediaFreshHours'>;
   log: Logger;
 }
@@ -200,9 +199,8 @@ export class ExternalMedia {
     }
   }
 
-  /** Checks without touching the file, because redirects pin their target. */
   #has(file: Digest): Promise<boolean> {
-    return this.#deps.store.cache.has(file, 'peek');
+    return this.#deps.store.cache.has(file);
   }
 }
 

@@ -3,8 +3,6 @@ import { signAssetUrl } from '../../shared/media/asset-urls.ts';
 import type { Asset } from '../../shared/media/asset-urls.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import type { Store } from '../../shared/storage/store.ts';
-import type { FileUsage } from '../../shared/storage/file-usage.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import type { EndpointContext } from '../http/endpoint.ts';
@@ -43,8 +41,6 @@ export interface VersionFilesDependencies {
   config: Pick<Config, 'publicUrl'>;
   secrets: Pick<Secrets, 'asset'>;
   playerAssets: PlayerAssets;
-  store: Store;
-  coordination: { usage: FileUsage };
 }
 
 export const redirect: WrittenResponse = {
@@ -94,35 +90,10 @@ export const widgetParams = z.object({
     .meta({ description: 'The type of the block, and `.js` or `.css`.', examples: ['MultipleChoice.js'] }),
 });
 
-export function versionFiles({
-  config,
-  secrets,
-  playerAssets,
-  coordination,
-  store,
-}: VersionFilesDependencies): VersionFiles {
-  /** Pins a file while its URL is good. Returns false if an evictor removed it just before. */
-  const pin = async (organizationId: string, asset: Asset, until: Date): Promise<boolean> => {
-    // Uploads are never evicted, so they need no pin.
-    if (asset.area !== 'cache') return true;
-    await coordination.usage.addOwner(organizationId, [`cache:${asset.sha256}`]);
-    const unverified = await coordination.usage.pinUntil([`cache:${asset.sha256}`], until);
-    return unverified.length === 0 || (await store.cache.has(asset, 'peek'));
-  };
-  const sendRedirect = async (
-    ctx: EndpointContext,
-    { organizationId }: LessonVersion,
-    { find, until }: { find: () => Promise<Asset>; until: Date | undefined },
-  ) => {
+export function versionFiles({ config, secrets, playerAssets }: VersionFilesDependencies): VersionFiles {
+  const sendRedirect = (ctx: EndpointContext, asset: Asset, until: Date | undefined) => {
     const options = { base: config.publicUrl, ...(until && { until }) };
-    let asset = await find();
-    let signed = signAssetUrl(secrets.asset, asset, options);
-    if (!(await pin(organizationId, asset, signed.expiresAt))) {
-      asset = await find();
-      signed = signAssetUrl(secrets.asset, asset, options);
-      await pin(organizationId, asset, signed.expiresAt);
-    }
-    const { url, expiresAt } = signed;
+    const { url, expiresAt } = signAssetUrl(secrets.asset, asset, options);
     ctx.status = 302;
     ctx.set('Location', url);
     const left = Math.floor((expiresAt.getTime() - Date.now()) / 1000) - reservedSeconds;
@@ -132,16 +103,15 @@ export function versionFiles({
   return {
     async sendMedium(ctx, version, mediaId, until) {
       const id = parseRequest(mediaIdSchema, mediaId, 'BAD_REQUEST');
-      const find = () => playerAssets.findMedium(version, id, ctx.state.signal);
-      await sendRedirect(ctx, version, { find, until });
+      sendRedirect(ctx, await playerAssets.findMedium(version, id, ctx.state.signal), until);
     },
     async sendWidget(ctx, version, file, until) {
       if (file === undefined) throw new LecternError('BAD_REQUEST', widgetTexts.missing);
       const [, type, kind] = widgetFile.exec(typeof file === 'string' ? file : '') ?? [];
       if (type === undefined) throw new LecternError('NOT_FOUND', widgetTexts.unknown);
       const signal = ctx.state.signal;
-      const find = () => playerAssets.findWidgetFile(version, type, kind === 'css' ? 'css' : 'js', signal);
-      await sendRedirect(ctx, version, { find, until });
+      const asset = await playerAssets.findWidgetFile(version, type, kind === 'css' ? 'css' : 'js', signal);
+      sendRedirect(ctx, asset, until);
     },
   };
 }

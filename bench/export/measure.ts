@@ -11,8 +11,8 @@ import { selectProfile } from '../../shared/exports/profiles.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { playerRelease } from '../../shared/player/player-release.ts';
 import { connectOptionalRedis } from '../../shared/platform/redis.ts';
-import { createCoordination } from '../../shared/coordination/coordination.ts';
-import { trackUsage } from '../../shared/storage/tracked-store.ts';
+import { createIncompleteBuilds } from '../../shared/coordination/incomplete-builds.ts';
+import { BestEffortRedis } from '../../shared/platform/best-effort-redis.ts';
 import { buildIfMissing } from '../../worker/exports/build-if-missing.ts';
 import { prepareInstallation } from '../installation.ts';
 import { medians, medianTimes, report, timed } from '../rounds.ts';
@@ -93,12 +93,10 @@ const origins = await Promise.all(
 const installation = await prepareInstallation({
   LECTERN_ALLOWED_PRIVATE_HOSTS: origins.map(({ host }) => host).join(','),
 });
-const { folder, settings, config, servers, db, authorization, publish } = installation;
+const { folder, settings, config, servers, db, store, authorization, publish } = installation;
 const downloader = createDownloader(config.download);
 const redis = await connectOptionalRedis(servers.redisUrl, console.error);
-const coordination = createCoordination(redis, config);
-// As in workers, and in `lectern lesson export`.
-const store = trackUsage(installation.store, coordination.usage);
+const incomplete = createIncompleteBuilds(new BestEffortRedis(redis, config.redisPrefix));
 const processes = await startProcesses(config, servers, { workers: 1, settings });
 const { url: baseUrl } = processes;
 
@@ -111,14 +109,14 @@ const forgetArchives = () => rm(join(config.storeDir, 'v1', 'archives'), { recur
 const forgetDownloads = async () => {
   await forgetArchives();
   // The folders stay, as in any installation that has downloaded files before.
-  for await (const page of store.cache.list()) {
-    for (const { sha256 } of page) await store.cache.delete(sha256);
-  }
+  const evictable = new Date(Date.now() + 3_600_000);
+  for await (const page of store.copies.list())
+    for (const copy of page) await store.copies.evict(copy, evictable);
   await Promise.all([db.remoteFiles.deleteMany({}), db.exportRecords.deleteMany({})]);
 };
 const build = async (version: LessonVersion, profile?: string) => {
   const { failures } = await buildIfMissing(
-    { db, store, downloader, coordination, config },
+    { db, store, downloader, incomplete, config },
     exportJobOf(version, profile),
     {
       signal: new AbortController().signal,
@@ -228,7 +226,6 @@ async function measureStored(): Promise<void> {
 
 await processes.stop();
 downloader.close();
-coordination.usage.close();
 redis.disconnect();
 for (const { child } of origins) child.disconnect();
 await installation.remove();

@@ -24,6 +24,7 @@ import { playerRelease } from '../../shared/player/player-release.ts';
 import { findRunningApi } from '../../shared/operations/running-api.ts';
 import { findServers } from '../../shared/embedded/servers.ts';
 import { createStore } from '../../shared/storage/create-store.ts';
+import { noLastUses } from '../../shared/storage/store.ts';
 import { readStoreLimits } from '../../shared/storage/store-limits.ts';
 import { readCoreBundle } from '../../shared/widgets/core-bundles.ts';
 import type { CommandResult } from '../terminal/json-output.ts';
@@ -180,7 +181,7 @@ async function checkInstallation(mongodbUri: string, config: Config, accept: boo
   const db = await openDatabase(mongodbUri);
   try {
     if (!accept && !(await isInstalled(db))) return { version: null, message: 'no process has started yet' };
-    const [store, secrets] = await Promise.all([createStore(config), loadSecrets(config, note)]);
+    const [store, secrets] = await Promise.all([createStore(config, noLastUses), loadSecrets(config, note)]);
     if (accept) {
       await forgetInstallation(db);
       await joinInstallation({ db, store, secrets }, note);
@@ -247,7 +248,7 @@ async function checkErasures(mongodbUri: string, config: Config): Promise<Findin
     await buildIndexes(db);
     const pepper = await findKeyPepper(config);
     if (pepper === null) return { version: null, message: 'none, because there are no secrets yet' };
-    const store = await createStore(config);
+    const store = await createStore(config, noLastUses);
     const audit = new AuditLog({ db, log: { warn: () => undefined } });
     const { erasures, reapplied } = await reapplyErasures({ db, store, pepper, audit });
     const again = reapplied === 0 ? '' : `, ${count(reapplied, 'learner')} erased again after a restore`;
@@ -295,7 +296,7 @@ async function checkWorkers(redisUrl: string, config: Config): Promise<Finding> 
 }
 
 async function checkStore(config: Config): Promise<Finding> {
-  const store = await createStore(config);
+  const store = await createStore(config, noLastUses);
   const { place, freeBytes } = await store.check();
   const { maxBytes } = await readStoreLimits(config, store);
   const limit = maxBytes === 0 ? 'no limit for copies' : `copies limited to ${formatBytes(maxBytes)}`;

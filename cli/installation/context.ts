@@ -7,6 +7,7 @@ import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { buildIndexes, openDatabase } from '../../shared/models/database.ts';
 import type { Database } from '../../shared/models/database.ts';
+import { MongoLastUses } from '../../shared/models/file-use.ts';
 import { joinInstallation } from '../../shared/models/installation.ts';
 import { findOrganizationBySlug } from '../../shared/models/organization.ts';
 import type { Organization } from '../../shared/models/organization.ts';
@@ -58,7 +59,7 @@ export async function withContext<T>(
     const interrupts = listenForInterrupts(config);
     interrupts.forced.addEventListener('abort', () => process.exit(1));
     try {
-      const store = await createStore(config);
+      const store = await createStore(config, new MongoLastUses(db));
       const secrets = () => loadSecrets(config, note);
       if (buildsIndexes) {
         await buildIndexes(db);

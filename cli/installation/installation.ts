@@ -8,6 +8,7 @@ import type { Secrets } from '../../shared/platform/secrets.ts';
 import { findServers } from '../../shared/embedded/servers.ts';
 import type { Servers } from '../../shared/embedded/embedded-servers.ts';
 import { createStore } from '../../shared/storage/create-store.ts';
+import { noLastUses } from '../../shared/storage/store.ts';
 import { aborted, listenForInterrupts } from '../terminal/interrupts.ts';
 import { startProcesses } from './processes.ts';
 
@@ -79,7 +80,7 @@ async function prepare(config: Config, servers: Servers, warn: (message: string)
   const secrets = loadSecrets(config, warn);
   const checks = await Promise.allSettled([
     secrets,
-    createStore(config).then((store) => store.check()),
+    createStore(config, noLastUses).then((store) => store.check()),
     openDatabase(servers.mongodbUri).then(async (db) => {
       await buildIndexes(db);
       await db.connection.close();

@@ -3,8 +3,8 @@ import { LecternError } from '../../shared/platform/errors.ts';
 import { incompleteKey } from '../../shared/exports/jobs.ts';
 import type { ExportJob } from '../../shared/exports/jobs.ts';
 import { connectOptionalRedis } from '../../shared/platform/redis.ts';
-import { createCoordination } from '../../shared/coordination/coordination.ts';
-import { trackUsage } from '../../shared/storage/tracked-store.ts';
+import { createIncompleteBuilds } from '../../shared/coordination/incomplete-builds.ts';
+import { BestEffortRedis } from '../../shared/platform/best-effort-redis.ts';
 import type { StoredArchive } from '../../shared/storage/store.ts';
 import { buildIfMissing } from '../../worker/exports/build-if-missing.ts';
 import type { CommandContext } from '../installation/context.ts';
@@ -18,16 +18,15 @@ import { fileProgressBar } from '../terminal/progress-bar.ts';
  * @returns the archive, which the caller closes
  */
 export async function buildWithProgress(
-  { db, store: plainStore, redisUrl, config, signal }: CommandContext,
+  { db, store, redisUrl, config, signal }: CommandContext,
   { job, name }: { job: ExportJob; name: string },
 ): Promise<StoredArchive> {
   const downloader = createDownloader(config.download);
   const redis = await connectOptionalRedis(redisUrl, note);
-  const coordination = createCoordination(redis, config);
-  const store = trackUsage(plainStore, coordination.usage);
+  const incomplete = createIncompleteBuilds(new BestEffortRedis(redis, config.redisPrefix));
   const bar = fileProgressBar(name);
   try {
-    const { failures } = await buildIfMissing({ db, store, downloader, coordination, config }, job, {
+    const { failures } = await buildIfMissing({ db, store, downloader, incomplete, config }, job, {
       signal,
       onProgress: (progress) => bar.update(progress),
     });
@@ -39,13 +38,12 @@ export async function buildWithProgress(
   } finally {
     bar.stop();
     downloader.close();
-    coordination.usage.close();
     redis.disconnect();
   }
   const archive = (await store.archives.open(job.key)) ?? (await store.archives.open(incompleteKey(job.key)));
   if (archive !== null) return archive;
   throw new LecternError(
     'INTERNAL_ERROR',
-    'Another process evicted the archive before this command could read it. Run the command again.',
+    'Another process removed the archive before this command could read it. Run the command again.',
   );
 }

@@ -11,6 +11,7 @@ import { importPackage } from '../../shared/packages/import.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { publishVersion } from '../../shared/publishing/publishing.ts';
 import { createStore } from '../../shared/storage/create-store.ts';
+import { noLastUses } from '../../shared/storage/store.ts';
 import { findLessonVersions, latestPublished } from './find-lesson.ts';
 
 const organizationSlug = 'demo';
@@ -38,7 +39,7 @@ export async function demoVersion(
     existing === undefined ? null : latestPublished(await findLessonVersions(db, existing._id));
   if (published !== null) return published;
 
-  const store = await createStore(config);
+  const store = await createStore(config, noLastUses);
   const owner = (await findLesson(db, lesson.id))?.organizationId ?? organization._id;
   const imported = await importPackage({ db, store, config }, organization, packageFolder, {
     // The lesson id may already belong to a user's own organization.

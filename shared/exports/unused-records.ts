@@ -65,8 +65,7 @@ export async function removeUnusedRecords(deps: RecordDependencies, signal: Abor
  * removed.
  */
 async function removeUnlessNeeded({ db, store }: RecordDependencies, record: RecordUse): Promise<boolean> {
-  const isSigned = record.signedUntil !== null && record.signedUntil > new Date();
-  if (isSigned || (await store.archives.has(record.exportKey))) {
+  if (await store.archives.has(record.exportKey)) {
     await keepRecord(db, record);
     return false;
   }

@@ -6,7 +6,6 @@ import { repairLimit } from './repaired-files.ts';
 import type { Database } from '../models/database.ts';
 import { findRemoteFiles, saveRemoteFiles } from '../models/remote-file.ts';
 import type { DownloadedFile, RemoteFile } from '../models/remote-file.ts';
-import type { EvictableFile, FileUsage } from '../storage/file-usage.ts';
 import type { Digest, Store } from '../storage/store.ts';
 
 /** The number of records that are saved together. After a crash, at most this many files are checked again. */
@@ -28,11 +27,6 @@ export interface CachedMedium extends Digest {
   mimeType: string;
 }
 
-/** Coordination with other processes. */
-export interface CacheCoordination {
-  usage: FileUsage;
-}
-
 /** The running downloads of this process, which concurrent requests of an organization share. */
 const running = new Map<string, Promise<DownloadedFile>>();
 
@@ -40,7 +34,6 @@ export interface MediaCacheDependencies {
   db: Database;
   store: Store;
   downloader: Downloader;
-  coordination: CacheCoordination;
   /** Keeps downloaded small files for a caller that needs them at once. */
   recent?: RecentBytes;
   /** Called for each available file: from the cache, or downloaded. */
@@ -56,7 +49,6 @@ export class MediaCache {
   readonly #db: Database;
   readonly #store: Store;
   readonly #downloader: Downloader;
-  readonly #coordination: CacheCoordination;
   readonly #recent: RecentBytes | undefined;
   readonly #onLookup: (result: 'hit' | 'miss') => void;
   /** All requested files, by limit and type, then by URL. */
@@ -64,11 +56,10 @@ export class MediaCache {
   readonly #checked: DownloadedFile[] = [];
   readonly #known = new Map<string, RemoteFile>();
 
-  constructor({ db, store, downloader, coordination, recent, onLookup }: MediaCacheDependencies) {
+  constructor({ db, store, downloader, recent, onLookup }: MediaCacheDependencies) {
     this.#db = db;
     this.#store = store;
     this.#downloader = downloader;
-    this.#coordination = coordination;
     this.#recent = recent;
     this.#onLookup = onLookup ?? (() => undefined);
   }
@@ -77,9 +68,6 @@ export class MediaCache {
   async prepare(urls: string[]): Promise<void> {
     const found = await findRemoteFiles(this.#db, urls);
     for (const [url, file] of found) this.#known.set(url, file);
-    // One call for all files, because each single check would be a round trip.
-    const files = [...found.values()].map(({ file }): EvictableFile => `cache:${file.sha256}`);
-    await this.#coordination.usage.touch(files);
   }
 
   /**
@@ -112,9 +100,6 @@ export class MediaCache {
 
   async #fetch(request: RemoteRequest): Promise<CachedMedium> {
     const known = await this.#usable(request);
-    // The origin may respond after a touch has expired, so the file is pinned.
-    const pin = this.#coordination.usage.pin();
-    if (known !== null) pin.add(`cache:${known.file.sha256}`);
     try {
       return toMedium(await this.#share(request, known), request);
     } catch (error) {
@@ -122,8 +107,6 @@ export class MediaCache {
       if (known === null || !(error instanceof DownloadError) || !isTransient(error)) throw error;
       this.#onLookup('hit');
       return toMedium(known, request);
-    } finally {
-      pin.release();
     }
   }
 

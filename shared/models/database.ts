@@ -9,6 +9,7 @@ import { eventBacklogSchema } from './event-backlog.ts';
 import { eventDeliverySchema } from './event-delivery.ts';
 import { exportRecordSchema } from './export-record.ts';
 import { externalWidgetSchema } from './external-widget.ts';
+import { fileUseSchema } from './file-use.ts';
 import { idempotentRequestSchema } from './idempotent-request.ts';
 import { installationSchema } from './installation.ts';
 import { lessonContentSchema } from './lesson-content.ts';
@@ -51,6 +52,7 @@ const schemas = {
   media: mediumSchema,
   widgetReleases: widgetReleaseSchema,
   externalWidgets: externalWidgetSchema,
+  fileUses: fileUseSchema,
   idempotentRequests: idempotentRequestSchema,
   exportRecords: exportRecordSchema,
   installations: installationSchema,

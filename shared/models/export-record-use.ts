@@ -1,8 +1,7 @@
-import { unsigned } from './export-record.ts';
 import type { ExportRecordDb, StoredExportRecord } from './export-record.ts';
 
 /** Identifies a record and its last use, so that a change applies only if no build has used the record since then. */
-export type RecordUse = Pick<StoredExportRecord, 'exportKey' | 'contentDigest' | 'usedAt' | 'signedUntil'>;
+export type RecordUse = Pick<StoredExportRecord, 'exportKey' | 'contentDigest' | 'usedAt'>;
 
 /** Records that a build repeated a complete record. Returns false if there is none. */
 export async function useExportRecord(
@@ -29,7 +28,7 @@ export async function listLongestUnused(
   const filter =
     'usedBefore' in which ? { usedAt: { $lt: which.usedBefore } } : { organizationId: which.organizationId };
   return db.exportRecords
-    .find(filter, { exportKey: 1, contentDigest: 1, usedAt: 1, signedUntil: 1 })
+    .find(filter, { exportKey: 1, contentDigest: 1, usedAt: 1 })
     .sort({ usedAt: 1 })
     .limit(limit)
     .lean<RecordUse[]>()
@@ -52,9 +51,9 @@ export async function keepRecord(db: ExportRecordDb, used: RecordUse): Promise<v
   await db.exportRecords.updateOne(unchanged(used), { $set: { usedAt: new Date() } });
 }
 
-/** Removes a record, unless signed URLs name its files. */
+/** Removes a record. */
 export async function removeRecord(db: ExportRecordDb, used: RecordUse): Promise<void> {
-  await db.exportRecords.deleteOne({ ...unchanged(used), ...unsigned(new Date()) });
+  await db.exportRecords.deleteOne(unchanged(used));
 }
 
 /** Counts records of earlier releases, whose last use is unknown, as used now. */

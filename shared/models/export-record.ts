@@ -23,8 +23,6 @@ export interface ExportRecord {
   archive: { size: number; sha256: string };
   /** Every file of the archive in its order, with lesson.json and manifest.json last. */
   entries: ExportEntry[];
-  /** The expiry of the last signed URLs of the entries; null if there were none. */
-  signedUntil: Date | null;
 }
 
 /**
@@ -43,11 +41,6 @@ export interface StoredExportRecord {
    * 16 MB.
    */
   entries: Types.Buffer | Buffer | null;
-  signedUntil: Date | null;
-  /** The last time at which URLs were signed. */
-  signedAt: Date | null;
-  /** The organization that got signed URLs; the files count toward its share of the store. */
-  signedFor?: string | null;
   /** The organization of the lesson, whose records are limited. Missing in records of earlier releases. */
   organizationId?: string | null;
   /** The last build, or the last sweep that found the archive. Missing in records of earlier releases. */
@@ -71,10 +64,6 @@ export const exportRecordSchema = new Schema<StoredExportRecord>(
     completedAt: { type: Date, default: null },
     archive: { type: { size: Number, sha256: String }, _id: false, default: null },
     entries: { type: Buffer, default: null },
-    signedUntil: { type: Date, default: null },
-    signedAt: { type: Date, default: null },
-    // Missing in records of earlier releases, like the following fields.
-    signedFor: { type: String, default: null },
     organizationId: { type: String, default: null },
     usedAt: { type: Date, default: null },
     bytes: { type: Number, default: baseBytes },
@@ -83,7 +72,6 @@ export const exportRecordSchema = new Schema<StoredExportRecord>(
 );
 exportRecordSchema.index({ exportKey: 1, contentDigest: 1 }, { unique: true });
 exportRecordSchema.index({ exportKey: 1, completedAt: -1 });
-exportRecordSchema.index({ signedUntil: 1, signedAt: 1 });
 // Includes the size, so that summing up an organization's records reads no documents.
 exportRecordSchema.index({ organizationId: 1, usedAt: 1, bytes: 1 });
 exportRecordSchema.index({ usedAt: 1 });
@@ -132,15 +120,15 @@ export async function findExportRecord(db: ExportRecordDb, exportKey: string): P
 }
 
 /** The result of a build. Entries are iterable, because an archive may have 100,000. */
-export interface BuiltExport extends Omit<ExportRecord, 'signedUntil' | 'entries'> {
+export interface BuiltExport extends Omit<ExportRecord, 'entries'> {
   entries: Iterable<ExportEntry>;
   /** The organization of the lesson. */
   organizationId: string;
 }
 
 /**
- * Writes the record of a complete build, before its archive is published. It replaces records of other content, except
- * those that signed URLs still name.
+ * Writes the record of a complete build, before its archive is published. It replaces records of other
+ * content.
  */
 export async function saveExportRecord(db: ExportRecordDb, record: BuiltExport): Promise<void> {
   const { exportKey, contentDigest, exportedAt, archive, organizationId } = record;
@@ -160,12 +148,8 @@ export async function saveExportRecord(db: ExportRecordDb, record: BuiltExport):
   await db.exportRecords.deleteMany({
     ...completeOf(exportKey),
     contentDigest: { $ne: contentDigest },
-    ...unsigned(now),
   });
 }
-
-/** Returns a condition for records whose files no valid URL names at a time. */
-export const unsigned = (at: Date): object => ({ $nor: [{ signedUntil: { $gt: at } }] });
 
 function* entriesJson(entries: Iterable<ExportEntry>): Generator<string> {
   let before = '[';
@@ -177,55 +161,24 @@ function* entriesJson(entries: Iterable<ExportEntry>): Generator<string> {
 }
 
 /**
- * Records that URLs are about to be signed for the entries of an archive, which keeps them until `until`.
+ * Returns the record of an archive; null if there is none.
  *
- * @param archive its digest, the keys under which it may have been built, and the organization that gets the URLs.
- * @returns the archive's record, whose entries alone may be signed; null if there is none.
+ * @param archive its digest, and the keys under which it may have been built.
  */
-export async function recordSignedUrls(
+export async function findArchiveRecord(
   db: ExportRecordDb,
-  archive: { exportKeys: readonly string[]; sha256: string; organizationId: string },
-  until: Date,
+  { exportKeys, sha256 }: { exportKeys: readonly string[]; sha256: string },
 ): Promise<ExportRecord | null> {
   const found = await db.exportRecords
-    .findOneAndUpdate(
-      {
-        exportKey: { $in: [...archive.exportKeys] },
-        completedAt: { $ne: null },
-        'archive.sha256': archive.sha256,
-      },
-      { $max: { signedUntil: until }, $set: { signedAt: new Date(), signedFor: archive.organizationId } },
-      { sort: youngestFirst, returnDocument: 'after' },
-    )
+    .findOne({
+      exportKey: { $in: [...exportKeys] },
+      completedAt: { $ne: null },
+      'archive.sha256': sha256,
+    })
+    .sort(youngestFirst)
     .lean<StoredExportRecord>()
     .exec();
   return found === null ? null : fromStored(found);
-}
-
-/** The downloads of one archive that signed URLs name. */
-export interface SignedFiles {
-  signedUntil: Date;
-  /** Their organization; null in records of earlier releases. */
-  organizationId: string | null;
-  sha256s: string[];
-}
-
-/** Yields the downloads of valid URLs that were signed since a time, record by record. */
-export async function* listSignedFiles(db: ExportRecordDb, since: Date): AsyncGenerator<SignedFiles> {
-  const found = db.exportRecords
-    .find({ signedUntil: { $gt: new Date() }, signedAt: { $gt: since } })
-    .lean<StoredExportRecord[]>()
-    .cursor({ batchSize: 20 });
-  for await (const stored of found as AsyncIterable<StoredExportRecord>) {
-    const record = await fromStored(stored);
-    if (record === null || record.signedUntil === null) continue;
-    const cached = record.entries.filter(({ area }) => area === 'cache');
-    yield {
-      signedUntil: record.signedUntil,
-      organizationId: stored.signedFor ?? null,
-      sha256s: cached.map(({ sha256 }) => sha256),
-    };
-  }
 }
 
 /** Deletes a record; the next build of its content writes another one with its own time. */
@@ -237,7 +190,7 @@ export async function deleteExportRecord(
 }
 
 async function fromStored(stored: StoredExportRecord): Promise<ExportRecord | null> {
-  const { exportKey, contentDigest, exportedAt, archive, entries, signedUntil } = stored;
+  const { exportKey, contentDigest, exportedAt, archive, entries } = stored;
   if (archive === null || entries === null) return null;
   const text = await fromGzipParts([{ data: entries }]);
   return {
@@ -246,6 +199,5 @@ async function fromStored(stored: StoredExportRecord): Promise<ExportRecord | nu
     exportedAt,
     archive,
     entries: JSON.parse(text.toString('utf8')) as ExportEntry[],
-    signedUntil: signedUntil ?? null,
   };
 }

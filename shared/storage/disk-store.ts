@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat, statfs, unlink } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { open, rm, statfs } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { codeOf, LecternError, messageOf } from '../platform/errors.ts';
+import { LecternError, messageOf } from '../platform/errors.ts';
+import { DiskCopies } from './disk-copies.ts';
+import { absent, createTemporary, namesIn, pagesOf, publish, statOf, sweep } from './disk-files.ts';
 import {
   EarlySyncWriter,
   fileInMemory,
@@ -16,22 +15,10 @@ import {
 } from './file-bytes.ts';
 import { BufferPool } from './buffer-pool.ts';
 import { ProxyLinks } from './proxy-links.ts';
-import type {
-  ArchiveDraft,
-  ArchiveStore,
-  BlobStore,
-  ListedArchive,
-  NameSet,
-  OpenFile,
-  Store,
-} from './store.ts';
-import { groupsOf } from '../platform/groups.ts';
+import type { ArchiveDraft, ArchiveStore, BlobStore, NameSet, OpenFile, Store } from './store.ts';
 
 /** Part of every path, so that a later layout ignores old files instead of migrating them. */
 const layoutVersion = 'v1';
-
-/** Files per page of a listing. */
-const listPage = 1000;
 
 /**
  * Creates the store in a folder. Several hosts may share it if it is one filesystem with atomic renames.
@@ -49,12 +36,14 @@ export function createDiskStore(folder: string): Store {
   const root = join(folder, layoutVersion);
   const temporaries = join(root, 'tmp');
   const links = new ProxyLinks(join(root, 'proxied'));
+  const copies = new DiskCopies(root, temporaries);
   const shared = { temporaries, buffers: new BufferPool(), links };
   return {
     // A lost upload would be lost data, so assets are synced. A lost file of the cache is downloaded again.
-    assets: createBlobStore(join(root, 'assets'), { ...shared, durable: true }),
-    cache: createBlobStore(join(root, 'cache'), { ...shared, durable: false }),
-    archives: createArchiveStore(join(root, 'archives'), shared),
+    assets: createBlobStore(join(root, 'assets'), shared, null),
+    cache: createBlobStore(join(root, 'cache'), shared, copies),
+    archives: createArchiveStore(join(root, 'archives'), shared, copies),
+    copies,
     erasures: createNameSet(join(root, 'erasures'), temporaries),
     identity: createNameSet(join(root, 'identity'), temporaries),
     sweepTemporaries: async (olderThanSeconds) =>
@@ -72,58 +61,64 @@ interface Shared {
   links: ProxyLinks;
 }
 
+/** @param copies the copies that the blobs belong to; null for blobs that exist only here. */
 function createBlobStore(
   root: string,
-  { temporaries, durable, ...readers }: Shared & { durable: boolean },
+  { temporaries, ...readers }: Shared,
+  copies: DiskCopies | null,
 ): BlobStore {
   const pathOf = (sha256: string) => join(root, sha256.slice(0, 2), sha256);
   return {
     async put(source, announce) {
       const temporary = await createTemporary(temporaries);
       try {
-        const { digest, small } = await writeSource(temporary.handle, source);
+        const { digest, small } = await writeSource(temporary.handle, source, () => copies?.assertRoom());
         await announce?.(digest, small);
         // Existing files are replaced too, which repairs damaged ones.
-        await publish(temporary, pathOf(digest.sha256), durable);
+        await publish(temporary, pathOf(digest.sha256), copies === null);
         return digest;
       } finally {
         await temporary.remove();
       }
     },
     async has({ sha256, size }) {
-      return (await sizeOf(pathOf(sha256))) === size;
+      const path = pathOf(sha256);
+      return (await (copies === null ? statOf(path) : copies.use(path)))?.size === size;
     },
     async open({ sha256, size }, reading = 'parts') {
-      const file = await openForReading(pathOf(sha256), readers, reading === 'whole' ? size : undefined);
+      const path = pathOf(sha256);
+      const file = await openForReading(path, { ...readers, copies }, reading === 'whole' ? size : undefined);
       if (file === null || file.size === size) return file;
       await file.close();
       return null;
     },
     delete: (sha256) => rm(pathOf(sha256), { force: true }),
-    async *list() {
-      for await (const paths of pagesOf(root, 1)) {
-        const found = await Promise.all(paths.filter((path) => isDigest(basename(path))).map(describe));
-        yield found.flatMap((one) => one ?? []).map(({ name, ...rest }) => ({ sha256: name, ...rest }));
-      }
-    },
     presignedUrl: () => Promise.resolve(null),
   };
 }
 
-function createArchiveStore(root: string, { temporaries, ...readers }: Shared): ArchiveStore {
+const isArchiveName = (name: string) => /^[0-9a-f]{64}\.zip$/.test(name);
+
+function createArchiveStore(
+  root: string,
+  { temporaries, ...readers }: Shared,
+  copies: DiskCopies,
+): ArchiveStore {
   // All keys begin with the same letter.
   const folderOf = (key: string) => join(root, key.slice(1, 3), key);
   return {
     async open(key) {
+      const folder = folderOf(key);
+      if ((await copies.use(folder)) === null) return null;
       // The digest is the file's name, so that one atomic rename publishes bytes and digest together.
-      const names = (await namesIn(folderOf(key))).filter(isArchiveName);
+      const names = (await namesIn(folder)).filter(isArchiveName);
       const archives = await Promise.all(
-        names.map(async (name) => ({ name, changed: (await timeOf(join(folderOf(key), name))) ?? 0 })),
+        names.map(async (name) => ({ name, changed: (await statOf(join(folder, name)))?.mtimeMs ?? 0 })),
       );
       archives.sort((a, b) => b.changed - a.changed);
-      for (const { name, changed } of archives) {
-        const file = await openForReading(join(folderOf(key), name), readers);
-        if (file !== null) return { ...file, sha256: name.replace('.zip', ''), storedAt: new Date(changed) };
+      for (const { name } of archives) {
+        const file = await openForReading(join(folder, name), { ...readers, copies: null });
+        if (file !== null) return { ...file, sha256: name.replace('.zip', '') };
       }
       return null;
     },
@@ -132,7 +127,10 @@ function createArchiveStore(root: string, { temporaries, ...readers }: Shared): 
       const temporary = await createTemporary(temporaries);
       const writer = new EarlySyncWriter(temporary.handle);
       return {
-        write: (chunks) => writer.write(chunks),
+        async write(chunks) {
+          await copies.assertRoom();
+          await writer.write(chunks);
+        },
         async publish(key, sha256) {
           await writer.synced();
           await publish(temporary, join(folderOf(key), `${sha256}.zip`), true);
@@ -141,19 +139,6 @@ function createArchiveStore(root: string, { temporaries, ...readers }: Shared): 
       };
     },
     delete: (key) => rm(folderOf(key), { recursive: true, force: true }),
-    async *list() {
-      for await (const paths of pagesOf(root, 2)) {
-        const found = await Promise.all(
-          paths.map(async (path): Promise<ListedArchive[]> => {
-            const file = isArchiveName(basename(path)) ? await describe(path) : null;
-            if (file === null) return [];
-            const { name, size, storedAt } = file;
-            return [{ key: basename(dirname(path)), sha256: name.replace('.zip', ''), size, storedAt }];
-          }),
-        );
-        yield found.flat();
-      }
-    },
   };
 }
 
@@ -173,104 +158,20 @@ function createNameSet(folder: string, temporaries: string): NameSet {
   };
 }
 
-/** Lists the paths of files `depth` folders below a folder, page by page. */
-async function* pagesOf(folder: string, depth: number): AsyncGenerator<string[]> {
-  const names = await namesIn(folder).catch((error: unknown) => {
-    // Stray files among the folders do not belong to the store.
-    if (codeOf(error) === 'ENOTDIR') return [];
-    throw error;
-  });
-  const paths = names.map((name) => join(folder, name));
-  if (depth > 0) {
-    for (const path of paths) yield* pagesOf(path, depth - 1);
-    return;
-  }
-  yield* groupsOf(paths, listPage);
-}
-
-function namesIn(folder: string): Promise<string[]> {
-  return readdir(folder).catch((error: unknown) => absent(error, []));
-}
-
-/** Other programs may leave files here, such as a network filesystem in place of a deleted file. */
-const isDigest = (name: string) => /^[0-9a-f]{64}$/.test(name);
-const isArchiveName = (name: string) => /^[0-9a-f]{64}\.zip$/.test(name);
-
-async function describe(path: string): Promise<{ name: string; size: number; storedAt: Date } | null> {
-  const found = await stat(path).catch((error: unknown) => absent(error, null));
-  return found && { name: basename(path), size: found.size, storedAt: found.mtime };
-}
-
-interface Temporary {
-  path: string;
-  handle: FileHandle;
-  /** Whether the file has its final name. */
-  published: boolean;
-  /** Closes the file and removes it unless it was published. Idempotent. */
-  remove(): Promise<void>;
-}
-
-async function createTemporary(folder: string): Promise<Temporary> {
-  const path = join(folder, randomUUID());
-  const handle = await inFolder(folder, () => open(path, 'wx'));
-  let closed = false;
-  const temporary: Temporary = {
-    path,
-    handle,
-    published: false,
-    async remove() {
-      if (closed) return;
-      closed = true;
-      await handle.close();
-      if (!temporary.published) await rm(path, { force: true });
-    },
-  };
-  return temporary;
-}
-
-/** Renames a complete temporary file to its final path. A durable file survives a power failure once this resolves. */
-async function publish(temporary: Temporary, target: string, durable: boolean): Promise<void> {
-  const folder = dirname(target);
-  if (durable) await temporary.handle.sync();
-  await inFolder(folder, () => rename(temporary.path, target), durable);
-  temporary.published = true;
-  if (durable) await syncFolder(folder);
-}
-
-/** Runs an action in a folder, and creates the folder only if it is missing, because it nearly always exists. */
-async function inFolder<T>(folder: string, action: () => Promise<T>, durable = false): Promise<T> {
-  try {
-    return await action();
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error;
-    const first = await mkdir(folder, { recursive: true });
-    if (durable && first !== undefined) await syncNewFolders(first, folder);
-    return action();
-  }
-}
-
-/** Syncs new folders, so that a power failure does not lose them with their files. */
-async function syncNewFolders(first: string, last: string): Promise<void> {
-  for (let made = last; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+interface ReadOptions extends Omit<Shared, 'temporaries'> {
+  /** Null for a file whose use nothing records. */
+  copies: DiskCopies | null;
 }
 
 /** @param wholeBytes the expected size of a file that is read as a whole: a small one is read at once, and closed. */
 async function openForReading(
   path: string,
-  { buffers, links }: Omit<Shared, 'temporaries'>,
+  { buffers, links, copies }: ReadOptions,
   wholeBytes = Infinity,
 ): Promise<OpenFile | null> {
   const handle = await open(path, 'r').catch((error: unknown) => absent(error, null));
   if (handle === null) return null;
+  if (copies !== null) await copies.useOpen(handle);
   const bytes = wholeBytes <= readBytes ? await readAndClose(handle, wholeBytes) : null;
   if (bytes !== null) return fileInMemory(bytes, () => links.linkTo(path));
   // The size comes from the open file, because another file may take its name in the meantime.
@@ -283,39 +184,6 @@ async function openForReading(
     linkForProxy: () => links.linkTo(path),
     close: () => handle.close(),
   };
-}
-
-async function sizeOf(path: string): Promise<number | null> {
-  return stat(path).then(
-    (found) => found.size,
-    (error: unknown) => absent(error, null),
-  );
-}
-
-async function timeOf(path: string): Promise<number | null> {
-  return stat(path).then(
-    (found) => found.mtimeMs,
-    (error: unknown) => absent(error, null),
-  );
-}
-
-function absent<T>(error: unknown, value: T): T {
-  if (codeOf(error) === 'ENOENT') return value;
-  throw error;
-}
-
-async function sweep(folder: string, olderThanSeconds: number): Promise<number> {
-  const names = await namesIn(folder);
-  const newest = Date.now() - olderThanSeconds * 1000;
-  let removed = 0;
-  for (const name of names) {
-    const changed = await timeOf(join(folder, name));
-    if (changed === null || changed > newest) continue;
-    // Another sweep may have removed it.
-    await unlink(join(folder, name)).catch((error: unknown) => absent(error, undefined));
-    removed += 1;
-  }
-  return removed;
 }
 
 /**

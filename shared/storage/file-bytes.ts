@@ -23,10 +23,13 @@ const joinedChunks = 64;
 /**
  * Writes all bytes of a source to a new file. Returns their digests, and all chunks if the file is small enough for one
  * write.
+ *
+ * @param beforeWrite is called before each write; its error ends the file.
  */
 export async function writeSource(
   handle: FileHandle,
   source: AsyncIterable<Uint8Array>,
+  beforeWrite?: () => Promise<void> | undefined,
 ): Promise<{ digest: Digest; small: readonly Uint8Array[] | undefined }> {
   const hash = createHash('sha256');
   let checksum = 0;
@@ -39,6 +42,7 @@ export async function writeSource(
       checksum = crc32(chunk, checksum);
       size += chunk.byteLength;
     }
+    await beforeWrite?.();
     await writeFully(handle, chunks);
   }
   return { digest: { sha256: hash.digest('hex'), crc32: checksum, size }, small };

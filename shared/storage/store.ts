@@ -1,6 +1,12 @@
 import type { ProxyLink } from './proxy-links.ts';
 
 /**
+ * How exactly stores know the last use of a copy: a use within this time after the recorded one may not be recorded.
+ * Recording each would cost a write for each read.
+ */
+export const useResolutionMs = 600_000;
+
+/**
  * Lectern's files: media and widget bundles (blobs, named by their digest) and archives (named by their export key).
  * One interface with two implementations: a folder, and a bucket of an S3-compatible service.
  */
@@ -36,15 +42,6 @@ export interface OpenFile {
   close(): Promise<void>;
 }
 
-/** A blob in a listing. */
-export interface ListedBlob {
-  sha256: string;
-  /** Bytes. */
-  size: number;
-  /** The time of the last write. */
-  storedAt: Date;
-}
-
 /** Options of a presigned URL. */
 export interface PresignedUrlOptions {
   /** The lifetime of the URL in seconds, at most 7 days. */
@@ -71,14 +68,9 @@ export interface BlobStore {
    * reading it later.
    */
   open(digest: Pick<Digest, 'sha256' | 'size'>, reading?: 'parts' | 'whole'): Promise<OpenFile | null>;
-  /**
-   * Returns whether the blob exists with the recorded size. With `'peek'` the check does not count as a use, so the
-   * caller must pin the file before relying on it.
-   */
-  has(digest: Pick<Digest, 'sha256' | 'size'>, access?: 'use' | 'peek'): Promise<boolean>;
+  /** Returns whether the blob exists with the recorded size. This counts as a use of a download. */
+  has(digest: Pick<Digest, 'sha256' | 'size'>): Promise<boolean>;
   delete(sha256: string): Promise<void>;
-  /** Lists all blobs in pages of at most 1,000, unordered. Concurrent changes may or may not be included. */
-  list(): AsyncIterable<ListedBlob[]>;
   /**
    * Returns a URL that lets anyone read a blob directly from the store; null if the store has none, so that Lectern
    * must serve the bytes. Does not check whether the blob exists.
@@ -89,7 +81,6 @@ export interface BlobStore {
 export interface StoredArchive extends OpenFile {
   /** The digest of the whole archive, lower-case hex: its strong ETag. */
   readonly sha256: string;
-  readonly storedAt: Date;
 }
 
 /** An unpublished archive; readers do not see it. */
@@ -102,16 +93,6 @@ export interface ArchiveDraft {
   discard(): Promise<void>;
 }
 
-/** An archive in a listing. */
-export interface ListedArchive {
-  key: string;
-  /** The digest of the whole archive, in lower-case hex. */
-  sha256: string;
-  /** Bytes. */
-  size: number;
-  storedAt: Date;
-}
-
 export interface ArchiveStore {
   open(key: string): Promise<StoredArchive | null>;
   /** Returns whether a key has an archive. The check does not count as a use. */
@@ -119,11 +100,44 @@ export interface ArchiveStore {
   create(): Promise<ArchiveDraft>;
   /** Hides the archive of a key from new readers at once. A later sweep may free its space. */
   delete(key: string): Promise<void>;
-  /**
-   * Lists all archives in pages of at most 1,000, unordered; a key may appear more than once. Concurrent changes may or
-   * may not be included.
-   */
-  list(): AsyncIterable<ListedArchive[]>;
+}
+
+/** A download or an archive, which Lectern can download or build again. */
+export interface StoredCopy {
+  name: string;
+  /** Bytes. */
+  size: number;
+  /** The last use, up to {@link useResolutionMs} early. */
+  usedAt: Date;
+}
+
+/** All downloads and archives, for eviction. */
+export interface Copies {
+  /** Lists all copies in pages, unordered. Concurrent changes may or may not be included. */
+  list(): AsyncIterable<StoredCopy[]>;
+  /** Removes a copy, unless it was used after a time. Returns whether this call removed it. */
+  evict(copy: StoredCopy, unusedSince: Date): Promise<boolean>;
+}
+
+/** The last uses of the copies in a bucket, whose objects have no such time. */
+export interface LastUses {
+  /** Records that an object is used now. The caller looks for it afterward. */
+  touch(name: string): Promise<void>;
+  /** Returns the recorded last uses of objects, by name. */
+  find(names: readonly string[]): Promise<Map<string, Date>>;
+}
+
+/** For a process that needs neither downloads nor archives. */
+export const noLastUses: LastUses = {
+  touch: () => Promise.resolve(),
+  find: () => Promise.resolve(new Map()),
+};
+
+/** Reports that a store has no room for more copies. */
+export class StoreFull extends Error {
+  override readonly name = 'StoreFull';
+  /** As of the system's error for a full disk. */
+  readonly code = 'ENOSPC';
 }
 
 /** A set of names, each an empty file. Names have letters, digits, dots, hyphens and underscores. */
@@ -139,6 +153,7 @@ export interface Store {
   /** Downloaded media: may be evicted at any time and are downloaded again. */
   readonly cache: BlobStore;
   readonly archives: ArchiveStore;
+  readonly copies: Copies;
   /** The ledger of erasures: outside of MongoDB, because a restore of MongoDB must not undo it. */
   readonly erasures: NameSet;
   /** Names by which MongoDB recognizes the store. */

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { Redis } from 'ioredis';
-import { beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { storeAsset } from '../media/store-asset.ts';
 import { s3Name, useS3Server } from '../storage/kinds.ts';
 import { ask } from '../support/answers.ts';
@@ -172,17 +171,6 @@ describe.skipIf(settings === null || program === null)(`nginx sends files of ${s
     const removed = await fetch(`${settings?.endpoint}${target}`, { method: 'DELETE' });
     expect(removed.status).toBe(403);
     await get(api.url + archive);
-  });
-
-  test('the file is pinned for six hours, because Lectern closes it before nginx has read it', async () => {
-    await get(proxy.url + archive);
-    const redis = new Redis(api.servers.redisUrl);
-    onTestFinished(() => redis.disconnect());
-    const until = Number(
-      await redis.zscore(`${api.environment['REDIS_PREFIX']}:files:pinned`, `archives:${key}`),
-    );
-    expect((until - Date.now()) / 3_600_000).toBeGreaterThan(5.9);
-    expect((until - Date.now()) / 3_600_000).toBeLessThan(6.6);
   });
 
   test.each([

@@ -3,7 +3,7 @@ import { createDownloader } from '../../shared/media/downloads/downloader.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { ExportProgress } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { noCoordination } from '../../shared/coordination/coordination.ts';
+import { noIncompleteBuilds } from '../../shared/coordination/incomplete-builds.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
 import type { OpenFile, Store } from '../../shared/storage/store.ts';
 import { buildArchive } from '../../worker/exports/build-archive.ts';
@@ -40,7 +40,7 @@ function build(of: LessonVersion, { store, signal, onProgress, maxBytes }: Build
       db,
       store: store ?? lab.harness.store,
       downloader,
-      coordination: noCoordination,
+      incomplete: noIncompleteBuilds,
       config: { ...config, export: { ...config.export, ...(maxBytes !== undefined && { maxBytes }) } },
     },
     exportJobOf(of),

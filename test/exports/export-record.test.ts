@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { exportJobOf, incompleteKey } from '../../shared/exports/jobs.ts';
 import { limitRecords, removeUnusedRecords } from '../../shared/exports/unused-records.ts';
-import { findExportRecord, recordSignedUrls, saveExportRecord } from '../../shared/models/export-record.ts';
+import { findExportRecord, saveExportRecord } from '../../shared/models/export-record.ts';
 import type { ExportRecord } from '../../shared/models/export-record.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
@@ -36,10 +36,9 @@ test('the record of a complete archive names its size, its digest and its files 
   lab.origin.serve(path, png(1));
   const version = await build();
   const { bytes, files, manifest } = await lab.download(version);
-  const { archive, entries, exportedAt, signedUntil } = await recordOf(version);
+  const { archive, entries, exportedAt } = await recordOf(version);
   expect(archive).toEqual({ size: bytes.length, sha256: digestOf(bytes).sha256 });
   expect(exportedAt.toISOString()).toBe(manifest.exportedAt);
-  expect(signedUntil).toBeNull();
   expect(entries.map((entry) => entry.path)).toEqual([...files.keys()]);
   for (const { path: name, area, ...digest } of entries) {
     const stored = await lab.harness.store[area].open(digest);
@@ -84,27 +83,6 @@ test('a changed file makes a new record, and no download continues with differen
   expect(record.exportedAt > old.exportedAt).toBe(true);
   expect((await lab.download(version)).manifest.publishedAt).toBe(first.manifest.publishedAt);
   expect(await lab.harness.db.exportRecords.countDocuments({ exportKey: record.exportKey })).toBe(1);
-});
-
-test('a record that signed URLs reference outlives its replacement, and signing for a shorter time does not shorten its life', async () => {
-  lab.origin.serve(path, png(6));
-  const version = await build();
-  await lab.download(version);
-  const { exportKey, contentDigest, archive } = await recordOf(version);
-  const until = new Date(Date.now() + 3_600_000);
-  const signed = { exportKeys: [exportKey], sha256: archive.sha256, organizationId: version.organizationId };
-  const { db } = lab.harness;
-  expect(await recordSignedUrls(db, signed, until)).toMatchObject({ contentDigest, signedUntil: until });
-  await recordSignedUrls(db, signed, new Date());
-  expect((await recordOf(version)).signedUntil).toEqual(until);
-  await lab.evict(version);
-  await forget(png(6));
-  lab.origin.serve(path, png(7));
-  await lab.download(version);
-
-  expect((await recordOf(version)).contentDigest).not.toBe(contentDigest);
-  const replaced = await db.exportRecords.findOne({ exportKey, contentDigest }).lean();
-  expect(replaced).toMatchObject({ signedUntil: until });
 });
 
 test('an archive that differs from its record is never published; the retry uses a new archive time', async () => {
@@ -176,7 +154,7 @@ test('every client that waits for a build gets its archive, even if it lacks a f
 const dayMs = 24 * 3600_000;
 
 /** Writes a record as after a build, which was last used some days ago. */
-async function addRecord(organizationId: string, { daysAgo = 0, isStored = false, isSigned = false } = {}) {
+async function addRecord(organizationId: string, { daysAgo = 0, isStored = false } = {}) {
   const { db, store } = lab.harness;
   const exportKey = `x${randomUUID()}`;
   const archive = { size: 1, sha256: digestOf(Buffer.from(exportKey)).sha256 };
@@ -190,8 +168,6 @@ async function addRecord(organizationId: string, { daysAgo = 0, isStored = false
     await draft.publish(exportKey, archive.sha256);
     await draft.discard();
   }
-  const signed = { exportKeys: [exportKey], sha256: archive.sha256, organizationId };
-  if (isSigned) await recordSignedUrls(db, signed, new Date(Date.now() + dayMs));
   return exportKey;
 }
 
@@ -200,7 +176,7 @@ async function keysOf(organizationId: string): Promise<string[]> {
   return found.map(({ exportKey }) => exportKey);
 }
 
-test('a record is removed half a year after the last build of its archive, unless the archive is stored or URLs name its files', async () => {
+test('a record is removed half a year after the last build of its archive, unless the archive is stored', async () => {
   const { db } = lab.harness;
   const organizationId = randomUUID();
   await addRecord(organizationId, { daysAgo: 181 });
@@ -209,7 +185,6 @@ test('a record is removed half a year after the last build of its archive, unles
   const kept = [
     await addRecord(organizationId, { daysAgo: 179 }),
     await addRecord(organizationId, { daysAgo: 181, isStored: true }),
-    await addRecord(organizationId, { daysAgo: 181, isSigned: true }),
     earlierRelease,
   ];
   for (let sweep = 0; sweep < 2; sweep += 1) {

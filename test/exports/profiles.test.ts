@@ -6,7 +6,7 @@ import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { ExportJob, ExportProgress } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { playerRelease } from '../../shared/player/player-release.ts';
-import { noCoordination } from '../../shared/coordination/coordination.ts';
+import { noIncompleteBuilds } from '../../shared/coordination/incomplete-builds.ts';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
 import { releaseWidget } from '../../shared/widgets/releases.ts';
 import { JobOfOtherRelease } from '../../worker/exports/profiles/profile.ts';
@@ -33,7 +33,13 @@ async function build(
   const downloader = createDownloader(config.download);
   onTestFinished(() => downloader.close());
   const limits = { ...config.export, ...(maxBytes !== undefined && { maxBytes }) };
-  const deps = { db, store, downloader, coordination: noCoordination, config: { ...config, export: limits } };
+  const deps = {
+    db,
+    store,
+    downloader,
+    incomplete: noIncompleteBuilds,
+    config: { ...config, export: limits },
+  };
   await store.archives.delete(job.key);
   const { signal } = new AbortController();
   const { files, size } = await buildIfMissing(deps, job, {

@@ -4,7 +4,7 @@ import { exportStatusEvents } from '../../api/exports/export-status.ts';
 import type { ExportStatus } from '../../api/exports/export-status.ts';
 import { enqueueExport } from '../../shared/exports/enqueue.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
-import { noCoordination } from '../../shared/coordination/coordination.ts';
+import { noIncompleteBuilds } from '../../shared/coordination/incomplete-builds.ts';
 import { createExportEvents } from '../../shared/exports/queues.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { jsonOf } from '../support/answers.ts';
@@ -160,7 +160,7 @@ async function startStream() {
   };
   const client = new AbortController();
   const changes = new ExportChanges(events);
-  const { incomplete } = noCoordination;
+  const incomplete = noIncompleteBuilds;
   const deps = { db, archives: store.archives, queue: queue.jobs, changes, incomplete, config };
   const stream = exportStatusEvents(deps, job, { first, signal: client.signal, heartbeatMs: 0 });
   return { stream, leave: () => client.abort(new Error('the client is gone')) };

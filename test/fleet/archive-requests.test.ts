@@ -6,7 +6,7 @@ import { WaitLimiter } from '../../api/http/wait-limiter.ts';
 import { exportJobOf, incompleteKey } from '../../shared/exports/jobs.ts';
 import { createLogger } from '../../shared/platform/log.ts';
 import { createExportEvents } from '../../shared/exports/queues.ts';
-import { noCoordination } from '../../shared/coordination/coordination.ts';
+import { noIncompleteBuilds } from '../../shared/coordination/incomplete-builds.ts';
 import { createIncompleteBuilds } from '../../shared/coordination/incomplete-builds.ts';
 import { BestEffortRedis } from '../../shared/platform/best-effort-redis.ts';
 import type { ArchiveStore } from '../../shared/storage/store.ts';
@@ -27,7 +27,7 @@ function requestDependencies(archives: ArchiveStore) {
     queue: viewQueue(lab.harness).jobs,
     changes: new ExportChanges(events),
     waitLimiter: new WaitLimiter(1),
-    incomplete: noCoordination.incomplete,
+    incomplete: noIncompleteBuilds,
   };
   return { events, deps };
 }

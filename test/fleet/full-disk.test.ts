@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { viewQueue } from '../exports/open-queue.ts';
-import { ageStore, backdateUsage, joinStore } from '../maintenance/eviction/evictable.ts';
+import { ageFolder } from '../storage/aging.ts';
 import { expectArchive, expectCleanFailure, startFleet } from './fleet.ts';
 
 const MB = 1024 ** 2;
@@ -76,9 +76,8 @@ test.skipIf(!mountable)(
     await fleet.startWorker();
     const [first, second] = [await fleet.publish([10 * MB]), await fleet.publish([10 * MB])];
     await expectArchive(await fleet.request(api, first), first);
-    const { redis } = await joinStore(fleet.harness);
-    await backdateUsage(fleet.harness, redis);
-    await ageStore(fleet.harness, redis, 60);
+    const { store, config } = fleet.harness;
+    await ageFolder(config.storeDir, store.copies, 7);
 
     await expectArchive(await fleet.request(api, second), second);
     const job = await viewQueue(fleet.harness).lastJob(second.version);
@@ -87,7 +86,7 @@ test.skipIf(!mountable)(
     expect(archives).toHaveLength(1);
     expect(temporaries).toEqual([]);
     // Evicted files are restored once the other export is no longer in use.
-    await ageStore(fleet.harness, redis, 60);
+    await ageFolder(config.storeDir, store.copies, 7);
     await expectArchive(await fleet.request(api, first), first);
   },
 );

@@ -33,9 +33,10 @@ const crashingImport = `
   const { importPackage } = await import(root + 'packages/import.ts');
   const { loadConfig } = await import(root + 'platform/config.ts');
   const { createStore } = await import(root + 'storage/create-store.ts');
+  const { noLastUses } = await import(root + 'storage/store.ts');
   const config = loadConfig();
   const db = await openDatabase(config.mongodbUri);
-  const disk = await createStore(config);
+  const disk = await createStore(config, noLastUses);
   let stored = 0;
   const put = async (source, announce) => {
     const blob = await disk.assets.put(source, announce);

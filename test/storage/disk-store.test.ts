@@ -2,12 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, open, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { createDiskStore } from '../../shared/storage/disk-store.ts';
 import type { FileLink } from '../../shared/storage/proxy-links.ts';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
 import { someBytes } from '../exports/archives.ts';
+import { listAll } from './aging.ts';
 import { archiveKey, read, readAndClose, startStore, storeArchive } from './stores.ts';
 
 test('a blob truncated while it is read or sent causes an error, not a short response', async () => {
@@ -102,7 +103,7 @@ test('the newest of several archives under a key is served', async () => {
     await utimes(path(older), 1_000, 1_000);
     await utimes(path(newer), 2_000, 2_000);
     const archive = await store.archives.open(archiveKey);
-    expect(archive).toMatchObject({ sha256: digestOf(newer).sha256, storedAt: new Date(2_000_000) });
+    expect(archive).toMatchObject({ sha256: digestOf(newer).sha256 });
     await archive?.close();
   }
 });
@@ -111,22 +112,17 @@ test('files of other programs in the folders of the store are neither served nor
   const { store, folder } = await startStore();
   const bytes = someBytes(1000);
   await storeArchive(store.archives, archiveKey, bytes);
-  const { sha256 } = await store.assets.put(bytesOf(bytes));
+  const { sha256 } = await store.cache.put(bytesOf(bytes));
+  await store.cache.delete(sha256);
   const archives = join(folder, 'v1/archives');
   await writeFile(join(archives, archiveKey.slice(1, 3), archiveKey, '.nfs0000000001'), 'left');
   await writeFile(join(archives, 'stray'), 'left');
-  await writeFile(join(folder, 'v1/assets', sha256.slice(0, 2), '.nfs0000000002'), 'left');
+  await writeFile(join(folder, 'v1/cache', sha256.slice(0, 2), '.nfs0000000002'), 'left');
 
   const archive = await store.archives.open(archiveKey);
   expect(archive?.sha256).toBe(digestOf(bytes).sha256);
   await archive?.close();
-  const listed = async (area: { list(): AsyncIterable<{ sha256: string }[]> }) => {
-    const digests: string[] = [];
-    for await (const page of area.list()) digests.push(...page.map((one) => one.sha256));
-    return digests;
-  };
-  expect(await listed(store.archives)).toEqual([digestOf(bytes).sha256]);
-  expect(await listed(store.assets)).toEqual([sha256]);
+  expect((await listAll(store.copies)).map(({ name }) => basename(name))).toEqual([archiveKey]);
 });
 
 test('a folder has no presigned URLs', async () => {
@@ -235,6 +231,25 @@ describe.skipIf(smallDisk === null)(
       await expect(store.check()).rejects.toThrow(/^The store in .* cannot be written to: ENOSPC/);
       await rm(filler);
       await store.check();
+    });
+
+    test('keeps its last twentieth for imports and the ledger: downloads and archives are refused with the reason', async () => {
+      await mkdir(folder, { recursive: true });
+      const filler = join(folder, 'filler');
+      await writeFile(filler, large.subarray(0, 3.9 * 1024 ** 2));
+      const refused = {
+        code: 'ENOSPC',
+        message: expect.stringMatching(/GB are free on the disk of .*\. Free disk space/) as string,
+      };
+      const bytes = someBytes(1000);
+      await expect(store.cache.put(bytesOf(bytes))).rejects.toMatchObject(refused);
+      const draft = await store.archives.create();
+      await expect(draft.write([bytes])).rejects.toMatchObject(refused);
+      await draft.discard();
+      await store.assets.put(bytesOf(bytes));
+      await store.erasures.add('erasure');
+      await rm(filler);
+      await store.cache.put(bytesOf(bytes));
     });
   },
 );

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { inject } from 'vitest';
 import { Bucket } from '../../shared/storage/s3/bucket.ts';
 import { createS3Store } from '../../shared/storage/s3/s3-store.ts';
+import type { S3StoreOptions } from '../../shared/storage/s3/s3-store.ts';
+import { noLastUses } from '../../shared/storage/store.ts';
 import { defaultLimits } from '../../shared/storage/s3/settings.ts';
 import type { S3Limits, S3Settings } from '../../shared/storage/s3/settings.ts';
 import { requestS3Server } from '../support/s3-server.ts';
@@ -33,12 +35,15 @@ export async function startS3Store(
   server: S3Server,
   changes: Partial<S3Settings> = {},
   limits: Partial<S3Limits> = {},
+  options: Partial<Pick<S3StoreOptions, 'lastUses' | 'unreadMs'>> = {},
 ) {
   const settings = { ...server.settings, prefix: `${randomUUID()}/`, ...changes };
   const spoolFolder = await mkdtemp(join(inject('runDir'), 'spool-'));
   const bucket = new Bucket({ ...server.settings, prefix: settings.prefix }, defaultLimits);
   return {
     store: createS3Store(settings, {
+      lastUses: noLastUses,
+      ...options,
       spoolFolder,
       partBytes: minPartBytes,
       limits: { ...defaultLimits, ...limits },

@@ -7,6 +7,7 @@ import { presign } from '../../shared/storage/s3/presign.ts';
 import { createS3Store } from '../../shared/storage/s3/s3-store.ts';
 import { defaultLimits } from '../../shared/storage/s3/settings.ts';
 import type { S3Settings } from '../../shared/storage/s3/settings.ts';
+import { noLastUses } from '../../shared/storage/store.ts';
 import { someBytes } from '../exports/archives.ts';
 import { environmentOf, strangersKey } from '../support/s3-server.ts';
 import type { S3Server } from '../support/s3-server.ts';
@@ -18,7 +19,6 @@ const s3Server = useS3Server();
 
 const bytes = someBytes(minPartBytes + 7);
 const digest = digestOf(bytes);
-const pointer = `v1/archives/${key}`;
 
 describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
   let server: S3Server;
@@ -57,7 +57,7 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
       );
     }
     const pages: string[][] = [];
-    for await (const page of store.cache.list()) pages.push(page.map(({ sha256 }) => sha256));
+    for await (const page of store.copies.list()) pages.push(page.map(({ name }) => name.slice(-64)));
     expect(pages.length).toBeGreaterThan(1);
     expect(pages.flat().sort()).toEqual(names.sort());
   });
@@ -66,7 +66,10 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
     const dataDir = await temporaryFolder();
     const most = String(Number.MAX_SAFE_INTEGER);
     const limits = { EXPORT_MAX_BYTES: most, MEDIA_MAX_BYTES: most, LECTERN_DATA_DIR: dataDir };
-    const { archives } = await createStore(parseConfig({ ...environmentOf(server.settings), ...limits }));
+    const { archives } = await createStore(
+      parseConfig({ ...environmentOf(server.settings), ...limits }),
+      noLastUses,
+    );
     await storeArchive(archives, key, Buffer.alloc(2000, 'archive'));
     expect((await readAndClose(await archives.open(key))).length).toBe(2000);
   });
@@ -84,43 +87,30 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
       expect(await store.archives.open(key)).toBeNull();
     });
 
-    test('remove the files of deleted and replaced archives at the second sweep, and no others', async () => {
-      const { store, files } = await startS3Store(server);
-      await storeArchive(store.archives, key, bytes);
-      const old = await files();
-      await storeArchive(store.archives, key, bytes.subarray(1));
-      const other = `x${'1'.repeat(40)}`;
-      await storeArchive(store.archives, other, bytes);
-      await store.archives.delete(other);
-      expect((await files()).length).toBe(4);
+    test('remove the files of removed and replaced archives a day after their last reader began, and no others', async () => {
+      const uses = new Map<string, Date>();
+      const lastUses = { touch: () => Promise.resolve(), find: () => Promise.resolve(uses) };
+      const young = await startS3Store(server, {}, {}, { lastUses });
+      // Counts everything that was stored or used until now as a day old.
+      const old = await startS3Store(server, young.settings, {}, { lastUses, unreadMs: -60_000 });
+      const { archives } = young.store;
+      const [removed, read] = [`x${'1'.repeat(40)}`, `x${'2'.repeat(40)}`];
+      const files = async () => (await young.files()).filter((name) => name.includes('/archive-files/'));
+      await storeArchive(archives, read, bytes);
+      const [readFile = ''] = await files();
+      await storeArchive(archives, key, bytes);
+      await storeArchive(archives, removed, bytes);
+      await storeArchive(archives, key, bytes.subarray(1));
+      await archives.delete(removed);
+      await archives.delete(read);
+      uses.set(readFile, new Date(Date.now() + 3_600_000));
+      expect(await files()).toHaveLength(4);
 
-      expect(await store.sweepTemporaries(3600)).toBe(0);
-      // Marks the files.
-      expect(await store.sweepTemporaries(0)).toBe(0);
-      // Too early for readers that began before.
-      expect(await store.sweepTemporaries(3600)).toBe(0);
-      expect(await store.sweepTemporaries(0)).toBe(2);
-      expect(await store.sweepTemporaries(0)).toBe(0);
-
-      const left = await files();
-      expect(left.length).toBe(2);
-      expect(left).toContain(pointer);
-      expect(left).not.toContain(old.find((name) => name.startsWith('v1/archive-files/')));
-      expect((await read(await store.archives.open(key))).equals(bytes.subarray(1))).toBe(true);
-    });
-
-    test('spare a marked file that a delayed builder has published', async () => {
-      const { store, bucket, files } = await startS3Store(server);
-      await storeArchive(store.archives, key, bytes);
-      const published = await bucket.get(pointer);
-      await bucket.delete(pointer);
-      await store.sweepTemporaries(0);
-      expect((await files()).filter((name) => name.startsWith('v1/orphans/')).length).toBe(1);
-
-      await bucket.put(pointer, published ?? Buffer.alloc(0));
-      expect(await store.sweepTemporaries(0)).toBe(0);
-      expect((await files()).filter((name) => name.startsWith('v1/orphans/'))).toEqual([]);
-      expect((await read(await store.archives.open(key))).equals(bytes)).toBe(true);
+      expect(await young.store.sweepTemporaries(0)).toBe(0);
+      expect(await old.store.sweepTemporaries(0)).toBe(2);
+      expect(await files()).toContain(readFile);
+      expect(await files()).toHaveLength(2);
+      expect((await readAndClose(await archives.open(key))).equals(bytes.subarray(1))).toBe(true);
     });
   });
 
@@ -193,7 +183,7 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
       ['no service', down, /does not respond \(ECONNREFUSED\): check that it runs, and/],
     ] satisfies [string, Partial<S3Settings>, RegExp][])('reports %s with advice', async (_, bad, fix) => {
       const limits = { ...defaultLimits, retryBudgetMs: 0 };
-      const options = { spoolFolder: '/nowhere', partBytes: minPartBytes, limits };
+      const options = { lastUses: noLastUses, spoolFolder: '/nowhere', partBytes: minPartBytes, limits };
       const store = createS3Store({ ...server.settings, ...bad }, options);
       const message: unknown = expect.stringMatching(fix);
       await expect(store.check()).rejects.toMatchObject({ code: 'INTERNAL_ERROR', message });

@@ -19,18 +19,7 @@ async function* pieces() {
   }
 }
 
-async function listed<Listed>(area: { list(): AsyncIterable<Listed[]> }): Promise<Listed[]> {
-  const found: Listed[] = [];
-  for await (const page of area.list()) found.push(...page);
-  return found;
-}
-
-function expectRecent(storedAt: Date | undefined): void {
-  expect(Math.abs((storedAt?.getTime() ?? 0) - Date.now())).toBeLessThan(60_000);
-}
-
 const name = `v1/assets/${digest.sha256.slice(0, 2)}/${digest.sha256}`;
-const bySha256 = (a: { sha256: string }, b: { sha256: string }) => (a.sha256 < b.sha256 ? -1 : 1);
 
 // The S3 server cannot run on every machine; the name says so there.
 describe.each(storeKinds)('blobs on $name', ({ start, skip }) => {
@@ -115,21 +104,6 @@ describe.each(storeKinds)('blobs on $name', ({ start, skip }) => {
     expect(got === null || got.equals(bytes)).toBe(true);
     // Deleting a missing blob is no error.
     await store.assets.delete(digest.sha256);
-  });
-
-  test('are listed with sizes and times', async () => {
-    const { store } = await start();
-    expect(await listed(store.assets)).toEqual([]);
-    const blobs = [bytes, someBytes(10), Buffer.alloc(0)];
-    for (const blob of blobs) await store.assets.put(bytesOf(blob));
-    const found = await listed(store.assets);
-    const expected = blobs.map(digestOf).map(({ sha256, size }) => ({ sha256, size }));
-    expect(found.map(({ sha256, size }) => ({ sha256, size })).sort(bySha256)).toEqual(
-      expected.sort(bySha256),
-    );
-    for (const { storedAt } of found) expectRecent(storedAt);
-    await store.assets.delete(digest.sha256);
-    expect((await listed(store.assets)).length).toBe(2);
   });
 
   test('that are damaged are repaired by the next writer, and ignored until then if the size shows it', async () => {
@@ -228,7 +202,7 @@ describe.each(storeKinds)('archives on $name', ({ start, skip }) => {
   const sha256Of = (archive: Uint8Array) => digestOf(archive).sha256;
   const startArchives = async () => (await start()).store.archives;
 
-  test('are invisible until they are published, and then complete, with digest and time', async () => {
+  test('are invisible until they are published, and then complete, with their digest', async () => {
     const archives = await startArchives();
     const draft = await archives.create();
     // Writers may reuse their chunks.
@@ -236,17 +210,12 @@ describe.each(storeKinds)('archives on $name', ({ start, skip }) => {
     await draft.write([chunk]);
     chunk.fill(0);
     expect(await archives.open(key)).toBeNull();
-    expect(await listed(archives)).toEqual([]);
     await draft.publish(key, sha256Of(one));
     await draft.discard();
 
     const archive = await archives.open(key);
     expect(archive).toMatchObject({ size: one.length, sha256: sha256Of(one) });
-    expectRecent(archive?.storedAt);
     expect((await readAndClose(archive)).equals(one)).toBe(true);
-    const found = await listed(archives);
-    expect(found).toMatchObject([{ key, size: one.length, sha256: sha256Of(one) }]);
-    expectRecent(found[0]?.storedAt);
   });
 
   test('leave nothing when their draft is discarded', async () => {
@@ -268,7 +237,8 @@ describe.each(storeKinds)('archives on $name', ({ start, skip }) => {
     const before = await archives.open(key);
     await storeArchive(archives, key, second);
     expect((await readAndClose(before)).equals(one)).toBe(true);
-    expect((await listed(archives)).map(({ sha256 }) => sha256)).toContain(sha256Of(second));
+    const after = await readAndClose(await archives.open(key));
+    expect(after.equals(one) || after.equals(second)).toBe(true);
   });
 
   test('that are deleted are gone for new readers, and readable to the end by others', async () => {
@@ -278,7 +248,7 @@ describe.each(storeKinds)('archives on $name', ({ start, skip }) => {
     await archives.delete(key);
     expect(await archives.open(key)).toBeNull();
     expect((await readAndClose(archive)).equals(one)).toBe(true);
-    expect(await listed(archives)).toEqual([]);
+    expect(await archives.has(key)).toBe(false);
     await archives.delete(key);
   });
 

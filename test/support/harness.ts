@@ -8,6 +8,7 @@ import { startApi } from '../../api/start.ts';
 import { parseConfig } from '../../shared/platform/config.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { createLogger } from '../../shared/platform/log.ts';
+import { MongoLastUses } from '../../shared/models/file-use.ts';
 import { buildIndexes, openDatabase } from '../../shared/models/database.ts';
 import type { Database } from '../../shared/models/database.ts';
 import type { ServerUrls } from '../../shared/embedded/embedded-servers.ts';
@@ -88,7 +89,7 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     config,
     servers,
     db,
-    store: await createStore(config),
+    store: await createStore(config, new MongoLastUses(db)),
     environment,
     async startApi(changes = {}) {
       const own = parseConfig({ ...environment, ...changes });

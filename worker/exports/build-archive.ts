@@ -11,8 +11,7 @@ import { claimExportTime, findExportRecord } from '../../shared/models/export-re
 import type { ExportEntry, ExportRecord } from '../../shared/models/export-record.ts';
 import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import type { EvictableFile } from '../../shared/storage/file-usage.ts';
-import type { Coordination } from '../../shared/coordination/coordination.ts';
+import type { IncompleteBuilds } from '../../shared/coordination/incomplete-builds.ts';
 import type { Store } from '../../shared/storage/store.ts';
 import { ArchiveWriter, DamagedEntry } from './archive-writer.ts';
 import { timePhase } from './build-observer.ts';
@@ -38,9 +37,7 @@ export interface BuildDependencies {
   db: Database;
   store: Store;
   downloader: Downloader;
-  coordination: Coordination;
-  /** Evicts this many bytes from a full store. */
-  makeRoom?: (bytes: number) => Promise<unknown>;
+  incomplete: IncompleteBuilds;
   observer?: BuildObserver;
   config: Pick<Config, 'export' | 'download'>;
 }
@@ -83,7 +80,7 @@ export async function buildArchive(
   planned();
   const resolved = timePhase(observer, 'files');
   const { organizationId } = job;
-  const files = await resolveFiles(deps, { plan, otherBytes, record, organizationId, signal });
+  const files = resolveFiles(deps, { plan, otherBytes, record, organizationId, signal });
   void files.done.then(resolved);
   try {
     return await writeArchive(deps, {
@@ -133,7 +130,7 @@ interface ArchiveInput extends BuildOptions {
 
 async function writeArchive(deps: BuildDependencies, input: ArchiveInput): Promise<ExportResult> {
   const { job, profile, version, plan, lesson, texts, record, files, signal } = input;
-  const { db, store, observer, coordination } = deps;
+  const { db, store, observer, incomplete } = deps;
   const written = timePhase(observer, 'write');
   // The key depends on whether files are missing, so the draft gets its name at publication.
   const draft = await store.archives.create();
@@ -144,7 +141,7 @@ async function writeArchive(deps: BuildDependencies, input: ArchiveInput): Promi
       total: files.paths.length + profile.fileCount,
       onProgress: input.onProgress,
     });
-    await addResolvedFiles(entries, { files, plan, profile, signal });
+    await addResolvedFiles(entries, { files, signal });
 
     const complete =
       plan.widgets.every(({ widget }) => widget !== null) && ![...files.outcomes.values()].some(isFailure);
@@ -171,10 +168,9 @@ async function writeArchive(deps: BuildDependencies, input: ArchiveInput): Promi
     if (complete) await recordArchive(deps, built, record);
     // No build uses the record of an incomplete archive, but export-manifest serves its files.
     else await addRecord(deps, built);
-    await coordination.usage.addOwner(organizationId, [`archives:${exportKey}`, ...entries.generated]);
     // A complete archive replaces an older incomplete one.
     await store.archives.delete(incompleteKey(job.key));
-    await (complete ? coordination.incomplete.forget(job.key) : coordination.incomplete.record(job.key));
+    await (complete ? incomplete.forget(job.key) : incomplete.record(job.key));
     await draft.publish(exportKey, archive.sha256);
     published();
     const failures = manifest.failedMedia.length + manifest.failedWidgets.length;
@@ -193,8 +189,6 @@ class EntryWriter {
   readonly #onProgress: (progress: ExportProgress) => void;
   /** The paths of the entries so far. */
   readonly paths: string[] = [];
-  /** The generated files among them, as an evictor names them. */
-  readonly generated: EvictableFile[] = [];
 
   constructor(
     writer: ArchiveWriter,
@@ -233,7 +227,6 @@ class EntryWriter {
     const resolved: ResolvedFile = { ...file.digest, area: 'cache' };
     await this.#add(file.path, resolved, file.chunks());
     this.#outcomes.set(file.path, resolved);
-    this.generated.push(`cache:${resolved.sha256}`);
     this.advance(resolved.size);
   }
 
@@ -264,9 +257,8 @@ class EntryWriter {
 /** Adds media and widgets in archive order, as they arrive. */
 async function addResolvedFiles(
   entries: EntryWriter,
-  { files, plan, profile, signal }: Pick<ArchiveInput, 'files' | 'plan' | 'profile' | 'signal'>,
+  { files, signal }: Pick<ArchiveInput, 'files' | 'signal'>,
 ): Promise<void> {
-  const rereadPaths = profile.rereadPaths(plan);
   const opened = readAhead(openings(files), filesAhead, async ({ file }) => file?.close());
   for await (const { path, outcome, file } of opened) {
     // A slow store may open a file after the build was stopped.
@@ -280,7 +272,6 @@ async function addResolvedFiles(
       files.abandon(error);
       throw error;
     });
-    if (!rereadPaths.has(path)) files.unpin(outcome);
     entries.advance(outcome.size);
   }
 }

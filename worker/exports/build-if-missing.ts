@@ -1,8 +1,9 @@
 import { withTimeLimit } from '../../shared/platform/time-limits.ts';
-import { codeOf, LecternError } from '../../shared/platform/errors.ts';
+import { codeOf, LecternError, messageOf } from '../../shared/platform/errors.ts';
 import { exportJobSchema } from '../../shared/exports/jobs.ts';
 import type { ExportJob, ExportProgress, ExportResult } from '../../shared/exports/jobs.ts';
 import { findExportRecord } from '../../shared/models/export-record.ts';
+import { makeRoom } from '../maintenance/evict.ts';
 import { buildArchive } from './build-archive.ts';
 import type { BuildDependencies } from './build-archive.ts';
 
@@ -39,8 +40,8 @@ export async function buildIfMissing(
   } catch (error) {
     if (!diskFullCodes.includes(codeOf(error))) throw error;
     // The store holds each file twice: as download, and in the archive.
-    await makeRoom(deps, 2 * bytes);
-    throw new LecternError('INTERNAL_ERROR', 'The store is full', { cause: error });
+    await evictForRetry(deps, 2 * bytes);
+    throw new LecternError('INTERNAL_ERROR', `The store is full: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -54,8 +55,11 @@ async function findBuilt({ db, store }: BuildDependencies, { key }: ExportJob): 
 }
 
 /** Ignores failures: the retry may still find room. */
-async function makeRoom(deps: BuildDependencies, bytes: number): Promise<void> {
+async function evictForRetry({ store, config, observer }: BuildDependencies, bytes: number): Promise<void> {
   // A bucket never runs full, but the disk for temporary files may.
-  const { freeBytes } = await deps.store.check().catch(() => ({ freeBytes: 0 }));
-  if (freeBytes !== null) await deps.makeRoom?.(bytes).catch(() => undefined);
+  const { freeBytes } = await store.check().catch(() => ({ freeBytes: 0 }));
+  if (freeBytes === null) return;
+  const { buildSeconds } = config.export;
+  const evicted = await makeRoom(store, { bytes, buildSeconds }).catch(() => null);
+  if (evicted !== null) observer?.evicted(evicted);
 }

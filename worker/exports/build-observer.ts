@@ -8,6 +8,7 @@ export type MediaLookup = 'hit' | 'miss';
 export interface BuildObserver {
   phase(phase: BuildPhase, seconds: number): void;
   lookedUp(result: MediaLookup): void;
+  evicted(evicted: { files: number; bytes: number }): void;
 }
 
 /** Starts to measure a phase; returns a function that ends it. */

@@ -3,7 +3,6 @@ import { LecternError } from '../../shared/platform/errors.ts';
 import { MediaCache, RecentBytes } from '../../shared/media/media-cache.ts';
 import type { MediaCacheDependencies } from '../../shared/media/media-cache.ts';
 import type { ExportRecord } from '../../shared/models/export-record.ts';
-import type { EvictableFile } from '../../shared/storage/file-usage.ts';
 import { bytesOf } from '../../shared/storage/digest.ts';
 import type { Digest, OpenFile } from '../../shared/storage/store.ts';
 import { checkWidgetFile, maxWidgetBytes, widgetMimeTypes } from '../../shared/widgets/check-widget-file.ts';
@@ -18,9 +17,6 @@ import { groupsOf } from '../../shared/platform/groups.ts';
 
 /** The number of external files that one query looks up in the media cache. */
 const prepareBatchSize = 1000;
-
-/** The number of files whose owner one command records. */
-const ownershipBatchSize = 500;
 
 /** An open file of the store, or its bytes in memory. */
 export type ReadableFile = Pick<OpenFile, 'chunks' | 'close'>;
@@ -40,8 +36,6 @@ export interface FileResolution {
    * @throws when a download has left the store since it was resolved.
    */
   open: (path: string, file: ResolvedFile) => Promise<ReadableFile | FileFailure>;
-  /** Lets the evictor remove a file that the build no longer needs. */
-  unpin: (file: ResolvedFile) => void;
   /** Resolves when no lookup or download is running any more. */
   done: Promise<unknown>;
   /** Counts further bytes toward EXPORT_MAX_BYTES. @throws {LecternError} INVALID_CONTENT over it. */
@@ -90,12 +84,11 @@ interface ExternalFile {
  * their origins.
  * @throws {LecternError} INVALID_CONTENT when the other files alone exceed the limit.
  */
-export async function resolveFiles(
+export function resolveFiles(
   deps: ResolveDependencies,
   { plan, otherBytes, record, organizationId, signal }: ResolveInput,
-): Promise<FileResolution> {
+): FileResolution {
   const { store, config } = deps;
-  const { usage } = deps.coordination;
   if (otherBytes > config.export.maxBytes) throw tooLarge(config.export.maxBytes);
   const stop = new AbortController();
   const ending = AbortSignal.any([signal, stop.signal]);
@@ -103,14 +96,8 @@ export async function resolveFiles(
   const hosts = new SlowHosts(ending, config.export.buildSeconds * 1000);
   const recent = new RecentBytes();
   const cache = new MediaCache({ ...deps, recent, onLookup });
-  // Pins each file until it is in the archive, so that no evictor removes it.
-  const pins = usage.pin();
   const recorded = new Map(record?.entries.map((entry) => [entry.path, entry]));
-  // Touches all files in one command, because lookups would touch them one by one.
-  await usage.touch(cachedFiles(record));
   const outcomes = new PendingOutcomes(ending);
-  const owned: EvictableFile[] = [];
-  const recordOwned = () => usage.addOwner(organizationId, owned.splice(0));
   let bytes = otherBytes;
 
   const reserve = (more: number) => {
@@ -121,12 +108,6 @@ export async function resolveFiles(
     try {
       ending.throwIfAborted();
       const file = await resolve();
-      if (file.area === 'cache') {
-        pins.add(`cache:${file.sha256}`);
-        owned.push(`cache:${file.sha256}`);
-        // The downloads of a failed build belong to its organization too.
-        if (owned.length >= ownershipBatchSize) await recordOwned();
-      }
       reserve(file.size);
       outcomes.set(path, file);
     } catch (error) {
@@ -166,8 +147,8 @@ export async function resolveFiles(
     forEachConcurrently(prepared(external, cache), config.download.concurrency, resolveExternal, fail),
   ]);
   void done.then(() => fail(new Error('there are no other files')));
-  // Saves records while the rest of the archive is written, so that `end` need not wait for Redis and MongoDB.
-  const saved = done.then(() => Promise.all([recordOwned(), cache.flush()]));
+  // Saves records while the rest of the archive is written, so that `end` need not wait for MongoDB.
+  const saved = done.then(() => cache.flush());
   // `end` rejects with its error.
   saved.catch(() => undefined);
   return {
@@ -183,9 +164,6 @@ export async function resolveFiles(
         return failure;
       });
     },
-    unpin: ({ area, sha256 }) => {
-      if (area === 'cache') pins.unpin(`cache:${sha256}`);
-    },
     done,
     reserve,
     abandon: fail,
@@ -193,7 +171,6 @@ export async function resolveFiles(
       stop.abort(new Error('the build has ended'));
       await done;
       hosts.close();
-      pins.release();
       await saved;
     },
   };
@@ -253,11 +230,6 @@ async function forEachConcurrently<T>(
 
 function inMemory(chunks: readonly Uint8Array[]): ReadableFile {
   return { chunks: () => bytesOf(...chunks), close: () => Promise.resolve() };
-}
-
-function cachedFiles(record: ExportRecord | null): EvictableFile[] {
-  const cached = record?.entries.filter(({ area }) => area === 'cache') ?? [];
-  return cached.map(({ sha256 }): EvictableFile => `cache:${sha256}`);
 }
 
 function uploadOf(asset: Digest | null): ResolvedFile {

@@ -9,7 +9,9 @@ import { removeUnfinishedImports } from '../../shared/packages/unfinished-import
 import { removeUnusedAssets } from '../../shared/assets/stored-assets.ts';
 import { removeUnusedReleases } from '../../shared/widgets/releases.ts';
 import type { Store } from '../../shared/storage/store.ts';
-import type { Evicted, Evictor } from './eviction/evictor.ts';
+import type { StoreLimits } from '../../shared/storage/store-limits.ts';
+import { keepLimits } from './evict.ts';
+import type { Evicted } from './evict.ts';
 
 const sweepIntervalMs = 10 * 60 * 1000;
 
@@ -29,41 +31,36 @@ interface SweepDependencies {
   db: Database;
   store: Store;
   redis: Redis;
-  evictor: Evictor;
-  onEvicted: (evicted: Evicted) => void;
+  limits: StoreLimits;
+  observer: { evicted(evicted: Evicted): void };
   config: Pick<Config, 'export' | 'redisPrefix'>;
   log: Logger;
 }
 
 /**
- * Sweeps now and at intervals: removes the remains of crashed processes, and evicts files beyond the store's limits.
- * In each interval, one worker removes the remains for all.
+ * Sweeps now and at intervals: removes the remains of crashed processes, and evicts files beyond the store's limits. In
+ * each interval, one worker does so for all.
  */
 export function startSweeping(deps: SweepDependencies): Repetition {
   return repeat(
-    (signal) => sweep(deps, signal),
+    async (signal) => {
+      const key = `${deps.config.redisPrefix}:sweep:turn`;
+      if ((await deps.redis.set(key, '1', 'PX', minIntervalMs, 'NX')) === null) return;
+      await removeUnfinished(deps, signal).catch((error: unknown) => {
+        signal.throwIfAborted();
+        deps.log.warn({ err: error }, 'sweep failed; the next one retries');
+      });
+      await evict(deps, signal);
+    },
     sweepIntervalMs,
     (error) => deps.log.warn({ err: error }, 'eviction failed; the next sweep retries'),
   );
 }
 
-async function sweep(deps: SweepDependencies, signal: AbortSignal): Promise<void> {
-  try {
-    await removeUnfinished(deps, signal);
-  } catch (error) {
-    signal.throwIfAborted();
-    deps.log.warn({ err: error }, 'sweep failed; the next one retries');
-  }
-  signal.throwIfAborted();
-  await evict(deps, signal);
-}
-
 async function removeUnfinished(
-  { db, store, redis, config, log }: SweepDependencies,
+  { db, store, config, log }: SweepDependencies,
   signal: AbortSignal,
 ): Promise<void> {
-  const isTurn = await redis.set(`${config.redisPrefix}:sweep:turn`, '1', 'PX', minIntervalMs, 'NX');
-  if (isTurn === null) return;
   const files = await store.sweepTemporaries(Math.max(abandonedSeconds, config.export.buildSeconds), signal);
   signal.throwIfAborted();
   const imports = await removeUnfinishedImports(db, abandonedImportSeconds);
@@ -76,9 +73,12 @@ async function removeUnfinished(
     log.info({ files, imports, releases, assets }, 'removed the remains of unfinished work');
 }
 
-async function evict({ evictor, onEvicted, log }: SweepDependencies, signal: AbortSignal): Promise<void> {
-  const evicted = await evictor.keepLimitsIfDue(signal);
-  if (evicted === null || evicted.files === 0) return;
-  onEvicted(evicted);
-  log.info(evicted, 'evicted the least recently used files');
+async function evict(
+  { store, limits, observer, log }: SweepDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const evicted = await keepLimits(store, limits, signal);
+  if (evicted.files === 0) return;
+  observer.evicted(evicted);
+  log.info(evicted, 'evicted files that were unused for a long time');
 }

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import { z } from 'zod';
-import type { ListedArchive } from '../store.ts';
 import type { Bucket, ListedObject } from './bucket.ts';
 
 /** Cached pointers between listings, about 300 bytes each. */
@@ -16,12 +15,13 @@ const pointerSchema = z.object({
   /** Bytes. */
   size: z.int().nonnegative(),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  /** By the publisher's clock, because S3 listings have whole seconds only. */
-  storedAt: z.iso.datetime().transform((text) => new Date(text)),
 });
 
 /** The published archive of a key. */
 export type ArchivePointer = z.output<typeof pointerSchema>;
+
+/** A pointer in a listing, by its own name and with the time of its last write. */
+type ListedPointer = ArchivePointer & Pick<ListedObject, 'name' | 'modified'>;
 
 /** The small objects that make files visible as archives. S3 writes and replaces each atomically. */
 export class ArchivePointers {
@@ -35,9 +35,19 @@ export class ArchivePointers {
     this.#folder = folder;
   }
 
-  async find(key: string): Promise<ArchivePointer | null> {
-    const bytes = await this.#bucket.get(this.#folder + key);
+  /** Returns whether an object is a pointer. */
+  isPointer(name: string): boolean {
+    return name.startsWith(this.#folder);
+  }
+
+  /** Returns the pointer of a name; null if there is none. */
+  async read(name: string): Promise<ArchivePointer | null> {
+    const bytes = await this.#bucket.get(name);
     return bytes === null ? null : pointerSchema.parse(JSON.parse(bytes.toString()));
+  }
+
+  find(key: string): Promise<ArchivePointer | null> {
+    return this.read(this.#folder + key);
   }
 
   put(key: string, pointer: ArchivePointer): Promise<void> {
@@ -48,22 +58,21 @@ export class ArchivePointers {
     return this.#bucket.delete(this.#folder + key);
   }
 
-  /** Lists all archives, page by page. */
-  async *list(): AsyncGenerator<(ListedArchive & { file: string })[]> {
+  /** Lists all pointers, page by page. */
+  async *list(): AsyncGenerator<ListedPointer[]> {
     const limit = pLimit(fetchConcurrency);
     for await (const page of this.#bucket.list(this.#folder)) {
-      const found = await Promise.all(page.map((object) => limit(() => this.#listed(object))));
+      const found = await Promise.all(page.map((object) => limit(() => this.#describe(object))));
       yield found.flatMap((one) => one ?? []);
     }
   }
 
   /** Returns null for a pointer that was deleted since the listing. */
-  async #listed({ name, etag }: ListedObject): Promise<(ListedArchive & { file: string }) | null> {
-    const key = name.slice(this.#folder.length);
-    const id = `${etag} ${key}`;
-    const pointer = this.#cached.get(id) ?? (await this.find(key));
+  async #describe({ name, etag, modified }: ListedObject): Promise<ListedPointer | null> {
+    const id = `${etag} ${name}`;
+    const pointer = this.#cached.get(id) ?? (await this.read(name));
     if (pointer === null) return null;
     this.#cached.set(id, pointer);
-    return { key, ...pointer };
+    return { ...pointer, name, modified };
   }
 }

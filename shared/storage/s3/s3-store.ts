@@ -1,6 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { LecternError } from '../../platform/errors.ts';
-import type { ArchiveStore, BlobStore, NameSet, OpenFile, Store } from '../store.ts';
+import { noLastUses } from '../store.ts';
+import type {
+  ArchiveStore,
+  BlobStore,
+  Copies,
+  LastUses,
+  NameSet,
+  OpenFile,
+  Store,
+  StoredCopy,
+} from '../store.ts';
 import { BufferPool } from '../buffer-pool.ts';
 import { ArchivePointers } from './archive-pointers.ts';
 import { Bucket } from './bucket.ts';
@@ -20,10 +30,14 @@ const firstBytes = 256 * 1024;
 /** The lifetime of a URL for a proxy, which requests it at once. Clocks may differ. */
 const proxyUrlSeconds = 300;
 
+/** How long readers of an archive may take that lost its pointer. */
+const unreadArchiveMs = 24 * 3_600_000;
+
 /** The retry budget of a check. */
 const checkRetryBudgetMs = 3_000;
 
 export interface S3StoreOptions {
+  lastUses: LastUses;
   /** A local folder for blobs before their upload. */
   spoolFolder: string;
   /** The size of all parts except the last. Blobs that are too large for 10,000 such parts get larger ones. */
@@ -31,6 +45,8 @@ export interface S3StoreOptions {
   /** Whether later parts of a very large archive may be larger; false by default. */
   partsGrow?: boolean;
   limits?: S3Limits;
+  /** How long the file of a replaced or removed archive stays after its last opening, for its readers. */
+  unreadMs?: number;
 }
 
 /**
@@ -42,7 +58,6 @@ export interface S3StoreOptions {
  * v1/archives/<key>            pointers: a small JSON text that names file, size and SHA-256; its PUT publishes
  * v1/erasures/<name>           the ledger of erasures: empty objects
  * v1/identity/<uuid>           the name of the store, which MongoDB knows: an empty object
- * v1/orphans/<uuid>            marks of files without a pointer; sweeps remove these files when the mark is old
  * v1/checks/<uuid>             written and deleted by checks
  * ```
  *
@@ -52,14 +67,19 @@ export function createS3Store(settings: S3Settings, options: S3StoreOptions): St
   const limits = options.limits ?? defaultLimits;
   const bucket = new Bucket(settings, limits);
   const pointers = new ArchivePointers(bucket, `${layoutVersion}/archives/`);
+  const { lastUses, unreadMs = unreadArchiveMs } = options;
   return {
-    assets: createBlobStore(bucket, `${layoutVersion}/assets/`, settings, options),
+    assets: createBlobStore(bucket, `${layoutVersion}/assets/`, settings, {
+      ...options,
+      lastUses: noLastUses,
+    }),
     cache: createBlobStore(bucket, `${layoutVersion}/cache/`, settings, options),
     archives: createArchiveStore(bucket, pointers, options),
+    copies: createCopies(bucket, pointers, lastUses),
     erasures: createNameSet(bucket, `${layoutVersion}/erasures/`),
     identity: createNameSet(bucket, `${layoutVersion}/identity/`),
     sweepTemporaries: (olderThanSeconds, signal) =>
-      sweepBucket(bucket, pointers, layoutVersion, { olderThanSeconds, signal }),
+      sweepBucket(bucket, { pointers, lastUses, layoutVersion, unreadMs }, { olderThanSeconds, signal }),
     async check() {
       // The start of a process and `lectern doctor` need a quick result.
       await check(
@@ -92,13 +112,14 @@ function createBlobStore(
   bucket: Bucket,
   folder: string,
   { presignedReads }: S3Settings,
-  { spoolFolder, partBytes }: S3StoreOptions,
+  { spoolFolder, partBytes, lastUses }: S3StoreOptions,
 ): BlobStore {
   const nameOf = (sha256: string) => `${folder}${sha256.slice(0, 2)}/${sha256}`;
   return {
     put(source, announce) {
       return withSpool(spoolFolder, source, async ({ digest, small, chunks }) => {
         await announce?.(digest, small);
+        await lastUses.touch(nameOf(digest.sha256));
         // Existing blobs are replaced too, which repairs damaged ones.
         const writer = new ObjectWriter(bucket, nameOf(digest.sha256), {
           bytes: blobPartBytes(digest.size, partBytes),
@@ -115,24 +136,17 @@ function createBlobStore(
       });
     },
     async has({ sha256, size }) {
+      await lastUses.touch(nameOf(sha256));
       return (await bucket.sizeOf(nameOf(sha256))) === size;
     },
     async open({ sha256, size }) {
       const name = nameOf(sha256);
+      await lastUses.touch(name);
       if (size === 0) return (await bucket.sizeOf(name)) === 0 ? openObject(bucket, name, 0) : null;
       const start = await bucket.getStart(name, Math.min(size, firstBytes));
       return start?.size === size ? openObject(bucket, name, size, start.bytes) : null;
     },
     delete: (sha256) => bucket.delete(nameOf(sha256)),
-    async *list() {
-      for await (const page of bucket.list(folder)) {
-        yield page.map(({ name, size, modified }) => ({
-          sha256: name.slice(name.lastIndexOf('/') + 1),
-          size,
-          storedAt: modified,
-        }));
-      }
-    },
     presignedUrl: async (sha256, wanted) =>
       presignedReads ? bucket.presignedUrl(nameOf(sha256), wanted) : null,
   };
@@ -141,17 +155,18 @@ function createBlobStore(
 function createArchiveStore(
   bucket: Bucket,
   pointers: ArchivePointers,
-  { partBytes, partsGrow = false }: S3StoreOptions,
+  { partBytes, partsGrow = false, lastUses }: S3StoreOptions,
 ): ArchiveStore {
   return {
     async open(key) {
       const pointer = await pointers.find(key);
       if (pointer === null) return null;
-      const { file, size, sha256, storedAt } = pointer;
+      const { file, size, sha256 } = pointer;
       // A pointer whose file is missing or has another size does not count: the archive is built again.
       const name = fileName(file);
+      await lastUses.touch(name);
       if ((await bucket.sizeOf(name)) !== size) return null;
-      return { ...openObject(bucket, name, size), sha256, storedAt };
+      return { ...openObject(bucket, name, size), sha256 };
     },
     has: async (key) => (await pointers.find(key)) !== null,
     create() {
@@ -166,7 +181,8 @@ function createArchiveStore(
         },
         async publish(key, sha256) {
           await writer.finish();
-          await pointers.put(key, { file, size, sha256, storedAt: new Date() });
+          await lastUses.touch(fileName(file));
+          await pointers.put(key, { file, size, sha256 });
           published = true;
         },
         discard: async () => {
@@ -176,11 +192,40 @@ function createArchiveStore(
     },
     // Readers can still read its file, until sweeps remove it.
     delete: (key) => pointers.delete(key),
-    list: () => pointers.list(),
   };
 }
 
 const fileName = (file: string) => `${layoutVersion}/archive-files/${file}`;
+
+/** Downloads are removed with their objects, and archives with their pointers: readers keep the file of an archive. */
+function createCopies(bucket: Bucket, pointers: ArchivePointers, lastUses: LastUses): Copies {
+  const describe = async (
+    listed: (Omit<StoredCopy, 'usedAt'> & { object: string; modified: Date })[],
+  ): Promise<StoredCopy[]> => {
+    const uses = await lastUses.find(listed.map(({ object }) => object));
+    return listed.map(({ name, size, object, modified }) => ({
+      name,
+      size,
+      usedAt: uses.get(object) ?? modified,
+    }));
+  };
+  return {
+    async *list() {
+      for await (const page of bucket.list(`${layoutVersion}/cache/`))
+        yield describe(page.map((listed) => ({ ...listed, object: listed.name })));
+      for await (const page of pointers.list())
+        yield describe(page.map((listed) => ({ ...listed, object: fileName(listed.file) })));
+    },
+    async evict({ name }, unusedSince) {
+      const pointer = pointers.isPointer(name) ? await pointers.read(name) : null;
+      const object = pointer === null ? name : fileName(pointer.file);
+      const usedAt = (await lastUses.find([object])).get(object);
+      if (usedAt !== undefined && usedAt > unusedSince) return false;
+      await bucket.delete(name);
+      return true;
+    },
+  };
+}
 
 /** For sent objects. */
 const buffers = new BufferPool();

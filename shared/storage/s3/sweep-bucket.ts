@@ -1,10 +1,18 @@
+import type { LastUses } from '../store.ts';
 import type { ArchivePointers } from './archive-pointers.ts';
 import type { Bucket, ListedObject } from './bucket.ts';
 
+interface SweptStore {
+  pointers: ArchivePointers;
+  lastUses: LastUses;
+  layoutVersion: string;
+  /** How long an archive without a pointer stays after its last use. */
+  unreadMs: number;
+}
+
 /**
- * Removes the remains of crashed writers, and the files of replaced or deleted archives. The first sweep marks a file
- * without a pointer; a later sweep removes it if the mark is old and there is still no pointer. Readers of the old
- * archive, and builders that were delayed between file and pointer, have this time.
+ * Removes the remains of crashed writers, and the files of replaced or removed archives: those without a pointer that no
+ * reader has opened for a day.
  *
  * Any number of processes may sweep concurrently.
  *
@@ -13,70 +21,43 @@ import type { Bucket, ListedObject } from './bucket.ts';
  */
 export async function sweepBucket(
   bucket: Bucket,
-  pointers: ArchivePointers,
-  layoutVersion: string,
+  { pointers, lastUses, layoutVersion, unreadMs }: SweptStore,
   { olderThanSeconds, signal }: { olderThanSeconds: number; signal: AbortSignal | undefined },
 ): Promise<number> {
   const newest = Date.now() - olderThanSeconds * 1000;
-  const isOld = (time: Date) => time.getTime() <= newest;
   let removed = 0;
-
+  const remove = async (name: string) => {
+    signal?.throwIfAborted();
+    await bucket.delete(name);
+    removed += 1;
+  };
   for (const { name, uploadId, started } of await bucket.uploads.list(`${layoutVersion}/`)) {
     signal?.throwIfAborted();
-    if (!isOld(started)) continue;
+    if (started.getTime() > newest) continue;
     await bucket.uploads.abort(name, uploadId);
     removed += 1;
   }
-  for (const { name, modified } of await all(bucket, `${layoutVersion}/checks/`, signal)) {
-    signal?.throwIfAborted();
-    if (!isOld(modified)) continue;
-    await bucket.delete(name);
-    removed += 1;
+  for await (const page of bucket.list(`${layoutVersion}/checks/`)) {
+    for (const { name, modified } of page) if (modified.getTime() <= newest) await remove(name);
   }
 
+  const isUnread = (time: Date) => time.getTime() <= Date.now() - unreadMs;
   // This order matters: a pointer that is written meanwhile is found, because its file was there before.
-  const marks = new Map(
-    (await all(bucket, markName(layoutVersion, ''), signal)).map((one) => [one.name, one]),
-  );
-  const files = (await all(bucket, `${layoutVersion}/archive-files/`, signal)).filter(({ modified }) =>
-    isOld(modified),
-  );
-  const inUse = new Set<string>();
+  const unread = new Set<string>();
+  for await (const page of bucket.list(`${layoutVersion}/archive-files/`)) {
+    signal?.throwIfAborted();
+    for (const name of await listUnread(page)) unread.add(name);
+  }
   for await (const page of pointers.list()) {
     signal?.throwIfAborted();
-    for (const { file } of page) inUse.add(file);
+    for (const { file } of page) unread.delete(`${layoutVersion}/archive-files/${file}`);
   }
-
-  for (const { name } of files) {
-    signal?.throwIfAborted();
-    const file = name.slice(name.lastIndexOf('/') + 1);
-    const mark = marks.get(markName(layoutVersion, file));
-    marks.delete(markName(layoutVersion, file));
-    if (inUse.has(file)) {
-      if (mark !== undefined) await bucket.delete(mark.name);
-    } else if (mark === undefined) {
-      await bucket.put(markName(layoutVersion, file), Buffer.alloc(0));
-    } else if (isOld(mark.modified)) {
-      await bucket.delete(name);
-      await bucket.delete(mark.name);
-      removed += 1;
-    }
-  }
-  // Marks of files that another process removed.
-  for (const { name, modified } of marks.values()) {
-    signal?.throwIfAborted();
-    if (isOld(modified)) await bucket.delete(name);
-  }
+  for (const name of unread) await remove(name);
   return removed;
-}
 
-const markName = (layoutVersion: string, file: string) => `${layoutVersion}/orphans/${file}`;
-
-async function all(bucket: Bucket, start: string, signal: AbortSignal | undefined): Promise<ListedObject[]> {
-  const objects: ListedObject[] = [];
-  for await (const page of bucket.list(start)) {
-    signal?.throwIfAborted();
-    objects.push(...page);
+  async function listUnread(page: ListedObject[]): Promise<string[]> {
+    const names = page.filter(({ modified }) => isUnread(modified)).map(({ name }) => name);
+    const uses = await lastUses.find(names);
+    return names.filter((name) => isUnread(uses.get(name) ?? new Date(0)));
   }
-  return objects;
 }

@@ -3,7 +3,6 @@ import { ExternalMedia } from '../../../api/media/external-media.ts';
 import { createDownloader } from '../../../shared/media/downloads/downloader.ts';
 import { MediaCache } from '../../../shared/media/media-cache.ts';
 import { createLogger } from '../../../shared/platform/log.ts';
-import { joinStore } from '../../maintenance/eviction/evictable.ts';
 import { file, hang, slowly } from '../../support/origin.ts';
 import { useHarness, useOrigin } from '../../support/use.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -16,14 +15,13 @@ const harness = useHarness(() => ({
 
 /** Starts a build of an organization in its own worker, until the end of the test. */
 async function startBuild(organizationId: string) {
-  const worker = await joinStore(harness);
   const downloader = createDownloader(harness.config.download);
   const stop = new AbortController();
   onTestFinished(() => {
     stop.abort(new Error('the test has ended'));
     downloader.close();
   });
-  const dependencies = { ...harness, ...worker, downloader };
+  const dependencies = { ...harness, downloader };
   const cache = new MediaCache(dependencies);
   await cache.prepare([]);
   const get = (path: string, maxBytes = 1000) =>

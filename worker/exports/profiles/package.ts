@@ -7,7 +7,6 @@ import type { ExportManifest } from '../../../shared/packages/manifest.ts';
 import { LecternError } from '../../../shared/platform/errors.ts';
 import { packageRoot } from '../../../shared/platform/paths.ts';
 import { digestOfChunks } from '../../../shared/storage/digest.ts';
-import { pathsInPage } from '../describe-page.ts';
 import { isFailure } from '../file-outcomes.ts';
 import { fileInMemory, jsonFile } from '../generated-files.ts';
 import type { GeneratedFile } from '../generated-files.ts';
@@ -83,7 +82,6 @@ export async function lmsPackage(
     folders: [],
     knownBytes: generated.reduce((sum, { digest }) => sum + digest.size, 0),
     fileCount: plainArchive.fileCount + generated.length + 2,
-    rereadPaths: pathsInPage,
     async extraFiles(parts) {
       const { language, stateSize } = parts.texts;
       if (stateSize === null) throw new Error('Unreachable: the profile has a limit');
