@@ -6,6 +6,7 @@ import { signEmbedToken } from '../../shared/tokens/player-tokens.ts';
 import { compile } from '../../esbuild.config.ts';
 import { prepareInstallation, startCompiledApi } from '../installation.ts';
 import { numberedId, writePackage } from '../write-package.ts';
+import { measureLimits } from './limits.ts';
 
 /* Measures how long hostile requests, and first loads of hostile lessons, block the event loop of the API. */
 
@@ -45,12 +46,15 @@ const values: Record<string, (bytes: number) => string> = {
   'not JSON': (bytes) => '"\\'.repeat(bytes / 2),
 };
 
-type Send = (
+export type Send = (
   method: string,
   path: string,
   body?: string,
   headers?: Record<string, string>,
 ) => Promise<string>;
+
+/** Sends a request, and notes how long it blocked the event loop if no other of its kind took longer. */
+export type Measure = (kind: string, name: string, request: () => Promise<string>) => Promise<void>;
 
 /** Starts an API and prints the longest block of its event loop for each request. */
 export async function measureRequests(lessons: Record<string, () => unknown[]>): Promise<void> {
@@ -75,12 +79,12 @@ export async function measureRequests(lessons: Record<string, () => unknown[]>):
     return `${response.status}, ${byteLength} bytes`;
   };
   const longest = new Map<string, { block: number; what: string }>();
-  async function measure(kind: string, name: string, request: () => Promise<string>): Promise<void> {
+  const measure: Measure = async (kind, name, request) => {
     await api.ask('longest block');
     const verdict = await request();
     const block = Math.round(Number(await api.ask('longest block')));
     if (block > (longest.get(kind)?.block ?? -1)) longest.set(kind, { block, what: `${name}: ${verdict}` });
-  }
+  };
   const tokenOf = ({ organizationId, lessonId }: LessonVersion, learnerId: string = randomUUID()) =>
     signEmbedToken(
       installation.secrets.signing,
@@ -139,6 +143,7 @@ export async function measureRequests(lessons: Record<string, () => unknown[]>):
         ),
       );
     }
+    await measureLimits({ installation, send, measure, tokenOf });
     for (const [kind, { block, what }] of longest)
       console.log(`${kind.padEnd(34)} ${`${block} ms`.padStart(12)}   ${what}`);
   } finally {

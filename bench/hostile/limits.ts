@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import type { BenchInstallation } from '../installation.ts';
+import { numberedId, writePackage } from '../write-package.ts';
+import type { Measure, Send } from './requests.ts';
+
+const many = <T>(count: number, of: (index: number) => T) =>
+  Array.from({ length: count }, (_, index) => of(index));
+
+interface Bench {
+  installation: Pick<BenchInstallation, 'folder' | 'publish'>;
+  send: Send;
+  measure: Measure;
+  tokenOf: (version: LessonVersion, learnerId?: string) => string;
+}
+
+const questionsOfStep = 12;
+
+/** Measures requests about a lesson and records that are as large as Lectern accepts, and forms of that size. */
+export async function measureLimits(bench: Bench): Promise<void> {
+  const version = await publishLargest(bench);
+  await measureLesson(bench, version);
+  await measureRecords(bench, version);
+  await measureForms(bench);
+}
+
+/** A lesson near all limits at once: parts, elements, the length of the outline, and the size of texts. */
+async function publishLargest({ installation }: Bench): Promise<LessonVersion> {
+  const path = join(installation.folder, 'largest');
+  const steps = many(280, (step) => ({
+    ...{ id: `step-${step}`, title: `Step ${step} ${'x'.repeat(400)}`, order_index: step },
+    content: {
+      root: {},
+      content: many(48, (index) => {
+        const id = `block-${step}-${index}-${'y'.repeat(12)}`;
+        const text = `${'<b>word</b> '.repeat(11)}${'z'.repeat(900)}`;
+        if (index >= questionsOfStep) return { type: 'Text', props: { id, html: `<p>${text}</p>` } };
+        const options = ['a', 'b', 'c', 'd'].map((id) => ({ id, html: `choice ${id}`, correct: id === 'a' }));
+        return { type: 'MultipleChoice', props: { id, prompt: text, options } };
+      }),
+    },
+  }));
+  const sections = [{ id: 's', title: 's', order_index: 0, steps }];
+  await writePackage(path, { lessonId: numberedId(1), versionId: numberedId(2), sections });
+  return installation.publish(path);
+}
+
+async function measureLesson({ send, measure, tokenOf }: Bench, version: LessonVersion): Promise<void> {
+  const { lessonId, _id } = version;
+  const of = `/api/lessons/${lessonId}`;
+  const requests: [kind: string, method: string, path: string][] = [
+    ['page', 'GET', `/embed/${lessonId}?token=${tokenOf(version)}`],
+    ['player data', 'GET', `/api/public/lessons/${lessonId}/player-data?token=${tokenOf(version)}`],
+    ['check', 'GET', `${of}/versions/${_id}/check`],
+    ['preview', 'POST', `${of}/versions/${_id}/preview-links`],
+    ['statistics', 'GET', `${of}/statistics`],
+  ];
+  for (const [kind, method, path] of requests)
+    await measure(`largest lesson: ${kind}`, 'first', () => send(method, path));
+}
+
+/** Fills records by several writes, and then changes, reads and lists them. */
+async function measureRecords({ send, measure, tokenOf }: Bench, version: LessonVersion): Promise<void> {
+  const { lessonId, _id: versionId } = version;
+  const widget = (number: number) => {
+    const [step, index] = [Math.floor(number / questionsOfStep), number % questionsOfStep];
+    return `block-${step}-${index}-${'y'.repeat(12)}`;
+  };
+  const forms: Record<string, (round: number) => object> = {
+    'answers with many parts': (round) => ({
+      items: many(1_000, (index) => ({
+        widgetId: widget(round * 1_000 + index),
+        answer: many(10, () => ({ a: [{}], b: 'x'.repeat(20) })),
+      })),
+    }),
+    'long answers': (round) => ({
+      items: many(1_000, (index) => ({ widgetId: widget(round * 1_000 + index), answer: 'x'.repeat(600) })),
+    }),
+    'two large states': (round) => {
+      const value = { list: many(9_000, (index) => ({ [`key ${index}`]: 'x'.repeat(90) })) };
+      return round % 2 === 0 ? { progressData: value } : { variableState: value };
+    },
+  };
+  for (const [name, fieldsOf] of Object.entries(forms)) {
+    const learnerId = randomUUID();
+    const session = `/api/public/lessons/${lessonId}/session?token=${tokenOf(version, learnerId)}`;
+    let [revision, step] = [0, 0];
+    const write = async (fields: object): Promise<string> => {
+      const position = { currentSectionIndex: 0, currentStepIndex: step };
+      const sent = await send(
+        'POST',
+        session,
+        JSON.stringify({ versionId, revision, ...position, ...fields }),
+      );
+      if (sent.startsWith('200')) revision += 1;
+      return sent;
+    };
+    for (let round = 0; round < 3; round += 1)
+      await measure('record near the limit: write', `${name}, ${round}`, () => write(fieldsOf(round)));
+    step = 1;
+    await measure('record near the limit: one answer', name, () =>
+      write({ items: [{ widgetId: widget(0), answer: 'a' }] }),
+    );
+    const reads: [kind: string, path: string][] = [
+      ['session', session],
+      ['page', `/embed/${lessonId}?token=${tokenOf(version, learnerId)}`],
+      ['progress', `/api/public/lessons/${lessonId}/progress/${learnerId}`],
+      ['export of the learner', `/api/learners/${learnerId}/export`],
+    ];
+    for (const [kind, path] of reads)
+      await measure(`record near the limit: ${kind}`, name, () => send('GET', path));
+  }
+  for (const list of ['learners', 'learners.csv', 'learners.ndjson', 'answers.csv'])
+    await measure(`records near the limit: ${list}`, 'all', () =>
+      send('GET', `/api/lessons/${lessonId}/${list}`),
+    );
+}
+
+async function measureForms({ send, measure }: Bench): Promise<void> {
+  const forms: Record<string, (bytes: number) => string> = {
+    'many fields': (bytes) => many(bytes / 10, (index) => `k${index}=1`).join('&'),
+    'equal fields': (bytes) => 'a=1&'.repeat(bytes / 4),
+    separators: (bytes) => '&'.repeat(bytes),
+    escapes: (bytes) => `id_token=${'%e2%82%ac'.repeat(bytes / 9)}`,
+    'plus signs': (bytes) => `id_token=${'+'.repeat(bytes)}`,
+    'a token of points': (bytes) => `state=a&id_token=${'.'.repeat(bytes)}`,
+    'a token of JSON': (bytes) => {
+      const json = `{"a":${'['.repeat(bytes / 4)}${']'.repeat(bytes / 4)}}`;
+      const part = Buffer.from(json).toString('base64url');
+      return `state=a&id_token=${part.slice(0, bytes / 3)}.${part.slice(0, bytes / 3)}.a`;
+    },
+  };
+  const type = { 'content-type': 'application/x-www-form-urlencoded' };
+  const sizes = { login: 32 * 1024, launch: 256 * 1024 };
+  for (const [path, bytes] of Object.entries({ '/lti/login': sizes.login, '/lti/launch': sizes.launch }))
+    for (const [name, formOf] of Object.entries(forms))
+      await measure(`form: ${path}`, name, () => send('POST', path, formOf(bytes - 200), type));
+}
