@@ -2,14 +2,17 @@ import type { Credits } from './credits.ts';
 import { element } from './dom.ts';
 import { record } from './props.ts';
 import type { CoreWidgetType } from '../shared/lessons/core-widgets.ts';
+import type { PictureSize } from '../shared/lessons/picture-size.ts';
 import { textDirection } from '../shared/i18n/message.ts';
 import type { MountedWidget, Widget, WidgetContext } from './widget.ts';
 
-/** The additions that core widgets get. Both may be missing where a widget is mounted without a lesson. */
+/** The additions that core widgets get. They may be missing where a widget is mounted without a lesson. */
 export interface CoreContext extends WidgetContext {
   /** Opens an external video on the page around the lesson. Undefined where that is not allowed. */
   openVideo?: ((this: void, page: string) => void) | undefined;
   creditsFor?: Credits['lineFor'] | undefined;
+  /** Returns the size of a picture, by its reference, if the lesson knows it. */
+  sizeOf?: ((this: void, src: string) => PictureSize | undefined) | undefined;
 }
 
 /** The input of a core widget's render function. */

@@ -3,7 +3,6 @@ import { element } from './dom.ts';
 import { richText } from './html.ts';
 import { text } from './props.ts';
 import type { WidgetContext } from './widget.ts';
-import type { PictureSize } from '../shared/lessons/picture-size.ts';
 import { message } from '../shared/i18n/message.ts';
 
 /** Makes a notice in place of a media file that cannot be shown, with the file's description if there is one. */
@@ -14,7 +13,7 @@ export function missingMedium(message: string, description = ''): HTMLElement {
 }
 
 /** Makes a collapsed transcript; undefined if there is none. */
-export function transcript(source: unknown, context: WidgetContext): HTMLElement | undefined {
+export function transcript(source: unknown, context: CoreContext): HTMLElement | undefined {
   const body = richText(source, context);
   if (!body) return undefined;
   return element(
@@ -22,24 +21,13 @@ export function transcript(source: unknown, context: WidgetContext): HTMLElement
     { class: 'lectern-transcript' },
     element('summary', {}, message(context.language, 'widget.transcript')),
     body,
+    ...creditsIn([source], context),
   );
 }
 
-/** Reserves the space of a picture until it loads, if its size is known. */
-export function reserveSpace(picture: HTMLImageElement, size: PictureSize | undefined): void {
-  if (!size) return;
-  if (size.isFluid) {
-    picture.style.inlineSize = '100%';
-    picture.style.aspectRatio = `auto ${size.width} / ${size.height}`;
-  } else {
-    picture.width = size.width;
-    picture.height = size.height;
-  }
-}
-
-/** Makes a line with the credits of the media in props; empty without any. */
+/** Makes a line with the credits of the media in props, at any depth; empty without any. */
 export function creditsIn(props: unknown[], { creditsFor }: CoreContext): HTMLElement[] {
-  return creditsFor?.(props.map(text).join(' ')) ?? [];
+  return creditsFor?.(JSON.stringify(props)) ?? [];
 }
 
 /** Makes the notice that captions failed to load, hidden until then. */

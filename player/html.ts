@@ -1,6 +1,8 @@
 import DOMPurify from 'dompurify';
 import { element, hintWhenWide } from './dom.ts';
 import { holdFormula, isMathml, keepFormulaStyles } from './formulas.ts';
+import type { CoreContext } from './define.ts';
+import { reserveInText } from './picture-space.ts';
 import { isPlayable } from './media-url.ts';
 import { text } from './props.ts';
 import { isolateParts, leadToPart } from './text-parts.ts';
@@ -95,7 +97,7 @@ const keptStyles = [
  * The result is nodes, not a string: mutation attacks rely on parsing sanitized HTML a second time. The nodes belong to
  * an inert document until they are appended, so nothing loads before its URL is resolved.
  */
-export function safeHtml(source: unknown, context: WidgetContext): DocumentFragment {
+export function safeHtml(source: unknown, context: CoreContext): DocumentFragment {
   const html = paragraphs(text(source));
   // Most texts are plain or have only paragraphs, lists and emphasis. Sanitizing them would take longer than showing them.
   if (!/[<&]/.test(html)) return plainText(html);
@@ -124,7 +126,7 @@ export function safeHtml(source: unknown, context: WidgetContext): DocumentFragm
  * Makes an element with an author's HTML in the lesson's typography; undefined if there is no text. It scrolls sideways
  * if a part cannot wrap, such as a list in hundreds of lists.
  */
-export function richText(source: unknown, context: WidgetContext): HTMLElement | undefined {
+export function richText(source: unknown, context: CoreContext): HTMLElement | undefined {
   if (!text(source)) return undefined;
   const holder = element('div', { class: 'lectern-rich' });
   holder.append(safeHtml(source, context));
@@ -251,7 +253,8 @@ function removePlayerClasses(node: Element): void {
   node.classList.remove(...[...node.classList].filter((name) => /^lectern-/i.test(name)));
 }
 
-function resolveMediaOf(node: Element, context: WidgetContext): void {
+function resolveMediaOf(node: Element, context: WidgetContext & Pick<CoreContext, 'sizeOf'>): void {
+  if (node instanceof HTMLImageElement) reserveInText(node, context.sizeOf?.(node.getAttribute('src') ?? ''));
   for (const name of ['src', 'poster', 'href', 'xlink:href']) {
     const src = node.getAttribute(name);
     if (src === null) continue;

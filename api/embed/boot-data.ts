@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Catalog } from '../../shared/i18n/message.ts';
 import type { LaunchToken, PlayerToken } from '../../shared/tokens/player-tokens.ts';
+import type { PictureSize } from '../../shared/lessons/picture-size.ts';
 import type { GzipText } from '../../shared/platform/gzip-text.ts';
 import { scriptText } from '../../shared/platform/html.ts';
 import { printJson } from '../../shared/platform/raw-json.ts';
@@ -82,6 +83,8 @@ export interface LessonBoot {
   externalVideos: boolean;
   /** The organization's look; null for Lectern's own. */
   theme: ThemeBoot | null;
+  /** The sizes of pictures at other hosts that were downloaded before, by media id. */
+  pictureSizes: Record<string, PictureSize>;
 }
 
 /** Reasons of launches, and `authorPreview` for preview tokens. */

@@ -4,6 +4,7 @@ import { readScheme, schemes } from '../../shared/theme/tokens.ts';
 import type { Scheme } from '../../shared/theme/tokens.ts';
 import { messagesWith, supportedLanguage } from '../../shared/i18n/message.ts';
 import type { Catalog } from '../../shared/i18n/message.ts';
+import { findPictureSizes } from '../../shared/models/remote-file.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findOrganization } from '../../shared/models/organization.ts';
 import type { Organization } from '../../shared/models/organization.ts';
@@ -192,7 +193,10 @@ async function sendLesson(deps: EmbedDependencies, ctx: RequestContext): Promise
   const { chunk, skeleton, steps } = await pageTexts(lessons, versionId, facts, session);
   const externalVideos = hasExternalVideos && organization?.externalVideos === true;
   if (externalVideos) setPageHeaders(deps, ctx, allowedOrigins, externalVideoOrigins);
-  const styledWidgets = await findStyledTypes(db, version, customTypes(outline));
+  const [styledWidgets, pictureSizes] = await Promise.all([
+    findStyledTypes(db, version, customTypes(outline)),
+    findPictureSizes(db, facts.externalPictures),
+  ]);
   const lessonLanguage = language ?? 'en';
   const textLanguage = platformLanguage(token) ?? lessonLanguage;
   const content = contentUrl(deps, token, { lessonId, versionId });
@@ -224,6 +228,7 @@ async function sendLesson(deps: EmbedDependencies, ctx: RequestContext): Promise
       launch: launchBoot(token),
       externalVideos,
       theme: look.theme,
+      pictureSizes,
     },
     session,
     skeleton,

@@ -1,5 +1,6 @@
 import type { Catalog, MessageKey } from '../../shared/i18n/message.ts';
 import type { MessageValues } from '../../shared/i18n/message-values.ts';
+import type { PictureSize } from '../../shared/lessons/picture-size.ts';
 import type { LessonSkeleton } from '../../shared/lessons/lesson-skeleton.ts';
 import type { SessionRecord } from './session-record.ts';
 
@@ -52,6 +53,8 @@ export interface LessonBoot {
   externalVideos: boolean;
   /** Null or undefined for Lectern's own look. */
   theme?: ThemeBoot | null;
+  /** The sizes of pictures that the lesson does not say, by media id. */
+  pictureSizes?: Record<string, PictureSize>;
 }
 
 /** The organization's look. */

@@ -1,4 +1,5 @@
 import type { ChunkStep, LessonSkeleton } from '../../shared/lessons/lesson-skeleton.ts';
+import type { PictureSize } from '../../shared/lessons/picture-size.ts';
 import type { Scheme } from '../../shared/theme/tokens.ts';
 import type { PlayerMessages, ThemeBoot } from './boot.ts';
 import { readFrameMessage } from './frame-messages.ts';
@@ -43,6 +44,8 @@ export interface FrameStart {
   isPreview: boolean;
   /** Whether this page opens external videos. */
   externalVideos: boolean;
+  /** The sizes of pictures that the lesson does not say, by media id. */
+  pictureSizes: Record<string, PictureSize>;
 }
 
 /** The visible part of a frame that is as high as the lesson, in CSS pixels. */

@@ -139,6 +139,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
       startAt: linked?.stepId,
       isPreview: boot.untracked === 'preview' || boot.untracked === 'authorPreview',
       externalVideos: boot.externalVideos,
+      pictureSizes: boot.pictureSizes ?? {},
     }),
     (message) => {
       if (message.type === 'resize') setHeight(message.height);

@@ -104,7 +104,7 @@ function play(start: FrameStart, port: MessagePort): void {
       onRestart: ({ stepId }) => send({ type: 'restart', stepId }),
       onError: ({ code, message }) => send({ type: 'error', code, message }),
     };
-    return mountLesson(options, () => readSkeleton(lesson, steps));
+    return mountLesson(options, () => ({ ...readSkeleton(lesson, steps), pictureSizes: start.pictureSizes }));
   }
 
   function send(message: FrameMessage): void {

@@ -1,19 +1,21 @@
 import type { LessonCover } from '../../shared/lessons/cover.ts';
 import { message } from '../../shared/i18n/message.ts';
 import { element, icon } from '../dom.ts';
-import { reserveSpace } from '../figure.ts';
+import { reserveSpace } from '../picture-space.ts';
+import type { StepHost } from './step-view.ts';
 
 /** Makes the page before the first step, below its heading: picture, purpose, and how long it takes. */
 export function coverView(
   { image, imageAlt, imageSize, text, objectives, minutes }: LessonCover,
   steps: number,
-  { language, resolveMedia }: { language: string; resolveMedia(this: void, src: string): string },
+  { language, resolveMedia, sizeOf }: Pick<StepHost, 'language' | 'resolveMedia' | 'sizeOf'>,
 ): HTMLElement {
   const page = element('div', { class: 'lectern-cover' });
   if (image !== '') {
     const picture = element('img', { class: 'lectern-cover-image', src: resolveMedia(image), alt: imageAlt });
-    reserveSpace(picture, imageSize);
-    if (imageSize) picture.style.setProperty('--lectern-ratio', String(imageSize.width / imageSize.height));
+    const size = imageSize ?? sizeOf?.(image);
+    reserveSpace(picture, size);
+    if (size) picture.style.setProperty('--lectern-ratio', String(size.width / size.height));
     // A cover without its picture is better than one with a broken picture.
     picture.addEventListener('error', () => picture.remove());
     page.append(picture);

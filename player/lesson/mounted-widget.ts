@@ -24,6 +24,7 @@ export interface BlockHost {
   resolveMedia(src: string): string;
   openVideo: CoreContext['openVideo'];
   creditsFor: CoreContext['creditsFor'];
+  sizeOf: CoreContext['sizeOf'];
   variables(): Variables;
   /** Returns the blocks of legacy zones that follow a block. */
   followers(widgetId: unknown): readonly LessonBlock[];
@@ -61,6 +62,7 @@ export function mountWidget(
     language: blockHost.language,
     openVideo: blockHost.openVideo,
     creditsFor: blockHost.creditsFor,
+    sizeOf: blockHost.sizeOf,
     resolveMedia: (src) => blockHost.resolveMedia(src),
     answer(value: unknown, result?: AnswerResult) {
       if (isAlive) blockHost.answer(block, host, value, result);

@@ -2,6 +2,7 @@ import type { Credits } from '../credits.ts';
 import { message } from '../../shared/i18n/message.ts';
 import { finalShare, shownPoints } from '../../shared/progress/points.ts';
 import { jsonCopy, text } from '../props.ts';
+import { sizeIn } from '../picture-space.ts';
 import {
   answerItem,
   isWidgetClosed,
@@ -116,6 +117,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, setup: Pla
     resolveMedia: setup.resolveMedia,
     openVideo: options.openVideo,
     creditsFor: setup.credits.lineFor,
+    sizeOf: (src) => sizeIn(lesson.pictureSizes, src),
     variables: () => progress.variables,
     saved(step, { props: { id: widgetId } }) {
       if (typeof widgetId !== 'string') return { state: undefined, tries: 0 };

@@ -3,6 +3,7 @@ import type { OwnTypes } from '../../shared/lessons/core-widgets.ts';
 import { coverOf } from '../../shared/lessons/cover.ts';
 import type { LessonCover } from '../../shared/lessons/cover.ts';
 import type { Block, LessonContent, Section, Step } from '../../shared/lessons/lesson-content.ts';
+import type { PictureSize } from '../../shared/lessons/picture-size.ts';
 import { orderedSections } from '../../shared/lessons/totals.ts';
 import { outlineOf, widgetKey, widgetsByKey } from '../../shared/progress/outline.ts';
 import type { LessonOutline, OutlineWidget } from '../../shared/progress/outline.ts';
@@ -21,6 +22,8 @@ export interface PlayedLesson {
   /** Null for a lesson that begins with its first step. */
   cover: LessonCover | null;
   ownTypes: OwnTypes;
+  /** The sizes of pictures that the blocks themselves do not say, by media id. */
+  pictureSizes?: Readonly<Record<string, PictureSize>>;
   /** The credits of its media, unchecked. */
   attributions: unknown;
   sections: PlayedSection[];

@@ -1,6 +1,7 @@
 import { element, icon, uniqueId } from '../dom.ts';
 import { richText, safeHtml, textWithFormulas } from '../html.ts';
-import type { WidgetContext } from '../widget.ts';
+import type { CoreContext } from '../define.ts';
+import { creditsIn } from '../figure.ts';
 import { hintParts } from './hint.ts';
 import { nameOf } from './parts.ts';
 import type { Choice } from '../../shared/lessons/scoring/multiple-choice.ts';
@@ -30,7 +31,7 @@ export function choiceRow(
   choice: Choice | { id: string; text: string },
   kind: 'radio' | 'checkbox',
   group: string,
-  context: WidgetContext,
+  context: CoreContext,
 ): ChoiceRow {
   const { language } = context;
   const verdicts = {
@@ -78,9 +79,10 @@ export function choiceRow(
   };
 }
 
-function feedbackOf(source: string, context: WidgetContext): HTMLElement | undefined {
+function feedbackOf(source: string, context: CoreContext): HTMLElement | undefined {
   const feedback = richText(source, context);
   if (feedback === undefined) return undefined;
+  feedback.append(...creditsIn([source], context));
   feedback.id = uniqueId();
   feedback.classList.add('lectern-choice-feedback');
   return feedback;

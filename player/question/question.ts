@@ -1,10 +1,13 @@
 import type { RenderOptions } from '../define.ts';
 import { element, isComposing, onPress, reveal, uniqueId } from '../dom.ts';
 import { richText } from '../html.ts';
+import { creditsIn } from '../figure.ts';
+import { record } from '../props.ts';
 import { hintParts } from './hint.ts';
 import { resultView, type Outcome } from './result-view.ts';
 import { isClosedAfter, readAttempts } from '../../shared/lessons/scoring/scoring.ts';
 import type { Score } from '../../shared/lessons/scoring/scoring.ts';
+import { listOf } from '../../shared/lessons/json-values.ts';
 import { message } from '../../shared/i18n/message.ts';
 
 /** Longer prompts are not bold, because long bold text is tiring to read. */
@@ -91,6 +94,7 @@ export function showQuestion<Answer>(
     hint,
     ...hintParts(props.hint, context),
     field.element,
+    ...creditsIn([props.prompt, props.text, ...partProps.map((name) => partsIn(props[name]))], context),
     element('div', { class: 'lectern-actions' }, button, result.verdict),
     result.explanation,
   );
@@ -167,6 +171,17 @@ export function showQuestion<Answer>(
   }
   used = Math.max(tries, 1);
   show(resumed, scoreOf(resumed));
+}
+
+/** The props with the parts of a question, which may show pictures. */
+const partProps = ['choices', 'pairs', 'items', 'distractors'];
+
+/** Returns the parts of a question without what learners see only later. */
+function partsIn(parts: unknown): unknown[] {
+  return listOf(parts).map((part) => {
+    const { feedback: _1, notChosenFeedback: _2, hint: _3, ...shown } = record(part);
+    return shown;
+  });
 }
 
 /** Makes Enter check the answer, as in a form; forms do not submit in the widgets' sandbox. */

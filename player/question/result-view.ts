@@ -2,7 +2,8 @@ import type { Score } from '../../shared/lessons/scoring/scoring.ts';
 import { element, icon } from '../dom.ts';
 import { richText } from '../html.ts';
 import { record } from '../props.ts';
-import type { WidgetContext } from '../widget.ts';
+import type { CoreContext } from '../define.ts';
+import { creditsIn } from '../figure.ts';
 import { message } from '../../shared/i18n/message.ts';
 
 /** The result of an answer as a whole. */
@@ -39,7 +40,7 @@ export interface ResultView {
 }
 
 /** @param props `explanation`, HTML; `feedback`: `{right, partly, wrong}`, HTML */
-export function resultView(props: Record<string, unknown>, context: WidgetContext): ResultView {
+export function resultView(props: Record<string, unknown>, context: CoreContext): ResultView {
   const { language } = context;
   const verdict = element('div', { class: 'lectern-feedback', role: 'status', tabindex: '-1' });
   const explanation = element('div', { class: 'lectern-explanation', hidden: true });
@@ -48,6 +49,7 @@ export function resultView(props: Record<string, unknown>, context: WidgetContex
     explanation.append(
       element('p', { class: 'lectern-label' }, message(language, 'widget.explanation')),
       explained,
+      ...creditsIn([props.explanation], context),
     );
 
   const triesLeft = (left: number) =>
@@ -76,8 +78,9 @@ export function resultView(props: Record<string, unknown>, context: WidgetContex
         .filter(Boolean)
         .join(message(language, 'widget.sentenceBreak'));
       const line = element('p', { class: 'lectern-verdict' }, icon(outcome), element('span', {}, sentences));
-      const feedback = richText(record(props.feedback)[outcome], context);
-      write(outcome, line, ...(feedback ? [feedback] : []));
+      const source = record(props.feedback)[outcome];
+      const feedback = richText(source, context);
+      write(outcome, line, ...(feedback ? [feedback] : []), ...creditsIn([source], context));
     },
   };
 }

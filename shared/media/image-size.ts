@@ -1,6 +1,9 @@
 import { imageSize } from 'image-size';
 import type { PictureSize } from '../lessons/picture-size.ts';
 
+/** In these first bytes, a file says its size: cameras put other data before it. */
+export const maxPictureHeadBytes = 256 * 1024;
+
 /**
  * Returns the size at which browsers show a picture, from the first bytes of its file; null if they do not contain it.
  */

@@ -1,4 +1,5 @@
 import { untilAborted } from '../platform/abort-listeners.ts';
+import { imageSizeOf, maxPictureHeadBytes } from './image-size.ts';
 import type { Downloader } from './downloads/downloader.ts';
 import { inspect, sniffBytes } from './content-types.ts';
 import { DownloadError, isTransient } from './downloads/failure.ts';
@@ -130,12 +131,14 @@ export class MediaCache {
   }
 
   async #download(request: RemoteRequest, known: RemoteFile | null): Promise<DownloadedFile> {
+    const isPicture = /^image\//i.test(request.mimeType);
+    let head = new FileHead();
     const result = await this.#downloader.download(
       { ...request, ...(known && { validators: validatorsOf(known) }) },
-      (body) => this.#put(body),
+      (body) => this.#put(isPicture ? (head = new FileHead()).watch(body) : body),
     );
     const downloaded = result.modified
-      ? toDownloaded(request, result)
+      ? { ...toDownloaded(request, result), picture: isPicture ? imageSizeOf(head.bytes()) : null }
       : withoutCheckedAt(known as RemoteFile);
     await this.#remember(downloaded);
     this.#onLookup(result.modified ? 'miss' : 'hit');
@@ -198,21 +201,36 @@ function toMedium({ file, mimeType }: DownloadedFile, request: RemoteRequest): C
 function toDownloaded(
   { url, mimeType: declaredType }: RemoteRequest,
   downloaded: { stored: Digest; mimeType: string; etag?: string; lastModified?: string },
-): DownloadedFile {
+): Omit<DownloadedFile, 'picture'> {
   const { stored, mimeType, etag = null, lastModified = null } = downloaded;
   const { sha256, crc32, size } = stored;
   return { url, file: { sha256, crc32, size }, declaredType, mimeType, etag, lastModified };
 }
 
-function withoutCheckedAt({
-  url,
-  file,
-  declaredType,
-  mimeType,
-  etag,
-  lastModified,
-}: RemoteFile): DownloadedFile {
-  return { url, file, declaredType, mimeType, etag, lastModified };
+function withoutCheckedAt(known: RemoteFile): DownloadedFile {
+  const { url, file, declaredType, mimeType, picture, etag, lastModified } = known;
+  return { url, file, declaredType, mimeType, picture, etag, lastModified };
+}
+
+/** Keeps the beginning of a file that passes, in which pictures say their size. */
+class FileHead {
+  readonly #chunks: Uint8Array[] = [];
+  #length = 0;
+
+  async *watch(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of body) {
+      if (this.#length < maxPictureHeadBytes) {
+        // Its memory may be used again.
+        this.#chunks.push(Buffer.from(chunk));
+        this.#length += chunk.length;
+      }
+      yield chunk;
+    }
+  }
+
+  bytes(): Buffer {
+    return Buffer.concat(this.#chunks);
+  }
 }
 
 function validatorsOf({ etag, lastModified }: RemoteFile): { etag?: string; lastModified?: string } {

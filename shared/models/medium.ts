@@ -174,6 +174,15 @@ export function attributionsOf(
     .sort((a, b) => (a.mediaId < b.mediaId ? -1 : a.mediaId > b.mediaId ? 1 : 0));
 }
 
+/** Returns the media that are pictures at other hosts. */
+export function externalPicturesOf(
+  media: readonly { id: string; mimeType: string; sourceUrl?: string | null | undefined }[],
+): { mediaId: string; url: string }[] {
+  return media.flatMap(({ id, mimeType, sourceUrl }) =>
+    sourceUrl && /^image\//i.test(mimeType) ? [{ mediaId: id, url: sourceUrl }] : [],
+  );
+}
+
 /** Returns the media of a version's own package. */
 export async function listMediaOfVersion(db: MediumDb, versionId: string): Promise<Medium[]> {
   const media = await db.media.find({ versionId }).lean<StoredMedium[]>().exec();

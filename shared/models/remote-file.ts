@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Schema } from 'mongoose';
+import type { PictureSize } from '../lessons/picture-size.ts';
 import type { Connection, Model } from 'mongoose';
 import { schemaOptions, upsertSafely } from '../platform/mongo.ts';
 import type { Digest } from '../storage/store.ts';
@@ -15,6 +16,8 @@ export interface RemoteFile {
   declaredType: string | null;
   /** The type of the file: see `inspect` in shared/media/content-types.ts. */
   mimeType: string | null;
+  /** The size of a picture; null for other files, and where it is unknown. */
+  picture: PictureSize | null;
   /** The validator for conditional requests. */
   etag: string | null;
   lastModified: string | null;
@@ -33,6 +36,7 @@ export const remoteFileSchema = new Schema<RemoteFile>(
     file: { type: digestSchema, required: true },
     declaredType: { type: String, default: null },
     mimeType: { type: String, default: null },
+    picture: { type: Schema.Types.Mixed, default: null },
     etag: { type: String, default: null },
     lastModified: { type: String, default: null },
     checkedAt: { type: Date, required: true },
@@ -52,6 +56,25 @@ export async function findRemoteFiles(db: RemoteFileDb, urls: string[]): Promise
     .lean<RemoteFile[]>()
     .exec();
   return new Map(found.map((file) => [file.url, file]));
+}
+
+/** Returns the sizes of those pictures that were downloaded before, by media id. */
+export async function findPictureSizes(
+  db: RemoteFileDb,
+  pictures: readonly { mediaId: string; url: string }[],
+): Promise<Record<string, PictureSize>> {
+  if (pictures.length === 0) return {};
+  const found = await db.remoteFiles
+    .find({ _id: { $in: pictures.map(({ url }) => idOf(url)) } }, { url: 1, picture: 1 })
+    .lean<Pick<RemoteFile, 'url' | 'picture'>[]>()
+    .exec();
+  const sizes = new Map(found.map(({ url, picture }) => [url, picture]));
+  return Object.fromEntries(
+    pictures.flatMap(({ mediaId, url }) => {
+      const size = sizes.get(url);
+      return size ? [[mediaId, size]] : [];
+    }),
+  );
 }
 
 export type DownloadedFile = Omit<RemoteFile, '_id' | 'checkedAt'>;

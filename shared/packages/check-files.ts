@@ -18,7 +18,7 @@ import { PackageError } from './package-error.ts';
  * @throws {PackageError} naming every file that is damaged, empty, or different from its description in manifest.json
  */
 export async function checkPackageFiles(
-  { media, widgets }: PackageFiles,
+  { media, widgets }: Pick<PackageFiles, 'media' | 'widgets'>,
   owner: Omit<TaskOptions, 'what'>,
 ): Promise<string[]> {
   const faults: string[] = [];
@@ -46,6 +46,17 @@ export async function checkPackageFiles(
   }
   if (faults.length > 0) throw new PackageError(faults);
   return notes;
+}
+
+/** Returns the faults that {@link checkPackageFiles} finds. */
+export async function faultsOfFiles(...given: Parameters<typeof checkPackageFiles>): Promise<string[]> {
+  try {
+    await checkPackageFiles(...given);
+    return [];
+  } catch (error) {
+    if (!(error instanceof PackageError)) throw error;
+    return error.faults;
+  }
 }
 
 async function readFile(file: PackageFile): Promise<{ digest: { sha256: string } } & FileCodecs> {

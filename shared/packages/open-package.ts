@@ -2,7 +2,8 @@ import { basename, resolve } from 'node:path';
 import { LimitExceeded } from '../platform/limited-process.ts';
 import { runTask } from '../platform/tasks.ts';
 import { shownPath } from './entry-name.ts';
-import type { CheckedPackage } from './lesson-package.ts';
+import { faultsOfFiles } from './check-files.ts';
+import type { CheckedPackage, PackageFiles } from './lesson-package.ts';
 import { openableFile } from './local-file.ts';
 import { PackageError } from './package-error.ts';
 import type { MediumData, PackagePart, PackageRequest, WidgetData } from './package-task.ts';
@@ -31,8 +32,11 @@ export async function openPackage(
   const prepared: CheckedPackage['lesson']['prepared'] = [];
   for (const part of parts) {
     switch (part.kind) {
-      case 'faults':
-        throw Object.assign(new PackageError(part.faults), { message: part.message });
+      case 'faults': {
+        const { faults, total, isCutShort } = part;
+        const more = await faultsOfFiles(opened(media, widgets), { organizationId, signal });
+        throw new PackageError([...faults, ...more], { total: total + more.length, isCutShort });
+      }
       case 'media':
         media.push(...part.media);
         break;
@@ -49,14 +53,20 @@ export async function openPackage(
         result = {
           ...part.package,
           lesson: { ...part.lesson, content, prepared },
-          media: media.map(({ file, ...rest }) => ({ ...rest, ...(file && { file: openableFile(file) }) })),
-          widgets: widgets.map(({ js, css, ...rest }) => ({
-            ...{ ...rest, js: openableFile(js) },
-            ...(css && { css: openableFile(css) }),
-          })),
+          ...opened(media, widgets),
         };
     }
   }
   if (result === undefined) throw new Error('The task that reads a package has returned none');
   return result;
+}
+
+function opened(media: MediumData[], widgets: WidgetData[]): Pick<PackageFiles, 'media' | 'widgets'> {
+  return {
+    media: media.map(({ file, ...rest }) => ({ ...rest, ...(file && { file: openableFile(file) }) })),
+    widgets: widgets.map(({ js, css, ...rest }) => ({
+      ...{ ...rest, js: openableFile(js) },
+      ...(css && { css: openableFile(css) }),
+    })),
+  };
 }

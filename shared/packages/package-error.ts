@@ -1,5 +1,6 @@
 import { codeOf, LecternError, messageOf } from '../platform/errors.ts';
 import { shownPath } from './entry-name.ts';
+import type { PackageFiles } from './lesson-package.ts';
 
 const maxPrinted = 20;
 const maxKept = 1_000;
@@ -13,17 +14,25 @@ export class PackageError extends Error {
   override readonly name = 'PackageError';
   /** The first 1,000 faults, such as `lesson.json: lesson.title: is missing`. */
   readonly faults: string[];
+  /** The number of all faults. */
+  readonly total: number;
+  /** Whether there may be more than `total`. */
+  readonly isCutShort: boolean;
+  /** The files that could be found in spite of the faults. Theirs are not among the faults. */
+  files?: Pick<PackageFiles, 'media' | 'widgets'>;
 
   /**
    * @param options.total the number of all faults, if `faults` has only some of them
-   * @param options.isCutShort whether there may be more than `total`
    */
   constructor(faults: string[], options: { total?: number; isCutShort?: boolean; cause?: unknown } = {}) {
     const lines = faults.slice(0, maxPrinted);
-    const more = (options.total ?? faults.length) - lines.length;
+    const total = options.total ?? faults.length;
+    const more = total - lines.length;
     if (more > 0) lines.push(`and ${options.isCutShort ? 'at least ' : ''}${more} more`);
     super(lines.join('\n'), { cause: options.cause });
     this.faults = faults;
+    this.total = total;
+    this.isCutShort = options.isCutShort === true;
   }
 }
 

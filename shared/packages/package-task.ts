@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { usedWidgetTypes } from '../lessons/blocks.ts';
 import { pictureOf } from '../lessons/cover.ts';
-import { rewriteMediaReferences } from '../lessons/media-references.ts';
+import { mediaReferences, rewriteMediaReferences } from '../lessons/media-references.ts';
 import { playabilityErrors } from '../lessons/playability.ts';
 import { totalsOf } from '../lessons/totals.ts';
 import { contentParts } from '../models/lesson-content.ts';
-import { attributionsOf } from '../models/medium.ts';
+import { attributionsOf, externalPicturesOf } from '../models/medium.ts';
 import type { PreparedText } from '../models/prepared-lesson.ts';
 import { prepareLesson } from '../player/prepare-lesson.ts';
 import type {
@@ -13,6 +13,7 @@ import type {
   CheckedPackage,
   LessonPackage,
   PackageFile,
+  PackageFiles,
   PackageMedium,
   PackageWidget,
 } from './lesson-package.ts';
@@ -36,7 +37,7 @@ export type WidgetData = Omit<PackageWidget, 'js' | 'css'> & { js: FileData; css
 
 /** A part of the result of the task that reads a package. */
 export type PackagePart =
-  | { kind: 'faults'; faults: string[]; message: string }
+  | { kind: 'faults'; faults: string[]; total: number; isCutShort: boolean }
   | { kind: 'media'; media: MediumData[] }
   | { kind: 'widgets'; widgets: WidgetData[] }
   | { kind: 'content'; content: Buffer }
@@ -64,7 +65,9 @@ export async function* readPackageTask({
     yield* partsOf(asNew ? withNewIds(read) : read);
   } catch (error) {
     if (!(error instanceof PackageError)) throw error;
-    yield { kind: 'faults', faults: error.faults, message: error.message };
+    const { faults, total, isCutShort, files } = error;
+    if (files) yield* filesOf(files);
+    yield { kind: 'faults', faults, total, isCutShort };
   }
 }
 
@@ -85,14 +88,22 @@ function withNewIds(pkg: LessonPackage): LessonPackage {
   };
 }
 
-async function* partsOf({ content, media, widgets, ...rest }: LessonPackage): AsyncGenerator<PackagePart> {
+function* filesOf({ media, widgets }: Pick<PackageFiles, 'media' | 'widgets'>): Generator<PackagePart> {
   for (const some of groupsOf(media, filesPerPart)) yield { kind: 'media', media: some.map(mediumData) };
   for (const some of groupsOf(widgets, filesPerPart))
     yield { kind: 'widgets', widgets: some.map(widgetData) };
+}
+
+async function* partsOf({ content, media, widgets, ...rest }: LessonPackage): AsyncGenerator<PackagePart> {
+  yield* filesOf({ media, widgets });
   for (const part of await contentParts(content)) yield { kind: 'content', content: part };
   // Core types of a new version are Lectern's own.
-  for await (const text of prepareLesson(content, [], attributionsOf(media)))
-    yield { kind: 'prepared', text };
+  // Others are borrowed from earlier packages: the first load of the lesson finds them, and prepares it with their credits.
+  const ids = new Set(media.map(({ id }) => id));
+  const isWhole = mediaReferences(content).every((id) => ids.has(id));
+  const prepared = { attributions: attributionsOf(media), externalPictures: externalPicturesOf(media) };
+  if (isWhole)
+    for await (const text of prepareLesson(content, [], prepared)) yield { kind: 'prepared', text };
   const lesson = {
     ...totalsOf(content),
     playabilityErrors: playabilityErrors(content).slice(0, maxPlayabilityErrors),

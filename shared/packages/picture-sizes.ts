@@ -2,11 +2,8 @@ import { isRecord } from '../lessons/json-values.ts';
 import { lessonBlocks } from '../lessons/blocks.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import type { PictureSize } from '../lessons/picture-size.ts';
-import { imageSizeOf } from '../media/image-size.ts';
+import { imageSizeOf, maxPictureHeadBytes } from '../media/image-size.ts';
 import type { PackageFile, PackageMedium } from './lesson-package.ts';
-
-/** Cameras put other data before the size. */
-const maxHeadBytes = 256 * 1024;
 
 /** Reading more would take a package's CPU time. The space of further pictures is not reserved. */
 const maxPictures = 10_000;
@@ -32,7 +29,7 @@ async function sizeOfFile(file: PackageFile): Promise<PictureSize | null> {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       head = Buffer.concat([head, chunk]);
       const size = imageSizeOf(head);
-      if (size !== null || head.length >= maxHeadBytes) return size;
+      if (size !== null || head.length >= maxPictureHeadBytes) return size;
     }
   } catch {
     // The import reports damaged files when it stores them.

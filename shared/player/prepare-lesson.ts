@@ -32,6 +32,24 @@ export interface LessonFacts {
   /** The chunks of steps, in playing order. */
   chunks: LessonChunk[];
   hasExternalVideos: boolean;
+  /** The pictures at other hosts, whose sizes an import does not know: at most {@link maxExternalPictures}. */
+  externalPictures: ExternalPicture[];
+}
+
+export interface ExternalPicture {
+  mediaId: string;
+  url: string;
+}
+
+/** Each load of the lesson looks up their sizes. */
+const maxExternalPictures = 1_000;
+
+/** What a lesson's facts need of its media. */
+export interface PreparedMedia {
+  /** The credits, also of media that the lesson does not use. */
+  attributions: readonly MediaAttribution[];
+  /** Also those that the lesson does not use. */
+  externalPictures: readonly ExternalPicture[];
 }
 
 /** The media and widget types that a version's content refers to, sorted. */
@@ -48,28 +66,19 @@ export interface ContentUses {
 export interface StoredLesson {
   parts: Buffer[];
   ownTypes: OwnTypes;
-  /** The credits of all media of the version. */
-  attributions: MediaAttribution[];
+  media: PreparedMedia;
 }
 
 /** The task that prepares a stored lesson. */
-export async function* prepareStored({
-  parts,
-  ownTypes,
-  attributions,
-}: StoredLesson): AsyncGenerator<PreparedText> {
-  yield* prepareLesson(await parseContent(parts), ownTypes, attributions);
+export async function* prepareStored({ parts, ownTypes, media }: StoredLesson): AsyncGenerator<PreparedText> {
+  yield* prepareLesson(await parseContent(parts), ownTypes, media);
 }
 
-/**
- * Yields the texts of a lesson. The facts come last, because they say that all others are there.
- *
- * @param attributions the credits of its media, also of those that it does not use
- */
+/** Yields the texts of a lesson. The facts come last, because they say that all others are there. */
 export async function* prepareLesson(
   content: LessonContent,
   ownTypes: OwnTypes,
-  attributions: readonly MediaAttribution[],
+  { attributions, externalPictures }: PreparedMedia,
 ): AsyncGenerator<PreparedText> {
   const media = mediaReferences(content);
   const used = new Set(media);
@@ -88,6 +97,9 @@ export async function* prepareLesson(
   const facts: LessonFacts = {
     ...factsOf(content, chunks, ownTypes),
     hasExternalVideos: uses.externalVideos.length > 0,
+    externalPictures: externalPictures
+      .filter(({ mediaId }) => used.has(mediaId))
+      .slice(0, maxExternalPictures),
   };
   yield compressed('facts', JSON.stringify(facts));
 }
@@ -111,7 +123,7 @@ function factsOf(
   content: LessonContent,
   chunks: readonly LessonChunk[],
   ownTypes: OwnTypes,
-): Omit<LessonFacts, 'hasExternalVideos'> {
+): Omit<LessonFacts, 'hasExternalVideos' | 'externalPictures'> {
   return {
     title: content.lesson.title,
     language: content.lesson.language ?? null,

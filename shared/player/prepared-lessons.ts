@@ -2,12 +2,14 @@ import { LRUCache } from 'lru-cache';
 import { coreWidgetTypes } from '../lessons/core-widgets.ts';
 import type { Database } from '../models/database.ts';
 import { findContentParts } from '../models/lesson-content.ts';
-import { attributionsOf, listMediaOfVersion } from '../models/medium.ts';
+import { attributionsOf, externalPicturesOf, findMedia, listMediaOfVersion } from '../models/medium.ts';
+import type { Medium } from '../models/medium.ts';
 import { findVersion } from '../models/lesson-version.ts';
+import type { LessonVersion } from '../models/lesson-version.ts';
 import { findOwnTypes } from '../widgets/version-widgets.ts';
 import { findChunk, findPrepared, savePrepared } from '../models/prepared-lesson.ts';
 import type { ChunkKind, PreparedKind, PreparedText } from '../models/prepared-lesson.ts';
-import type { GzipText } from '../platform/gzip-text.ts';
+import { GzipText } from '../platform/gzip-text.ts';
 import { LimitExceeded } from '../platform/limited-process.ts';
 import { runTask } from '../platform/tasks.ts';
 import type { TaskWait } from '../platform/tasks.ts';
@@ -151,15 +153,38 @@ async function prepare(db: Database, versionId: string, wait: TaskWait = {}): Pr
   const [parts, version] = await Promise.all([findContentParts(db, versionId), findVersion(db, versionId)]);
   if (parts === null || version === null) return false;
   const { organizationId } = version;
-  const media = await listMediaOfVersion(db, versionId);
-  const input: StoredLesson = {
-    parts,
-    ownTypes: await findOwnTypes(db, version, coreWidgetTypes),
-    attributions: attributionsOf(media.map(({ mediaId, attributions }) => ({ id: mediaId, attributions }))),
+  const own = (await listMediaOfVersion(db, versionId)).map(({ mediaId, ...medium }) => ({
+    id: mediaId,
+    ...medium,
+  }));
+  const ownTypes = await findOwnTypes(db, version, coreWidgetTypes);
+  const prepareWith = (media: DescribedMedium[]): Promise<PreparedText[]> => {
+    const facts = { attributions: attributionsOf(media), externalPictures: externalPicturesOf(media) };
+    const input: StoredLesson = { parts, ownTypes, media: facts };
+    const run = { what: `Preparing the version ${versionId}`, organizationId, ...wait };
+    return runTask<PreparedText>('prepareStored', input, run);
   };
-  const run = { what: `Preparing the version ${versionId}`, organizationId, ...wait };
-  for (const text of await runTask<PreparedText>('prepareStored', input, run)) {
-    await savePrepared(db, versionId, text);
-  }
+  let texts = await prepareWith(own);
+  const borrowed = await findBorrowed(db, version, own, texts);
+  if (borrowed.length > 0) texts = await prepareWith([...own, ...borrowed]);
+  for (const text of texts) await savePrepared(db, versionId, text);
   return true;
+}
+
+type DescribedMedium = Pick<Medium, 'mimeType' | 'sourceUrl' | 'attributions'> & { id: string };
+
+/** Returns the media that a version's content refers to and that only earlier packages brought. */
+async function findBorrowed(
+  db: Database,
+  { _id: versionId, organizationId }: LessonVersion,
+  own: readonly DescribedMedium[],
+  texts: readonly PreparedText[],
+): Promise<DescribedMedium[]> {
+  const uses = texts.find(({ kind }) => kind === 'uses');
+  if (uses === undefined) return [];
+  const { media } = JSON.parse((await new GzipText(uses.file).expand()).toString('utf8')) as ContentUses;
+  const known = new Set(own.map(({ id }) => id));
+  const others = media.filter((id) => !known.has(id));
+  const found = await findMedia(db, { organizationId, versionId }, others);
+  return [...found].map(([id, medium]) => ({ id, ...medium }));
 }

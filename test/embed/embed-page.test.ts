@@ -90,6 +90,7 @@ describe('the page of a lesson', () => {
       allowedOrigins: null,
       launch: null,
       externalVideos: false,
+      pictureSizes: {},
       theme: null,
       untracked: null,
       messages: messagesWith('fr', ['notice.']),

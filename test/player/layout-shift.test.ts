@@ -2,11 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { buildLearnerToken, buildPackage, buildVersion } from '../support/factories.ts';
+import { useOrigin } from '../support/use.ts';
 import { useArchiveLab } from './archive-page/archive-lab.ts';
 import { demoFolder } from './archive-page/play-through.ts';
 
-const lab = useArchiveLab();
+const origin = useOrigin();
+const lab = useArchiveLab(() => ({ LECTERN_ALLOWED_PRIVATE_HOSTS: origin.host }));
 
 /** A picture of 1200 x 675. */
 const photo = readFile(join(demoFolder, 'media', 'a31e210c-f4b5-4da2-be43-e7b522b77f90.png'));
@@ -15,21 +18,31 @@ const drawing = (attributes: string) =>
     `<svg xmlns="http://www.w3.org/2000/svg" ${attributes}><rect width="100%" height="100%" fill="teal"/></svg>`,
   );
 
-async function buildGallery() {
+/** Builds a lesson with pictures in the package, or at another host. */
+async function buildGallery(isExternal = false) {
   const svg = { mimeType: 'image/svg+xml', extension: 'svg' };
-  const bytes = await photo;
-  const { path } = await buildPackage({
-    lesson: {
-      cover: { image: 'media:00000000-0000-4000-8000-000000000000', imageAlt: 'A photo', text: 'A cover' },
+  const media = [
+    {
+      id: '00000000-0000-4000-8000-000000000000',
+      bytes: await photo,
+      mimeType: 'image/png',
+      extension: 'png',
     },
-    media: [
-      { id: '00000000-0000-4000-8000-000000000000', bytes },
-      { bytes: drawing('width="320" height="200"'), ...svg },
-      { bytes: drawing('viewBox="0 0 40 20"'), ...svg },
-      { bytes: drawing('width="100%" viewBox="0 0 40 10"'), ...svg },
-    ],
+    { bytes: drawing('width="320" height="200"'), ...svg },
+    { bytes: drawing('viewBox="0 0 40 20"'), ...svg },
+    { bytes: drawing('width="100%" viewBox="0 0 40 10"'), ...svg },
+  ];
+  const urls = media.map(({ bytes, mimeType, extension }, index) => {
+    const path = `/${index}.${extension}`;
+    origin.serve(path, bytes, { contentType: mimeType });
+    return origin.url(path);
+  });
+  const image = isExternal ? urls[0] : `media:${media[0]?.id}`;
+  const { path } = await buildPackage({
+    lesson: { cover: { image, imageAlt: 'A photo', text: 'A cover' } },
+    media: isExternal ? [] : media,
     blocks: (ids) => {
-      const [picture, sized, fluid, wide] = ids.map((id) => `media:${id}`);
+      const [picture, sized, fluid, wide] = isExternal ? urls : ids.map((id) => `media:${id}`);
       const text = (id: string, html: string) => ({
         type: 'Text',
         props: { id, html: `${html}<p>A text.</p>` },
@@ -62,6 +75,9 @@ async function buildGallery() {
   });
   return buildVersion(lab.api, lab.api.organization, path);
 }
+
+const hostedUrl = (version: LessonVersion) =>
+  `${lab.api.url}/embed/${version.lessonId}?token=${buildLearnerToken(version)}`;
 
 /** Opens a page in a window that shows all of the lesson, whose pictures wait until `load` is called. */
 async function openSlowly(url: string): Promise<{ page: Page; load: () => void }> {
@@ -98,28 +114,50 @@ const settled = `(async () => {
   return [...document.images].every((image) => image.naturalWidth > 0);
 })()`;
 
-test.each(['the hosted page', 'an archive'])('pictures that load late move nothing, on %s', async (where) => {
-  const version = await buildGallery();
-  const url =
-    where === 'an archive'
-      ? (await lab.unpack(version)).urls['a plain web server']
-      : `${lab.api.url}/embed/${version.lessonId}?token=${buildLearnerToken(version)}`;
+/** Opens the gallery, and loads its pictures when all of it is on the page. Returns the boxes before and after. */
+async function loadLate(url: string, isArchive: boolean) {
   const { page, load } = await openSlowly(url);
-  const lesson = where === 'an archive' ? page : page.frameLocator('iframe.lectern-embed-frame');
+  const lesson = isArchive ? page : page.frameLocator('iframe.lectern-embed-frame');
   await lesson.getByRole('button', { name: 'Start' }).waitFor();
-  const frame = () => page.frames().at(-1) ?? page.mainFrame();
-  const coverHeight = () => frame().evaluate(`document.querySelector('.lectern-cover-image')?.clientHeight`);
+  const frame = page.frames().at(-1) ?? page.mainFrame();
+  const coverHeight = () => frame.evaluate(`document.querySelector('.lectern-cover-image')?.clientHeight`);
   expect(await coverHeight()).toBe(272);
   await lesson.getByRole('button', { name: 'Start' }).click();
   await lesson.locator('[data-lectern-block=nested] img').waitFor();
-  const boxes = `[...document.querySelectorAll('.lectern-step img')].map((image) => {
-    const { top, width, height } = image.getBoundingClientRect();
-    return [top, width, height].map(Math.round).join(' ');
-  })`;
-  const before = await frame().evaluate<string[]>(boxes);
+  const boxes = () =>
+    frame.evaluate<Record<string, string>>(`Object.fromEntries(
+      [...document.querySelectorAll('.lectern-step img')].map((image, index) => {
+        const { top, width, height } = image.getBoundingClientRect();
+        const block = image.closest('[data-lectern-block]').dataset.lecternBlock;
+        return [block + index, [top, width, height].map(Math.round).join(' ')];
+      }))`);
+  const before = await boxes();
   load();
-  expect(await frame().evaluate(settled)).toBe(true);
-  expect(await frame().evaluate<string[]>(boxes)).toEqual(before);
-  expect(await shiftsIn(page)).toEqual([]);
+  expect(await frame.evaluate(settled)).toBe(true);
+  const after = await boxes();
+  const shifts = await shiftsIn(page);
   await page.context().close();
+  return { before, after, shifts };
+}
+
+test.each(['the hosted page', 'an archive'])('pictures that load late move nothing, on %s', async (where) => {
+  const version = await buildGallery();
+  const isArchive = where === 'an archive';
+  const url = isArchive ? (await lab.unpack(version)).urls['a plain web server'] : hostedUrl(version);
+  const { before, after, shifts } = await loadLate(url, isArchive);
+  expect(after).toEqual(before);
+  expect(shifts).toEqual([]);
+});
+
+test('pictures of other hosts move nothing once a learner has loaded them, and before that those beside no text', async () => {
+  const version = await buildGallery(true);
+  const first = await loadLate(hostedUrl(version), false);
+  const sizes = (boxes: Record<string, string>) =>
+    Object.entries(boxes).flatMap(([name, box]) =>
+      /^(?:line|width|percent|table)/.test(name) ? [] : [[name, box.replace(/^\S+ /, '')]],
+    );
+  expect(sizes(first.after)).toEqual(sizes(first.before));
+  const second = await loadLate(hostedUrl(version), false);
+  expect(second.after).toEqual(second.before);
+  expect(second.shifts).toEqual([]);
 });

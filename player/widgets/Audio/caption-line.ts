@@ -1,5 +1,6 @@
 import { element, uniqueId } from '../../dom.ts';
 import type { WidgetContext } from '../../widget.ts';
+import { wrappingSelect } from '../../wrapping-select.ts';
 import { message } from '../../../shared/i18n/message.ts';
 
 /**
@@ -12,12 +13,16 @@ export function captionLine(tracks: readonly HTMLTrackElement[], context: Widget
   const line = element('p', { class: 'lectern-caption-line', dir: 'auto' });
   const choice = element('select', { class: 'lectern-caption-choice', id });
   choice.append(element('option', { value: '' }, message(language, 'widget.captionsOff')));
+  tracks.forEach((track, index) =>
+    choice.append(element('option', { value: String(index), selected: track.default }, track.label)),
+  );
+  const { box, showChosen } = wrappingSelect(choice);
   const view = element(
     'div',
     { class: 'lectern-audio-captions' },
     line,
     element('label', { class: 'lectern-label', for: id }, message(language, 'widget.captions')),
-    choice,
+    box,
   );
 
   function show(): void {
@@ -35,11 +40,10 @@ export function captionLine(tracks: readonly HTMLTrackElement[], context: Widget
   }
 
   tracks.forEach((track, index) => {
-    const option = element('option', { value: String(index), selected: track.default }, track.label);
-    choice.append(option);
     track.track.addEventListener('cuechange', showCues);
     track.addEventListener('error', () => {
-      option.remove();
+      choice.querySelector(`[value="${index}"]`)?.remove();
+      showChosen();
       view.hidden = choice.options.length < 2;
       show();
     });

@@ -3,6 +3,7 @@ import { defineWidget } from '../../define.ts';
 import { element, hintWhenWide } from '../../dom.ts';
 import { richText, safeHtml } from '../../html.ts';
 import { text } from '../../props.ts';
+import { creditsIn } from '../../figure.ts';
 import type { WidgetContext } from '../../widget.ts';
 
 /** A program or a part of one. Import has highlighted it; without that, it is plain. */
@@ -25,7 +26,7 @@ export default defineWidget(
     figure.append(program);
     const caption = richText(props.caption, context);
     if (caption) figure.append(element('figcaption', {}, caption));
-    root.append(figure);
+    root.append(figure, ...creditsIn([props.caption], context));
   },
   { plainProps: ['code', 'language'] },
 );

@@ -5,6 +5,8 @@ import { safeHtml } from '../../html.ts';
 import { record, text } from '../../props.ts';
 import { hintParts } from '../../question/hint.ts';
 import { partMark } from '../../question/parts.ts';
+import { creditsIn } from '../../figure.ts';
+import { wrappingSelect } from '../../wrapping-select.ts';
 import type { WidgetContext } from '../../widget.ts';
 
 /** A gap on the page. */
@@ -57,12 +59,8 @@ export function blankField(
       });
   input.setAttribute('aria-label', label);
   const said = element('span', { class: 'lectern-part-mark lectern-blank-said', id: saidId });
-  // Browsers cut the chosen text of a select, so an element over it shows the text, in several lines if need be.
-  const chosen = element('span', { class: 'lectern-blank-chosen', 'aria-hidden': 'true' });
-  const showChosen = () => chosen.replaceChildren(input.value);
-  const choice = words && element('span', { class: 'lectern-blank-choice' }, input, chosen);
-  for (const type of ['input', 'change']) input.addEventListener(type, showChosen);
-  const holder = element('span', { class: 'lectern-blank' }, choice ?? input, said);
+  const choice = input instanceof HTMLSelectElement ? wrappingSelect(input) : undefined;
+  const holder = element('span', { class: 'lectern-blank' }, choice?.box ?? input, said);
   holder.append(...hintParts(authored.hint, context, label));
 
   function say(...content: (Node | string)[]): void {
@@ -79,7 +77,7 @@ export function blankField(
       // Another version may have another word bank.
       if (words && given && !words.includes(given)) input.append(option(given));
       input.value = given;
-      showChosen();
+      choice?.showChosen();
     },
     mark(isRight, isClosed) {
       input.disabled = true;
@@ -97,7 +95,7 @@ export function blankField(
       const source = record(authored.feedback)[isRight ? 'right' : 'wrong'];
       if (!text(source)) return [];
       const body = element('div', { class: 'lectern-rich' });
-      body.append(safeHtml(source, context));
+      body.append(safeHtml(source, context), ...creditsIn([source], context));
       const title = element('p', { class: 'lectern-label' }, label);
       return [element('div', { class: 'lectern-blank-note' }, title, body)];
     },

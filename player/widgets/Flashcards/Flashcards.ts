@@ -2,6 +2,7 @@ import { message } from '../../../shared/i18n/message.ts';
 import { listOf } from '../../../shared/lessons/json-values.ts';
 import { defineWidget } from '../../define.ts';
 import { element, icon } from '../../dom.ts';
+import { creditsIn } from '../../figure.ts';
 import { safeHtml } from '../../html.ts';
 import { record, text } from '../../props.ts';
 import { shuffled } from '../../question/shuffle.ts';
@@ -24,7 +25,7 @@ export default defineWidget('Flashcards', (root, { props, context }) => {
   const hint = element('div', { class: 'lectern-card-hint lectern-rich' });
   const turn = button(message(language, 'flashcards.turn'), () => show(!isTurned));
   const showHint = button(message(language, 'widget.hint'), () =>
-    hint.replaceChildren(safeHtml(hintSource(), context)),
+    hint.replaceChildren(safeHtml(hintSource(), context), ...creditsIn([hintSource()], context)),
   );
   showHint.classList.add('lectern-is-quiet');
   const again = button(message(language, 'flashcards.again'), () => sort(false));
@@ -50,7 +51,11 @@ export default defineWidget('Flashcards', (root, { props, context }) => {
   );
 
   function sides(...sources: unknown[]): HTMLElement[] {
-    return sources.map((source) => element('div', { class: 'lectern-rich' }, safeHtml(source, context)));
+    return sources.map((source) => element('div', { class: 'lectern-rich' }, ...sideOf(source)));
+  }
+
+  function sideOf(source: unknown): Node[] {
+    return [safeHtml(source, context), ...creditsIn([source], context)];
   }
 
   function button(label: string, act: () => void): HTMLButtonElement {
@@ -70,7 +75,7 @@ export default defineWidget('Flashcards', (root, { props, context }) => {
     hint.replaceChildren();
     card.classList.toggle('lectern-is-turned', turned);
     if (current === undefined) face.replaceChildren(icon('right'), message(language, 'flashcards.done'));
-    else face.replaceChildren(safeHtml(turned ? current.back : current.front, context));
+    else face.replaceChildren(...sideOf(turned ? current.back : current.front));
     place.textContent = current ? message(language, 'flashcards.left', { left: left.length }) : '';
     turn.hidden = current === undefined;
     showHint.hidden = current === undefined || !hintSource();

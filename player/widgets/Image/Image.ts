@@ -1,7 +1,8 @@
 import { defineWidget } from '../../define.ts';
 import type { RenderOptions } from '../../define.ts';
 import { element } from '../../dom.ts';
-import { creditsIn, missingMedium, reserveSpace } from '../../figure.ts';
+import { creditsIn, missingMedium } from '../../figure.ts';
+import { reserveSpace } from '../../picture-space.ts';
 import { safeHtml } from '../../html.ts';
 import { mediaUrl } from '../../media-url.ts';
 import { text } from '../../props.ts';
@@ -36,7 +37,7 @@ function renderImage(
       decoding: 'async',
       src,
     });
-    reserveSpace(picture, readPictureSize(props.size));
+    reserveSpace(picture, readPictureSize(props.size) ?? context.sizeOf?.(text(props.src)));
     const { parts = [], stop: stopZoom } = props.zoom === false ? {} : zoomable(picture, context.language);
     stop = stopZoom;
     figure.append(picture, ...parts);

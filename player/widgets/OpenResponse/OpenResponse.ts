@@ -1,5 +1,6 @@
 import { defineWidget } from '../../define.ts';
 import { element, reveal, uniqueId } from '../../dom.ts';
+import { creditsIn } from '../../figure.ts';
 import { richText } from '../../html.ts';
 import { message } from '../../../shared/i18n/message.ts';
 
@@ -20,7 +21,7 @@ export default defineWidget('OpenResponse', (root, { props, state, context }) =>
   if (prompt) {
     prompt.id = promptId;
     prompt.classList.add('lectern-prompt');
-    root.append(prompt);
+    root.append(prompt, ...creditsIn([props.prompt], context));
   }
   const field = element('textarea', {
     class: 'lectern-field',
@@ -41,6 +42,7 @@ export default defineWidget('OpenResponse', (root, { props, state, context }) =>
     sample.append(
       element('p', { class: 'lectern-label' }, message(language, 'widget.sampleAnswer')),
       sampleText,
+      ...creditsIn([props.sampleAnswer], context),
     );
 
   root.append(

@@ -1,5 +1,6 @@
 import { defineWidget } from '../../define.ts';
 import { element } from '../../dom.ts';
+import { creditsIn } from '../../figure.ts';
 import { richText } from '../../html.ts';
 
 /** A quotation with its source. */
@@ -10,5 +11,5 @@ export default defineWidget('Quote', (root, { props, context }) => {
   figure.append(element('blockquote', {}, body));
   const source = richText(props.source, context);
   if (source) figure.append(element('figcaption', {}, source));
-  root.append(figure);
+  root.append(figure, ...creditsIn([props.html, props.source], context));
 });

@@ -3,6 +3,7 @@ import { defineWidget } from '../../define.ts';
 import type { CoreContext } from '../../define.ts';
 import { element } from '../../dom.ts';
 import { captionsNote, creditsIn, missingMedium, transcript } from '../../figure.ts';
+import { reserveRatio } from '../../picture-space.ts';
 import { mediaUrl } from '../../media-url.ts';
 import { text } from '../../props.ts';
 import { message } from '../../../shared/i18n/message.ts';
@@ -29,6 +30,7 @@ export default defineWidget('Video', (root, { props, context }) => {
       preload: 'metadata',
       poster,
     });
+    reserveRatio(video, 'loadedmetadata');
     loadMedium(video, src, readCaptions(props.captions, context), context, {
       mediumFailed() {
         video.replaceWith(missing());
