@@ -1,7 +1,6 @@
 import type { CoreContext } from './define.ts';
 import { element } from './dom.ts';
 import { richText } from './html.ts';
-import { text } from './props.ts';
 import type { WidgetContext } from './widget.ts';
 import { message } from '../shared/i18n/message.ts';
 

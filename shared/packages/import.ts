@@ -19,6 +19,7 @@ import type { Organization } from '../models/organization.ts';
 import { StorageQuota } from '../models/stored-bytes.ts';
 import { isDuplicate } from '../platform/mongo.ts';
 import type { Store } from '../storage/store.ts';
+import { faultsOfFiles } from './check-files.ts';
 import { storeMedia } from './import-media.ts';
 import { releaseWidgets, storeExternalWidgets, storeWidgets } from './import-widgets.ts';
 import type { CheckedPackage } from './lesson-package.ts';
@@ -89,7 +90,14 @@ export async function importPackage(
   const read = await openPackage({ path, options: readOptions, asNew }, { organizationId, signal });
   const earlier = importId === undefined ? null : await findImportedVersion(deps.db, importId);
   if (earlier !== null) return finishEarlier(deps.db, read, earlier);
-  return importVersion(deps, organization, watchFiles(read, options), options);
+  try {
+    return await importVersion(deps, organization, watchFiles(read, options), options);
+  } catch (error) {
+    if (!(error instanceof PackageError)) throw error;
+    // It has stopped at the first damaged file.
+    const all = await faultsOfFiles(read, { organizationId, signal });
+    throw new PackageError([...new Set([...error.faults, ...all])], { cause: error });
+  }
 }
 
 /** Returns the limits that the settings give a package. */

@@ -9,7 +9,7 @@ import { shownPath } from './entry-name.ts';
 import { convertBlocks } from './convert-blocks.ts';
 import { openFolderSource } from './folder-source.ts';
 import { checkLessonJson } from './lesson-json.ts';
-import type { LessonPackage } from './lesson-package.ts';
+import type { LessonPackage, PackageMedium } from './lesson-package.ts';
 import { MediaNames } from './media-names.ts';
 import { manifestSchema, validEntries } from './manifest.ts';
 import type { ManifestEntries, PackageManifest } from './manifest.ts';
@@ -58,6 +58,30 @@ export async function readPackage(path: string, options: ReadPackageOptions = {}
   const lesson = await readLesson(source, entries.lessonId, faults, losses);
   const media = packageMedia(entries, source, mediaBaseUrl, faults);
   const { widgets, externalWidgets } = packageWidgets(entries, source, faults);
+  const read = { source, manifest, lesson, media, losses };
+  try {
+    return { ...(await connect(read, faults)), widgets, externalWidgets };
+  } catch (error) {
+    if (error instanceof PackageError) error.files = { media, widgets };
+    throw error;
+  }
+}
+
+/** The parts of a package, before they are connected. */
+interface ReadParts {
+  source: PackageSource;
+  /** Undefined with faults, like the lesson. */
+  manifest: PackageManifest | undefined;
+  lesson: ReturnType<typeof checkLessonJson>;
+  media: PackageMedium[];
+  losses: string[];
+}
+
+/** @throws {PackageError} with the faults so far, and those of references */
+async function connect(
+  { source, manifest, lesson, media, losses }: ReadParts,
+  faults: FaultList,
+): Promise<Omit<LessonPackage, 'widgets' | 'externalWidgets'>> {
   if (manifest === undefined || lesson === undefined) {
     faults.throwIfAny();
     throw new Error('Unreachable: a missing part is a fault');
@@ -102,7 +126,7 @@ export async function readPackage(path: string, options: ReadPackageOptions = {}
     ...authoringWarnings(content).map((warning) => `lesson.json: ${warning}`),
   ];
   return {
-    ...{ lessonId, versionId, versionNumber, slug, title, content, media, widgets, externalWidgets },
+    ...{ lessonId, versionId, versionNumber, slug, title, content, media },
     warnings: shortened(warnings),
   };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Organization } from '../../shared/models/organization.ts';
+import type { PackageError } from '../../shared/packages/package-error.ts';
 import { findReleases } from '../../shared/models/widget-release.ts';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
 import { removeUnusedAssets, storeAsset } from '../../shared/assets/stored-assets.ts';
@@ -91,6 +92,30 @@ describe('a failed import leaves nothing, and files with other references stay, 
     expect(error.message).toContain(message);
     expect(error.message).toContain(`manifest.json says ${wrong}`);
   });
+
+  test.each([true, false])(
+    'two files are damaged, with faults in lesson.json: %s; all are reported at once',
+    async (isWrong) => {
+      const { path, mediaIds } = await somePackage();
+      await changeJson(path, 'manifest.json', ({ files: { media, widgets } }) => {
+        for (const entry of [media[1], media[4]]) Object.assign(entry ?? {}, { sha256: wrong });
+        Object.assign(widgets[1] ?? {}, { sha256: wrong });
+      });
+      if (isWrong) await changeJson(path, 'lesson.json', ({ lesson }) => Object.assign(lesson, { title: 7 }));
+      const error = await failureOf(() => importInto(harness, organization, path));
+      const places = (error as PackageError).faults.map((fault) =>
+        fault.replace(/: (its SHA-256 is|must be a string).*/s, ''),
+      );
+      expect(places.toSorted()).toEqual(
+        [
+          ...(isWrong ? ['lesson.json: lesson.title'] : []),
+          `media/${mediaIds[1]}.png`,
+          `media/${mediaIds[4]}.png`,
+          'widgets/Map.js',
+        ].toSorted(),
+      );
+    },
+  );
 
   test.each([1, 9])('it is aborted before upload %i', async (when) => {
     const { path } = await somePackage();

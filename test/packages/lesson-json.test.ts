@@ -300,6 +300,58 @@ describe('lesson.json is accepted', () => {
       expect(idsOf({ S: [two ?? {}, one ?? {}] }).S?.slice(1)).toEqual(ids.toReversed());
     });
 
+    test('for choices, pairs and items by their texts, with the right choices by text or mark', () => {
+      const propsOf = (type: string, props: object): Record<string, unknown> => {
+        const content = [{ type, props: structuredClone(props) }];
+        const sections = [{ title: 'A', steps: [{ title: 'S', content: { content } }] }];
+        const [found] = [...lessonBlocks(accepted({ ...buildLesson(), sections }).content)];
+        return found?.block.props ?? {};
+      };
+      const idsIn = (list: unknown) => (list as { id: string }[]).map(({ id }) => id);
+      const given = { id: 'tide', html: 'Tide' };
+      const byText = propsOf('MultipleChoice', {
+        choices: [
+          { html: '<b>Wind</b>' },
+          given,
+          { html: '<img src="media/a.png">' },
+          { html: '<img src="media/b.png">' },
+        ],
+        correct: ['<b>Wind</b>', 'tide'],
+      });
+      const [wind, tide, ...pictures] = idsIn(byText.choices);
+      expect(wind).toMatch(/^choice-[0-9a-f]{10}$/);
+      expect([tide, byText.correct]).toEqual(['tide', [wind, 'tide']]);
+      const marked = propsOf('MultipleChoice', {
+        choices: [
+          { html: '<img src="media/b.png">' },
+          { ...given, correct: true },
+          { html: 'wind', correct: true },
+          { html: '<img src="media/a.png">' },
+        ],
+      });
+      expect(idsIn(marked.choices)).toEqual([pictures[1], 'tide', wind, pictures[0]]);
+      expect(marked.correct).toEqual(['tide', wind]);
+      const pairs = [
+        { left: 'Sun', right: 'Star' },
+        { left: 'Moon', right: 'Satellite' },
+      ];
+      const [sun, moon] = idsIn(propsOf('Matching', { pairs }).pairs);
+      const edited = propsOf('Matching', {
+        pairs: [{ left: 'Moon', right: 'A satellite' }, { left: 'Mars', right: 'Planet' }, pairs[0]],
+        distractors: [{ html: 'Moon' }],
+      });
+      const [first, , third] = idsIn(edited.pairs);
+      expect([first, third]).toEqual([moon, sun]);
+      expect(new Set([...idsIn(edited.pairs), ...idsIn(edited.distractors)]).size).toBe(4);
+      const items = idsIn(
+        propsOf('Ordering', { items: [{ html: 'a' }, { html: 'b' }, { html: 'b' }] }).items,
+      );
+      expect(new Set(items).size).toBe(3);
+      const own = { choices: [{ id: 'a', html: 'A', correct: true }] };
+      expect(propsOf('MultipleChoice', own)).toMatchObject(own);
+      expect(propsOf('MultipleChoice', own)).not.toHaveProperty('correct');
+    });
+
     test('unique ones, also beside given ids, in slots, and for any text', () => {
       const [, id] = before.Sun ?? [];
       const blocks = [

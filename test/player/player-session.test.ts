@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { buildLaunchToken, buildLearnerToken } from '../support/factories.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
-import { Player, useLesson } from './player-lessons.ts';
+import { Player, publishLesson, useLesson } from './player-lessons.ts';
 import { useApi } from '../support/use.ts';
 
 const api = useApi();
@@ -144,4 +144,59 @@ describe('an unauthorized caller', () => {
       expect(sent.get('access-control-allow-headers')).toBe('Content-Type');
     }
   });
+});
+
+test('answers stay with their questions when an edited package without ids is imported again', async () => {
+  const question = (prompt: string, ...choices: string[]) => ({
+    type: 'MultipleChoice',
+    props: { prompt, choices: choices.map((html) => ({ html })), correct: ['Moon'] },
+  });
+  const matching = (...left: string[]) => ({
+    type: 'Matching',
+    props: { prompt: 'Match.', id: 'm', pairs: left.map((each) => ({ left: each, right: `${each}!` })) },
+  });
+  const publish = async (blocks: object[], lessonId?: string) => {
+    const sections = [{ title: 'A', steps: [{ title: 'S', content: { content: blocks } }] }];
+    return publishLesson(api, api.organization, { sections, ...(lessonId && { lessonId }) });
+  };
+  const blocksOf = async (played: typeof version) => {
+    const token = buildLearnerToken(played);
+    const data = await ask(`${api.url}/api/public/lessons/${played.lessonId}/player-data?token=${token}`);
+    const { lesson } = jsonOf(data) as {
+      lesson: { sections: { steps: { content: { content: Block[] } }[] }[] };
+    };
+    return lesson.sections[0]?.steps[0]?.content.content.map(({ props }) => props) ?? [];
+  };
+  interface Block {
+    props: { id: string; prompt: string; correct: string[]; pairs: { id: string; left: string }[] };
+  }
+  const first = await publish([
+    question('Who?', 'Sun', 'Moon'),
+    question('Which?', 'Moon', 'Mars'),
+    matching('a', 'b'),
+  ]);
+  const [who, which, pairs] = await blocksOf(first);
+  const given = Object.fromEntries((pairs?.pairs ?? []).map(({ id }) => [id, id]));
+  const learnerId = randomUUID();
+  await newPlayer(first, learnerId).write({
+    items: [
+      { widgetId: who?.id, answer: who?.correct },
+      { widgetId: which?.id, answer: which?.correct },
+      { widgetId: pairs?.id, answer: given },
+    ],
+  });
+  const second = await publish(
+    [question('New?', 'Moon', 'Sun'), matching('c', 'b', 'a'), question('Which?', 'Moon', 'Mars')],
+    first.lessonId,
+  );
+  const record = await newPlayer(second, learnerId).read();
+  expect(record).toMatchObject({
+    versionId: second._id,
+    items: expect.arrayContaining([
+      expect.objectContaining({ widgetId: which?.id, answer: which?.correct, score: 1 }),
+      expect.objectContaining({ widgetId: pairs?.id, answer: given, score: 2, maxScore: 3 }),
+    ]) as unknown,
+  });
+  const [added] = await blocksOf(second);
+  expect(JSON.stringify(record.items)).not.toContain(`"${added?.id}"`);
 });
