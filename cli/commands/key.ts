@@ -42,6 +42,36 @@ const scopeLines = Object.entries(keyScopes)
 
 /** `lectern key …` */
 export function addKeyCommands(key: Command): void {
+  addCreateCommand(key);
+  addRotateCommand(key);
+  addSetAddressesCommand(key);
+  readingCommand(
+    key
+      .command('list')
+      .description('list the keys of an organization, without their secrets')
+      .requiredOption('--org <slug>', 'the organization'),
+    async ({ db }, { org }: { org: string }) => {
+      const { _id } = await requireOrganization(db, org);
+      const keys = await listApiKeys(db, _id);
+      return { json: keys.map(presentKey), text: keyTable(keys, org) };
+    },
+  );
+
+  contextCommand(
+    key
+      .command('revoke')
+      .description('revoke a key at once')
+      .argument('<public-key>', 'the key, lkp_…', parsePublicKey),
+    async ({ db, audit }, publicKey: string) => {
+      const revoked = await revokeApiKey(db, publicKey);
+      if (revoked === null) throw unknownKey(publicKey);
+      await audit(revoked.organizationId, 'key.revoke', keyTarget(publicKey));
+      return { json: presentKey(revoked), text: `Revoked ${publicKey}` };
+    },
+  );
+}
+
+function addCreateCommand(key: Command): void {
   contextCommand(
     key
       .command('create')
@@ -76,7 +106,9 @@ export function addKeyCommands(key: Command): void {
       return presentCredentials(issued);
     },
   );
+}
 
+function addRotateCommand(key: Command): void {
   contextCommand(
     key
       .command('rotate')
@@ -94,7 +126,9 @@ export function addKeyCommands(key: Command): void {
       return presentCredentials(successor);
     },
   );
+}
 
+function addSetAddressesCommand(key: Command): void {
   contextCommand(
     key
       .command('set-addresses')
@@ -114,31 +148,6 @@ export function addKeyCommands(key: Command): void {
         details: { addresses },
       });
       return { json: presentKey(changed), text: `${publicKey} is valid from: ${addresses}` };
-    },
-  );
-
-  readingCommand(
-    key
-      .command('list')
-      .description('list the keys of an organization, without their secrets')
-      .requiredOption('--org <slug>', 'the organization'),
-    async ({ db }, { org }: { org: string }) => {
-      const { _id } = await requireOrganization(db, org);
-      const keys = await listApiKeys(db, _id);
-      return { json: keys.map(presentKey), text: keyTable(keys, org) };
-    },
-  );
-
-  contextCommand(
-    key
-      .command('revoke')
-      .description('revoke a key at once')
-      .argument('<public-key>', 'the key, lkp_…', parsePublicKey),
-    async ({ db, audit }, publicKey: string) => {
-      const revoked = await revokeApiKey(db, publicKey);
-      if (revoked === null) throw unknownKey(publicKey);
-      await audit(revoked.organizationId, 'key.revoke', keyTarget(publicKey));
-      return { json: presentKey(revoked), text: `Revoked ${publicKey}` };
     },
   );
 }

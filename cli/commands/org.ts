@@ -101,6 +101,10 @@ export function addOrganizationCommands(org: Command): void {
   addSetRetentionCommand(org);
   addSetLimitsCommand(org);
 
+  addSetOriginsCommand(org);
+}
+
+function addSetOriginsCommand(org: Command): void {
   withJsonOutput(
     org
       .command('set-origins')
