@@ -1,3 +1,4 @@
+import { setImmediate as otherRequests } from 'node:timers/promises';
 import { stringify } from 'csv-stringify/sync';
 import type { ListedLearner } from '../models/learner-list.ts';
 import { widgetKey } from '../progress/outline.ts';
@@ -8,6 +9,8 @@ import { learnerColumns, presentLearner } from './listed-learner.ts';
 /** The number of rows that are formatted at once. Larger chunks delay other requests; smaller ones cost more writes. */
 const rowsPerChunk = 200;
 const cellsPerChunk = 10_000;
+/** Parsing this much JSON takes about 20 ms; a record has up to four times as much. */
+const charactersPerChunk = 500_000;
 
 export type Cell = string | number | null;
 
@@ -43,6 +46,7 @@ export async function* answersAsCsv(
   yield csv([[...identifying, ...questions.map(({ title }) => title)]]);
   const rowsAtOnce = Math.ceil(Math.min(rowsPerChunk, cellsPerChunk / (questions.length + 1)));
   for await (const rows of chunks(learners, rowsAtOnce)) {
+    await otherRequests();
     yield csv(
       rows.map((learner) => {
         const given = answersOf(learner);
@@ -74,12 +78,18 @@ export function csv(rows: readonly Cell[][]): string {
   return stringify(rows as Cell[][], options);
 }
 
-async function* chunks<T>(entries: AsyncIterable<T>, length = rowsPerChunk): AsyncGenerator<T[]> {
-  let chunk: T[] = [];
-  for await (const entry of entries) {
-    if (chunk.push(entry) < length) continue;
+async function* chunks(
+  learners: AsyncIterable<ListedLearner>,
+  length = rowsPerChunk,
+): AsyncGenerator<ListedLearner[]> {
+  let chunk: ListedLearner[] = [];
+  let characters = 0;
+  for await (const learner of learners) {
+    characters += learner.items?.length ?? 0;
+    if (chunk.push(learner) < length && characters < charactersPerChunk) continue;
     yield chunk;
     chunk = [];
+    characters = 0;
   }
   if (chunk.length > 0) yield chunk;
 }

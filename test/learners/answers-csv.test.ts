@@ -1,4 +1,9 @@
+import { Readable } from 'node:stream';
 import { beforeAll, expect, test } from 'vitest';
+import { answersAsCsv } from '../../shared/learners/learner-tables.ts';
+import type { ListedLearner } from '../../shared/models/learner-list.ts';
+import { widgetKey } from '../../shared/progress/outline.ts';
+import { longestBlock } from '../support/longest-block.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { playedSections, publishLesson, question, section, step } from '../player/player-lessons.ts';
 import { buildOrganization } from '../support/factories.ts';
@@ -102,4 +107,24 @@ test('an organization streams two lists at once; a client that hangs up frees it
   ).toBe(200);
   first.hangUp();
   await expect.poll(async () => (await open()).status, { timeout: 20_000 }).toBe(200);
+});
+
+test('the answers of the largest records are listed a record at a time', async () => {
+  const part = { stepId: 's1', answer: Array.from({ length: 9 }, () => ({ a: [{}], b: 'x' })) };
+  const items = JSON.stringify(
+    Array.from({ length: 8_000 }, (_, index) => ({ ...part, widgetId: `q${index}` })),
+  );
+  const learner = {
+    ...{ source: 'embed', learnerId: 'ada', status: 'in_progress', versionId: version._id, items },
+    ...{ score: 0, maxScore: 0, startedAt: null, completedAt: null, lastActivityAt: new Date() },
+  } as unknown as ListedLearner;
+  const learners = Readable.from(Array.from({ length: 20 }, () => learner)) as AsyncIterable<ListedLearner>;
+  const questions = [{ key: widgetKey('s1', 'q1'), title: 'q1', interaction: undefined }];
+  let text = '';
+  const list = async () => {
+    for await (const rows of answersAsCsv(learners, questions)) text += rows;
+  };
+  // All at once take more than a second.
+  expect(await longestBlock(list)).toBeLessThan(400);
+  expect(text.trimEnd().split('\r\n')).toHaveLength(21);
 });
