@@ -53,7 +53,12 @@ async function signedUrl(
   { mimeType, base, expiresAt }: { mimeType: string; base: string; expiresAt: Date },
 ): Promise<string> {
   const contentType = isInert(mimeType) ? mimeType : 'application/octet-stream';
-  const stored = await store[area].presignedUrl(sha256, { seconds: urlSeconds, contentType });
+  const stored = await store[area].presignedUrl(sha256, {
+    seconds: urlSeconds,
+    contentType,
+    // The bucket cannot send the policy with which Lectern keeps an opened SVG from running scripts.
+    contentDisposition: 'attachment',
+  });
   if (stored !== null) return stored;
   const fileName = path.slice(path.lastIndexOf('/') + 1);
   const asset = { area, sha256, size, mimeType, fileName };

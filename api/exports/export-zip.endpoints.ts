@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { profileOf } from '../../shared/exports/profiles.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
-import { fileHeaders, fileRequest } from '../http/headers.ts';
+import { fileHeaders, fileRequest, reprDigest } from '../http/headers.ts';
 import { empty, failure } from '../http/responses.ts';
 import { sendFile } from '../media/send-file.ts';
 import { authorizeExport, exportEndpoint } from './authorize.ts';
@@ -47,6 +47,18 @@ export const exportZip = defineEndpoint(
         content,
       },
       202: accepted,
+      302: {
+        kind: 'written',
+        description:
+          'The archive is in a bucket, if the operator has set that up. Follow the redirect without credentials, and with ' +
+          'the same `Range`. `ETag` and `Repr-Digest` are those of the archive.',
+        headers: {
+          Location: z.string().meta({ description: 'A URL of the bucket, valid for five minutes.' }),
+          ETag: fileHeaders.known.ETag,
+          ...reprDigest,
+        },
+        content: {},
+      },
       206: {
         kind: 'written',
         description: 'The requested part of the archive.',

@@ -199,7 +199,7 @@ const contentLength: Headers = {
     .regex(/^\d+$/)
     .meta({ description: 'The exact size of the body in bytes.', examples: ['73040'] }),
 };
-const reprDigest: Headers = {
+export const reprDigest: Headers = {
   'Repr-Digest': z
     .string()
     .regex(/^sha-256=:[A-Za-z\d+/]{43}=:$/)

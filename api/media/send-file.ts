@@ -1,16 +1,20 @@
 import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
 import { LecternError } from '../../shared/platform/errors.ts';
-import type { OpenFile } from '../../shared/storage/store.ts';
+import type { OpenFile, StoredArchive } from '../../shared/storage/store.ts';
 import { matchesIfNoneMatch, matchesIfMatch } from '../http/etags.ts';
 import { leaveToProxy } from './leave-to-proxy.ts';
 import type { ProxyDependencies } from './leave-to-proxy.ts';
 import parseRange from 'range-parser';
 
+/** The lifetime of a URL that clients follow at once. Clocks may differ. */
+const bucketUrlSeconds = 300;
+
 /**
  * Responds to GET and HEAD with an open file as RFC 9110 defines: a strong ETag, If-Match, If-None-Match, and one Range
  * with a strong If-Range. Adds the digest of the whole file (RFC 9530), even to a part. Resolves when the response has
- * ended and the file is closed. The proxy in front may send the file: see {@link leaveToProxy}.
+ * ended and the file is closed. With S3_PRESIGNED_READS, clients get archives from the bucket. Otherwise the proxy in
+ * front may send the file: see {@link leaveToProxy}.
  *
  * @param options.sha256 of the whole file, in hex: its ETag.
  * @param options.describe sets the file's other headers; not called for an error.
@@ -18,7 +22,7 @@ import parseRange from 'range-parser';
  */
 export async function sendFile(
   ctx: Context,
-  file: OpenFile,
+  file: OpenFile | StoredArchive,
   { deps, sha256, describe }: { deps: ProxyDependencies; sha256: string; describe: () => void },
 ): Promise<void> {
   try {
@@ -29,10 +33,28 @@ export async function sendFile(
     }
     describe();
     if (part === null || ctx.method === 'HEAD') return;
+    if (await redirectToBucket(ctx, file)) return;
     if (!(await leaveToProxy(ctx, file, deps))) await sendPart(ctx, file, part);
   } finally {
     await file.close();
   }
+}
+
+/** Redirects to the URL of an archive in its bucket; returns false if it has none. */
+async function redirectToBucket(ctx: Context, file: OpenFile | StoredArchive): Promise<boolean> {
+  if (!('presignedUrl' in file)) return false;
+  const url = await file.presignedUrl({
+    seconds: bucketUrlSeconds,
+    contentType: ctx.response.get('Content-Type'),
+    contentDisposition: ctx.response.get('Content-Disposition'),
+  });
+  if (url === null) return false;
+  for (const name of ['Accept-Ranges', 'Content-Disposition', 'Content-Length', 'Content-Range'])
+    ctx.remove(name);
+  ctx.set('Cache-Control', 'no-store');
+  ctx.redirect(url);
+  ctx.body = '';
+  return true;
 }
 
 /** Koa would send a stream, which does not report when a chunk's memory can be reused. */

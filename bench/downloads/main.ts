@@ -10,6 +10,7 @@ import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { parseConfig } from '../../shared/platform/config.ts';
 import { createS3Store } from '../../shared/storage/s3/s3-store.ts';
 import { digestOf, bytesOf } from '../../shared/storage/digest.ts';
+import { noLastUses } from '../../shared/storage/store.ts';
 import { findDebianProgram } from '../../test/support/debian-programs.ts';
 import { exampleConfig, startNginx } from '../../test/support/nginx.ts';
 import type { Nginx } from '../../test/support/nginx.ts';
@@ -79,10 +80,11 @@ async function fromBucket(): Promise<void> {
   const bytes = Buffer.from(await (await fetch(url, authorized(installation))).arrayBuffer());
   const store = createS3Store(server.settings, {
     spoolFolder: join(home, 'spool'),
+    lastUses: noLastUses,
     partBytes: 8 * 1024 ** 2,
   });
   await store.cache.put(bytesOf(bytes));
-  const options = { seconds: 86_400, contentType: 'application/zip' };
+  const options = { seconds: 86_400, contentType: 'application/zip', contentDisposition: 'attachment' };
   const presigned = await store.cache.presignedUrl(digestOf(bytes).sha256, options);
   const urls: [string, string][] = [
     ['SeaweedFS, the same bytes (baseline)', presigned ?? ''],

@@ -45,8 +45,12 @@ interface Check {
  * Checks Lectern's dependencies.
  *
  * @param options.accept makes the present secrets and store those of the installation
+ * @param options.fix adds the lifecycle rule to the bucket
  */
-export async function diagnose({ accept = false }: { accept?: boolean } = {}): Promise<CommandResult> {
+export async function diagnose({
+  accept = false,
+  fix = false,
+}: { accept?: boolean; fix?: boolean } = {}): Promise<CommandResult> {
   const config = loadConfig();
   const checks = [
     await check('Node.js', checkNode),
@@ -54,6 +58,9 @@ export async function diagnose({ accept = false }: { accept?: boolean } = {}): P
     ...(await checkServers(config, accept)),
     await check('API', () => checkApi(config)),
     await check('store', () => checkStore(config)),
+    ...(config.store.kind === 's3'
+      ? [await check('lifecycle rule', () => checkLifecycle(config.store, fix))]
+      : []),
     await check('core widgets', checkCoreWidgets),
     await check('player', checkPlayer),
   ];
@@ -303,6 +310,21 @@ async function checkStore(config: Config): Promise<Finding> {
   if (freeBytes === null) return { version: null, message: `${place}, ${limit}` };
   const hint = freeBytes < comfortableBytes ? ' (not enough for large exports)' : '';
   return { version: null, message: `${place}, ${formatBytes(freeBytes)} free${hint}, ${limit}` };
+}
+
+/** Checks the rule by which the bucket removes abandoned uploads. A missing one only takes space. */
+async function checkLifecycle(store: Config['store'], fix: boolean): Promise<Finding> {
+  if (store.kind !== 's3') return { version: null, message: 'none is needed' };
+  const { BucketLifecycle } = await import('../../shared/storage/s3/lifecycle.ts');
+  const lifecycle = new BucketLifecycle(store);
+  if (fix) await lifecycle.addRule();
+  const found = await lifecycle.hasRule().catch((error: unknown) => messageOf(error));
+  const byHand = 'See docs/operate/store.md to add it by hand.';
+  if (found === true) return { version: null, message: 'the bucket removes abandoned uploads' };
+  if (found === false) {
+    return { version: null, message: `none: abandoned uploads stay. Run: lectern doctor --fix. ${byHand}` };
+  }
+  return { version: null, message: `unknown: ${found} ${byHand}` };
 }
 
 async function checkCoreWidgets(): Promise<Finding> {

@@ -35,7 +35,8 @@ export function addDoctorCommand(program: Command): void {
     program
       .command('doctor')
       .description('check everything that Lectern depends on, and say how to fix each problem (exit code 1)')
-      .option('--accept', 'after a loss: make the present secrets and store those of the installation'),
-    async (options: { accept?: boolean }) => (await import('./doctor.ts')).diagnose(options),
+      .option('--accept', 'after a loss: make the present secrets and store those of the installation')
+      .option('--fix', 'add the rule to the bucket that removes abandoned uploads'),
+    async (options: { accept?: boolean; fix?: boolean }) => (await import('./doctor.ts')).diagnose(options),
   );
 }

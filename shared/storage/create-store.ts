@@ -1,25 +1,24 @@
 import { join } from 'node:path';
 import type { Config } from '../platform/config.ts';
-import { mebibyte, partBytesOf } from './s3/object-writer.ts';
 import { createDiskStore } from './disk-store.ts';
 import type { LastUses, Store } from './store.ts';
 
 /** The settings of a store. */
 export type StoreConfig = Pick<Config, 'store' | 'storeDir' | 'export'>;
 
-/** The smallest part of an upload; S3 accepts no less than 5 MiB. */
-const minPartBytes = 8 * mebibyte;
+const mebibyte = 1024 ** 2;
 
-/** The maximum size of the first parts. A build holds three in memory. */
+/** The sizes of the parts of an upload; S3 accepts no less than 5 MiB, and a build holds three to four in memory. */
+const minPartBytes = 8 * mebibyte;
 const maxPartBytes = 32 * mebibyte;
 
-/**
- * Returns part sizes for an archive of which only the maximum size is known. Parts grow only for limits that few
- * archives reach, so that no build holds large parts in memory.
- */
-function partSizes(maxBytes: number): { partBytes: number; partsGrow: boolean } {
-  const partBytes = Math.max(minPartBytes, partBytesOf(maxBytes));
-  return { partBytes: Math.min(partBytes, maxPartBytes), partsGrow: partBytes > maxPartBytes };
+/** Fewer than the 10,000 parts that S3 allows, because the directory makes an archive larger than its files. */
+const usedParts = 9_000;
+
+/** Returns the size of the parts of an archive of which only the maximum size is known. */
+function partBytesOf(maxBytes: number): number {
+  const partBytes = Math.ceil(maxBytes / usedParts / mebibyte) * mebibyte;
+  return Math.min(Math.max(partBytes, minPartBytes), maxPartBytes);
 }
 
 /**
@@ -37,6 +36,6 @@ export async function createStore(
   return createS3Store(store, {
     lastUses,
     spoolFolder: join(storeDir, 'spool'),
-    ...partSizes(config.export.maxBytes),
+    partBytes: partBytesOf(config.export.maxBytes),
   });
 }

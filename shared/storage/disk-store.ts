@@ -13,7 +13,6 @@ import {
   writeFully,
   writeSource,
 } from './file-bytes.ts';
-import { BufferPool } from './buffer-pool.ts';
 import { ProxyLinks } from './proxy-links.ts';
 import type { ArchiveDraft, ArchiveStore, BlobStore, NameSet, OpenFile, Store } from './store.ts';
 
@@ -37,7 +36,7 @@ export function createDiskStore(folder: string): Store {
   const temporaries = join(root, 'tmp');
   const links = new ProxyLinks(join(root, 'proxied'));
   const copies = new DiskCopies(root, temporaries);
-  const shared = { temporaries, buffers: new BufferPool(), links };
+  const shared = { temporaries, links };
   return {
     // A lost upload would be lost data, so assets are synced. A lost file of the cache is downloaded again.
     assets: createBlobStore(join(root, 'assets'), shared, null),
@@ -56,8 +55,6 @@ export function createDiskStore(folder: string): Store {
 interface Shared {
   /** The folder of incomplete files. */
   temporaries: string;
-  /** The buffers for sending files. */
-  buffers: BufferPool;
   links: ProxyLinks;
 }
 
@@ -118,7 +115,9 @@ function createArchiveStore(
       archives.sort((a, b) => b.changed - a.changed);
       for (const { name } of archives) {
         const file = await openForReading(join(folder, name), { ...readers, copies: null });
-        if (file !== null) return { ...file, sha256: name.replace('.zip', '') };
+        if (file !== null) {
+          return { ...file, sha256: name.replace('.zip', ''), presignedUrl: () => Promise.resolve(null) };
+        }
       }
       return null;
     },
@@ -166,7 +165,7 @@ interface ReadOptions extends Omit<Shared, 'temporaries'> {
 /** @param wholeBytes the expected size of a file that is read as a whole: a small one is read at once, and closed. */
 async function openForReading(
   path: string,
-  { buffers, links, copies }: ReadOptions,
+  { links, copies }: ReadOptions,
   wholeBytes = Infinity,
 ): Promise<OpenFile | null> {
   const handle = await open(path, 'r').catch((error: unknown) => absent(error, null));
@@ -179,8 +178,7 @@ async function openForReading(
   return {
     size,
     chunks: (start = 0, end = size) => readChunks(handle, path, { start, end, size }),
-    send: (write, start = 0, end = size) =>
-      sendChunks(handle, path, { start, end, size }, { buffers, write }),
+    send: (write, start = 0, end = size) => sendChunks(handle, path, { start, end, size }, write),
     linkForProxy: () => links.linkTo(path),
     close: () => handle.close(),
   };

@@ -1,12 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import type { BufferPool } from './buffer-pool.ts';
 import { bytesOf } from './digest.ts';
 import type { Digest, OpenFile } from './store.ts';
 
 /** Bytes per read: most pictures in one read, and little memory for many readers. */
 export const readBytes = 512 * 1024;
+
+/** Bytes per read of a file that is sent, and of one among many others, so that slow clients take little memory. */
+const sendBytes = 512 * 1024;
+const crowdedSendBytes = 64 * 1024;
+
+/** The number of files that are sent at once with large reads. */
+const maxLargeSends = 32;
 
 /** Bytes per write: each write is a task of the thread pool, which costs more than the bytes. */
 const writeBytes = 512 * 1024;
@@ -156,16 +162,32 @@ export function fileInMemory(bytes: Uint8Array, linkForProxy: OpenFile['linkForP
   };
 }
 
-/** Passes the same bytes to `write`, chunk by chunk, in memory of the buffer pool. */
+/** The number of files that are being sent. */
+let sends = 0;
+
+/** Passes the same bytes to `write`, and reads the next chunk while one is written, in the memory of two buffers. */
 export async function sendChunks(
   handle: FileHandle,
   name: string,
   part: Part,
-  { buffers, write }: { buffers: BufferPool; write: (chunk: Uint8Array) => Promise<void> },
+  write: (chunk: Uint8Array) => Promise<void>,
 ): Promise<void> {
+  const { start, end } = part;
+  const bytes = Math.min(sends < maxLargeSends ? sendBytes : crowdedSendBytes, end - start);
   const fill = reader(handle, name, part);
-  if (buffers.hasFreePair) await buffers.withPair((pair) => sendAhead(part, pair, { fill, write }));
-  else await sendInTurn(part, buffers, { fill, write });
+  let [next, other] = [Buffer.allocUnsafeSlow(bytes), Buffer.allocUnsafeSlow(bytes)];
+  sends += 1;
+  try {
+    let writing = Promise.resolve();
+    for (let position = start; position < end; [next, other] = [other, next]) {
+      const [chunk] = await Promise.all([fill(next, position), writing]);
+      position += chunk.byteLength;
+      writing = write(chunk);
+    }
+    await writing;
+  } finally {
+    sends -= 1;
+  }
 }
 
 /** Reads into the buffer from a position; returns the filled part. */
@@ -178,39 +200,4 @@ function reader(handle: FileHandle, name: string, { end, size }: Part): Fill {
     if (bytesRead === 0) throw new Error(`${name} ends at byte ${position} of ${size}`);
     return buffer.subarray(0, bytesRead);
   };
-}
-
-interface Sending {
-  fill: Fill;
-  write: (chunk: Uint8Array) => Promise<void>;
-}
-
-/** Reads the next chunk while one is written. */
-async function sendAhead(
-  { start, end }: Part,
-  pair: [Buffer, Buffer],
-  { fill, write }: Sending,
-): Promise<void> {
-  let [next, other] = pair;
-  let writing = Promise.resolve();
-  for (let position = start; position < end; [next, other] = [other, next]) {
-    const [chunk] = await Promise.all([fill(next, position), writing]);
-    position += chunk.byteLength;
-    writing = write(chunk);
-  }
-  await writing;
-}
-
-async function sendInTurn(
-  { start, end }: Part,
-  buffers: BufferPool,
-  { fill, write }: Sending,
-): Promise<void> {
-  for (let position = start; position < end;) {
-    position += await buffers.withBuffer(async (buffer) => {
-      const chunk = await fill(buffer, position);
-      await write(chunk);
-      return chunk.byteLength;
-    });
-  }
 }

@@ -48,6 +48,8 @@ export interface PresignedUrlOptions {
   seconds: number;
   /** The Content-Type of the response. */
   contentType: string;
+  /** Its Content-Disposition. */
+  contentDisposition: string;
 }
 
 /** @param small all chunks of a small blob, which the caller may keep; undefined for a larger one. */
@@ -81,6 +83,8 @@ export interface BlobStore {
 export interface StoredArchive extends OpenFile {
   /** The digest of the whole archive, lower-case hex: its strong ETag. */
   readonly sha256: string;
+  /** As {@link BlobStore.presignedUrl}. */
+  presignedUrl(options: PresignedUrlOptions): Promise<string | null>;
 }
 
 /** An unpublished archive; readers do not see it. */

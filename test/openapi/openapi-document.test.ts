@@ -127,7 +127,7 @@ test.each([
   ['GET /api/public/lessons/{lessonId}/player-data', '200 400 401 403 404 422 429 500'],
   [
     'GET /api/lessons/{lessonId}/versions/{versionId}/export-zip',
-    '200 202 206 304 400 401 403 404 412 416 422 429 500',
+    '200 202 206 302 304 400 401 403 404 412 416 422 429 500',
   ],
   ['GET /api/lessons/{lessonId}/versions/{versionId}/export-manifest', '200 202 400 401 403 404 422 429 500'],
   ['GET /api/lessons/{lessonId}/versions/{versionId}/export-status', '200 204 400 401 403 404 422 429 500'],

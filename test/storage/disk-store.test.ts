@@ -128,7 +128,11 @@ test('files of other programs in the folders of the store are neither served nor
 test('a folder has no presigned URLs', async () => {
   const { store } = await startStore();
   expect(
-    await store.assets.presignedUrl('0'.repeat(64), { seconds: 60, contentType: 'image/png' }),
+    await store.assets.presignedUrl('0'.repeat(64), {
+      seconds: 60,
+      contentType: 'image/png',
+      contentDisposition: 'attachment',
+    }),
   ).toBeNull();
 });
 

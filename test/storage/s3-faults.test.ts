@@ -66,8 +66,8 @@ describe.skipIf(s3Server === null)(`a faulty ${s3Name}`, () => {
     expect(proxy.requests.filter((one) => one.startsWith('GET v1/archive-files/')).length).toBe(1);
   });
 
-  test('a body that repeatedly breaks off without progress fails within the retry budget', async () => {
-    const { store, proxy } = await start({ retryBudgetMs: 300 });
+  test('a body that repeatedly breaks off without progress fails after some attempts', async () => {
+    const { store, proxy } = await start();
     await store.cache.put(bytesOf(large));
     const file = await store.cache.open(digest);
     proxy.script(`GET ${blobName}`, ...Array.from({ length: 50 }, () => ({ bodyEndsAfter: 0 }) as const));
@@ -113,8 +113,8 @@ describe.skipIf(s3Server === null)(`a faulty ${s3Name}`, () => {
     expect((await read(await store.archives.open(key))).equals(large)).toBe(true);
   });
 
-  test('a long outage is reported within the retry budget with advice, and a failed draft leaves nothing', async () => {
-    const { store, proxy, files } = await start({ retryBudgetMs: 500 });
+  test('a long outage is reported with advice, and a failed draft leaves nothing', async () => {
+    const { store, proxy, files } = await start({ maxAttempts: 2 });
     const draft = await store.archives.create();
     await draft.write([large]);
     proxy.gone();
@@ -132,9 +132,9 @@ describe.skipIf(s3Server === null)(`a faulty ${s3Name}`, () => {
   });
 
   test('a service that never responds causes a timeout', async () => {
-    const { store, proxy } = await start({ retryBudgetMs: 300, callTimeoutMs: 200 });
+    const { store, proxy } = await start({ maxAttempts: 2, requestTimeoutMs: 200 });
     proxy.script('GET v1/archives/', 'silence', 'silence', 'silence', 'silence');
-    await expect(store.archives.open(key)).rejects.toThrow('does not respond (no response for 0.2 s)');
+    await expect(store.archives.open(key)).rejects.toThrow('does not respond (ETIMEDOUT)');
   });
 
   test('calls to a throttling service are retried', async () => {
@@ -147,10 +147,11 @@ describe.skipIf(s3Server === null)(`a faulty ${s3Name}`, () => {
     expect(await store.archives.open(key)).toBeNull();
   });
 
-  test('an operation whose response was lost happens once', async () => {
-    const { store, proxy, files } = await start({ callTimeoutMs: 2000 });
-    for (const method of ['PUT', 'POST', 'DELETE'])
+  test('an operation whose response was lost is repeated, with the same result', async () => {
+    const { store, proxy, files } = await start();
+    for (const method of ['PUT', 'DELETE'])
       proxy.script(method, ...Array.from({ length: 3 }, () => 'answer lost' as const));
+    proxy.script('POST', 'answer lost');
     await storeArchive(store.archives, key, large);
     await store.assets.put(bytesOf(large));
     const archive = await store.archives.open(key);

@@ -1,9 +1,15 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import {
+  CreateBucketCommand,
+  GetBucketLifecycleConfigurationCommand,
+  PutBucketLifecycleConfigurationCommand,
+} from '@aws-sdk/client-s3';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parseConfig } from '../../shared/platform/config.ts';
 import { createStore } from '../../shared/storage/create-store.ts';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
-import { growingPartBytes, mebibyte, partBytesOf } from '../../shared/storage/s3/object-writer.ts';
-import { presign } from '../../shared/storage/s3/presign.ts';
+import { Bucket } from '../../shared/storage/s3/bucket.ts';
+import { BucketLifecycle } from '../../shared/storage/s3/lifecycle.ts';
 import { createS3Store } from '../../shared/storage/s3/s3-store.ts';
 import { defaultLimits } from '../../shared/storage/s3/settings.ts';
 import type { S3Settings } from '../../shared/storage/s3/settings.ts';
@@ -75,18 +81,6 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
   });
 
   describe('sweeps', () => {
-    test('abort abandoned uploads', async () => {
-      const { store, bucket } = await startS3Store(server);
-      const draft = await store.archives.create();
-      await draft.write([bytes]);
-      expect((await bucket.uploads.list('')).length).toBe(1);
-      expect(await store.sweepTemporaries(3600)).toBe(0);
-      expect(await store.sweepTemporaries(0)).toBe(1);
-      expect(await bucket.uploads.list('')).toEqual([]);
-      await expect(draft.publish(key, digest.sha256)).rejects.toThrow('NoSuchUpload');
-      expect(await store.archives.open(key)).toBeNull();
-    });
-
     test('remove the files of removed and replaced archives a day after their last reader began, and no others', async () => {
       const uses = new Map<string, Date>();
       const lastUses = { touch: () => Promise.resolve(), find: () => Promise.resolve(uses) };
@@ -115,7 +109,7 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
   });
 
   describe('presigned URLs', () => {
-    const options = { seconds: 60, contentType: 'image/png' };
+    const options = { seconds: 60, contentType: 'image/png', contentDisposition: 'attachment' };
     const urlOf = async (changes = {}) => {
       const { store } = await startS3Store(server, changes);
       await store.assets.put(bytesOf(bytes));
@@ -135,8 +129,10 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
 
     test('are rejected after any change, and after their expiry', async () => {
       const url = (await urlOf()) ?? '';
-      const { accessKeyId = '', secretAccessKey = '' } = server.settings;
-      const past = { seconds: 60, at: new Date(Date.now() - 61_000), query: {} };
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 61_000 });
+      onTestFinished(() => void vi.useRealTimers());
+      const expired = (await urlOf()) ?? '';
+      vi.useRealTimers();
       for (const invalid of [
         url.replace(/Signature=./, (text) => text.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))),
         url.replace(digest.sha256, digestOf(Buffer.alloc(0)).sha256),
@@ -144,7 +140,7 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
         url.replace('image%2Fpng', 'text%2Fhtml'),
         url.replace('Expires=60', 'Expires=600'),
         url.split('?')[0] ?? '',
-        presign(server.settings, { accessKeyId, secretAccessKey }, 'v1/x', past),
+        expired,
       ]) {
         const answer = await fetch(invalid);
         await answer.arrayBuffer();
@@ -155,6 +151,29 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
     test('are off by default', async () => {
       expect(await urlOf({ presignedReads: false })).toBeNull();
     });
+  });
+
+  test('a lifecycle rule against abandoned uploads is added to those of the bucket, and recognized', async () => {
+    const settings = { ...server.settings, bucket: `rules-${randomUUID()}` };
+    const { client } = new Bucket(settings, defaultLimits);
+    const bucket = { Bucket: settings.bucket };
+    await client.send(new CreateBucketCommand(bucket));
+    const lifecycle = new BucketLifecycle(settings);
+    expect(await lifecycle.hasRule()).toBe(false);
+    const own = {
+      ID: 'own',
+      Status: 'Enabled',
+      Filter: { Prefix: 'tmp/' },
+      Expiration: { Days: 1 },
+    } as const;
+    await client.send(
+      new PutBucketLifecycleConfigurationCommand({ ...bucket, LifecycleConfiguration: { Rules: [own] } }),
+    );
+    expect(await lifecycle.hasRule()).toBe(false);
+    for (let times = 0; times < 2; times += 1) await lifecycle.addRule();
+    expect(await lifecycle.hasRule()).toBe(true);
+    const { Rules } = await client.send(new GetBucketLifecycleConfigurationCommand(bucket));
+    expect(Rules?.map(({ ID }) => ID).toSorted()).toEqual(['lectern-abandoned-uploads', 'own']);
   });
 
   describe('the check', () => {
@@ -182,7 +201,7 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
       ['a key without permissions', { accessKeyId, secretAccessKey }, /denies access: its key has to list/],
       ['no service', down, /does not respond \(ECONNREFUSED\): check that it runs, and/],
     ] satisfies [string, Partial<S3Settings>, RegExp][])('reports %s with advice', async (_, bad, fix) => {
-      const limits = { ...defaultLimits, retryBudgetMs: 0 };
+      const limits = { ...defaultLimits, maxAttempts: 1 };
       const options = { lastUses: noLastUses, spoolFolder: '/nowhere', partBytes: minPartBytes, limits };
       const store = createS3Store({ ...server.settings, ...bad }, options);
       const message: unknown = expect.stringMatching(fix);
@@ -192,60 +211,32 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
   });
 });
 
-test("S3's largest object fits into fewer than 10,000 parts, which fit into buffers", () => {
-  const largest = 5 * 1024 ** 4;
-  let [size, parts] = [0, 0];
-  while (size < largest) size += growingPartBytes((parts += 1), 32 * mebibyte);
-  expect(parts).toBeLessThan(10_000);
-  expect(growingPartBytes(10_000, 32 * mebibyte)).toBeLessThanOrEqual(2 * 1024 ** 3);
-  expect(growingPartBytes(5_000, 32 * mebibyte)).toBe(32 * mebibyte);
-  expect(largest / partBytesOf(largest)).toBeLessThan(10_000);
-});
-
-describe('presign', () => {
-  /** From the example in "Authenticating Requests: Using Query Parameters" of Amazon's S3 API reference. */
-  const credentials = {
-    accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
-    secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
-  };
-  const options = { seconds: 86_400, at: new Date('2013-05-24T00:00:00Z'), query: {} };
+describe('URLs of objects', () => {
   const settings: S3Settings = {
     kind: 's3',
     endpoint: 'https://s3.amazonaws.com',
     bucket: 'examplebucket',
     region: 'us-east-1',
-    accessKeyId: undefined,
-    secretAccessKey: undefined,
+    accessKeyId: 'id',
+    secretAccessKey: 'secret',
     prefix: '',
     forcePathStyle: false,
     presignedReads: true,
   };
-
-  test("returns the signature of Amazon's example, and adds the session token of a role", () => {
-    const url = new URL(presign(settings, credentials, 'test.txt', options));
-    expect(url.origin + url.pathname).toBe('https://examplebucket.s3.amazonaws.com/test.txt');
-    expect(Object.fromEntries(url.searchParams)).toStrictEqual({
-      'X-Amz-Algorithm': 'AWS4-HMAC-SHA256',
-      'X-Amz-Credential': 'AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request',
-      'X-Amz-Date': '20130524T000000Z',
-      'X-Amz-Expires': '86400',
-      'X-Amz-SignedHeaders': 'host',
-      'X-Amz-Signature': 'aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404',
-    });
-    const withRole = presign(settings, { ...credentials, sessionToken: 'a+b=' }, 'a', options);
-    expect(new URL(withRole).searchParams.get('X-Amz-Security-Token')).toBe('a+b=');
-  });
-
   const path = { forcePathStyle: true };
   const proxied = 'http://h.example:9000/s3';
   test.each([
     [{ endpoint: undefined }, 'https://examplebucket.s3.us-east-1.amazonaws.com/a/b'],
-    [{ endpoint: undefined, region: 'cn-x-1' }, 'https://examplebucket.s3.cn-x-1.amazonaws.com.cn/a/b'],
+    [
+      { endpoint: undefined, region: 'cn-north-1' },
+      'https://examplebucket.s3.cn-north-1.amazonaws.com.cn/a/b',
+    ],
     [{ endpoint: undefined, ...path }, 'https://s3.us-east-1.amazonaws.com/examplebucket/a/b'],
     [{ endpoint: 'http://[::1]:9000', ...path }, 'http://[::1]:9000/examplebucket/a/b'],
     [{ endpoint: `${proxied}/`, ...path }, `${proxied}/examplebucket/a/b`],
     [{ prefix: 'one/two/' }, 'https://examplebucket.s3.amazonaws.com/one/two/a/b'],
-  ] satisfies [Partial<S3Settings>, string][])('with %o signs the URL %s', (changes, expected) => {
-    expect(presign({ ...settings, ...changes }, credentials, 'a/b', options).split('?')[0]).toBe(expected);
+  ] satisfies [Partial<S3Settings>, string][])('with %o begin %s', async (changes, expected) => {
+    const bucket = new Bucket({ ...settings, ...changes }, defaultLimits);
+    expect((await bucket.presign('a/b', { seconds: 60 })).href.split('?')[0]).toBe(expected);
   });
 });

@@ -178,7 +178,7 @@ export class Http {
 
   async #attempt<T>(
     route: Route,
-    { url, ...request }: { url: string } & RequestInit,
+    { url, ...request }: { url: string; headers: Record<string, string> } & RequestInit,
     { signal, timeoutMs = this.#timeoutMs }: RequestOptions,
     requestId: string,
     read: (response: Response) => Promise<T>,
@@ -190,7 +190,8 @@ export class Http {
     try {
       if (signal?.aborted === true) throw aborted({ requestId });
       const { signal: canceled } = controller;
-      const response = await this.#fetch(url, { ...request, redirect: 'manual', signal: canceled });
+      const first = await this.#fetch(url, { ...request, redirect: 'manual', signal: canceled });
+      const response = await this.#follow(first, request.headers, canceled);
       if (!response.ok) {
         const id = response.headers.get('x-request-id') ?? requestId;
         const seconds = response.headers.get('retry-after');
@@ -211,6 +212,26 @@ export class Http {
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
     }
+  }
+
+  /**
+   * Follows the redirect of an archive to a bucket, which gets no credentials. ETag and digest are those that Lectern
+   * sent: the bucket has others.
+   */
+  async #follow(
+    response: Response,
+    { range, 'if-range': wanted }: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<Response> {
+    const location = response.headers.get('location');
+    const etag = response.headers.get('etag');
+    if (response.status !== 302 || location === null) return response;
+    // Part of another archive would not fit.
+    const isPart = range !== undefined && (wanted === undefined || wanted === etag);
+    const body = await this.#fetch(location, { signal, headers: isPart ? { range } : {} });
+    const headers = new Headers(body.headers);
+    for (const name of ['etag', 'repr-digest']) headers.set(name, response.headers.get(name) ?? '');
+    return new Response(body.body, { status: body.status, headers });
   }
 }
 

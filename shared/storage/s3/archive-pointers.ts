@@ -9,6 +9,9 @@ const cachedPointers = 50_000;
 /** Concurrent fetches of pointers. */
 const fetchConcurrency = 16;
 
+/** More than any pointer has. */
+const maxPointerBytes = 4096;
+
 const pointerSchema = z.object({
   /** The name of the object with the bytes. */
   file: z.uuid(),
@@ -42,8 +45,8 @@ export class ArchivePointers {
 
   /** Returns the pointer of a name; null if there is none. */
   async read(name: string): Promise<ArchivePointer | null> {
-    const bytes = await this.#bucket.get(name);
-    return bytes === null ? null : pointerSchema.parse(JSON.parse(bytes.toString()));
+    const found = await this.#bucket.getStart(name, maxPointerBytes);
+    return found && pointerSchema.parse(JSON.parse(found.bytes.toString()));
   }
 
   find(key: string): Promise<ArchivePointer | null> {

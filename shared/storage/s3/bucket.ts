@@ -4,27 +4,17 @@ import {
   GetObjectCommand,
   HeadBucketCommand,
   HeadObjectCommand,
-  ListObjectsV2Command,
   PutObjectCommand,
+  S3Client,
+  paginateListObjectsV2,
 } from '@aws-sdk/client-s3';
-import type { BufferPool } from '../buffer-pool.ts';
-import { sentRange, withIdleTimeout } from './bodies.ts';
-import { S3Calls } from './calls.ts';
-import { TruncatedBody } from './faults.ts';
-import { MultipartUploads } from './multipart-uploads.ts';
-import { sendPlain } from './plain-http.ts';
-import { presign } from './presign.ts';
-import type { PresignOptions } from './presign.ts';
+import { getSignedUrl, S3RequestPresigner } from '@aws-sdk/s3-request-presigner';
+import { isAbsent, isTransient, storeFault, TruncatedBody } from './faults.ts';
+import { ObjectUpload } from './object-upload.ts';
 import type { S3Limits, S3Settings } from './settings.ts';
 
-/** Objects per page of a listing: the most that S3 returns. */
-const listPage = 1000;
-
-/** Smaller parts are not worth a connection of their own. */
-const plainBytes = 256 * 1024;
-
-/** The lifetime of a URL that is requested at once. Clocks may differ. */
-const plainUrlSeconds = 300;
+/** The attempts to read a body that breaks off without a further byte. The SDK retries only until the body begins. */
+const bodyAttempts = 5;
 
 /** An object in a listing. */
 export interface ListedObject {
@@ -36,62 +26,83 @@ export interface ListedObject {
   etag: string;
 }
 
-/** The store's objects in its bucket. Names exclude the prefix. {@link S3Calls} has timeouts, retries and errors. */
+/**
+ * The store's objects in its bucket. Names exclude the prefix.
+ *
+ * @throws {LecternError} INTERNAL_ERROR from every call, with a message for operators.
+ */
 export class Bucket {
-  readonly uploads: MultipartUploads;
-  readonly #calls: S3Calls;
+  readonly client: S3Client;
+  readonly #settings: S3Settings;
+  readonly #presigner: S3RequestPresigner;
+  /** The URL of an object without a name, by the SDK's rules for services and regions. */
+  #baseUrl: URL | null = null;
 
   constructor(settings: S3Settings, limits: S3Limits) {
-    this.#calls = new S3Calls(settings, limits);
-    this.uploads = new MultipartUploads(this.#calls);
+    const { region, endpoint, forcePathStyle, accessKeyId, secretAccessKey } = settings;
+    // A stalled reader keeps its connection, which must not block others.
+    const agent = { keepAlive: true, maxSockets: Infinity };
+    this.#settings = settings;
+    this.client = new S3Client({
+      region,
+      forcePathStyle,
+      ...(endpoint !== undefined && { endpoint }),
+      ...(accessKeyId !== undefined &&
+        secretAccessKey !== undefined && { credentials: { accessKeyId, secretAccessKey } }),
+      maxAttempts: limits.maxAttempts,
+      // Every body is signed with its SHA-256; some compatible services reject further checksums.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      expectContinueHeader: false,
+      requestHandler: {
+        httpAgent: agent,
+        httpsAgent: agent,
+        connectionTimeout: limits.connectTimeoutMs,
+        requestTimeout: limits.requestTimeoutMs,
+        throwOnRequestTimeout: true,
+        socketTimeout: limits.idleTimeoutMs,
+      },
+    });
+    this.#presigner = new S3RequestPresigner({ ...this.client.config });
   }
 
-  /** Checks that the bucket exists and responds, with one attempt. */
+  /** Returns the bucket, as the parameter of a command. */
+  bucket(): { Bucket: string } {
+    return { Bucket: this.#settings.bucket };
+  }
+
+  /** Returns an object, as the parameters of a command. */
+  #object(name: string): { Bucket: string; Key: string } {
+    return { ...this.bucket(), Key: this.#settings.prefix + name };
+  }
+
+  /** Checks that the bucket exists and responds. */
   async ping(): Promise<void> {
-    await this.#calls.run(
-      (abortSignal) => this.#calls.client.send(new HeadBucketCommand(this.#calls.bucket()), { abortSignal }),
-      {
-        retryBudgetMs: 0,
-      },
-    );
+    await this.call(this.client.send(new HeadBucketCommand(this.bucket())));
   }
 
   /** Returns the size of an object in bytes; null if there is none. */
   async sizeOf(name: string): Promise<number | null> {
-    const found = await this.#calls.runOrAbsent((abortSignal) =>
-      this.#calls.client.send(new HeadObjectCommand(this.#calls.object(name)), { abortSignal }),
-    );
+    const found = await this.#callOrAbsent(this.client.send(new HeadObjectCommand(this.#object(name))));
     return found === null ? null : (found.ContentLength ?? 0);
-  }
-
-  /** Returns a small object; null if there is none. */
-  async get(name: string): Promise<Buffer | null> {
-    return this.#calls.runOrAbsent(async (abortSignal) => {
-      const { Body, ContentLength } = await this.#calls.client.send(
-        new GetObjectCommand(this.#calls.object(name)),
-        {
-          abortSignal,
-        },
-      );
-      const bytes = Buffer.from((await Body?.transformToByteArray()) ?? []);
-      if (bytes.length !== ContentLength)
-        throw new TruncatedBody(`${name}: ${bytes.length} of ${ContentLength} bytes`);
-      return bytes;
-    });
   }
 
   /** Returns the first bytes of a non-empty object, at most `length`, and its size; null if there is none. */
   async getStart(name: string, length: number): Promise<{ bytes: Buffer; size: number } | null> {
-    return this.#calls.runOrAbsent(async (abortSignal) => {
-      const answer = await this.#calls.client.send(
-        new GetObjectCommand({ ...this.#calls.object(name), Range: `bytes=0-${length - 1}` }),
-        { abortSignal },
-      );
-      const { size, end } = sentRange(answer, 0);
-      const bytes = Buffer.from((await answer.Body?.transformToByteArray()) ?? []);
-      if (bytes.length !== end) throw new TruncatedBody(`${name}: ${bytes.length} of ${end} bytes`);
-      return { bytes, size };
-    });
+    for (let attempt = 1; ; attempt += 1) {
+      const part = await this.#callOrAbsent(this.#open(name, 0, length));
+      if (part === null) return null;
+      try {
+        const chunks: Uint8Array[] = [];
+        for await (const chunk of part.body) chunks.push(chunk as Uint8Array);
+        const bytes = Buffer.concat(chunks);
+        if (bytes.length !== part.end)
+          throw new TruncatedBody(`${name}: ${bytes.length} of ${part.end} bytes`);
+        return { bytes, size: part.size };
+      } catch (error) {
+        if (!isTransient(error) || attempt === bodyAttempts) throw storeFault(error, this.#settings);
+      }
+    }
   }
 
   /**
@@ -100,142 +111,135 @@ export class Bucket {
    */
   async *read(name: string, start: number, end: number): AsyncGenerator<Uint8Array> {
     let position = start;
-    let failingSince: number | null = null;
-    for (let attempts = 0; position < end; attempts += 1) {
-      const before = position;
+    for (let attempt = 1; position < end; attempt += 1) {
+      const { body } = await this.call(this.#open(name, position, end));
       try {
-        const body = await this.#open(name, position, end);
-        for await (const chunk of withIdleTimeout(body, this.#calls.limits.idleTimeoutMs)) {
+        for await (const chunk of body as AsyncIterable<Uint8Array>) {
           position += chunk.byteLength;
           if (position > end) throw new Error(`${name}: the service sent more bytes than requested`);
+          attempt = 0;
           yield chunk;
         }
         if (position < end) throw new TruncatedBody(`${name} ends at byte ${position} of ${end}`);
       } catch (error) {
-        if (position > before) {
-          failingSince = null;
-          attempts = 0;
-        }
-        failingSince ??= Date.now();
-        await this.#calls.pauseReading(error, { attempts, failingMs: Date.now() - failingSince });
+        if (!isTransient(error) || attempt === bodyAttempts) throw storeFault(error, this.#settings);
       }
     }
   }
 
-  /**
-   * Passes the bytes of an object to `write`, chunk by chunk, each after the previous write resolved. Without TLS, the
-   * chunks share the memory of a buffer. Whatever is missing then follows as in {@link Bucket.read}.
-   */
-  async send(
-    name: string,
-    start: number,
-    end: number,
-    { buffers, write }: { buffers: BufferPool; write: (chunk: Uint8Array) => Promise<void> },
-  ): Promise<void> {
-    let position = start;
-    if (this.#calls.settings.endpoint?.startsWith('http:') === true && end - start > plainBytes) {
-      let failedWrite: { error: unknown } | null = null;
-      const count = async (chunk: Uint8Array) => {
-        await write(chunk).catch((error: unknown) => {
-          failedWrite = { error };
-          throw error;
-        });
-        position += chunk.byteLength;
-      };
-      const url = await this.#presign(name, { seconds: plainUrlSeconds, query: {} });
-      const { callTimeoutMs, idleTimeoutMs } = this.#calls.limits;
-      await buffers
-        .withBuffer((buffer) =>
-          sendPlain({ url, start, end }, { buffer, callTimeoutMs, idleTimeoutMs, write: count }),
-        )
-        .catch((error: unknown) => {
-          if (failedWrite !== null) throw error;
-        });
-    }
-    for await (const chunk of this.read(name, position, end)) await write(chunk);
+  /** Writes or replaces a small object, atomically. */
+  async put(name: string, bytes: Uint8Array): Promise<void> {
+    await this.call(this.client.send(new PutObjectCommand({ ...this.#object(name), Body: bytes })));
   }
 
-  /** Writes or replaces an object, atomically. */
-  async put(name: string, bytes: Uint8Array): Promise<void> {
-    const object = { ...this.#calls.object(name), Body: bytes, ContentType: 'application/octet-stream' };
-    await this.#calls.run(
-      (abortSignal) => this.#calls.client.send(new PutObjectCommand(object), { abortSignal }),
-      {
-        timeoutMs: this.#calls.limits.uploadTimeoutMs,
-      },
-    );
+  /** Starts to write or replace an object of any size, which appears when it is finished. */
+  upload(name: string, partBytes: number): ObjectUpload {
+    const options = { client: this.client, params: this.#object(name), partSize: partBytes };
+    return new ObjectUpload(options, (error) => storeFault(error, this.#settings));
   }
 
   /** Deletes an object, if it exists. */
   async delete(name: string): Promise<void> {
-    await this.#calls.runOrAbsent((abortSignal) =>
-      this.#calls.client.send(new DeleteObjectCommand(this.#calls.object(name)), { abortSignal }),
-    );
+    await this.#callOrAbsent(this.client.send(new DeleteObjectCommand(this.#object(name))));
   }
 
   /** Lists the objects whose names begin with a text, page by page, ordered by name. */
   async *list(start: string): AsyncGenerator<ListedObject[]> {
-    let token: string | undefined;
-    do {
-      const request = {
-        ...this.#calls.bucket(),
-        Prefix: this.#calls.settings.prefix + start,
-        MaxKeys: listPage,
-        ContinuationToken: token,
-      };
-      const page = await this.#calls.run((abortSignal) =>
-        this.#calls.client.send(new ListObjectsV2Command(request), { abortSignal }),
-      );
-      yield (page.Contents ?? []).map(({ Key, Size, LastModified, ETag }) => ({
-        name: this.#calls.nameOf(Key),
+    const { prefix } = this.#settings;
+    const pages = paginateListObjectsV2(
+      { client: this.client },
+      { ...this.bucket(), Prefix: prefix + start },
+    );
+    for (;;) {
+      const page = await this.call(pages.next());
+      if (page.done === true) return;
+      yield (page.value.Contents ?? []).map(({ Key = '', Size, LastModified, ETag }) => ({
+        name: Key.slice(prefix.length),
         size: Size ?? 0,
         modified: LastModified ?? new Date(),
         etag: ETag ?? '',
       }));
-      token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
-    } while (token !== undefined);
+    }
   }
 
-  /** Returns a URL that lets anyone read an object for `seconds`. */
-  async presignedUrl(
+  /**
+   * Returns a URL that lets anyone read an object.
+   *
+   * @param options.response headers of the response, such as `content-type`.
+   */
+  async presign(
     name: string,
-    { seconds, contentType }: { seconds: number; contentType: string },
-  ): Promise<string> {
-    // The bucket cannot send the policy with which Lectern keeps an opened SVG from running scripts.
-    const query = { 'response-content-type': contentType, 'response-content-disposition': 'attachment' };
-    return this.#presign(name, { seconds, query });
-  }
-
-  /** Returns path and query of a presigned URL of an object, without the leading slash. */
-  async presignedTarget(name: string, seconds: number): Promise<string> {
-    const { pathname, search } = new URL(await this.#presign(name, { seconds, query: {} }));
-    return pathname.slice(1) + search;
-  }
-
-  async #presign(name: string, options: Omit<PresignOptions, 'at'>): Promise<string> {
-    const credentials = await this.#calls.client.config.credentials().catch((error: unknown) => {
-      throw this.#calls.fault(error);
-    });
-    return presign(this.#calls.settings, credentials, name, { ...options, at: new Date() });
-  }
-
-  /** Returns the body of a range of an object. */
-  async #open(name: string, start: number, end: number): Promise<Readable> {
-    const answer = await this.#calls.run((abortSignal) =>
-      this.#calls.client.send(
-        new GetObjectCommand({ ...this.#calls.object(name), Range: `bytes=${start}-${end - 1}` }),
+    { seconds, response = {} }: { seconds: number; response?: Record<string, string> },
+  ): Promise<URL> {
+    // Signing alone takes a tenth of the CPU time of a whole command, and a manifest has thousands of URLs.
+    this.#baseUrl ??= new URL(
+      await this.call(getSignedUrl(this.client, new GetObjectCommand(this.#object('x')))),
+    );
+    const url = new URL(this.#baseUrl.pathname.slice(0, -1) + name, this.#baseUrl);
+    const { query = {} } = await this.call(
+      this.#presigner.presign(
         {
-          abortSignal,
+          method: 'GET',
+          protocol: url.protocol,
+          hostname: url.hostname,
+          path: url.pathname,
+          query: Object.fromEntries(
+            Object.entries(response).map(([key, value]) => [`response-${key}`, value]),
+          ),
+          headers: { host: url.host },
         },
+        { expiresIn: seconds },
       ),
     );
-    const body = answer.Body as Readable;
-    try {
-      sentRange(answer, start);
-    } catch (error) {
-      body.destroy();
-      throw error;
-    }
-    return body;
+    url.search = Object.entries(query)
+      .map(([key, value]) => `${encode(key)}=${encode(String(value))}`)
+      .join('&');
+    return url;
   }
+
+  /** Requests a range of an object. */
+  async #open(
+    name: string,
+    start: number,
+    end: number,
+  ): Promise<{ body: Readable; size: number; end: number }> {
+    const range = { Range: `bytes=${start}-${end - 1}` };
+    const { Body, ContentRange, ContentLength } = await this.client.send(
+      new GetObjectCommand({ ...this.#object(name), ...range }),
+    );
+    const body = Body as Readable;
+    const [, first, last, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(ContentRange ?? '') ?? [];
+    if (Number(first) === start) return { body, size: Number(size), end: Number(last) + 1 };
+    // A service may send the whole object if the range covers it.
+    if (ContentRange === undefined && start === 0 && ContentLength !== undefined) {
+      return { body, size: ContentLength, end: ContentLength };
+    }
+    body.destroy();
+    throw new Error(`Requested bytes from ${start}, but the service sent "${ContentRange}"`);
+  }
+
+  /** Awaits a call. @throws its failure as an error for operators. */
+  async call<T>(result: Promise<T>): Promise<T> {
+    return result.catch((error: unknown) => {
+      throw storeFault(error, this.#settings);
+    });
+  }
+
+  /** Returns null if the object does not exist. */
+  async #callOrAbsent<T>(result: Promise<T>): Promise<T | null> {
+    return this.call<T | null>(
+      result.catch((error: unknown) => {
+        if (isAbsent(error)) return null;
+        throw error;
+      }),
+    );
+  }
+}
+
+/** Encodes as RFC 3986 defines; encodeURIComponent leaves some characters. */
+function encode(text: string): string {
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 }

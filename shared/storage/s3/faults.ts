@@ -1,31 +1,13 @@
 import { codeOf, LecternError, messageOf } from '../../platform/errors.ts';
 import type { S3Settings } from './settings.ts';
 
-/** Reports a call or a body that received no byte for too long. */
-export class CallTimeout extends Error {
-  override readonly name = 'CallTimeout';
-
-  constructor(milliseconds: number) {
-    super(`no response for ${milliseconds / 1000} s`);
-  }
-}
-
 /** Reports a body that ended early. */
 export class TruncatedBody extends Error {
   override readonly name = 'TruncatedBody';
 }
 
 /** Names of transient faults of the service, the network, or this machine's clock. */
-const transientNames = new Set([
-  'CallTimeout',
-  'TruncatedBody',
-  'TimeoutError',
-  'SlowDown',
-  'RequestTimeout',
-  'RequestTimeTooSkewed',
-  'BadDigest',
-  'XAmzContentSHA256Mismatch',
-]);
+const transientNames = new Set(['TruncatedBody', 'TimeoutError', 'SlowDown', 'RequestTimeTooSkewed']);
 const transientStatuses = new Set([408, 429, 500, 502, 503, 504]);
 const networkCodes = new Set([
   'ECONNREFUSED',
@@ -40,7 +22,7 @@ const networkCodes = new Set([
   'ERR_STREAM_PREMATURE_CLOSE',
 ]);
 
-/** Returns whether a retry of the same call may succeed. */
+/** Returns whether another call may succeed later. */
 export function isTransient(error: unknown): boolean {
   if (transientNames.has(nameOf(error))) return true;
   const status = statusOf(error);
@@ -49,12 +31,11 @@ export function isTransient(error: unknown): boolean {
 
 /** Returns whether the object does not exist; never true for a missing bucket or user. */
 export function isAbsent(error: unknown): boolean {
-  return ['NoSuchKey', 'NotFound'].includes(nameOf(error));
+  return hasName(error, 'NoSuchKey', 'NotFound');
 }
 
-/** Returns whether the multipart upload does not exist: it was completed or aborted. */
-export function isUploadGone(error: unknown): boolean {
-  return nameOf(error) === 'NoSuchUpload';
+export function hasName(error: unknown, ...names: string[]): boolean {
+  return names.includes(nameOf(error));
 }
 
 /** Returns an error for operators. Its message describes the failure and contains no secret. */

@@ -8,13 +8,12 @@ import type {
   LastUses,
   NameSet,
   OpenFile,
+  PresignedUrlOptions,
   Store,
   StoredCopy,
 } from '../store.ts';
-import { BufferPool } from '../buffer-pool.ts';
 import { ArchivePointers } from './archive-pointers.ts';
 import { Bucket } from './bucket.ts';
-import { ObjectWriter, partBytesOf } from './object-writer.ts';
 import { locationOf } from './faults.ts';
 import { defaultLimits } from './settings.ts';
 import type { S3Limits, S3Settings } from './settings.ts';
@@ -22,7 +21,7 @@ import { withSpool } from './spool.ts';
 import { sweepBucket } from './sweep-bucket.ts';
 
 /** Part of every name, so that a later layout ignores old objects instead of migrating them. */
-const layoutVersion = 'v1';
+export const layoutVersion = 'v1';
 
 /** Bytes that opening a blob fetches: most pictures completely, with one request. */
 const firstBytes = 256 * 1024;
@@ -33,17 +32,18 @@ const proxyUrlSeconds = 300;
 /** How long readers of an archive may take that lost its pointer. */
 const unreadArchiveMs = 24 * 3_600_000;
 
-/** The retry budget of a check. */
-const checkRetryBudgetMs = 3_000;
+/** The attempts of a check: the start of a process and `lectern doctor` need a quick result. */
+const checkAttempts = 3;
+
+/** S3 allows 10,000 parts. */
+const maxParts = 10_000;
 
 export interface S3StoreOptions {
   lastUses: LastUses;
   /** A local folder for blobs before their upload. */
   spoolFolder: string;
-  /** The size of all parts except the last. Blobs that are too large for 10,000 such parts get larger ones. */
+  /** The size of the parts of an upload, except for the last and for blobs that are too large for 10,000 such parts. */
   partBytes: number;
-  /** Whether later parts of a very large archive may be larger; false by default. */
-  partsGrow?: boolean;
   limits?: S3Limits;
   /** How long the file of a replaced or removed archive stays after its last opening, for its readers. */
   unreadMs?: number;
@@ -66,6 +66,10 @@ export interface S3StoreOptions {
 export function createS3Store(settings: S3Settings, options: S3StoreOptions): Store {
   const limits = options.limits ?? defaultLimits;
   const bucket = new Bucket(settings, limits);
+  const quick = new Bucket(settings, {
+    ...limits,
+    maxAttempts: Math.min(limits.maxAttempts, checkAttempts),
+  });
   const pointers = new ArchivePointers(bucket, `${layoutVersion}/archives/`);
   const { lastUses, unreadMs = unreadArchiveMs } = options;
   return {
@@ -74,23 +78,17 @@ export function createS3Store(settings: S3Settings, options: S3StoreOptions): St
       lastUses: noLastUses,
     }),
     cache: createBlobStore(bucket, `${layoutVersion}/cache/`, settings, options),
-    archives: createArchiveStore(bucket, pointers, options),
+    archives: createArchiveStore(bucket, pointers, settings, options),
     copies: createCopies(bucket, pointers, lastUses),
     erasures: createNameSet(bucket, `${layoutVersion}/erasures/`),
     identity: createNameSet(bucket, `${layoutVersion}/identity/`),
     sweepTemporaries: (olderThanSeconds, signal) =>
       sweepBucket(bucket, { pointers, lastUses, layoutVersion, unreadMs }, { olderThanSeconds, signal }),
     async check() {
-      // The start of a process and `lectern doctor` need a quick result.
-      await check(
-        new Bucket(settings, {
-          ...limits,
-          retryBudgetMs: Math.min(limits.retryBudgetMs, checkRetryBudgetMs),
-        }),
-      );
+      await check(quick);
       return { place: locationOf(settings), freeBytes: null, sizeBytes: null };
     },
-    ping: () => bucket.ping(),
+    ping: () => quick.ping(),
   };
 }
 
@@ -101,11 +99,6 @@ function createNameSet(bucket: Bucket, folder: string): NameSet {
       for await (const page of bucket.list(folder)) yield page.map(({ name }) => name.slice(folder.length));
     },
   };
-}
-
-/** Returns the part size of a blob, whose size is known before the upload. */
-function blobPartBytes(size: number, partBytes: number): number {
-  return Math.min(Math.max(partBytes, partBytesOf(size)), Math.max(size, 1));
 }
 
 function createBlobStore(
@@ -121,15 +114,15 @@ function createBlobStore(
         await announce?.(digest, small);
         await lastUses.touch(nameOf(digest.sha256));
         // Existing blobs are replaced too, which repairs damaged ones.
-        const writer = new ObjectWriter(bucket, nameOf(digest.sha256), {
-          bytes: blobPartBytes(digest.size, partBytes),
-          grow: false,
-        });
+        const upload = bucket.upload(
+          nameOf(digest.sha256),
+          Math.max(partBytes, Math.ceil(digest.size / maxParts)),
+        );
         try {
-          for await (const chunk of chunks()) await writer.write([chunk]);
-          await writer.finish();
+          for await (const chunk of chunks()) await upload.write([chunk]);
+          await upload.finish();
         } catch (error) {
-          await writer.abort();
+          await upload.discard();
           throw error;
         }
         return digest;
@@ -148,14 +141,15 @@ function createBlobStore(
     },
     delete: (sha256) => bucket.delete(nameOf(sha256)),
     presignedUrl: async (sha256, wanted) =>
-      presignedReads ? bucket.presignedUrl(nameOf(sha256), wanted) : null,
+      presignedReads ? presignedUrl(bucket, nameOf(sha256), wanted) : null,
   };
 }
 
 function createArchiveStore(
   bucket: Bucket,
   pointers: ArchivePointers,
-  { partBytes, partsGrow = false, lastUses }: S3StoreOptions,
+  { presignedReads }: S3Settings,
+  { partBytes, lastUses }: S3StoreOptions,
 ): ArchiveStore {
   return {
     async open(key) {
@@ -166,27 +160,31 @@ function createArchiveStore(
       const name = fileName(file);
       await lastUses.touch(name);
       if ((await bucket.sizeOf(name)) !== size) return null;
-      return { ...openObject(bucket, name, size), sha256 };
+      return {
+        ...openObject(bucket, name, size),
+        sha256,
+        presignedUrl: async (wanted) => (presignedReads ? presignedUrl(bucket, name, wanted) : null),
+      };
     },
     has: async (key) => (await pointers.find(key)) !== null,
     create() {
       const file = randomUUID();
-      const writer = new ObjectWriter(bucket, fileName(file), { bytes: partBytes, grow: partsGrow });
+      const upload = bucket.upload(fileName(file), partBytes);
       let size = 0;
       let published = false;
       return Promise.resolve({
         async write(chunks) {
           for (const chunk of chunks) size += chunk.byteLength;
-          await writer.write(chunks);
+          await upload.write(chunks);
         },
         async publish(key, sha256) {
-          await writer.finish();
+          await upload.finish();
           await lastUses.touch(fileName(file));
           await pointers.put(key, { file, size, sha256 });
           published = true;
         },
         discard: async () => {
-          if (!published) await writer.abort();
+          if (!published) await upload.discard();
         },
       });
     },
@@ -227,9 +225,6 @@ function createCopies(bucket: Bucket, pointers: ArchivePointers, lastUses: LastU
   };
 }
 
-/** For sent objects. */
-const buffers = new BufferPool();
-
 /** @param first the first bytes of the object, if known. */
 function openObject(bucket: Bucket, name: string, size: number, first?: Uint8Array): OpenFile {
   let kept = first;
@@ -247,18 +242,29 @@ function openObject(bucket: Bucket, name: string, size: number, first?: Uint8Arr
   return {
     size,
     chunks,
-    async send(write, start = 0, end = size) {
-      const known = Math.max(0, Math.min(end, kept?.byteLength ?? 0) - start);
-      for (const chunk of take(start, end)) await write(chunk);
-      await bucket.send(name, start + known, end, { buffers, write });
+    async send(write, start, end) {
+      for await (const chunk of chunks(start, end)) await write(chunk);
     },
     // The proxy would fetch again what is in memory.
     linkForProxy: async () =>
-      (kept?.byteLength ?? 0) === size
-        ? null
-        : { kind: 'object', target: await bucket.presignedTarget(name, proxyUrlSeconds) },
+      (kept?.byteLength ?? 0) === size ? null : { kind: 'object', target: await proxyTarget(bucket, name) },
     close: () => Promise.resolve(),
   };
+}
+
+/** Returns path and query of a presigned URL of an object, without the leading slash. */
+async function proxyTarget(bucket: Bucket, name: string): Promise<string> {
+  const { pathname, search } = await bucket.presign(name, { seconds: proxyUrlSeconds });
+  return pathname.slice(1) + search;
+}
+
+async function presignedUrl(
+  bucket: Bucket,
+  name: string,
+  { seconds, contentType, contentDisposition }: PresignedUrlOptions,
+): Promise<string> {
+  const response = { 'content-type': contentType, 'content-disposition': contentDisposition };
+  return (await bucket.presign(name, { seconds, response })).href;
 }
 
 /** Performs every kind of operation of the store on a test object, to check all required permissions. */
@@ -267,13 +273,12 @@ async function check(bucket: Bucket): Promise<void> {
   const written = Buffer.from('lectern');
   await bucket.list(`${layoutVersion}/checks/`).next();
   await bucket.put(name, written);
-  const read = await bucket.get(name);
-  if (read?.equals(written) !== true) {
+  const read = await bucket.getStart(name, written.length);
+  if (read?.bytes.equals(written) !== true) {
     throw new LecternError(
       'INTERNAL_ERROR',
       'The store returned other bytes than were written. Check the S3 service and proxies in front of it.',
     );
   }
-  await bucket.uploads.list(`${layoutVersion}/`);
   await bucket.delete(name);
 }

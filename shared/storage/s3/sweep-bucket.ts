@@ -11,13 +11,13 @@ interface SweptStore {
 }
 
 /**
- * Removes the remains of crashed writers, and the files of replaced or removed archives: those without a pointer that no
+ * Removes the test objects of crashed checks, and the files of replaced or removed archives: those without a pointer that no
  * reader has opened for a day.
  *
  * Any number of processes may sweep concurrently.
  *
  * @param options.signal aborts between two requests.
- * @returns the number of removed uploads and objects.
+ * @returns the number of removed objects.
  */
 export async function sweepBucket(
   bucket: Bucket,
@@ -31,12 +31,6 @@ export async function sweepBucket(
     await bucket.delete(name);
     removed += 1;
   };
-  for (const { name, uploadId, started } of await bucket.uploads.list(`${layoutVersion}/`)) {
-    signal?.throwIfAborted();
-    if (started.getTime() > newest) continue;
-    await bucket.uploads.abort(name, uploadId);
-    removed += 1;
-  }
   for await (const page of bucket.list(`${layoutVersion}/checks/`)) {
     for (const { name, modified } of page) if (modified.getTime() <= newest) await remove(name);
   }
