@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import mongoose from 'mongoose';
 import { freePort, startServer } from './child-process.ts';
 import type { RunningServer } from './child-process.ts';
@@ -45,14 +46,23 @@ export async function startMongod(binary: string, dbPath: string, onPort?: numbe
 
 /** The configuration in the data names the port of the last start, so the server does not find itself there. */
 async function becomeOnlyMember(host: string): Promise<void> {
-  await withAdmin(`mongodb://${host}/?directConnection=true`, async (admin) => {
+  await withAdmin<unknown>(`mongodb://${host}/?directConnection=true`, async (admin) => {
     const members = [{ _id: 0, host }];
     const stored = await admin.command({ replSetGetConfig: 1 }).catch(() => null);
-    await admin.command(
+    const command =
       stored === null
         ? { replSetInitiate: { _id: replicaSet, members } }
-        : { replSetReconfig: { ...(stored['config'] as object), members }, force: true },
-    );
+        : { replSetReconfig: { ...(stored['config'] as object), members }, force: true };
+    for (const giveUpAt = performance.now() + selectionTimeoutMs; ;) {
+      try {
+        return await admin.command(command);
+      } catch (error) {
+        // The server still reads the stored configuration.
+        const isBusy = (error as { codeName?: string }).codeName === 'ConfigurationInProgress';
+        if (!isBusy || performance.now() > giveUpAt) throw error;
+      }
+      await delay(50);
+    }
   });
 }
 
