@@ -3,7 +3,16 @@ import { join } from 'node:path';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { BenchInstallation } from '../installation.ts';
 import { numberedId, writePackage } from '../write-package.ts';
-import type { Measure, Send } from './requests.ts';
+
+export type Send = (
+  method: string,
+  path: string,
+  body?: string,
+  headers?: Record<string, string>,
+) => Promise<string>;
+
+/** Sends a request, and notes how long it blocked the event loop if no other of its kind took longer. */
+export type Measure = (kind: string, name: string, request: () => Promise<string>) => Promise<void>;
 
 const many = <T>(count: number, of: (index: number) => T) =>
   Array.from({ length: count }, (_, index) => of(index));

@@ -7,6 +7,7 @@ import { compile } from '../../esbuild.config.ts';
 import { prepareInstallation, startCompiledApi } from '../installation.ts';
 import { numberedId, writePackage } from '../write-package.ts';
 import { measureLimits } from './limits.ts';
+import type { Measure, Send } from './limits.ts';
 
 /* Measures how long hostile requests, and first loads of hostile lessons, block the event loop of the API. */
 
@@ -45,16 +46,6 @@ const values: Record<string, (bytes: number) => string> = {
   blanks: (bytes) => `${' '.repeat(bytes)}1`,
   'not JSON': (bytes) => '"\\'.repeat(bytes / 2),
 };
-
-export type Send = (
-  method: string,
-  path: string,
-  body?: string,
-  headers?: Record<string, string>,
-) => Promise<string>;
-
-/** Sends a request, and notes how long it blocked the event loop if no other of its kind took longer. */
-export type Measure = (kind: string, name: string, request: () => Promise<string>) => Promise<void>;
 
 /** Starts an API and prints the longest block of its event loop for each request. */
 export async function measureRequests(lessons: Record<string, () => unknown[]>): Promise<void> {

@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { entryPoint } from '../../shared/platform/paths.ts';
+import { packageRoot } from '../../shared/platform/paths.ts';
 import { parseCount, parsePort, parseSlug, parseHttpUrl } from '../terminal/option-parsers.ts';
 import { addScoreCommands } from './lti-scores.ts';
 
@@ -45,14 +45,14 @@ function addSimulateCommand(lti: Command): void {
     .option('--tool <url>', 'registration URL of the first tool', parseHttpUrl)
     .addOption(org.argParser(parseSlug).conflicts('tool'))
     .action(async (options: SimulateOptions) => {
-      const module = entryPoint('simulator/command');
-      if (!existsSync(module)) {
+      if (!import.meta.url.endsWith('.ts')) {
         throw new LecternError(
           'NOT_FOUND',
           '`lti simulate` is a development tool that releases do not contain. Run it from a checkout of Lectern: npm run -s lectern -- lti simulate',
         );
       }
-      const { simulate } = (await import(pathToFileURL(module).href)) as { simulate: Simulate };
+      const module = pathToFileURL(join(packageRoot, 'simulator', 'command.ts')).href;
+      const { simulate } = (await import(module)) as { simulate: Simulate };
       await simulate(options);
     });
 }

@@ -1,6 +1,5 @@
 import { codeOf, LecternError, messageOf } from '../platform/errors.ts';
 import { shownPath } from './entry-name.ts';
-import type { PackageFiles } from './lesson-package.ts';
 
 const maxPrinted = 20;
 const maxKept = 1_000;
@@ -18,8 +17,6 @@ export class PackageError extends Error {
   readonly total: number;
   /** Whether there may be more than `total`. */
   readonly isCutShort: boolean;
-  /** The files that could be found in spite of the faults. Theirs are not among the faults. */
-  files?: Pick<PackageFiles, 'media' | 'widgets'>;
 
   /**
    * @param options.total the number of all faults, if `faults` has only some of them

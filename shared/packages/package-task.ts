@@ -18,7 +18,7 @@ import type {
   PackageWidget,
 } from './lesson-package.ts';
 import { PackageError } from './package-error.ts';
-import { readPackage } from './read-package.ts';
+import { FaultyPackageError, readPackage } from './read-package.ts';
 import type { ReadPackageOptions } from './read-package.ts';
 import { groupsOf } from '../platform/groups.ts';
 
@@ -65,8 +65,8 @@ export async function* readPackageTask({
     yield* partsOf(asNew ? withNewIds(read) : read);
   } catch (error) {
     if (!(error instanceof PackageError)) throw error;
-    const { faults, total, isCutShort, files } = error;
-    if (files) yield* filesOf(files);
+    if (error instanceof FaultyPackageError) yield* filesOf(error.files);
+    const { faults, total, isCutShort } = error;
     yield { kind: 'faults', faults, total, isCutShort };
   }
 }

@@ -9,7 +9,7 @@ import { shownPath } from './entry-name.ts';
 import { convertBlocks } from './convert-blocks.ts';
 import { openFolderSource } from './folder-source.ts';
 import { checkLessonJson } from './lesson-json.ts';
-import type { LessonPackage, PackageMedium } from './lesson-package.ts';
+import type { LessonPackage, PackageFiles, PackageMedium } from './lesson-package.ts';
 import { MediaNames } from './media-names.ts';
 import { manifestSchema, validEntries } from './manifest.ts';
 import type { ManifestEntries, PackageManifest } from './manifest.ts';
@@ -62,8 +62,17 @@ export async function readPackage(path: string, options: ReadPackageOptions = {}
   try {
     return { ...(await connect(read, faults)), widgets, externalWidgets };
   } catch (error) {
-    if (error instanceof PackageError) error.files = { media, widgets };
-    throw error;
+    throw error instanceof PackageError ? new FaultyPackageError({ media, widgets }, error) : error;
+  }
+}
+
+/** Reports a package whose files could be found in spite of its faults. Theirs are not among the faults. */
+export class FaultyPackageError extends PackageError {
+  readonly files: Pick<PackageFiles, 'media' | 'widgets'>;
+
+  constructor(files: FaultyPackageError['files'], error: PackageError) {
+    super(error.faults, { total: error.total, isCutShort: error.isCutShort, cause: error.cause });
+    this.files = files;
   }
 }
 

@@ -74,8 +74,7 @@ test('import and check report probable mistakes of the author with their positio
   const warnings = [
     'The settings for all widgets of the type MultipleChoice: unknown prop "atempts"; did you mean "attempts"?',
     `${place}MultipleChoice "q1": choice 2 has the id "a" of an earlier choice, and is left out`,
-    `${place}MultipleChoice "q1": choice 3 has no id, so learners cannot pick it`,
-    `${place}MultipleChoice "q1": the right answer "z" is not among its choices ("a")`,
+    `${place}MultipleChoice "q1": the right answer "z" is not among its choices ("a", "choice-2e7d2c03a9")`,
     `${place}MultipleChoice "q2": the right answer "1" is not among its choices ("a")`,
     `${place}MultipleChoice "q3": the right answer "1" is not among its choices ("a")`,
     `${place}MultipleChoice "q4": correct must be a list of choice ids, such as ["a"]`,

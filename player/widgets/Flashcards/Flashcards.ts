@@ -1,5 +1,6 @@
 import { message } from '../../../shared/i18n/message.ts';
 import { listOf } from '../../../shared/lessons/json-values.ts';
+import type { CoreContext } from '../../define.ts';
 import { defineWidget } from '../../define.ts';
 import { element, icon } from '../../dom.ts';
 import { creditsIn } from '../../figure.ts';
@@ -46,23 +47,11 @@ export default defineWidget('Flashcards', (root, { props, context }) => {
     element(
       'div',
       { class: 'lectern-cards-on-paper' },
-      ...given.flatMap(({ front, back }) => sides(front, back)),
+      ...given.flatMap(({ front, back }) =>
+        [front, back].map((side) => element('div', { class: 'lectern-rich' }, ...sideOf(side, context))),
+      ),
     ),
   );
-
-  function sides(...sources: unknown[]): HTMLElement[] {
-    return sources.map((source) => element('div', { class: 'lectern-rich' }, ...sideOf(source)));
-  }
-
-  function sideOf(source: unknown): Node[] {
-    return [safeHtml(source, context), ...creditsIn([source], context)];
-  }
-
-  function button(label: string, act: () => void): HTMLButtonElement {
-    const made = element('button', { class: 'lectern-button', type: 'button' }, label);
-    made.addEventListener('click', act);
-    return made;
-  }
 
   function hintSource(): string {
     return text(isTurned ? left[0]?.backHint : left[0]?.hint);
@@ -75,7 +64,7 @@ export default defineWidget('Flashcards', (root, { props, context }) => {
     hint.replaceChildren();
     card.classList.toggle('lectern-is-turned', turned);
     if (current === undefined) face.replaceChildren(icon('right'), message(language, 'flashcards.done'));
-    else face.replaceChildren(...sideOf(turned ? current.back : current.front));
+    else face.replaceChildren(...sideOf(turned ? current.back : current.front, context));
     place.textContent = current ? message(language, 'flashcards.left', { left: left.length }) : '';
     turn.hidden = current === undefined;
     showHint.hidden = current === undefined || !hintSource();
@@ -94,3 +83,13 @@ export default defineWidget('Flashcards', (root, { props, context }) => {
 
   show(false);
 });
+
+function sideOf(source: unknown, context: CoreContext): Node[] {
+  return [safeHtml(source, context), ...creditsIn([source], context)];
+}
+
+function button(label: string, act: () => void): HTMLButtonElement {
+  const made = element('button', { class: 'lectern-button', type: 'button' }, label);
+  made.addEventListener('click', act);
+  return made;
+}
