@@ -100,14 +100,12 @@ export const getStatistics = defineEndpoint(
       const versionId = version._id;
       const [facts, tally] = await Promise.all([
         lessons.facts(versionId),
-        findVersionTally(db, { lessonId, versionId }) as Promise<Partial<Tally> | null>,
+        findVersionTally(db, { lessonId, versionId }) as Promise<Tally | null>,
       ]);
       if (facts === undefined) throw new LecternError('NOT_FOUND', 'Version not found');
       const withFewLearners = hasScope(caller.scopes, 'learners');
       const computedAt = counted.toISOString();
-      // Tallies of earlier releases have fewer fields.
-      const complete = { ...emptyTally(), ...tally };
-      const statistics = statisticsOf(complete, facts.outline, withFewLearners);
+      const statistics = statisticsOf(tally ?? emptyTally(), facts.outline, withFewLearners);
       return { status: 200, body: { lessonId, versionId, computedAt, statistics } };
     },
 );

@@ -15,7 +15,7 @@ export async function pictureUrls(
 ): Promise<Map<string, string>> {
   const urls = await Promise.all(
     lessons.map(async ({ lessonId, versions: [{ _id: versionId, picture }] }) => {
-      if (picture === undefined || picture === null) return [];
+      if (picture === null) return [];
       const medium = (await findMedia(db, { organizationId, versionId }, [picture])).get(picture);
       const asset = medium?.asset ?? null;
       if (medium === undefined || asset === null || asset.size > maxBytes) return [];

@@ -179,7 +179,7 @@ function storedOf(
   present: Present,
   presentStored: StoredProgress['presentStored'],
 ): StoredProgress {
-  const { versionId, revision, attempt = 1, recentWriteIds } = record;
+  const { versionId, revision, attempt, recentWriteIds } = record;
   const state = () => stateOf(record);
   const announcedAt = record.announced?.at ?? null;
   return { versionId, revision, attempt, recentWriteIds, announcedAt, state, presentStored, present };

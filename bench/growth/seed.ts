@@ -109,6 +109,7 @@ function recordOf(
     progressData: '{"visited":[0,1,2],"bookmarks":{"1":true}}',
     variableState: '{"tries":3}',
     items: itemsToJson(items),
+    stepTimes: [],
     userAttributes: '{"group":"b"}',
     startedAt: seededAt,
     completedAt: null,

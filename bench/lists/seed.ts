@@ -71,6 +71,7 @@ function recordOf(ids: { organizationId: string; lessonId: string; versionId: st
     progressData: '{"visited":[0,1,2],"bookmarks":{"1":true}}',
     variableState: '{"tries":3}',
     items: itemsToJson(items),
+    stepTimes: [],
     userAttributes: '{"group":"b"}',
     startedAt: answeredAt,
     completedAt: isFinished ? answeredAt : null,

@@ -197,7 +197,7 @@ function targetOf({ _id }: Pick<Organization, '_id'>) {
   return { target: { type: 'organization', id: _id } };
 }
 
-function present({ _id, slug, name, plan, allowedOrigins = [], externalVideos = false }: Organization) {
+function present({ _id, slug, name, plan, allowedOrigins, externalVideos }: Organization) {
   return { id: _id, slug, name, plan, allowedOrigins, externalVideos };
 }
 

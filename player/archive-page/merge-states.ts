@@ -1,4 +1,4 @@
-import type { AnswerItem, LessonState, ProgressData } from '../lesson/state.ts';
+import type { AnswerItem, LessonState } from '../lesson/state.ts';
 
 /** A learner's state in the browser's storage. */
 export interface StoredState extends LessonState {
@@ -6,26 +6,16 @@ export interface StoredState extends LessonState {
   attempt: number;
 }
 
-/** Reads a stored state of this or an older release; undefined for anything else. */
+/** Reads a stored state; undefined for anything else. */
 export function readStoredState(value: unknown): StoredState | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { attempt, items, variableState, progressData, ...position } = value as Partial<StoredState>;
-  if (!Array.isArray(items) || !items.every((item) => typeof (item as unknown) === 'object' && item)) {
-    return undefined;
-  }
-  const { visited, tries, completed, atEnd } = (progressData ?? {}) as Partial<ProgressData>;
-  return {
-    ...(position as LessonState),
-    attempt: Number.isSafeInteger(attempt) ? (attempt as number) : 1,
-    items,
-    variableState: { ...variableState },
-    progressData: {
-      visited: Array.isArray(visited) ? visited : [],
-      tries: Array.isArray(tries) ? tries : [],
-      completed: completed === true,
-      atEnd: atEnd === true,
-    },
-  };
+  const { attempt, items, variableState, progressData } = value as Partial<StoredState>;
+  const { visited, tries } = { ...progressData };
+  const areObjects =
+    Array.isArray(items) && items.every((item) => typeof (item as unknown) === 'object' && item);
+  const isComplete = areObjects && Array.isArray(visited) && Array.isArray(tries);
+  if (!isComplete || !Number.isSafeInteger(attempt) || !variableState) return undefined;
+  return value as StoredState;
 }
 
 /**

@@ -1,5 +1,4 @@
 import { createHmac, randomInt, timingSafeEqual } from 'node:crypto';
-import type { KeyScopes } from './key-scopes.ts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 export const publicKeyPattern = /^lkp_[0-9A-Za-z]{24}$/;
@@ -31,25 +30,20 @@ export function parseBearer(header: string | undefined): Credentials | null {
 }
 
 /**
- * Returns the hash of a secret, for storage. The secret is random, so a fast keyed hash is as safe as a slow one. The
- * hash covers the scopes, so a process of a release without scopes rejects a limited key instead of granting all.
+ * Returns the hash of a secret, for storage. The secret is random, so a fast keyed hash is as safe as a slow one.
  */
-export function hashSecretKey(secretKey: string, pepper: string, scopes: KeyScopes): string {
-  const hash = createHmac('sha256', pepper).update(secretKey);
-  if (scopes !== null) hash.update(`\n${scopes.join(',')}`);
-  return hash.digest('hex');
+export function hashSecretKey(secretKey: string, pepper: string): string {
+  return createHmac('sha256', pepper).update(secretKey).digest('hex');
 }
 
 /** The stored part of credentials with which a request's secret is compared. */
 export interface StoredSecret {
   secretHash: string;
-  /** Missing in keys of releases without scopes. */
-  scopes?: KeyScopes;
 }
 
 /** Compares in constant time, even for an unknown key (null), so that timing does not reveal which keys exist. */
 export function secretKeyMatches(secretKey: string, key: StoredSecret | null, pepper: string): boolean {
-  const given = Buffer.from(hashSecretKey(secretKey, pepper, key?.scopes ?? null), 'hex');
+  const given = Buffer.from(hashSecretKey(secretKey, pepper), 'hex');
   const stored = key === null ? Buffer.alloc(given.length) : Buffer.from(key.secretHash, 'hex');
   return timingSafeEqual(given, stored) && key !== null;
 }

@@ -1,11 +1,5 @@
 import type { ExportRecordDb } from '../models/export-record.ts';
-import {
-  backfillUse,
-  keepRecord,
-  listLongestUnused,
-  removeRecord,
-  sumRecordBytes,
-} from '../models/export-record-use.ts';
+import { keepRecord, listLongestUnused, removeRecord, sumRecordBytes } from '../models/export-record-use.ts';
 import type { RecordUse } from '../models/export-record-use.ts';
 import type { Store } from '../storage/store.ts';
 
@@ -47,7 +41,6 @@ export async function limitRecords(
 
 /** Removes the records that no build has used for a long time, and whose archives the store no longer has. */
 export async function removeUnusedRecords(deps: RecordDependencies, signal: AbortSignal): Promise<number> {
-  await backfillUse(deps.db);
   const usedBefore = new Date(Date.now() - keptMs);
   let removed = 0;
   for (;;) {

@@ -58,7 +58,7 @@ export interface TallyPlan {
 /** The fields of a record that a tally reads. */
 export type TalliedRecord = Pick<
   ProgressRecord,
-  'status' | 'score' | 'maxScore' | 'stepId' | 'items' | 'stepTimes' | 'finished' | 'attempt'
+  'status' | 'score' | 'maxScore' | 'stepId' | 'items' | 'stepTimes' | 'finished'
 >;
 
 /** Each range of times ends a tenth above its beginning, so a tally has at most about 100 ranges for each step. */
@@ -116,16 +116,11 @@ export function addLearner(tally: Tally, plan: TallyPlan, record: TalliedRecord)
   const percent = scaledTo100(record).score;
   if (percent !== null) count(tally.scores, Math.min(9, Math.floor(percent / 10)));
   count(tally.furthest, furthestStep(plan, record, items));
-  for (const [step, ms] of Object.entries(record.stepTimes ?? [])) {
+  for (const [step, ms] of Object.entries(record.stepTimes)) {
     if (ms > 0) count((tally.times[step] ??= {}), timeRange(ms));
   }
-  if (isFinished(record)) addMarks(tally, plan, items);
-}
-
-/** A restart begins an attempt that does not count before it is finished. */
-function isFinished({ status, finished, attempt = 1 }: TalliedRecord): boolean {
-  // Records of earlier releases do not say when an attempt was finished.
-  return finished?.isCurrent ?? (status === 'completed' && attempt === 1);
+  // A restart begins an attempt that does not count before it is finished.
+  if (record.finished?.isCurrent) addMarks(tally, plan, items);
 }
 
 function furthestStep({ steps }: TallyPlan, record: TalliedRecord, items: readonly StoredItem[]): number {
@@ -180,9 +175,7 @@ export function addTally(tally: Tally, other: Tally): void {
     tally.statuses[status as ProgressStatus] += learners;
   addHistogram(tally.scores, other.scores);
   addHistogram(tally.furthest, other.furthest);
-  // Tallies of earlier releases have no times.
-  for (const [step, ranges] of Object.entries((other as Partial<Tally>).times ?? {}))
-    addHistogram((tally.times[step] ??= {}), ranges);
+  for (const [step, ranges] of Object.entries(other.times)) addHistogram((tally.times[step] ??= {}), ranges);
   addHistogram(tally.totals, other.totals);
   for (const [place, { marks, rests, products, choices }] of Object.entries(other.questions)) {
     const question = questionIn(tally, place);

@@ -15,7 +15,6 @@ export interface ApiKey {
   _id: string;
   organizationId: string;
   label: string | null;
-  /** Also covers the scopes. */
   secretHash: string;
   scopes: KeyScopes;
   /** The ranges of IP addresses from which it is valid, in CIDR notation; null for all. */
@@ -63,7 +62,7 @@ export async function issueApiKey(
   const credentials = generateCredentials();
   await db.apiKeys.create({
     _id: credentials.publicKey,
-    secretHash: hashSecretKey(credentials.secretKey, pepper, scopes),
+    secretHash: hashSecretKey(credentials.secretKey, pepper),
     scopes,
     ...fields,
   });
@@ -124,7 +123,7 @@ export async function authenticate(
   }
   const [organization] = key.organizations;
   if (organization === undefined) return { fault: 'unknown' };
-  return { organization, publicKey: key._id, scopes: key.scopes ?? null };
+  return { organization, publicKey: key._id, scopes: key.scopes };
 }
 
 /** Returns the keys of an organization, oldest first. */
@@ -177,7 +176,7 @@ export async function rotateApiKey(
   const successor = await issueApiKey(db, pepper, {
     organizationId: old.organizationId,
     label: old.label,
-    scopes: old.scopes ?? null,
+    scopes: old.scopes,
     allowedAddresses: old.allowedAddresses,
     expiresAt: defaultExpiry(organization),
   });

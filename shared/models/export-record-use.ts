@@ -56,11 +56,6 @@ export async function removeRecord(db: ExportRecordDb, used: RecordUse): Promise
   await db.exportRecords.deleteOne(unchanged(used));
 }
 
-/** Counts records of earlier releases, whose last use is unknown, as used now. */
-export async function backfillUse(db: ExportRecordDb): Promise<void> {
-  await db.exportRecords.updateMany({ usedAt: null }, { $set: { usedAt: new Date() } });
-}
-
 function unchanged({ exportKey, contentDigest, usedAt }: RecordUse) {
   return { exportKey, contentDigest, usedAt };
 }

@@ -41,12 +41,12 @@ export interface StoredExportRecord {
    * 16 MB.
    */
   entries: Types.Buffer | Buffer | null;
-  /** The organization of the lesson, whose records are limited. Missing in records of earlier releases. */
-  organizationId?: string | null;
-  /** The last build, or the last sweep that found the archive. Missing in records of earlier releases. */
-  usedAt?: Date | null;
-  /** Its approximate size in the database. Missing in records of earlier releases. */
-  bytes?: number;
+  /** The organization of the lesson, whose records are limited. */
+  organizationId: string;
+  /** The last build, or the last sweep that found the archive. */
+  usedAt: Date;
+  /** Its approximate size in the database. */
+  bytes: number;
 }
 
 /** The size of a record without its entries, but with its indexes. */
@@ -64,8 +64,8 @@ export const exportRecordSchema = new Schema<StoredExportRecord>(
     completedAt: { type: Date, default: null },
     archive: { type: { size: Number, sha256: String }, _id: false, default: null },
     entries: { type: Buffer, default: null },
-    organizationId: { type: String, default: null },
-    usedAt: { type: Date, default: null },
+    organizationId: { type: String, required: true },
+    usedAt: { type: Date, required: true },
     bytes: { type: Number, default: baseBytes },
   },
   schemaOptions,

@@ -36,8 +36,8 @@ export interface LessonVersion extends PendingEvents<PublicationEvent> {
   /** Reasons why the content is not playable, for people; determined once, because content never changes. */
   problems: string[];
   widgets: WidgetPin[];
-  /** The id of the media file that stands for it in lists; null or missing for none. */
-  picture?: string | null;
+  /** The id of the media file that stands for it in lists; null for none. */
+  picture: string | null;
   /** The size of its content as stored, in bytes. */
   contentBytes: number;
   createdAt: Date;

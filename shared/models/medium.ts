@@ -39,22 +39,16 @@ export interface Medium {
   createdAt: Date;
 }
 
-/** A stored media file. Releases with one attribution per file wrote `attribution`. */
-export interface StoredMedium extends Omit<Medium, 'attributions'> {
-  attributions?: Attribution[];
-  attribution?: Attribution | null;
-}
-
 const attributionSchema = new Schema<Attribution>(
   { text: String, url: String, portfolioUrl: String },
   { _id: false },
 );
 
 export interface MediumDb {
-  media: Model<StoredMedium>;
+  media: Model<Medium>;
 }
 
-export const mediumSchema = new Schema<StoredMedium>(
+export const mediumSchema = new Schema<Medium>(
   {
     organizationId: { type: String, required: true },
     versionId: { type: String, required: true },
@@ -63,8 +57,7 @@ export const mediumSchema = new Schema<StoredMedium>(
     extension: { type: String, required: true },
     asset: { type: digestSchema, default: null },
     sourceUrl: { type: String, default: null },
-    attributions: { type: [attributionSchema], default: undefined },
-    attribution: { type: attributionSchema, default: undefined },
+    attributions: { type: [attributionSchema], required: true },
     createdAt: { type: Date, required: true, default: () => new Date() },
   },
   schemaOptions,
@@ -75,11 +68,7 @@ mediumSchema.index({ 'asset.sha256': 1 });
 
 /** Stores the media of a version, before the version itself. */
 export async function insertMedia(db: MediumDb, media: Omit<Medium, 'createdAt'>[]): Promise<void> {
-  const rows = media.map(({ attributions, ...medium }) => ({
-    ...medium,
-    ...(attributions.length > 0 && { attributions }),
-  }));
-  await db.media.insertMany(rows);
+  await db.media.insertMany(media);
 }
 
 /** The needed fields of a media file; few, because a version may use 20,000 files. */
@@ -135,32 +124,23 @@ async function findSomeMedia(
 ): Promise<Medium[]> {
   const own = await db.media
     .find({ versionId, mediaId: { $in: mediaIds } })
-    .lean<StoredMedium[]>()
+    .lean<Medium[]>()
     .exec();
   const known = new Set(own.map((medium) => medium.mediaId));
   const others = mediaIds.filter((id) => !known.has(id));
-  if (others.length === 0) return own.map(fromStored);
+  if (others.length === 0) return own;
   const found = await db.media
     .find({ organizationId, mediaId: { $in: others } })
     // In the order of the index, for any number of ids.
     .sort({ mediaId: -1, createdAt: 1 })
-    .lean<StoredMedium[]>()
+    .lean<Medium[]>()
     .exec();
   // Imports write media before the version, and remove them when they fail.
   const finished = await existingVersions(
     db,
     found.map((medium) => medium.versionId),
   );
-  return [...own, ...found.filter((medium) => finished.has(medium.versionId))].map(fromStored);
-}
-
-/** Shared by the many media without attributions. */
-const noAttributions: readonly Attribution[] = [];
-
-function fromStored({ attribution, attributions, ...medium }: StoredMedium): Medium {
-  const [some] = attributions ?? [];
-  if (some !== undefined) return { ...medium, attributions: attributions ?? [] };
-  return { ...medium, attributions: attribution ? [attribution] : noAttributions };
+  return [...own, ...found.filter((medium) => finished.has(medium.versionId))];
 }
 
 /** Returns the credits of media, by id. */
@@ -184,9 +164,8 @@ export function externalPicturesOf(
 }
 
 /** Returns the media of a version's own package. */
-export async function listMediaOfVersion(db: MediumDb, versionId: string): Promise<Medium[]> {
-  const media = await db.media.find({ versionId }).lean<StoredMedium[]>().exec();
-  return media.map(fromStored);
+export function listMediaOfVersion(db: MediumDb, versionId: string): Promise<Medium[]> {
+  return db.media.find({ versionId }).lean<Medium[]>().exec();
 }
 
 export async function deleteMediaOfVersion(db: MediumDb, versionId: string): Promise<void> {

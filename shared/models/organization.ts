@@ -15,13 +15,13 @@ export interface Organization {
   name: string;
   plan: Plan;
   /** Origins whose pages may embed its lessons; any page may if there are none. */
-  allowedOrigins?: string[];
+  allowedOrigins: string[];
   /** The days after which its new keys expire; null for never. */
   keyDays: number | null;
   /** The bytes that it may store; 0 for no limit, null for that of the installation. */
   maxStoredBytes: number | null;
   /** Whether its lessons play videos in the players of YouTube and Vimeo. */
-  externalVideos?: boolean;
+  externalVideos: boolean;
   createdAt: Date;
 }
 
@@ -35,10 +35,10 @@ export const organizationSchema = new Schema<Organization>(
     slug: { type: String, required: true },
     name: { type: String, required: true },
     plan: { type: String, required: true, enum: plans },
-    allowedOrigins: { type: [String], default: undefined },
+    allowedOrigins: { type: [String], default: [] },
     keyDays: { type: Number, default: null },
     maxStoredBytes: { type: Number, default: null },
-    externalVideos: Boolean,
+    externalVideos: { type: Boolean, default: false },
     createdAt: { type: Date, required: true, default: () => new Date() },
   },
   schemaOptions,

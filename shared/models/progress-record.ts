@@ -12,15 +12,11 @@ import type { EventBacklogDb, EventOwner } from './event-backlog.ts';
  * The common fields of progress records. JSON values are stored as text, because BSON would reorder number-like keys,
  * reject some names, and limit nesting to 100 levels.
  */
-export interface ProgressRecord extends Omit<ProgressState, 'items' | 'finished' | 'attempt' | 'stepTimes'> {
+export interface ProgressRecord extends Omit<ProgressState, 'items'> {
   _id: string;
   organizationId: string;
   lessonId: string;
   items: string | null;
-  /** Missing in older records, like `attempt` and `stepTimes`. */
-  finished?: FinishedAttempt | null;
-  attempt?: number;
-  stepTimes?: number[];
   /** Idempotency keys of the last writes, so that a write whose response was lost can be repeated. */
   recentWriteIds: string[];
 }
@@ -43,7 +39,7 @@ export const progressFields: SchemaDefinition<ProgressRecord> = {
   lessonId: { type: String, required: true },
   versionId: { type: String, required: true },
   revision: { type: Number, required: true },
-  attempt: { type: Number, default: 1 },
+  attempt: { type: Number, required: true },
   recentWriteIds: { type: [String], default: [] },
   status: { type: String, required: true, enum: progressStatuses },
   score: { type: Number, default: null },
@@ -55,7 +51,7 @@ export const progressFields: SchemaDefinition<ProgressRecord> = {
   progressData: { type: String, default: null },
   variableState: { type: String, default: null },
   items: { type: String, default: null },
-  stepTimes: { type: [Number], default: undefined },
+  stepTimes: { type: [Number], required: true },
   startedAt: { type: Date, default: null },
   completedAt: { type: Date, default: null },
   lastActivityAt: { type: Date, required: true },
@@ -119,7 +115,7 @@ export function stateOf(record: ProgressRecord): ProgressState {
   return {
     versionId,
     revision,
-    attempt: attempt ?? 1,
+    attempt,
     status,
     score,
     maxScore,
@@ -130,11 +126,11 @@ export function stateOf(record: ProgressRecord): ProgressState {
     progressData,
     variableState,
     items: items === null ? null : itemsFromJson(items),
-    stepTimes: stepTimes ?? [],
+    stepTimes,
     startedAt,
     completedAt,
     lastActivityAt,
-    finished: finished ?? null,
+    finished,
   };
 }
 

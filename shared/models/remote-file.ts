@@ -12,8 +12,8 @@ export interface RemoteFile {
   _id: string;
   url: string;
   file: Digest;
-  /** The declared type that the file was checked against; null in records of earlier releases. */
-  declaredType: string | null;
+  /** The declared type that the file was checked against. */
+  declaredType: string;
   /** The type of the file: see `inspect` in shared/media/content-types.ts. */
   mimeType: string | null;
   /** The size of a picture; null for other files, and where it is unknown. */
@@ -34,7 +34,7 @@ export const remoteFileSchema = new Schema<RemoteFile>(
     _id: { type: String, required: true },
     url: { type: String, required: true },
     file: { type: digestSchema, required: true },
-    declaredType: { type: String, default: null },
+    declaredType: { type: String, required: true },
     mimeType: { type: String, default: null },
     picture: { type: Schema.Types.Mixed, default: null },
     etag: { type: String, default: null },

@@ -17,7 +17,7 @@ export interface WidgetRelease {
   css: Digest | null;
   /** When it became the newest release of its type. */
   releasedAt: Date;
-  /** Whether versions of other packages may pin it; true for releases from before this field existed. */
+  /** Whether versions of other packages may pin it. */
   registered: boolean;
   /** The time since which possibly no version uses it, because of an interrupted import; null if a version uses it. */
   unusedSince: Date | null;
@@ -38,7 +38,7 @@ export const widgetReleaseSchema = new Schema<WidgetRelease>(
     js: { type: digestSchema, required: true },
     css: { type: digestSchema, default: null },
     releasedAt: { type: Date, required: true },
-    registered: { type: Boolean, default: true },
+    registered: { type: Boolean, required: true },
     unusedSince: { type: Date, default: null },
   },
   schemaOptions,

@@ -124,7 +124,7 @@ function updateOf(
   });
   if (!isNew) return { update: null, againAt: afterChange(earliest) };
   return {
-    update: snapshotOf({ ...record, attempt: record.attempt ?? 1 }),
+    update: snapshotOf(record),
     set: { announced: { revision, at: new Date(now) } },
     againAt: afterChange(now + updateIntervalMs),
   };

@@ -86,7 +86,7 @@ export function applyWrite(
     lastActivityAt: now,
     finished: finishedAfter(state.finished, write, points, now),
   };
-  assertFits(next, state);
+  assertFits(next);
   return next;
 }
 
@@ -94,8 +94,8 @@ export function applyWrite(
 export type AttemptOrder = 'earlier' | 'current' | 'later';
 
 /**
- * Compares the attempt of a write with that of the record. Writes without one, by earlier releases of the player,
- * belong to the current attempt. A restart may name the attempt that it ends or the one that it begins.
+ * Compares the attempt of a write with that of the record. Writes without one belong to the current attempt. A restart
+ * may name the attempt that it ends or the one that it begins.
  */
 export function attemptOrder(
   { attempt }: Pick<ProgressState, 'attempt'>,
@@ -234,20 +234,15 @@ function storedItem({ stepId, widget }: FoundWidget, written: WrittenItem, now: 
   };
 }
 
-/** Checks the size. A record that an earlier, higher limit allowed may be written if it does not grow. */
-function assertFits(next: ProgressState, before: ProgressState): void {
-  const bytes = recordBytes(next);
-  if (bytes <= maxRecordBytes || bytes <= recordBytes(before)) return;
+/** Checks the size of a record's JSON texts. */
+function assertFits({ items, progressData, variableState }: ProgressState): void {
+  const texts = [progressData ?? '', variableState ?? '', items === null ? '' : itemsToJson(items)];
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  if (bytes <= maxRecordBytes) return;
   throw new LecternError(
     'PAYLOAD_TOO_LARGE',
     `Answers and state together may be at most ${maxRecordBytes} bytes, and would be ${bytes}`,
   );
-}
-
-/** Returns the size of a record's JSON texts. */
-function recordBytes({ items, progressData, variableState }: ProgressState): number {
-  const texts = [progressData ?? '', variableState ?? '', items === null ? '' : itemsToJson(items)];
-  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }
 
 function invalid(message: string): LecternError {

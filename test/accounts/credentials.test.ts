@@ -50,7 +50,7 @@ describe('the Authorization header', () => {
 
 describe('a secret', () => {
   const pepper = 'one pepper';
-  const stored = hashSecretKey(secretKey, pepper, null);
+  const stored = hashSecretKey(secretKey, pepper);
 
   test('is not stored itself', () => {
     expect(stored).toMatch(/^[0-9a-f]{64}$/);

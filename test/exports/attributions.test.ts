@@ -41,12 +41,3 @@ test('exports keep every attribution of a media file, in the order of the packag
   const player = await lab.download(version, '?include=player');
   expect(String(player.files.get('index.html'))).toContain('archive');
 });
-
-test('a version stored with one attribution for each media file keeps it', async () => {
-  const version = await lab.publish({ media: [{ ...picture(3), attribution: credit('painter') }] });
-  await lab.harness.db.media.collection.updateMany(
-    { versionId: version._id },
-    { $set: { attribution: credit('painter') }, $unset: { attributions: '' } },
-  );
-  expect((await lab.download(version)).manifest.attributions).toMatchObject([credit('painter')]);
-});

@@ -177,15 +177,11 @@ async function keysOf(organizationId: string): Promise<string[]> {
 }
 
 test('a record is removed half a year after the last build of its archive, unless the archive is stored', async () => {
-  const { db } = lab.harness;
   const organizationId = randomUUID();
   await addRecord(organizationId, { daysAgo: 181 });
-  const earlierRelease = await addRecord(organizationId);
-  await db.exportRecords.updateOne({ exportKey: earlierRelease }, { $unset: { usedAt: 1 } });
   const kept = [
     await addRecord(organizationId, { daysAgo: 179 }),
     await addRecord(organizationId, { daysAgo: 181, isStored: true }),
-    earlierRelease,
   ];
   for (let sweep = 0; sweep < 2; sweep += 1) {
     const removed = await removeUnusedRecords(lab.harness, new AbortController().signal);

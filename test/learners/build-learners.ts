@@ -21,7 +21,7 @@ export async function storeLearners(
     organizationId: version.organizationId,
     lessonId: version.lessonId,
     versionId: version._id,
-    revision: 1,
+    ...{ revision: 1, attempt: 1, stepTimes: [] },
     status: 'in_progress',
     ...{ sectionIndex: 0, stepIndex: 0, stepId: 's1', totalSteps: 3 },
     startedAt: new Date(startOfTests),

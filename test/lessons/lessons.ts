@@ -30,6 +30,7 @@ export async function addLesson(
       title,
       totalSections: index + 1,
       totalSteps: 10 * (index + 1),
+      picture: null,
       problems: [],
       widgets: [],
       contentBytes: 0,

@@ -154,15 +154,6 @@ describe('the attempt of a write', () => {
     expect(await one.write({ revision: 3, attempt: 2, restart: true })).toMatchObject({ attempt: 3 });
     expect(await one.write({ revision: 4, attempt: 4, restart: true })).toMatchObject({ attempt: 4 });
   });
-
-  test('to a record from an earlier release is the first', async () => {
-    const [one] = newTabs();
-    const { learnerId } = await one.write(answer('q2', ['b']));
-    await api.db.embedProgress.collection.updateOne({ learnerId }, { $unset: { attempt: '' } });
-    expect(await one.read()).toMatchObject({ attempt: 1 });
-    const written = await one.write({ revision: 1, attempt: 1, ...answer('q3', ['b']) });
-    expect(written).toMatchObject({ attempt: 1, score: 3 });
-  });
 });
 
 describe('the version of a write', () => {

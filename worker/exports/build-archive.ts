@@ -145,7 +145,7 @@ async function writeArchive(deps: BuildDependencies, input: ArchiveInput): Promi
 
     const complete =
       plan.widgets.every(({ widget }) => widget !== null) && ![...files.outcomes.values()].some(isFailure);
-    const emptyFolders = foldersWithoutFiles(profile.folders, entries.paths, complete ? record : null);
+    const emptyFolders = foldersWithoutFiles(profile.folders, entries.paths);
     entries.expect(emptyFolders.length);
     for (const path of emptyFolders) await entries.addGenerated(emptyFolder(path));
     for (const file of await profile.extraFiles({ store, version, plan, lesson, texts, files }))
@@ -308,17 +308,10 @@ function* openings({
   }
 }
 
-/**
- * Returns the folders of an archive that have no file. Archives that were recorded before empty folders had entries are
- * rebuilt without them.
- */
+/** Returns the folders of an archive that have no file. */
 function foldersWithoutFiles(
   folders: ArchiveProfile['folders'],
   paths: readonly string[],
-  record: ExportRecord | null,
 ): ArchiveProfile['folders'] {
-  const recorded = record && new Set(record.entries.map(({ path }) => path));
-  return folders.filter(
-    (folder) => !paths.some((path) => path.startsWith(folder)) && (recorded?.has(folder) ?? true),
-  );
+  return folders.filter((folder) => !paths.some((path) => path.startsWith(folder)));
 }

@@ -37,9 +37,9 @@ test('a variable set by another tab stays, unless this tab has set it since', ()
   expect(mergeStates(mine, theirs, base).variableState).toEqual({ set: 'mine', left: 'theirs' });
 });
 
-test('state from an older release is the first attempt, and invalid state is ignored', () => {
-  expect(readStoredState({ ...state(), attempt: undefined })).toEqual(state());
-  expect([null, 1, 'x', [], { items: 1 }, { items: [null] }].map(readStoredState)).toEqual(
-    Array.from({ length: 6 }),
-  );
+test('stored state is read, and invalid state is ignored', () => {
+  expect(readStoredState(state())).toEqual(state());
+  const invalid = [{ attempt: 'x' }, { items: 1 }, { items: [null] }, { progressData: {} }];
+  for (const value of [null, 1, 'x', [], ...invalid.map((fields) => ({ ...state(), ...fields }))])
+    expect(readStoredState(value)).toBeUndefined();
 });
