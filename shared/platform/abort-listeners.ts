@@ -6,13 +6,19 @@ interface Callbacks {
 const listening = new WeakMap<AbortSignal, Callbacks>();
 
 /**
- * Registers an abort callback; returns a function that removes it.
+ * Registers an abort callback; returns a function that removes it. If the signal is aborted already, the callback runs
+ * in the next microtask.
  *
  * Each signal has one listener, which calls a set of callbacks: thousands of callbacks register one after another with
  * the signal of a build. Node keeps listeners in a linked list, in which removed ones still refer to later ones. Only a
  * full garbage collection would free their memory, some 4 kB a file.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  if (signal.aborted) {
+    let isStopped = false;
+    queueMicrotask(() => isStopped || callback());
+    return () => (isStopped = true);
+  }
   const callbacks = listening.get(signal) ?? listen(signal);
   callbacks.all.add(callback);
   return () => {

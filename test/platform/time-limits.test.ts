@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
+import { onAbort, untilAborted as until } from '../../shared/platform/abort-listeners.ts';
 import { withTimeLimit } from '../../shared/platform/time-limits.ts';
 
 /** Rejects with the reason of a signal; only the signal refers to it. */
@@ -45,4 +46,15 @@ test('an already aborted caller aborts the work at once', async () => {
     return Promise.resolve();
   });
   await expect(work).rejects.toThrow('gone before');
+});
+
+test('a signal that was aborted before ends the wait at once, as one that is aborted meanwhile', async () => {
+  const never = new Promise<never>(() => undefined);
+  const gone = AbortSignal.abort(new Error('gone'));
+  await expect(until(never, gone)).rejects.toThrow('gone');
+  const calls: string[] = [];
+  onAbort(gone, () => calls.push('called'));
+  onAbort(gone, () => calls.push('removed'))();
+  await setImmediate();
+  expect(calls).toEqual(['called']);
 });
