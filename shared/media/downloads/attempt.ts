@@ -58,6 +58,8 @@ async function fetchOnce<T>(
   headers: Record<string, string>,
   { request, store, context }: { request: DownloadRequest; store: StoreBody<T>; context: AttemptContext },
 ): Promise<DownloadResult<T> | URL> {
+  // The caller may have stopped while the request waited, or was redirected.
+  request.signal.throwIfAborted();
   request.beforeRequest?.();
   const { connections, budget, ...limits } = context;
   const host = hostOf(url);
