@@ -1,3 +1,4 @@
+import { pictureIdOf } from '../shared/lessons/picture-size.ts';
 import type { PictureSize } from '../shared/lessons/picture-size.ts';
 
 /** Returns the size of the picture that a reference names. */
@@ -5,8 +6,8 @@ export function sizeIn(
   sizes: Readonly<Record<string, PictureSize>> = {},
   src: string,
 ): PictureSize | undefined {
-  const [, id = ''] = /^media:([\da-f-]{36})/i.exec(src.trim()) ?? [];
-  return Object.hasOwn(sizes, id.toLowerCase()) ? sizes[id.toLowerCase()] : undefined;
+  const id = pictureIdOf(src);
+  return Object.hasOwn(sizes, id) ? sizes[id] : undefined;
 }
 
 /** Reserves the space of a picture until it loads. One of unknown size gets the usual ratio. */
@@ -40,7 +41,7 @@ export function reserveInText(picture: HTMLImageElement, size: PictureSize | und
   else picture.width = Math.round((pixels * width) / height);
 }
 
-/** Returns whether a picture is a block of its own: beside it are only blocks. */
+/** Returns whether a picture is a block: beside it are only blocks. */
 function isBlock(picture: HTMLImageElement): boolean {
   const parent = picture.parentNode;
   if (!(parent instanceof DocumentFragment || /^(?:p|figure|div)$/.test((parent as Element).localName)))

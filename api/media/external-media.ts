@@ -4,7 +4,7 @@ import type { Config } from '../../shared/platform/config.ts';
 import type { Downloader } from '../../shared/media/downloads/downloader.ts';
 import { DownloadError } from '../../shared/media/downloads/downloader.ts';
 import type { Logger } from '../../shared/platform/log.ts';
-import { checkType, MediaCache } from '../../shared/media/media-cache.ts';
+import { checkType, downloadKey, MediaCache } from '../../shared/media/media-cache.ts';
 import type { CachedMedium } from '../../shared/media/media-cache.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findRemoteFiles } from '../../shared/models/remote-file.ts';
@@ -94,7 +94,7 @@ export class ExternalMedia {
    */
   async get(medium: ExternalMedium, signal: AbortSignal): Promise<CachedMedium | null> {
     signal.throwIfAborted();
-    const download = this.#shared.get(keyOf(medium)) ?? this.#start(medium);
+    const download = this.#shared.get(downloadKey(medium)) ?? this.#start(medium);
     this.#join(download);
     const late = () => {
       // The client is still connected, and will request the file again after this wait.
@@ -116,7 +116,7 @@ export class ExternalMedia {
   }
 
   #start(medium: ExternalMedium): SharedDownload {
-    const key = keyOf(medium);
+    const key = downloadKey(medium);
     const stop = new AbortController();
     const file = this.#find(medium, stop).finally(() => {
       clearTimeout(started.abandoning);
@@ -151,14 +151,14 @@ export class ExternalMedia {
   }
 
   async #find(medium: ExternalMedium, stop: AbortController): Promise<CachedMedium | null> {
-    const outcome = this.#outcomes.get(keyOf(medium));
+    const outcome = this.#outcomes.get(downloadKey(medium));
     if (outcome !== undefined && (outcome.file === null || (await this.#has(outcome.file)))) {
       return outcome.file;
     }
     const fresh = await this.#freshCopy(medium);
     if (fresh !== null) return fresh;
     const file = await this.#download(medium, stop);
-    this.#outcomes.set(keyOf(medium), { file });
+    this.#outcomes.set(downloadKey(medium), { file });
     return file;
   }
 
@@ -202,12 +202,4 @@ export class ExternalMedia {
   #has(file: Digest): Promise<boolean> {
     return this.#deps.store.cache.has(file);
   }
-}
-
-/**
- * Returns the key of the download that a request may share. Organizations do not share, because a download uses the
- * connections of the organization that started it. A wrong type or a lower limit must not fail a file for other lessons.
- */
-function keyOf({ organizationId, url, mimeType, maxBytes }: ExternalMedium): string {
-  return JSON.stringify([organizationId, maxBytes, mimeType, url]);
 }

@@ -25,6 +25,7 @@ import { findRunningApi } from '../../shared/operations/running-api.ts';
 import { findServers } from '../../shared/embedded/servers.ts';
 import { createStore } from '../../shared/storage/create-store.ts';
 import { noLastUses } from '../../shared/storage/store.ts';
+import type { S3Settings } from '../../shared/storage/s3/settings.ts';
 import { readStoreLimits } from '../../shared/storage/store-limits.ts';
 import { readCoreBundle } from '../../shared/widgets/core-bundles.ts';
 import type { CommandResult } from '../terminal/json-output.ts';
@@ -52,15 +53,14 @@ export async function diagnose({
   fix = false,
 }: { accept?: boolean; fix?: boolean } = {}): Promise<CommandResult> {
   const config = loadConfig();
+  const { store } = config;
   const checks = [
     await check('Node.js', checkNode),
     await check('settings', () => checkSettings(config)),
     ...(await checkServers(config, accept)),
     await check('API', () => checkApi(config)),
     await check('store', () => checkStore(config)),
-    ...(config.store.kind === 's3'
-      ? [await check('lifecycle rule', () => checkLifecycle(config.store, fix))]
-      : []),
+    ...(store.kind === 's3' ? [await check('lifecycle rule', () => checkLifecycle(store, fix))] : []),
     await check('core widgets', checkCoreWidgets),
     await check('player', checkPlayer),
   ];
@@ -313,8 +313,7 @@ async function checkStore(config: Config): Promise<Finding> {
 }
 
 /** Checks the rule by which the bucket removes abandoned uploads. A missing one only takes space. */
-async function checkLifecycle(store: Config['store'], fix: boolean): Promise<Finding> {
-  if (store.kind !== 's3') return { version: null, message: 'none is needed' };
+async function checkLifecycle(store: S3Settings, fix: boolean): Promise<Finding> {
   const { BucketLifecycle } = await import('../../shared/storage/s3/lifecycle.ts');
   const lifecycle = new BucketLifecycle(store);
   if (fix) await lifecycle.addRule();

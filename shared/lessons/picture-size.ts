@@ -6,6 +6,12 @@ export interface PictureSize {
   isFluid?: true;
 }
 
+/** Returns the media id that a reference names, in lower case, to look up its size; empty for anything else. */
+export function pictureIdOf(src: unknown): string {
+  const [, id = ''] = /^media:([\da-f-]{36})(?:#.*)?$/i.exec(typeof src === 'string' ? src.trim() : '') ?? [];
+  return id.toLowerCase();
+}
+
 /** Reads a size; undefined for anything else. */
 export function readPictureSize(value: unknown): PictureSize | undefined {
   const { width, height, isFluid } = (value ?? {}) as Record<string, unknown>;

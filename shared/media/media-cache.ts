@@ -31,6 +31,19 @@ export interface CachedMedium extends Digest {
 /** The running downloads of this process, which concurrent requests of an organization share. */
 const running = new Map<string, Promise<DownloadedFile>>();
 
+/**
+ * Returns the key of the download that requests may share. Organizations do not share, because a download uses the
+ * connections of the organization that started it. A wrong type or a lower limit must not fail a file for other lessons.
+ */
+export function downloadKey({
+  organizationId,
+  url,
+  mimeType,
+  maxBytes,
+}: Pick<RemoteRequest, 'organizationId' | 'url' | 'mimeType'> & { maxBytes?: number }): string {
+  return JSON.stringify([organizationId, maxBytes, mimeType, url]);
+}
+
 export interface MediaCacheDependencies {
   db: Database;
   store: Store;
@@ -81,8 +94,8 @@ export class MediaCache {
     const kind = `${request.maxBytes} ${request.mimeType}`;
     const ofKind = this.#requested.get(kind) ?? new Map<string, Promise<CachedMedium>>();
     this.#requested.set(kind, ofKind);
-    const running = ofKind.get(request.url);
-    if (running !== undefined) return running;
+    const requested = ofKind.get(request.url);
+    if (requested !== undefined) return requested;
     const started = this.#fetch(request);
     ofKind.set(request.url, started);
     return started;
@@ -113,8 +126,8 @@ export class MediaCache {
 
   /** Downloads, or returns the outcome of a concurrent download of this process. */
   async #share(request: RemoteRequest, known: RemoteFile | null): Promise<DownloadedFile> {
-    const { organizationId, url, mimeType, maxBytes, signal } = request;
-    const key = JSON.stringify([organizationId, maxBytes, mimeType, url]);
+    const { signal } = request;
+    const key = downloadKey(request);
     for (let other = running.get(key); other !== undefined; other = running.get(key)) {
       try {
         const shared = await untilAborted(other, signal);

@@ -1,6 +1,7 @@
 import { isRecord } from '../lessons/json-values.ts';
 import { lessonBlocks } from '../lessons/blocks.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
+import { pictureIdOf } from '../lessons/picture-size.ts';
 import type { PictureSize } from '../lessons/picture-size.ts';
 import { imageSizeOf, maxPictureHeadBytes } from '../media/image-size.ts';
 import type { PackageFile, PackageMedium } from './lesson-package.ts';
@@ -41,8 +42,7 @@ async function sizeOfFile(file: PackageFile): Promise<PictureSize | null> {
 
 /** Returns the size of the picture that a reference names. */
 export function sizeOfReference(src: unknown, sizes: PictureSizes): PictureSize | undefined {
-  const [, id = ''] = /^media:([\da-f-]{36})(?:#.*)?$/i.exec(typeof src === 'string' ? src.trim() : '') ?? [];
-  return sizes.get(id.toLowerCase());
+  return sizes.get(pictureIdOf(src));
 }
 
 /** Writes the sizes of pictures into the cover and into `Image` blocks, for players. Changes the content in place. */

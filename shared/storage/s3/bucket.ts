@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import {
   DeleteObjectCommand,
   GetObjectCommand,
@@ -93,9 +94,7 @@ export class Bucket {
       const part = await this.#callOrAbsent(this.#open(name, 0, length));
       if (part === null) return null;
       try {
-        const chunks: Uint8Array[] = [];
-        for await (const chunk of part.body) chunks.push(chunk as Uint8Array);
-        const bytes = Buffer.concat(chunks);
+        const bytes = await buffer(part.body);
         if (bytes.length !== part.end)
           throw new TruncatedBody(`${name}: ${bytes.length} of ${part.end} bytes`);
         return { bytes, size: part.size };
