@@ -45,8 +45,8 @@ async function publishLargest({ installation }: Bench): Promise<LessonVersion> {
         const id = `block-${step}-${index}-${'y'.repeat(12)}`;
         const text = `${'<b>word</b> '.repeat(11)}${'z'.repeat(900)}`;
         if (index >= questionsOfStep) return { type: 'Text', props: { id, html: `<p>${text}</p>` } };
-        const options = ['a', 'b', 'c', 'd'].map((id) => ({ id, html: `choice ${id}`, correct: id === 'a' }));
-        return { type: 'MultipleChoice', props: { id, prompt: text, options } };
+        const choices = ['a', 'b', 'c', 'd'].map((choice) => ({ id: choice, html: `choice ${choice}` }));
+        return { type: 'MultipleChoice', props: { id, prompt: text, choices, correct: ['a'] } };
       }),
     },
   }));
