@@ -41,7 +41,7 @@ async function curlMs(): Promise<number> {
   return performance.now() - started;
 }
 
-/** Each export is of a lesson of its own, from files that were not downloaded before. */
+/** Each export is of a new lesson, from files that were not downloaded before. */
 async function exportMs(baseUrl: string): Promise<number> {
   const version = await installation.publish(sample, originUrl);
   await installation.db.remoteFiles.deleteMany({});

@@ -22,7 +22,7 @@ const maxFileBytes = 20_000_000;
 const maxFiles = 200;
 const fileTimeoutMs = 30_000;
 
-/** A custom widget that runs in a frame of its own: each block gets another one. */
+/** A custom widget that runs in its own frame: each block gets another one. */
 export interface FramedWidget {
   /**
    * Adds a frame to an element and loads the widget in it. The result belongs to this frame: mount it only there.
@@ -146,7 +146,7 @@ function mountFrame(
   }
 
   /**
-   * A widget shows only blocks of its own props, each once: others could collect answers in another question's name, and
+   * A widget shows only blocks in its props, each once: others could collect answers in another question's name, and
    * fill the page.
    */
   function showNested(value: unknown): void {

@@ -60,7 +60,7 @@ export async function takeCancelled(queue: ExportQueue, jobIds: string[]): Promi
 }
 
 /** Why a canceled job has failed. */
-export const cancelledReason = 'CANCELLED: nobody waits for this export any more';
+export const cancelledReason = 'CANCELLED: no request waits for this export any more';
 
 function waitersKey(queue: ExportQueue, exportKey: string): string {
   return queue.ownKey(`waiters:${exportKey}`);

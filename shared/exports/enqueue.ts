@@ -75,7 +75,7 @@ function openExportsKey(queue: ExportQueue, organizationId: string): string {
 /**
  * Adds a job unless one for the same archive is open; returns the id of that job.
  *
- * Each job has an id of its own: BullMQ would ignore another job under the id of one that has ended.
+ * Each job has its own id: BullMQ would ignore another job under the id of one that has ended.
  */
 async function add(queue: ExportQueue, job: ExportJob, priority: number): Promise<string> {
   const jobId = `${job.key}-${randomUUID()}`;

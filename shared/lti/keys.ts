@@ -25,7 +25,7 @@ const maxCached = 1_000;
 
 /**
  * Lectern's own keys (RS256, 2048 bits), which sign its messages to learning platforms. Each registration in a platform
- * has a key set of its own: what Lectern signs for one platform means nothing to another, whatever client id or
+ * has its own key set: what Lectern signs for one platform means nothing to another, whatever client id or
  * audience a platform names.
  */
 export interface LtiKeys {

@@ -127,8 +127,7 @@ export interface BuiltExport extends Omit<ExportRecord, 'entries'> {
 }
 
 /**
- * Writes the record of a complete build, before its archive is published. It replaces records of other
- * content.
+ * Writes the record of a complete build, before its archive is published. It replaces records of other content.
  */
 export async function saveExportRecord(db: ExportRecordDb, record: BuiltExport): Promise<void> {
   const { exportKey, contentDigest, exportedAt, archive, organizationId } = record;

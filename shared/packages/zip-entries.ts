@@ -63,7 +63,7 @@ export async function readZipEntries(
 
 /**
  * Writes paths as other tools do. Old versions of PowerShell separate them by backslashes: where no path has a slash, a
- * backslash can mean nothing else. Windows' tar writes `./` before each path, and as an entry of its own.
+ * backslash can mean nothing else. Windows' tar writes `./` before each path, and as a separate entry.
  */
 function withPaths(entries: ZipEntry[]): ZipEntry[] {
   const hasSlashes = entries.some(({ path }) => path.includes('/'));

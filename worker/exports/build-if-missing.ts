@@ -45,7 +45,7 @@ export async function buildIfMissing(
   }
 }
 
-/** Returns null for an archive that predates records: it is rebuilt to the same bytes, with a record. */
+/** Returns null for an archive without a record, as after a restored backup: it is built again, with a record. */
 async function findBuilt({ db, store }: BuildDependencies, { key }: ExportJob): Promise<ExportResult | null> {
   const built = await store.archives.open(key);
   if (built === null) return null;

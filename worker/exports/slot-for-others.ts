@@ -27,7 +27,7 @@ interface SlotOptions {
  * Opens a further slot for builds of a worker, for organizations without a build in this process, so that one
  * organization's slow builds cannot keep others out.
  *
- * It is a BullMQ worker of its own, which is paused unless all slots of the main one are taken and such an organization
+ * It is a separate BullMQ worker, which is paused unless all slots of the main one are taken and such an organization
  * waits. It then takes the first jobs in the queue, and puts back those of organizations that have a build already.
  *
  * @param process runs a job, as the main worker does.

@@ -4,7 +4,7 @@ export interface FoundTex {
   end: number;
   /** Without its delimiters; null for an escaped dollar sign, `\$`. */
   tex: string | null;
-  /** Whether the formula has a line of its own. */
+  /** Whether the formula has its own line. */
   display: boolean;
 }
 

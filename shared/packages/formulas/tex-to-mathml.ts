@@ -38,7 +38,7 @@ export function loadTexConverter(): TexConverter {
   };
 }
 
-/** Runs Temml, whose messages underline a part of the TeX with combining characters in a line of its own. */
+/** Runs Temml, whose messages underline a part of the TeX with combining characters in a separate line. */
 function inOneLine(render: () => string): string {
   try {
     return render();
