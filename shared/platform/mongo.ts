@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ConnectionString } from 'mongodb-connection-string-url';
 import mongoose from 'mongoose';
 import type { Connection } from 'mongoose';
 import { LecternError, messageOf } from './errors.ts';
@@ -8,8 +9,8 @@ import { mayShowOptions, withoutCredentials } from './server-urls.ts';
 const operationTimeoutMs = 15_000;
 
 /**
- * Connects to MongoDB. The driver reconnects by itself; while the server is unavailable, operations fail within their
- * timeout.
+ * Connects to MongoDB, which must be a replica set (or a sharded cluster of them), because a standalone server has no
+ * transactions. The driver reconnects by itself; while the server is unavailable, operations fail within their timeout.
  *
  * @throws {LecternError} INTERNAL_ERROR that names the server (without credentials) and the remedy.
  */
@@ -26,11 +27,31 @@ export async function connectMongo(uri: string): Promise<Connection> {
     writeConcern: { w: 'majority' },
   });
   try {
-    return await connection.asPromise();
+    await connection.asPromise();
+    const { setName, msg } = (await connection.db?.admin().command({ hello: 1 })) ?? {};
+    if (setName !== undefined || msg === 'isdbgrid') return connection;
+    throw new LecternError('INTERNAL_ERROR', describeStandalone(uri));
   } catch (error) {
     await connection.close();
+    if (error instanceof LecternError) throw error;
     throw new LecternError('INTERNAL_ERROR', describeConnectError(uri, error), { cause: error });
   }
+}
+
+/** See https://www.mongodb.com/docs/manual/tutorial/convert-standalone-to-replica-set/. */
+function describeStandalone(uri: string): string {
+  return [
+    `MongoDB at ${withoutCredentials(uri)} is a standalone server; Lectern needs a replica set, of which one member is enough.`,
+    'Set replication.replSetName: lectern in mongod.conf, and security.keyFile if authorization is on; restart mongod;',
+    `then run in mongosh: ${initiation(uri)}`,
+  ].join(' ');
+}
+
+/** Names the host of the URI: by default, a member has the name of its machine, which others may not know. */
+function initiation(uri: string): string {
+  const [host = ''] = new ConnectionString(uri).hosts;
+  const member = /:\d+$/.test(host) ? host : `${host}:27017`;
+  return `rs.initiate({ _id: 'lectern', members: [{ _id: 0, host: '${member}' }] })`;
 }
 
 function describeConnectError(uri: string, error: unknown): string {
@@ -40,6 +61,9 @@ function describeConnectError(uri: string, error: unknown): string {
       : 'its options contain a secret, so the reason is not shown';
     return `The MongoDB driver rejects MONGODB_URI (${fault}). Correct it: its options follow the "?".`;
   }
+  if (awaitsInitiation(error)) {
+    return `MongoDB at ${withoutCredentials(uri)} is a replica set that was never initiated. Run in mongosh: ${initiation(uri)}`;
+  }
   return `MongoDB at ${withoutCredentials(uri)} does not respond (${messageOf(error)}). Start it, or correct MONGODB_URI.`;
 }
 
@@ -47,6 +71,12 @@ function describeConnectError(uri: string, error: unknown): string {
 function isOptionError(error: unknown): boolean {
   const { MongoAPIError, MongoMissingDependencyError, MongoParseError } = mongoose.mongo;
   return [MongoAPIError, MongoMissingDependencyError, MongoParseError].some((type) => error instanceof type);
+}
+
+/** Returns whether a server has the name of a replica set, but no configuration yet. */
+function awaitsInitiation(error: unknown): boolean {
+  const { reason } = error as { reason?: Partial<mongoose.mongo.TopologyDescription> };
+  return [...(reason?.servers?.values() ?? [])].some(({ type }) => type === 'RSGhost');
 }
 
 /** Returns MongoDB's version. @throws if it does not respond. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { runInNewContext } from 'node:vm';
 import mongoose from 'mongoose';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { freePort, startServer } from '../../shared/embedded/child-process.ts';
@@ -118,36 +119,59 @@ test('a reader that closes the pipe early is not a failure', async () => {
   expect(stderr).toBe('');
 });
 
-test('doctor reports a user of MongoDB that may not write', async () => {
+test('doctor says how a standalone MongoDB becomes a replica set, and then that its user may not write', async () => {
   const folder = await temporaryFolder();
   const port = await freePort();
-  const server = await startServer({
-    name: 'MongoDB',
-    command: await findOwnMongod(),
-    args: ['--auth', '--dbpath', folder, '--bind_ip', '127.0.0.1', '--port', String(port), '--nounixsocket'],
-    ready: /waiting for connections/i,
-    logFile: join(folder, 'mongod.log'),
-  });
-  onTestFinished(() => server.stop());
-  const url = `mongodb://127.0.0.1:${port}/lectern`;
-  const admin = await mongoose.createConnection(url).asPromise();
-  const user = { createUser: 'reader', pwd: 'secret', roles: ['read'] };
-  // MongoDB lets connections from its own host create the first user.
-  const root = { createUser: 'root', pwd: 'secret', roles: ['root'] };
-  await admin.getClient().db('admin').command(root);
-  await admin.close();
-  const withUser = (name: string, database: string) =>
-    url.replace('//', `//${name}:secret@`) + `?authSource=${database}`;
-  const asRoot = await mongoose.createConnection(withUser('root', 'admin')).asPromise();
-  await asRoot.getClient().db('lectern').command(user);
-  await asRoot.close();
+  const uri = (options: string, user = '') => `mongodb://${user}127.0.0.1:${port}/lectern?${options}`;
+  const start = async (...args: string[]) => {
+    const server = await startServer({
+      name: 'MongoDB',
+      command: await findOwnMongod(),
+      args: ['--dbpath', folder, '--bind_ip', '127.0.0.1', '--port', String(port), '--nounixsocket', ...args],
+      ready: /waiting for connections/i,
+      logFile: join(folder, 'mongod.log'),
+    });
+    onTestFinished(() => server.stop());
+    return server;
+  };
+  const run = async (connectTo: string, database: string, command: Record<string, unknown>) => {
+    const connection = await mongoose.createConnection(connectTo).asPromise();
+    await connection.getClient().db(database).command(command);
+    await connection.close();
+  };
+  const finding = async (environment: Record<string, string>) => {
+    const settings = { REDIS_URL: inject('redisUrl'), LECTERN_DATA_DIR: folder, ...environment };
+    const { stdout } = await lecternHere(settings, 'doctor', '--json');
+    const { checks } = JSON.parse(stdout) as { checks: { name: string; ok: boolean; message: string }[] };
+    return checks.find(({ name }) => name === 'MongoDB');
+  };
 
-  const environment = { MONGODB_URI: withUser('reader', 'lectern'), REDIS_URL: inject('redisUrl') };
-  const { stdout } = await lecternHere({ ...environment, LECTERN_DATA_DIR: folder }, 'doctor', '--json');
-  const { checks } = JSON.parse(stdout) as { checks: { name: string; ok: boolean; message: string }[] };
-  const finding = checks.find(({ name }) => name === 'MongoDB');
-  expect(finding).toMatchObject({ ok: false });
-  expect(finding?.message).toMatch(/may not insert documents .*Give it the role readWrite/);
+  const standalone = await start();
+  expect(await finding({ MONGODB_URI: uri('') })).toMatchObject({
+    ok: false,
+    message: expect.stringMatching(/is a standalone server; .*replSetName.*keyFile.*rs\.initiate/) as string,
+  });
+  await run(uri(''), 'admin', { createUser: 'root', pwd: 'secret', roles: ['root'] });
+  await standalone.stop();
+
+  const keyFile = join(folder, 'key');
+  await writeFile(keyFile, 'secret', { mode: 0o400 });
+  await start('--replSet', 'lectern', '--keyFile', keyFile);
+  const uninitiated = await finding({ MONGODB_URI: uri('authSource=admin', 'root:secret@') });
+  const initiation = /never initiated\. Run in mongosh: rs\.initiate\((.*)\)$/.exec(
+    uninitiated?.message ?? '',
+  )?.[1];
+  expect(initiation).toContain(`host: '127.0.0.1:${port}'`);
+  await run(uri('authSource=admin&directConnection=true', 'root:secret@'), 'admin', {
+    replSetInitiate: runInNewContext(`(${initiation})`),
+  });
+  const asRoot = uri('authSource=admin', 'root:secret@');
+  await run(asRoot, 'lectern', { createUser: 'reader', pwd: 'secret', roles: ['read'] });
+
+  expect(await finding({ MONGODB_URI: uri('authSource=lectern', 'reader:secret@') })).toMatchObject({
+    ok: false,
+    message: expect.stringMatching(/may not insert documents .*Give it the role readWrite/) as string,
+  });
 });
 
 test.each(['cli/main', 'api/main', 'worker/main'])('%s names a Node.js that is too old', async (entry) => {

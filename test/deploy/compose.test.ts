@@ -132,7 +132,7 @@ test('MongoDB and Redis get a password that .env must have, and the API and the 
     text.replaceAll(/\$\{(\w+):\?.*?\}/g, (_all, name: string) => `the-${name}`);
   for (const environment of [api?.environment, worker?.environment]) {
     expect(interpolated(environment?.['MONGODB_URI'])).toBe(
-      'mongodb://lectern:the-MONGO_PASSWORD@mongo:27017/lectern?authSource=admin',
+      'mongodb://lectern:the-MONGO_PASSWORD@mongo:27017/lectern?authSource=admin&replicaSet=lectern',
     );
     expect(interpolated(environment?.['REDIS_URL'])).toBe('redis://:the-REDIS_PASSWORD@redis:6379');
   }
