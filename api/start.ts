@@ -39,7 +39,7 @@ import { ExportChanges } from './exports/export-changes.ts';
 import { WaitLimiter } from './http/wait-limiter.ts';
 import { CompressionBudget } from './http/compression-budget.ts';
 import { LearnerStreams } from './http/learner-streams.ts';
-import { LargeTexts } from './http/large-texts.ts';
+import { RequestLimits } from './http/request-limits.ts';
 import { LaunchMetrics } from './lti/dependencies.ts';
 import { createPlatformKeys } from './lti/platform-keys.ts';
 import { OutboxSignal } from './lti/outbox-signal.ts';
@@ -47,7 +47,6 @@ import { AuditLog } from '../shared/audit/audit-log.ts';
 import { Subscriptions } from '../shared/outgoing/subscriptions.ts';
 import { ApiMetrics } from './http/metrics.ts';
 import { createRateLimits } from './http/middleware/rate-limit.ts';
-import { LearnerQueues } from './player/learner-queues.ts';
 import { PlayerReleases } from './player/player-releases.ts';
 import { TokenUses } from './player/token-uses.ts';
 import { readinessChecks } from './operations/health.endpoints.ts';
@@ -138,8 +137,7 @@ export async function startApi(
     subscriptions: new Subscriptions(db),
     audit,
     rateLimits: createRateLimits(config),
-    learnerQueues: new LearnerQueues(),
-    largeTexts: new LargeTexts(),
+    requestLimits: new RequestLimits(),
     learnerStreams: new LearnerStreams(),
     compression: new CompressionBudget(),
     metrics,

@@ -47,8 +47,8 @@ import {
 import { chunksUrl, contentUrl } from '../player/content-url.ts';
 import type { TokenUses } from '../player/token-uses.ts';
 import type { PlayerReleases } from '../player/player-releases.ts';
-import { enterSession, factsOf, readSession } from '../player/session.ts';
-import type { SessionLimits } from '../player/session.ts';
+import type { RequestLimits } from '../http/request-limits.ts';
+import { learnerName, lessonFactsOf, readSession } from '../player/session.ts';
 import {
   failureCodes,
   launchBoot,
@@ -70,14 +70,14 @@ interface PageDependencies {
   player: Pick<PlayerReleases, 'name'>;
 }
 
-type EmbedDependencies = PageDependencies &
-  SessionLimits & {
-    secrets: Pick<Secrets, 'signing' | 'asset' | 'keyPepper'>;
-    db: Database;
-    lessons: PreparedLessons;
-    compression: CompressionBudget;
-    tokenUses: TokenUses;
-  };
+type EmbedDependencies = PageDependencies & {
+  requestLimits: RequestLimits;
+  secrets: Pick<Secrets, 'signing' | 'asset' | 'keyPepper'>;
+  db: Database;
+  lessons: PreparedLessons;
+  compression: CompressionBudget;
+  tokenUses: TokenUses;
+};
 
 /** A rejected token has no known owner, and so no list of origins; the page then holds nothing confidential. */
 const headersForAnyFrame =
@@ -180,10 +180,10 @@ async function sendLesson(deps: EmbedDependencies, ctx: RequestContext): Promise
   setPageHeaders(deps, ctx, allowedOrigins);
   const version = await findTokenVersion(db, token);
   const { _id: versionId, lessonId } = version;
-  const resources = await enterSession(deps, token, ctx.res);
+  await deps.requestLimits.enterLearner(learnerName(token), token.organizationId, ctx.res);
   const [facts, session, look] = await Promise.all([
-    factsOf(lessons, versionId),
-    readSession({ db, lessons }, token, versionId, resources),
+    lessonFactsOf(lessons, versionId),
+    readSession({ db, lessons }, token, versionId),
     lookOf(deps, version),
   ]);
   const { title, language, outline, playabilityErrors, hasExternalVideos } = facts;

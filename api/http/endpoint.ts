@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { KeyScope } from '../../shared/accounts/key-scopes.ts';
 import type { ZodOpenApiExamplesObject } from 'zod-openapi';
 import type { AuditAction } from '../../shared/models/audit-entry.ts';
-import { PrintedJson, printJson } from '../../shared/platform/raw-json.ts';
+import { printJson } from '../../shared/platform/raw-json.ts';
 import type { RawJson } from '../../shared/platform/raw-json.ts';
 import type { RequestState } from './context.ts';
 import type { ErrorFormat } from './error-format.ts';
@@ -113,7 +113,7 @@ type Sendable<T> = T extends string | number | boolean | null | undefined
 export type Reply<Documented extends Responses> =
   | {
       [Status in keyof Documented]: Documented[Status] extends JsonResponse<infer Schema>
-        ? { status: Status; body: Sendable<z.input<Schema>> | PrintedJson<Sendable<z.input<Schema>>> }
+        ? { status: Status; body: Sendable<z.input<Schema>> }
         : Documented[Status] extends { kind: 'empty' }
           ? { status: Status }
           : never;
@@ -274,7 +274,7 @@ function replySender({ operationId, responses }: Pick<Endpoint<never>, 'operatio
   ): void => {
     const status = Number(reply.status);
     const { schema, headers } = documented.get(status) ?? { schema: undefined, headers: {} };
-    const text = reply.body === undefined ? undefined : textOf(reply.body);
+    const text = reply.body === undefined ? undefined : printJson(reply.body as Record<string, unknown>);
     if (text !== undefined) inspect?.({ operationId, status, text, schema });
     ctx.status = status;
     ctx.set(headers);
@@ -293,10 +293,6 @@ function fixedHeaders({ headers = {} }: { headers?: Headers }): Record<string, s
         : [],
     ),
   );
-}
-
-function textOf(body: unknown): string {
-  return body instanceof PrintedJson ? body.text : printJson(body as Record<string, unknown>);
 }
 
 /** Parses path, query or body of a request. @throws {LecternError} `code`, with the text of the first fault. */

@@ -172,4 +172,4 @@ export const userSession = {
   expiresAt: '2026-11-21T21:12:04.180Z',
 };
 
-export const embedSession = { ...embedProgress, revision: 1, attempt: 1, versionId };
+export const embedSession = { ...embedProgress, attempt: 1, attemptCompleted: false, versionId };

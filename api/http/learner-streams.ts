@@ -1,19 +1,14 @@
 import { Readable } from 'node:stream';
-import { MemoryShares } from './memory-shares.ts';
+import { ConcurrencyLimit } from '../../shared/platform/concurrency-limit.ts';
 import type { EndpointContext } from './endpoint.ts';
 import { tooMany } from './retry-after.ts';
 
-const MiB = 1024 ** 2;
-
-/** The memory of a stream in the worst case: a page of records with large answers, and its rows. */
-const streamBytes = 16 * MiB;
-
 /**
- * Limits the streams of learners in this process: two for each organization, and four in total. An organization without
- * a stream always gets one. A client that reads slowly keeps its stream until the idle timeout.
+ * Limits the streams of learners in this process: two for each organization. A stream takes up to 16 MiB, for a page of
+ * records with large answers and its rows. A client that reads slowly keeps its stream until the idle timeout.
  */
 export class LearnerStreams {
-  readonly #memory = new MemoryShares(4 * streamBytes, 2 * streamBytes);
+  readonly #limit = new ConcurrencyLimit({ concurrent: 2, waiting: 0 });
 
   /**
    * Sends chunks as the response, at the pace of the client.
@@ -32,12 +27,12 @@ export class LearnerStreams {
       fileName,
     }: { chunks: () => Readable | AsyncIterable<string | Uint8Array>; type: string; fileName: string },
   ): void {
-    if (!this.#memory.hasRoom(organizationId, streamBytes))
-      throw tooMany('Too many lists of learners are being sent');
+    const end = this.#limit.tryBegin(organizationId);
+    if (end === null) throw tooMany('Too many lists of learners are being sent');
     const opened = chunks();
     const body = opened instanceof Readable ? opened : Readable.from(opened, { objectMode: false });
     // Koa destroys the stream with the response, even if nothing was read from it.
-    ctx.body = body.once('close', this.#memory.take(organizationId, streamBytes));
+    ctx.body = body.once('close', end);
     ctx.attachment(fileName);
     ctx.type = type;
     ctx.set('Cache-Control', 'no-store');

@@ -13,7 +13,7 @@ import { failure, json } from '../http/responses.ts';
 import { userPlayerData } from '../player/bodies.ts';
 import { playerDataOptions, sendPlayerData } from '../player/player-data.ts';
 import type { PlayerDataDependencies } from '../player/player-data.ts';
-import { factsOf } from '../player/session.ts';
+import { lessonFactsOf } from '../player/session.ts';
 
 const notFound = 'Lesson or version not found';
 
@@ -74,7 +74,7 @@ export const getUserPlayerData = defineEndpoint(
           ? await findPlayedVersion(deps.db, organization._id, lessonId, null)
           : await findLessonVersion(deps.db, organization._id, lessonId, versionId);
       if (version === null) throw new LecternError('NOT_FOUND', notFound);
-      const facts = await factsOf(deps.lessons, version._id);
+      const facts = await lessonFactsOf(deps.lessons, version._id);
       // In the place of a learner's attributes.
       const { id: userId, email, role } = presentUser(user);
       const userAttributes = JSON.stringify({ userId, email, role });

@@ -4,7 +4,7 @@ import type { PlatformClient } from '../../shared/lti/platform-requests.ts';
 import type { Database } from '../../shared/models/database.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
-import type { LargeTexts } from '../http/large-texts.ts';
+import type { RequestLimits } from '../http/request-limits.ts';
 import type { PlayerReleases } from '../player/player-releases.ts';
 import type { OutboxSignal } from './outbox-signal.ts';
 import type { PlatformKeys } from './platform-keys.ts';
@@ -26,7 +26,7 @@ export interface LtiDependencies {
     launches: LaunchMetrics;
   };
   outboxSignal: OutboxSignal;
-  largeTexts: LargeTexts;
+  requestLimits: RequestLimits;
 }
 
 /** How a successful launch continued. */

@@ -4,7 +4,7 @@ import type { LecternError } from '../../shared/platform/errors.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import { limited, noStore } from '../http/headers.ts';
 import { clientIp } from '../http/client-ip.ts';
-import { formBody, readFields, readFormBytes } from '../http/middleware/form-body.ts';
+import { formBody, readFields, readForm } from '../http/middleware/form-body.ts';
 import type { Fields } from '../http/middleware/form-body.ts';
 import { previewLesson, showLessons, takeSelection } from './choose-lessons.ts';
 import type { LtiDependencies } from './dependencies.ts';
@@ -147,7 +147,7 @@ export const postCheckedLogin = defineEndpoint(
 );
 
 /** Large, because some platforms send much data of the user and the course. */
-const maxLaunchBytes = 256 * 1024;
+const maxLaunchBytes = 32 * 1024;
 
 /** POST /lti/launch */
 export const launch = defineEndpoint(
@@ -188,18 +188,13 @@ export const launch = defineEndpoint(
 );
 
 /**
- * Reads the form of a launch. Any client can send one. All launches together may therefore use the memory of one
- * organization for large bodies, and each IP address that of one learner.
+ * Reads the form of a launch. Any client can send one, so each IP address has a limit.
  *
  * @throws {LecternError} as `readForm`; TOO_MANY_REQUESTS.
  */
-async function readLaunchForm({ largeTexts }: LtiDependencies, ctx: RequestContext): Promise<Fields> {
-  const bytes = await largeTexts.share('launches', ctx.res).receive({
-    learner: clientIp(ctx),
-    announcedBytes: Math.min(Number(ctx.get('Content-Length')), maxLaunchBytes),
-    read: (onArrival) => readFormBytes(ctx, { maxBytes: maxLaunchBytes, onArrival }),
-  });
-  return readFields(bytes.toString());
+async function readLaunchForm({ requestLimits }: LtiDependencies, ctx: RequestContext): Promise<Fields> {
+  await requestLimits.enterLaunch(clientIp(ctx), ctx.res);
+  return readForm(ctx, { maxBytes: maxLaunchBytes });
 }
 
 const selectionId = z.object({

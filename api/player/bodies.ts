@@ -2,15 +2,16 @@ import { z } from 'zod';
 import { versionStatuses } from '../../shared/models/lesson-version.ts';
 import { roles } from '../../shared/models/user.ts';
 import { count, jsonObject, uuid } from '../http/responses.ts';
-import { errorBody } from '../http/error-format.ts';
 import { embedFields, ltiFields } from '../progress/bodies.ts';
 
 const sessionFields = {
-  revision: count.meta({ description: 'The number of writes.' }),
   attempt: z
     .int()
     .min(1)
     .meta({ description: 'The number of the attempt; each restart begins another one.' }),
+  attemptCompleted: z.boolean().meta({
+    description: 'Whether the learner has finished this attempt; `status` tells it for all attempts.',
+  }),
   versionId: uuid.meta({ description: 'The version of the position.' }),
 };
 
@@ -35,10 +36,6 @@ export const session = z
     id: 'PlayerSession',
     description: 'The progress from which a player continues: of an embed token or of an LTI launch.',
   });
-
-export const staleSession = z
-  .strictObject({ ...errorBody.shape, current: session.meta({ description: 'The stored session.' }) })
-  .meta({ id: 'StaleSession', description: 'Nothing was written: another write came first.' });
 
 const block = z
   .looseObject({

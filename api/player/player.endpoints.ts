@@ -1,22 +1,21 @@
-import type { Context } from 'koa';
 import { z } from 'zod';
 import type { Database } from '../../shared/models/database.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { maxJsonParts } from '../../shared/platform/json-text.ts';
-import { PrintedJson } from '../../shared/platform/raw-json.ts';
 import type { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
 import {
   parseProgressWrite,
   progressWriteSchema,
   tooManyStepTimesText,
 } from '../../shared/progress/write.ts';
-import type { ProgressWrite } from '../../shared/progress/write.ts';
 import { failure, json, time, uuid } from '../http/responses.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
-import { apiErrors, presentError, textErrors } from '../http/error-format.ts';
+import { apiErrors, textErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
+import { busy } from '../http/request-limits.ts';
+import type { RequestLimits } from '../http/request-limits.ts';
 import { anyOrigin, encoded, limited, noStore } from '../http/headers.ts';
-import { jsonTextOf, readJsonBytes, tooManyPartsText } from '../http/middleware/json-body.ts';
+import { readJsonBody, tooManyPartsText } from '../http/middleware/json-body.ts';
 import { tooLargeText } from '../http/middleware/request-bytes.ts';
 import { lessonParams, playerToken } from './access.ts';
 import {
@@ -28,13 +27,13 @@ import {
   playerQuerySchema,
   previewText,
 } from './authorize.ts';
-import { playerData, session, staleSession } from './bodies.ts';
+import { playerData, session } from './bodies.ts';
 import { chunksUrl, contentUrl } from './content-url.ts';
 import type { ContentUrlDependencies } from './content-url.ts';
 import { playerDataOptions, sendPlayerData } from './player-data.ts';
 import type { PlayerDataDependencies } from './player-data.ts';
-import { enterSession, factsOf, readSession, writeSession } from './session.ts';
-import type { SessionLimits, SessionResources, WriteDependencies } from './session.ts';
+import { learnerName, lessonFactsOf, readSession, writeSession } from './session.ts';
+import type { WriteDependencies } from './session.ts';
 
 const unplayable = 'Lesson has validation errors that prevent playback';
 
@@ -88,7 +87,7 @@ export const getPlayerData = defineEndpoint(
   (deps: PlayerDataDependencies & { db: Database; lessons: Pick<PreparedLessons, 'facts'> }) =>
     async ({ ctx, caller: token, query }) => {
       const version = await findTokenVersion(deps.db, token);
-      const facts = await factsOf(deps.lessons, version._id);
+      const facts = await lessonFactsOf(deps.lessons, version._id);
       if (query.validate_playability && facts.playabilityErrors.length > 0) {
         throw new LecternError('INVALID_CONTENT', unplayable);
       }
@@ -107,14 +106,6 @@ const sessionEndpoint = {
   tag: 'Player',
 } as const;
 
-const busy = failure(
-  'Too many requests per minute, too many concurrent requests of this learner, or too much data of the organization ' +
-    'at once. Retry after `Retry-After` seconds.',
-  'Too many concurrent requests from this learner; try again in 2 seconds',
-  'Too much data requested at once; try again in 5 seconds',
-  'Too much data sent at once by this learner; try again in 5 seconds',
-);
-
 /** GET …/session: where the learner continues. */
 export const getPlayerSession = defineEndpoint(
   {
@@ -123,10 +114,10 @@ export const getPlayerSession = defineEndpoint(
     operationId: 'getPlayerSession',
     summary: "Read the learner's session",
     description:
-      'Returns where the learner continues. Before the first write, the session is at revision 0 and `not_started`, ' +
-      'and nothing is created. If another version was published since, position and answers are carried over to it, ' +
-      "and the answers earn that version's points. Launches that are not recorded, of teachers and of users that the " +
-      'platform does not identify, are always at revision 0; so are previews, whose `learnerId` is empty.',
+      'Returns where the learner continues. Before the first write, the session is `not_started`, and nothing is ' +
+      'created. If another version was published since, position and answers are carried over to it, and the answers ' +
+      "earn that version's points. Launches that are not recorded, of teachers and of users that the platform does " +
+      'not identify, always begin at the first step; so do previews, whose `learnerId` is empty.',
     responses: {
       200: json(
         'The session.',
@@ -134,7 +125,12 @@ export const getPlayerSession = defineEndpoint(
         {
           notStarted: {
             summary: 'Nothing is stored yet',
-            value: { ...example.notStarted, revision: 0, attempt: 1, versionId: example.versionId },
+            value: {
+              ...example.notStarted,
+              attempt: 1,
+              attemptCompleted: false,
+              versionId: example.versionId,
+            },
           },
           inProgress: { summary: 'One question is answered', value: example.embedSession },
           launched: {
@@ -142,8 +138,8 @@ export const getPlayerSession = defineEndpoint(
             value: {
               ...example.ltiProgress,
               items: example.embedProgress.items,
-              revision: 12,
               attempt: 1,
+              attemptCompleted: true,
               versionId: example.versionId,
             },
           },
@@ -155,16 +151,15 @@ export const getPlayerSession = defineEndpoint(
       429: busy,
     },
   },
-  (deps: SessionLimits & { db: Database; lessons: PreparedLessons }) =>
+  (deps: { requestLimits: RequestLimits; db: Database; lessons: PreparedLessons }) =>
     async ({ ctx, caller: token }) => {
+      await deps.requestLimits.enterLearner(learnerName(token), token.organizationId, ctx.res);
       const version = await findTokenVersion(deps.db, token);
-      const resources = await enterSession(deps, token, ctx.res);
-      return { status: 200, body: await readSession(deps, token, version._id, resources) };
+      return { status: 200, body: await readSession(deps, token, version._id) };
     },
 );
 
-const maxSessionBytes = 1024 ** 2;
-const stale = 'The progress was changed since it was read';
+const maxSessionBytes = 256 * 1024;
 
 /** POST …/session: records what a learner did. */
 export const writePlayerSession = defineEndpoint(
@@ -176,33 +171,36 @@ export const writePlayerSession = defineEndpoint(
     operationId: 'writePlayerSession',
     summary: 'Record what the learner did',
     description:
-      'Stores position, state and new answers, and returns the new session. The server computes status, scores and ' +
-      'times. Send the latest `revision`; on 409, continue from `current`. With a `writeId`, it is safe to retry a ' +
-      'write without a response. Launches that are not recorded store nothing: each write returns its own result, ' +
-      'based on the `revision` that it was sent with.',
+      'Merges position, state and new answers into the record, and returns the merged session. Of two devices, the ' +
+      'newer value of each answer and variable stays, in whatever order they arrive; a right answer stays, too. The ' +
+      'server computes status, scores and times. With a `writeId`, it is safe to retry a write without a response. ' +
+      'Launches that are not recorded store nothing: each write returns its own result.',
     body: {
       contentType: 'application/json',
-      description: `At most 1 MiB, nested at most 200 deep, with at most ${maxJsonParts} objects, arrays and members of objects. Unknown fields are rejected.`,
+      description: `At most 256 KiB, nested at most 200 deep, with at most ${maxJsonParts} objects, arrays and members of objects. Unknown fields are rejected.`,
       schema: progressWriteSchema,
       examples: {
         answer: {
           summary: 'A question is answered',
           value: {
             versionId: example.versionId,
-            revision: 0,
             writeId: '7d1f0c52-3b6e-4a57-8c61-0a9a9d6f4e21',
             currentSectionIndex: 0,
             currentStepIndex: 1,
             progressData: example.embedProgress.progressData,
             variableState: example.embedProgress.variableState,
-            items: [{ widgetId: example.item.widgetId, answer: example.item.answer }],
+            items: [
+              {
+                ...{ stepId: example.item.stepId, widgetId: example.item.widgetId },
+                ...{ answer: example.item.answer, ageMs: 1500 },
+              },
+            ],
           },
         },
         completed: {
-          summary: 'The lesson is finished, on its last step',
+          summary: 'The lesson is finished',
           value: {
             versionId: example.versionId,
-            revision: 1,
             currentSectionIndex: 2,
             currentStepIndex: 2,
             completed: true,
@@ -212,12 +210,7 @@ export const writePlayerSession = defineEndpoint(
       failures: {},
     },
     responses: {
-      200: json(
-        'The stored session. A repeated `writeId` and a write of an earlier attempt change nothing.',
-        session,
-        { inProgress: { value: example.embedSession } },
-        noStore,
-      ),
+      200: json('The merged session.', session, { inProgress: { value: example.embedSession } }, noStore),
       400: failure('The lesson id is not a UUID, or the token is missing.'),
       403: failure(
         'The token is for a different lesson than the one in the path, or it is a preview token.',
@@ -225,17 +218,12 @@ export const writePlayerSession = defineEndpoint(
         previewText,
       ),
       404: nothingToPlay,
-      409: json(
-        'The progress was changed since it was read: nothing was written.',
-        staleSession,
-        { stale: { value: { ...presentError('CONFLICT', stale), current: example.embedSession } } },
-        noStore,
-      ),
       413: failure(
-        'The body is over 1 MiB or has too many parts, or the record would be too large.',
+        'The body is over 256 KiB or has too many parts, an answer is over 64 KiB, or the record would be over 1 MiB.',
         tooLargeText(maxSessionBytes),
         tooManyPartsText,
-        'Answers and state together may be at most 2097152 bytes, and would be 2101337',
+        'Answers and state together may be at most 1048576 bytes, and would be 1052337',
+        'items[0].answer may be at most 65536 bytes, and is 70012',
       ),
       422: failure(
         'The body is not JSON sent as `application/json`, or a field is unknown or invalid.',
@@ -246,20 +234,19 @@ export const writePlayerSession = defineEndpoint(
         'versionId must be a version of the lesson that was published',
         'versionId must be the version that the token names',
         'currentStepIndex must be a whole number of 0 or more',
-        'completed is accepted on the last step only',
-        'items[0].widgetId "Quiz-1" is not a widget of the version',
+        'items[0].stepId "step-9" is not a step of the version',
+        'items[0].widgetId "Quiz-1" is not a widget of the step "step-1"',
+        'restart is accepted 999 times',
       ),
       429: busy,
     },
   },
-  (deps: SessionLimits & WriteDependencies) =>
+  (deps: WriteDependencies & { requestLimits: RequestLimits }) =>
     async ({ ctx, caller: token }) => {
       assertNotPreview(token);
-      const resources = await enterSession(deps, token, ctx.res);
-      const write = await readWrite(ctx, resources);
-      const { saved, session: stored } = await writeSession(deps, token, write, resources);
-      if (saved) return { status: 200, body: stored };
-      return { status: 409, body: { ...presentError('CONFLICT', stale), current: PrintedJson.of(stored) } };
+      await deps.requestLimits.enterLearner(learnerName(token), token.organizationId, ctx.res);
+      const write = parseProgressWrite(await readJsonBody(ctx, { maxBytes: maxSessionBytes }));
+      return { status: 200, body: await writeSession(deps, token, write) };
     },
 );
 
@@ -323,12 +310,3 @@ export const getContentUrl = defineEndpoint(
       return { status: 200, body };
     },
 );
-
-async function readWrite(ctx: Context, { learner, texts }: SessionResources): Promise<ProgressWrite> {
-  const body = await texts.receive({
-    learner,
-    announcedBytes: Math.min(Number(ctx.get('Content-Length')), maxSessionBytes),
-    read: (onArrival) => readJsonBytes(ctx, { maxBytes: maxSessionBytes, onArrival }),
-  });
-  return texts.run(body.length, () => parseProgressWrite(jsonTextOf(body)));
-}

@@ -49,8 +49,13 @@ export const embedFields = {
   ...position,
   totalSteps: count.nullable(),
   ...state,
-  items: z.array(item).nullable().meta({ description: 'Answers, in the order of the first ones.' }),
-  userAttributes: jsonObject.nullable().meta({ description: "Those of the last write's embed token." }),
+  items: z
+    .array(item)
+    .nullable()
+    .meta({ description: 'Answers, in the order in which the first ones arrived.' }),
+  userAttributes: jsonObject
+    .nullable()
+    .meta({ description: 'Those of the embed token that was issued last, of all that wrote.' }),
   ...times,
 };
 

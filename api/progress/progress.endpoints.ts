@@ -1,20 +1,17 @@
-import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
 import type { Database } from '../../shared/models/database.ts';
-import { findEmbedHead, findEmbedProgress } from '../../shared/models/embed-progress.ts';
+import { findEmbedProgress } from '../../shared/models/embed-progress.ts';
 import { lessonExists } from '../../shared/models/lesson.ts';
-import { findLtiHead, findLtiProgress } from '../../shared/models/lti-progress.ts';
-import { isHeadOnly } from '../../shared/models/progress-record.ts';
-import type { ProgressRecord, RecordHead } from '../../shared/models/progress-record.ts';
+import { findLtiProgress } from '../../shared/models/lti-progress.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { PrintedJson } from '../../shared/platform/raw-json.ts';
 import { credentials } from '../accounts/access.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
 import { textErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
 import { noStore } from '../http/headers.ts';
 import { identifier, learnerId, ltiUserId, platformId } from '../http/learner-ids.ts';
-import type { LargeTexts } from '../http/large-texts.ts';
+import { busy } from '../http/request-limits.ts';
+import type { RequestLimits } from '../http/request-limits.ts';
 import { failure, json } from '../http/responses.ts';
 import { embedProgress, ltiProgress } from './bodies.ts';
 import { presentEmbedProgress, presentLtiProgress } from './present-progress.ts';
@@ -40,7 +37,7 @@ const noProgress = failure(
 
 interface ProgressDependencies {
   db: Database;
-  largeTexts: LargeTexts;
+  requestLimits: RequestLimits;
 }
 
 const common = {
@@ -72,15 +69,15 @@ export const getProgress = defineEndpoint(
         noStore,
       ),
       404: noProgress,
+      429: busy,
     },
   },
   (deps: ProgressDependencies) =>
     async ({ ctx, caller, params }) => {
       const learner = { organizationId: caller.organization._id, ...params };
-      const head = await findRecordOfLesson(deps.db, learner, () => findEmbedHead(deps.db, learner));
-      const find = () => findEmbedProgress(deps.db, learner);
-      const body = await print(deps, ctx.res, head, find, presentEmbedProgress);
-      return { status: 200, body };
+      await deps.requestLimits.enterOrganization(learner.organizationId, ctx.res);
+      const record = await findRecordOfLesson(deps.db, learner, () => findEmbedProgress(deps.db, learner));
+      return { status: 200, body: presentEmbedProgress(record) };
     },
 );
 
@@ -105,44 +102,25 @@ export const getLtiProgress = defineEndpoint(
         noStore,
       ),
       404: noProgress,
+      429: busy,
     },
   },
   (deps: ProgressDependencies) =>
     async ({ ctx, caller, params, query }) => {
       const learner = { organizationId: caller.organization._id, ...params, ...query };
-      const head = await findRecordOfLesson(deps.db, learner, () => findLtiHead(deps.db, learner));
-      const find = () => findLtiProgress(deps.db, learner);
-      const body = await print(deps, ctx.res, head, find, presentLtiProgress);
-      return { status: 200, body };
+      await deps.requestLimits.enterOrganization(learner.organizationId, ctx.res);
+      const record = await findRecordOfLesson(deps.db, learner, () => findLtiProgress(deps.db, learner));
+      return { status: 200, body: presentLtiProgress(record) };
     },
 );
 
 /** Finds a record. Records of a deleted lesson stay, because it may be imported again, but are not returned. */
-async function findRecordOfLesson<Record extends ProgressRecord>(
+async function findRecordOfLesson<Record>(
   db: Database,
   { organizationId, lessonId: id }: { organizationId: string; lessonId: string },
   find: () => Promise<Record | null>,
 ): Promise<Record> {
   const [exists, record] = await Promise.all([lessonExists(db, organizationId, id), find()]);
   if (record !== null && exists) return record;
-  throw notStarted();
-}
-
-/** Prints a record. Only a few large records of an organization are read and printed at once. */
-async function print<Record extends ProgressRecord, Body extends object>(
-  { largeTexts }: ProgressDependencies,
-  res: ServerResponse,
-  head: RecordHead<Record>,
-  find: () => Promise<Record | null>,
-  presenter: (record: Record) => Body,
-): Promise<PrintedJson<Body>> {
-  return largeTexts.share(head.organizationId, res).run(head.textBytes, async () => {
-    const record = isHeadOnly(head) ? await find() : head;
-    if (record === null) throw notStarted();
-    return PrintedJson.of(presenter(record));
-  });
-}
-
-function notStarted(): LecternError {
-  return new LecternError('NOT_FOUND', noProgressText);
+  throw new LecternError('NOT_FOUND', noProgressText);
 }

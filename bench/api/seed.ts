@@ -37,8 +37,9 @@ export async function seed(installation: BenchInstallation): Promise<Seed> {
 
   for (const learnerId of learnerIds) {
     const learner = { organizationId, lessonId: small.lessonId, learnerId };
-    const fields = { writeId: undefined, userAttributes };
-    if (!(await saveEmbedProgress(db, learner, halfWay(small), fields))) throw new Error('the record exists');
+    const fields = { factsAfter: null, recorded: null };
+    const state = { ...halfWay(small), userAttributes: { text: userAttributes, issuedAt: 0 } };
+    if (!(await saveEmbedProgress(db, learner, state, fields))) throw new Error('the record exists');
   }
   const withTokens = ({ lessonId, _id }: LessonVersion): SeededLesson => ({
     lessonId,
@@ -64,8 +65,11 @@ function halfWay({ _id, totalSteps }: LessonVersion): ProgressState {
     answer: '{"selected":["choice-1"]}',
     score: 1,
     maxScore: 1,
-    answeredAt: now.toISOString(),
+    tries: 1,
+    answeredAt: now,
+    writeId: 'seeded',
   }));
+  const order = { at: now, writeId: 'seeded' };
   return {
     versionId: _id,
     revision: 1,
@@ -78,7 +82,8 @@ function halfWay({ _id, totalSteps }: LessonVersion): ProgressState {
     stepId: _id,
     totalSteps,
     progressData: '{"visited":[0,1,2],"bookmarks":{"1":true}}',
-    variableState: '{"tries":3}',
+    ...{ positionOrder: order, progressDataOrder: order, recentWriteIds: [], userAttributes: null },
+    variables: [{ name: 'tries', value: '3', ...order }],
     items,
     stepTimes: items.map(() => 60_000),
     startedAt: now,

@@ -103,21 +103,19 @@ async function play(number: number): Promise<void> {
   try {
     // Learners do not arrive at the same moment.
     await pause(Math.random() * pauseSeconds);
-    let revision = await exchange(agent, url, null);
+    await exchange(agent, url, null);
     for (let answer = 0; ; answer += 1) {
       await pause(pauseSeconds * (0.5 + Math.random()));
       const step = answer % 4;
       const started = performance.now();
-      const saved = await exchange(agent, url, {
+      await exchange(agent, url, {
         versionId,
-        revision,
         currentSectionIndex: 0,
         currentStepIndex: step,
         variableState: { tries: answer },
         items: [{ widgetId: `MultipleChoice-${step}`, answer: { selected: [`choice-${answer % 4}`] } }],
       });
-      if (saved > revision) current.latencies.push(performance.now() - started);
-      revision = saved;
+      current.latencies.push(performance.now() - started);
     }
   } catch (error) {
     if (!ending.signal.aborted) throw error;
@@ -130,14 +128,13 @@ function pause(seconds: number): Promise<void> {
   return sleep(seconds * 1000, undefined, { signal: ending.signal });
 }
 
-/** Reads the session, or writes to it; returns its revision. Failures are counted, and retried after a second. */
-async function exchange(agent: Agent, url: string, write: object | null): Promise<number> {
+/** Reads the session, or writes to it. Failures are counted, and retried after a second. */
+async function exchange(agent: Agent, url: string, write: object | null): Promise<void> {
   for (;;) {
-    const { status, body } = await send(agent, url, write).catch((error: unknown) => ({
+    const { status } = await send(agent, url, write).catch((error: unknown) => ({
       status: error instanceof Error ? error.message : String(error),
-      body: '',
     }));
-    if (status === 200) return (JSON.parse(body) as { revision: number }).revision;
+    if (status === 200) return;
     current.failures.set(String(status), (current.failures.get(String(status)) ?? 0) + 1);
     await pause(1);
   }

@@ -26,7 +26,6 @@ const lessons = 10_000;
 const connections = 8;
 /** The idempotency key lets the load generator begin again with its requests. */
 const firstStep = {
-  revision: 0,
   writeId: 'c0ffee00-0000-4000-8000-000000000000',
   ...{ currentSectionIndex: 0, currentStepIndex: 0, variableState: { tries: 4 } },
 };

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../../shared/models/database.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { itemsToJson } from '../../shared/progress/state.ts';
 
 type Document = Record<string, unknown>;
 
@@ -91,8 +90,11 @@ function recordOf(
     answer: `{"selected":["choice-${(record + number) % 4}"]}`,
     score: 1,
     maxScore: 1,
-    answeredAt: seededAt.toISOString(),
+    tries: 1,
+    answeredAt: seededAt,
+    writeId: 'seeded',
   }));
+  const order = { at: seededAt, writeId: 'seeded' };
   return {
     organizationId,
     ...ids,
@@ -107,10 +109,10 @@ function recordOf(
     stepId: ids.versionId,
     totalSteps,
     progressData: '{"visited":[0,1,2],"bookmarks":{"1":true}}',
-    variableState: '{"tries":3}',
-    items: itemsToJson(items),
-    stepTimes: [],
-    userAttributes: '{"group":"b"}',
+    ...{ positionOrder: order, progressDataOrder: order, factsAfter: null, stepTimes: [] },
+    variables: [{ name: 'tries', value: '3', ...order }],
+    items,
+    userAttributes: { text: '{"group":"b"}', issuedAt: 0 },
     startedAt: seededAt,
     completedAt: null,
     lastActivityAt: seededAt,

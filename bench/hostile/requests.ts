@@ -111,7 +111,7 @@ export async function measureRequests(lessons: Record<string, () => unknown[]>):
     for (const [name, valueOf] of Object.entries(values)) {
       const session = `/api/public/lessons/${version.lessonId}/session?token=${tokenOf(version)}`;
       const of = (fields: string) =>
-        `{"versionId":"${version._id}","revision":0,"currentSectionIndex":0,"currentStepIndex":0,${fields}}`;
+        `{"versionId":"${version._id}","currentSectionIndex":0,"currentStepIndex":0,${fields}}`;
       const large = valueOf(mebibyte - 1000);
       const bodies = {
         progressData: of(`"progressData":${large}`),

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../shared/models/database.ts';
-import { itemsToJson } from '../../shared/progress/state.ts';
 import { seededId } from '../growth/seed.ts';
 import { writePackage } from '../write-package.ts';
 
@@ -59,8 +58,11 @@ function recordOf(ids: { organizationId: string; lessonId: string; versionId: st
     answer: `["choice-${(record + number) % 4}"]`,
     score: (record * (number + 3)) % 7 < 4 ? 1 : 0,
     maxScore: 1,
-    answeredAt: answeredAt.toISOString(),
+    tries: 1,
+    answeredAt,
+    writeId: 'seeded',
   }));
+  const order = { at: answeredAt, writeId: 'seeded' };
   const score = items.reduce((sum, item) => sum + item.score, 0);
   return {
     _id: seededId(`record ${record}`),
@@ -69,10 +71,10 @@ function recordOf(ids: { organizationId: string; lessonId: string; versionId: st
     ...{ revision: items.length, attempt: 1, recentWriteIds: [], status, score, maxScore: questions },
     ...{ sectionIndex: 0, stepIndex: 0, stepId: 'step-0', totalSteps: questions },
     progressData: '{"visited":[0,1,2],"bookmarks":{"1":true}}',
-    variableState: '{"tries":3}',
-    items: itemsToJson(items),
-    stepTimes: [],
-    userAttributes: '{"group":"b"}',
+    ...{ positionOrder: order, progressDataOrder: order, factsAfter: null, stepTimes: [] },
+    variables: [{ name: 'tries', value: '3', ...order }],
+    items,
+    userAttributes: { text: '{"group":"b"}', issuedAt: 0 },
     startedAt: answeredAt,
     completedAt: isFinished ? answeredAt : null,
     lastActivityAt: answeredAt,

@@ -109,7 +109,6 @@ function writeOf(versionId: string, revision: number): string {
   const isLast = revision === writesEach - 1;
   return JSON.stringify({
     versionId,
-    revision,
     writeId: randomUUID(),
     currentSectionIndex: 0,
     currentStepIndex: step,

@@ -1,9 +1,7 @@
-import type { SaveQueue } from './save-queue.ts';
+import type { SaverState } from './saver.ts';
 
 /** The notices about answers. Each has a message `notice.<name>`. */
 export type NoticeName =
-  | 'conflict'
-  | 'elsewhere'
   | 'expired'
   | 'gone'
   | 'keepOpen'
@@ -16,7 +14,7 @@ export type NoticeName =
 
 /** The state that decides which notices to show. */
 export interface Situation {
-  queue: SaveQueue;
+  saving: SaverState;
   /** Whether unsaved answers outlive the page. */
   isStored: boolean;
   isOnline: boolean;
@@ -27,15 +25,15 @@ export interface Situation {
 }
 
 /** Returns the notices to show; none while there is no problem, or only a brief one. */
-export function chooseNotices({ queue, isStored, isOnline, isStuck, hasLost }: Situation): NoticeName[] {
-  const { hold, failures, writes } = queue;
+export function chooseNotices({ saving, isStored, isOnline, isStuck, hasLost }: Situation): NoticeName[] {
+  const { hold, failures, unsent } = saving;
   if (isStuck) return ['stuck'];
-  if (hold === 'expired' && writes.length > 0 && isStored) return ['expired', 'kept'];
+  if (hold === 'expired' && unsent > 0 && isStored) return ['expired', 'kept'];
   if (hold === 'erased') return [];
   if (hold !== null) return [hold];
   // Shows the same notice with and without unsaved answers, so that screen readers announce it once.
   if (!isOnline) return ['offline', isStored ? 'kept' : 'keepOpen'];
   // A single failed request is no reason to worry the learner.
-  if (writes.length > 0 && failures >= 2) return ['offline', isStored ? 'kept' : 'keepOpen'];
+  if (unsent > 0 && failures >= 2) return ['offline', isStored ? 'kept' : 'keepOpen'];
   return hasLost ? ['lost'] : [];
 }

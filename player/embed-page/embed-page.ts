@@ -3,7 +3,7 @@ import type { NoticeBoot } from './boot.ts';
 import { openHost } from './host-link.ts';
 import { playPage } from './play-page.ts';
 import { linkedStep, stepFragments } from '../step-history.ts';
-import { forgetLearner, openStorage } from './queue-store.ts';
+import { forgetLearner, openStorage } from './fact-store.ts';
 import { tokenStore } from './token-keeper.ts';
 import { breakOut } from './launch-lines.ts';
 import { currentScheme, setScheme } from '../theme.ts';

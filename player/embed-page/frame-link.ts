@@ -160,7 +160,9 @@ export function frameLink(
 }
 
 export function progressForFrame(record: SessionRecord): FrameProgress {
-  const { stepId, currentSectionIndex, currentStepIndex, items, progressData, variableState } = record;
+  const { stepId, currentSectionIndex, currentStepIndex, items, variableState, attemptCompleted } = record;
+  // The record decides on completion and tries: the state may come from another device.
+  const progressData = { ...record.progressData, completed: attemptCompleted, tries: [] };
   const position = { currentSectionIndex, currentStepIndex, ...(stepId !== undefined && { stepId }) };
   return { ...position, items, progressData, variableState };
 }

@@ -44,7 +44,7 @@ export interface FrameAnswer {
   answeredAt: string;
 }
 
-/** The server accepts 1 MiB for a write, and a variable may repeat an answer. */
+/** A message holds all variables. The server refuses what is too large for a record. */
 const maxMessageChars = 1_000_000;
 const maxTextChars = 255;
 const maxHeight = 200_000;

@@ -46,9 +46,9 @@ export function learnerNotices(
       else warned = first === 'lost' || first === 'stuck' ? undefined : 'other';
     } else if (warned === 'offline') {
       // Announces the connection at once. The notice that the answers are saved follows without an announcement.
-      warned = situation.queue.writes.length > 0 ? 'other' : undefined;
+      warned = situation.saving.unsent > 0 ? 'other' : undefined;
       showBriefly('online');
-    } else if (warned === 'other' && situation.queue.writes.length === 0) {
+    } else if (warned === 'other' && situation.saving.unsent === 0) {
       warned = undefined;
       showBriefly('saved');
     } else if (warned === undefined && timer === undefined) {

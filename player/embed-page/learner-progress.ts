@@ -3,10 +3,9 @@ import type { LessonBoot } from './boot.ts';
 import type { FrameMessage } from './frame-messages.ts';
 import type { HostLink } from './host-link.ts';
 import type { StepPositions } from './step-positions.ts';
-import { isCompleted } from './save-queue.ts';
 import type { Saver } from './saver.ts';
 import type { JsonObject, StepPosition, SessionRecord } from './session-record.ts';
-import type { QueuedWrite } from './queued-write.ts';
+import type { Fact } from './facts.ts';
 
 /** The frame's messages about progress. */
 export type ProgressMessage = Exclude<
@@ -21,13 +20,13 @@ export interface LearnerProgress {
   /** Sets the position, when the lesson is mounted at another one. */
   moveTo(this: void, position: StepPosition): void;
   onMessage(this: void, message: ProgressMessage): void;
-  onSaved(this: void, record: SessionRecord, write: QueuedWrite): void;
+  onSaved(this: void, record: SessionRecord, facts: readonly Fact[]): void;
 }
 
 export function learnerProgress(
   boot: Pick<LessonBoot, 'lessonId' | 'versionId' | 'title'>,
   positions: StepPositions,
-  saver: Pick<Saver, 'queue' | 'change' | 'time' | 'draft' | 'dropDrafts'>,
+  saver: Pick<Saver, 'record' | 'change' | 'time' | 'draft' | 'dropDrafts'>,
   host: Pick<HostLink, 'send'>,
   start: StepPosition,
 ): LearnerProgress {
@@ -36,42 +35,43 @@ export function learnerProgress(
   const about = (): JsonObject => ({ lessonId: boot.lessonId, versionId: boot.versionId });
 
   function onReady(before: StepPosition): void {
-    const { record } = saver.queue();
+    const { status } = saver.record;
     // The first view creates the record.
-    if (position !== before || record.revision === 0) saver.change({ position });
+    if (position !== before || status === 'not_started') saver.change({ position });
     if (isReady) return;
     isReady = true;
     const { title } = boot;
-    host.send({ type: 'ready', ...about(), title, totalSteps: positions.totalSteps, status: record.status });
+    host.send({ type: 'ready', ...about(), title, totalSteps: positions.totalSteps, status });
   }
 
   function onStep({ state, completed }: Extract<ProgressMessage, { type: 'step' }>): void {
-    const finishes = completed && positions.isLast(position);
-    saver.change({ position, progressData: state.progressData, completed: finishes });
+    const { progressData } = state;
+    saver.change({ position, progressData, ...(completed && { completed }) });
     if (completed) return;
-    const status = isCompleted(saver.queue()) ? 'completed' : 'in_progress';
+    const status = saver.record.status === 'completed' ? 'completed' : 'in_progress';
     host.send({ type: 'step', ...about(), ...position, totalSteps: positions.totalSteps, status });
   }
 
   function onAnswer({ item, state }: Extract<ProgressMessage, { type: 'answer' }>): void {
-    const { stepId, answeredAt, ...given } = item;
+    const { answeredAt, ...given } = item;
+    const { stepId, widgetId } = given;
     const answered = positions.positionOf(stepId);
-    if (answered === undefined || !positions.hasWidget(answered, given.widgetId)) return;
-    saver.draft(given.widgetId, undefined);
+    if (answered === undefined || !positions.hasWidget(answered, widgetId)) return;
+    saver.dropDrafts({ stepId, widgetId });
     const { progressData } = state;
     const counts = readTries(progressData.tries);
     const { tries = 1 } =
-      counts.find((count) => count.stepId === stepId && count.widgetId === given.widgetId) ?? {};
+      counts.find((count) => count.stepId === stepId && count.widgetId === widgetId) ?? {};
     const answer = { ...given, ...(tries > 1 && { tries }) };
-    saver.change({ position: answered, answer, ageMs: ageMsOf(answeredAt), progressData });
-    // A widget may report only when the learner leaves its step.
-    if (answered !== position) saver.change({ position });
+    saver.change({ position, answer, ageMs: ageMsOf(answeredAt), progressData });
   }
 
   function onDraft({ widgetId, answer, answeredAt }: Extract<ProgressMessage, { type: 'draft' }>): void {
     if (!positions.hasWidget(position, widgetId)) return;
-    const draft = { position, answer: { widgetId, answer, score: null, maxScore: null } };
-    saver.draft(widgetId, answer === undefined ? undefined : { ...draft, ageMs: ageMsOf(answeredAt) });
+    const { stepId } = position;
+    if (answer === undefined) saver.dropDrafts({ stepId, widgetId });
+    else
+      saver.draft(position, { stepId, widgetId, answer, score: null, maxScore: null }, ageMsOf(answeredAt));
   }
 
   return {
@@ -101,14 +101,14 @@ export function learnerProgress(
           return onDraft(message);
         case 'variable': {
           const { progressData, variables } = message.state;
-          return saver.change({ position, progressData, variables, setVariable: message.name });
+          const { name } = message;
+          return saver.change({ position, progressData, variable: { name, value: variables[name] } });
         }
       }
     },
-    onSaved({ score, maxScore, completedAt, attempt }, write) {
+    onSaved({ score, maxScore, completedAt, attempt }, facts) {
       // The learner may have restarted elsewhere since.
-      const isOutdated = attempt !== undefined && write.attempt !== undefined && write.attempt < attempt;
-      if (write.completed && !isOutdated)
+      if (facts.some((fact) => fact.completed && fact.attempt === attempt))
         host.send({ type: 'complete', ...about(), score, maxScore, completedAt });
     },
   };

@@ -5,7 +5,7 @@ import { courseLink } from './launch-lines.ts';
 
 /** The button of a notice. */
 export interface NoticeAction {
-  label: 'continueHere' | 'reload';
+  label: 'reload';
   act(this: void): void;
 }
 

@@ -9,20 +9,16 @@ import { openHost, sendHeightToPlatform } from './host-link.ts';
 import { launchLines, leaveFor } from './launch-lines.ts';
 import { learnerNotices } from './learner-notices.ts';
 import { learnerProgress } from './learner-progress.ts';
-import type { AbandonedSaves } from './abandoned-saves.ts';
 import { linkedStep, pageTitle, stepFragments, stepHistory } from '../step-history.ts';
 import { stepPositions } from './step-positions.ts';
-import { projected } from './queued-write.ts';
-import { openStorage, queueStore } from './queue-store.ts';
+import { hasForeign } from './facts.ts';
+import { factStore, openStorage } from './fact-store.ts';
 import { renewContent, tokenRenewal } from './renewal.ts';
-import { emptyQueue, isCompleted } from './save-queue.ts';
-import { createSaver, newId } from './saver.ts';
+import { Saver } from './saver.ts';
 import { sessionClient } from './session-client.ts';
-import type { SessionRecord } from './session-record.ts';
-import { openTabs } from './tabs.ts';
+import type { StepPosition } from './session-record.ts';
 import { claimsOf, keepToken, tokenStore } from './token-keeper.ts';
 import { videoDialog } from './video-dialog.ts';
-import { unrecordedSaver } from './unrecorded-saver.ts';
 import { visiblePart } from './visible-part.ts';
 
 /** The time in which the frame must show the lesson. */
@@ -37,8 +33,6 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   const positions = stepPositions(boot.lesson, () => JSON.parse(boot.steps) as ChunkStep[]);
   let { chunksUrl } = boot.content;
   const loadChunk = chunkLoader(boot.lesson, () => chunksUrl);
-  const tab = newId();
-  const store = queueStore(openStorage('localStorage'), boot.learner, tab);
   const client = sessionClient(boot, () => tokens.token());
   const tokens = keepToken(
     { token: firstToken, expiresAt: Date.parse(boot.token.expiresAt) },
@@ -46,48 +40,29 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     client.now,
     (expiresAt) => host.send({ type: 'token.expiring', expiresAt: new Date(expiresAt).toISOString() }),
   );
-  const openSaver = boot.untracked === null ? createSaver : unrecordedSaver;
-  const saver = openSaver({
-    queue: emptyQueue(boot.session),
+  const saver = new Saver({
+    record: boot.session,
     versionId,
+    pinned: () => claimsOf(tokens.token()).versionId as string | undefined,
     client,
-    store,
-    onChange: update,
-    onSaved(record, write) {
-      progress.onSaved(record, write);
-      if (write.answers.length > 0) notices.answerSaved();
+    store: factStore(openStorage('localStorage'), boot.learner),
+    isRecorded: boot.untracked === null,
+    onChange: () => update(),
+    onSaved(record, facts, before) {
+      progress.onSaved(record, facts);
+      if (facts.some(({ answer }) => answer)) notices.answerSaved();
+      if (hasForeign(before, saver.record)) isOutdated = true;
+      if (record.attempt > before.attempt) isElsewhere = true;
     },
-    onConflict: (merge) => remount({ merge, isHere: true }),
     onLost() {
       host.send({ type: 'error', code: 'not_saved', message: 'The server has rejected an answer' });
       notices.lost();
     },
-    onHandOver: (saves) => tabs.handOver(saves, saver.queue().record),
-  });
-  const tabs = openTabs(boot.learner, tab, {
-    takenOver() {
-      if (saver.queue().hold === 'elsewhere') return;
-      saver.handOver();
-      // The widgets' unsubmitted answers follow.
-      void remount({ isHere: true });
-    },
-    handedOver(saves, record, from) {
-      if (saver.queue().hold === 'elsewhere') return;
-      const before = saver.queue();
-      saver.catchUp(record);
-      adoptSaves(new Map([[from, saves]]));
-      const { record: after, writes } = saver.queue();
-      if (after !== before.record || writes !== before.writes) void remount();
-    },
   });
   const notices = learnerNotices(
     { texts: boot.messages, returnUrl: launch?.returnUrl ?? null },
-    () => ({ queue: saver.queue(), isStored: saver.isStored(), isOnline: navigator.onLine, isStuck }),
-    {
-      elsewhere: { label: 'continueHere', act: reload },
-      conflict: { label: 'continueHere', act: continueHere },
-      stuck: { label: 'reload', act: reload },
-    },
+    () => ({ saving: saver.state, isStored: saver.isStored, isOnline: navigator.onLine, isStuck }),
+    { stuck: { label: 'reload', act: reload } },
   );
   const lines = launchLines(boot);
   const video = videoDialog(
@@ -117,6 +92,10 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   const visible = parent === window ? null : visiblePart(showVisible);
   let isStuck = false;
   let isRejected = false;
+  /** Whether another tab or device has changed something that the frame shows. */
+  let isOutdated = false;
+  /** Whether the learner has restarted there. */
+  let isElsewhere = false;
 
   const steps = stepHistory(stepFragments, (stepId) => frame.post({ type: 'goTo', stepId }));
 
@@ -135,7 +114,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
       scheme: currentScheme(),
       isRecorded: boot.untracked === null,
       course: launch && { hasReturn: launch.returnUrl !== null, sendsGrade: launch.sendsGrade },
-      state: progressForFrame(stateNow()),
+      state: progressForFrame(saver.record),
       startAt: linked?.stepId,
       isPreview: boot.untracked === 'preview' || boot.untracked === 'authorPreview',
       externalVideos: boot.externalVideos,
@@ -167,7 +146,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   }
 
   function leave(): void {
-    if (launch?.returnUrl && isPressed() && isCompleted(saver.queue())) {
+    if (launch?.returnUrl && isPressed() && saver.record.status === 'completed') {
       leaveFor(launch.returnUrl);
     }
   }
@@ -201,11 +180,6 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     }
   }
 
-  function stateNow(): SessionRecord {
-    const { record, writes } = saver.queue();
-    return projected(record, writes);
-  }
-
   function onReady({ stepId, atEnd }: { stepId: string; atEnd: boolean }): void {
     linked = undefined;
     steps.replace({ stepId, atEnd });
@@ -215,45 +189,36 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   }
 
   function update(): void {
-    const { hold } = saver.queue();
+    const { hold } = saver.state;
     // The host's earlier attempt may have failed offline.
     if (hold === 'expired' && !isRejected) tokens.rejected();
     isRejected = hold === 'expired';
     if (hold === 'erased') reload();
-    frame.iframe.toggleAttribute('inert', hold === 'elsewhere' || hold === 'conflict');
     notices.update();
     frame.post({ type: 'saved', isSaved: isSaved() });
+    // What the learner is typing comes first.
+    if (isOutdated && !saver.hasDrafts) void remount();
   }
 
   function isSaved(): boolean {
-    const { hold, writes, record } = saver.queue();
-    return hold === null && writes.length === 0 && record.revision > 0;
+    const { hold, unsent } = saver.state;
+    return hold === null && unsent === 0 && saver.record.status !== 'not_started';
   }
 
-  function continueHere(): void {
-    saver.continueHere(progress.position());
-    frame.iframe.focus();
-  }
-
-  /**
-   * Mounts the lesson again with the current state. Widgets report their unsubmitted answers first, so the state
-   * contains the learner's text.
-   *
-   * @param options.merge changes the state after that
-   * @param options.isHere whether to stay at the step that is shown, instead of the one in the state
-   */
-  async function remount({ merge, isHere = false }: { merge?: () => void; isHere?: boolean } = {}) {
+  /** Mounts the lesson again with the answers of other tabs and devices, at the step that is shown. */
+  async function remount(): Promise<void> {
+    isOutdated = false;
     const mount = () => {
-      const state = stateNow();
-      const recorded = positions.positionInRecord(state);
-      const position = isHere ? progress.position() : recorded;
+      const record = saver.record;
+      const recorded = positions.positionInRecord(record);
+      const position: StepPosition = isElsewhere ? recorded : progress.position();
+      isElsewhere = false;
       progress.moveTo(position);
       const startAt = linked ?? (position === recorded ? undefined : position);
-      frame.post({ type: 'remount', state: progressForFrame(state), startAt: startAt?.stepId });
+      frame.post({ type: 'remount', state: progressForFrame(record), startAt: startAt?.stepId });
     };
-    // A busy frame reports late, and then mounts the lesson a second time.
+    // A busy frame reports its unsubmitted answers late, and then mounts the lesson a second time.
     await frame.unmount(mount);
-    merge?.();
     mount();
   }
 
@@ -265,26 +230,10 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     location.replace(`${location.pathname}?${query.toString()}`);
   }
 
-  /** Adopts other tabs' writes, except those that the token cannot save because it pins another version. */
-  function adoptSaves(found: ReadonlyMap<string, AbandonedSaves>): void {
-    const { versionId: pinned } = claimsOf(tokens.token());
-    const usable = [...found].filter(
-      ([, { writes }]) => pinned === undefined || writes.every((write) => write.versionId === pinned),
-    );
-    const position = positions.positionInRecord(saver.queue().record);
-    const abandoned = usable.map(([, saves]) => saves);
-    saver.adopt(abandoned, { position, versionId });
-    if (saver.isStored()) for (const [from] of usable) store.forget(from);
-  }
-
-  function hasOlderVersion(): boolean {
-    return saver.queue().writes.some((write) => write.versionId !== versionId);
-  }
-
   let frameTimer: ReturnType<typeof setTimeout> | undefined;
 
   function show(): void {
-    progress.moveTo(positions.positionInRecord(stateNow()));
+    progress.moveTo(positions.positionInRecord(saver.record));
     frame.iframe.before(...lines.above);
     frame.open();
     frameTimer = setTimeout(() => {
@@ -296,10 +245,10 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   /** Waits until answers to an older version are saved. The server then adapts them to this version. */
   async function saveOlderVersion(): Promise<boolean> {
     const deadline = Date.now() + olderVersionTimeoutMs;
-    while (hasOlderVersion() && Date.now() < deadline) {
+    while (saver.hasOlderVersion && Date.now() < deadline) {
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
-    return !hasOlderVersion();
+    return !saver.hasOlderVersion;
   }
 
   document.documentElement.className = 'lectern-embed-root';
@@ -335,11 +284,9 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     else saver.skipWait();
   });
   addEventListener('beforeunload', (event) => {
-    if (!saver.isStored() && saver.queue().writes.length > 0) event.preventDefault();
+    if (!saver.isStored && saver.state.unsent > 0) event.preventDefault();
   });
 
-  adoptSaves(store.others());
-  tabs.takeOver();
-  if (hasOlderVersion()) void saveOlderVersion().then((isSaved) => (isSaved ? reload() : show()));
+  if (saver.hasOlderVersion) void saveOlderVersion().then((isSaved) => (isSaved ? reload() : show()));
   else show();
 }

@@ -1,198 +1,294 @@
-import { adopt, abandonedSavesOf, findOutdatedSave } from './abandoned-saves.ts';
-import type { AbandonedSaves } from './abandoned-saves.ts';
-import {
-  addTime,
-  catchUp,
-  enqueue,
-  continueHere,
-  handOver,
-  skipWait,
-  renewed,
-  takeAll,
-  takeNext,
-  waitMs,
-} from './save-queue.ts';
-import { afterResponse } from './save-response.ts';
-import type { Change, Context, SaveQueue } from './save-queue.ts';
-import { findOutdatedWrite } from './queued-write.ts';
-import type { QueuedWrite } from './queued-write.ts';
-import type { StepPosition, SessionRecord } from './session-record.ts';
-import type { QueueStore } from './queue-store.ts';
-import type { SessionClient } from './session-client.ts';
+import { backoffMs } from '../../shared/platform/backoff.ts';
+import { bodyOf, keptAtRestart, nextFacts, projected } from './facts.ts';
+import type { Fact, FactContent, GivenAnswer, Write } from './facts.ts';
+import type { FactStore } from './fact-store.ts';
+import type { SessionClient, WriteResponse } from './session-client.ts';
+import type { SessionRecord, StepPosition } from './session-record.ts';
 
-/** Saves a learner's progress: connects the queue with storage, network, clock and timers. */
-export interface Saver {
-  queue(this: void): SaveQueue;
-  /** Whether the browser stores unsaved writes; otherwise they are lost with the page. */
-  isStored(this: void): boolean;
-  change(this: void, change: Change): void;
-  /** Adds active time on a step, for the next write. */
-  time(this: void, stepId: string, activeMs: number): void;
-  /**
-   * Stores a widget's unsubmitted answer, or removes it (undefined). It becomes an answer when the page is hidden, or
-   * when the lesson opens again.
-   */
-  draft(this: void, widgetId: string, change: Change | undefined): void;
-  /** Removes all drafts, when the learner leaves their step. */
-  dropDrafts(this: void): void;
-  /** Adopts other tabs' unsaved writes. */
-  adopt(
-    this: void,
-    abandoned: readonly AbandonedSaves[],
-    here: { position: StepPosition; versionId: string },
-  ): void;
-  /** Adopts the server's record as another tab knows it. */
-  catchUp(this: void, record: SessionRecord): void;
-  /** Stops saving, because another tab continues. */
-  handOver(this: void): void;
-  /** Resumes after a conflict. */
-  continueHere(this: void, position: StepPosition): void;
-  /** Resumes with a new token. */
-  renewed(this: void): void;
-  /** Retries at once, because the network may be back. */
-  skipWait(this: void): void;
-  /**
-   * Sends everything at once, because the page may close.
-   *
-   * @param position the step that is shown, for a write that has only the time on steps
-   */
-  flush(this: void, position: StepPosition): void;
+/** The reason why the saver sends nothing. It still accepts changes. */
+export type Hold =
+  /** The server rejected the token. */
+  | 'expired'
+  /** The lesson is no longer available. */
+  | 'gone'
+  /** The learner's data were erased: the page reloads, and removes what the browser stores. */
+  | 'erased';
+
+/** A learner's action on the step at a position. */
+export interface Change extends Omit<FactContent, 'isDraft'> {
+  position: StepPosition;
+  /** Milliseconds since the answer, 0 by default. Widgets may report an answer later. */
+  ageMs?: number;
+  restart?: true;
+}
+
+/** The state of saving. */
+export interface SaverState {
+  hold: Hold | null;
+  /** The number of consecutive failed requests. */
+  failures: number;
+  /** The number of facts that the server does not have yet. */
+  unsent: number;
 }
 
 export interface SaverOptions {
-  queue: SaveQueue;
+  record: SessionRecord;
   versionId: string;
+  /** Returns the only version that the token can write; undefined for any. */
+  pinned(this: void): string | undefined;
   client: Pick<SessionClient, 'send' | 'now'>;
-  store: QueueStore;
-  /** Called after each change of the queue. */
+  store: FactStore;
+  /** False for a session that is not recorded: nothing is stored or sent. */
+  isRecorded: boolean;
   onChange(this: void): void;
-  onSaved(this: void, record: SessionRecord, write: QueuedWrite): void;
-  /** Called when another device wrote first. Call `merge` once widgets have reported their unsubmitted answers. */
-  onConflict(this: void, merge: () => void): Promise<void>;
-  /** Called for a dropped write: the server rejected it, or the learner has restarted elsewhere since. */
-  onLost(this: void, write: QueuedWrite): void;
-  /** Called with the unsaved writes, for the tab that continues. */
-  onHandOver(this: void, saves: AbandonedSaves): void;
+  /** @param before what the page showed before the response */
+  onSaved(this: void, record: SessionRecord, facts: readonly Fact[], before: SessionRecord): void;
+  /** Called when the server refuses an answer. */
+  onLost(this: void): void;
 }
 
-/** Browsers fire longer timers at once. */
-const maxTimerMs = 3_600_000;
+/** Answers within this time become one write. */
+const debounceMs = 500;
+const backoff = { firstMs: 1000, maxMs: 60_000 };
+/** The longest Retry-After delay that the saver accepts. */
+const maxRetryAfterMs = 600_000;
+/** Browsers send at most 64 KiB for a closed page. A character of JSON has at most three bytes. */
+const maxLastChars = 20 * 1024;
 
-export function createSaver(options: SaverOptions): Saver {
-  const { client, store, versionId } = options;
-  let { queue } = options;
-  let isStored = true;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const drafts = new Map<string, { change: Change; madeAt: number }>();
+/** Saves a learner's progress: connects facts with storage, network, clock and timers. */
+export class Saver {
+  readonly #options: SaverOptions;
+  #record: SessionRecord;
+  /** The attempt of this tab, which may be newer than the record's. */
+  #attempt: number;
+  #hold: Hold | null = null;
+  #failures = 0;
+  #stepTimes: Record<string, number> | undefined;
+  /** The write that was sent last, until the server has responded. */
+  #pending: Write | undefined;
+  #isSending = false;
+  /** Ids of facts that the server has refused together. */
+  readonly #alone = new Set<string>();
+  /** Ids of this tab's drafts. */
+  readonly #drafts = new Set<string>();
+  /** When debounced facts are sent; null if there are none. */
+  #dueAt: number | null = null;
+  /** The end of the backoff. */
+  #notBefore = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
-  const context = (): Context => ({ now: client.now(), newId });
-
-  /** Stores the queue before anything else happens, because the page may close at any time. */
-  function set(next: SaveQueue): void {
-    const isSame = next.writes === queue.writes && next.record === queue.record;
-    queue = next;
-    if (!isSame) save();
-    options.onChange();
-    pump();
+  constructor(options: SaverOptions) {
+    this.#options = options;
+    this.#record = options.record;
+    this.#attempt = Math.max(options.record.attempt, ...options.store.all().map(({ attempt }) => attempt));
+    // A tab that was closed may have left drafts.
+    this.#submitDrafts(() => true);
+    this.#pump();
   }
 
-  function save(): void {
-    const saves = abandonedSavesOf(queue);
-    // Also after a handover: the other tab may close before it adopts the writes, and removes them once it has.
-    isStored = store.save(abandonedSavesOf(withDrafts()));
-    if (queue.hold === 'elsewhere') options.onHandOver(saves);
+  get state(): SaverState {
+    return { hold: this.#hold, failures: this.#failures, unsent: this.#unsent().length };
   }
 
-  /** Returns the queue with drafts as answers. */
-  function withDrafts(): SaveQueue {
-    const now = client.now();
-    return [...drafts.values()].reduce(
-      (next, { change, madeAt }) => enqueue(next, { ...change, ageMs: now - madeAt }, versionId, context()),
-      queue,
-    );
+  /** The server's record, as far as this tab knows it, with everything unsent. */
+  get record(): SessionRecord {
+    return projected(this.#record, this.#unsent());
   }
 
-  function pump(): void {
-    clearTimeout(timer);
-    const wait = waitMs(queue, client.now());
-    if (wait === null) return;
-    if (wait > 0) timer = setTimeout(pump, Math.min(wait, maxTimerMs));
-    else void sendNext();
+  /** Whether the browser stores unsent facts; otherwise they are lost with the page. */
+  get isStored(): boolean {
+    return !this.#options.isRecorded || this.#options.store.isLasting();
   }
 
-  async function sendNext(): Promise<void> {
-    const [write] = queue.writes;
-    const next = takeNext(queue);
-    if (write === undefined || next === undefined) return;
-    set(next.queue);
-    const response = await client.send(next.body);
-    const outcome = () => afterResponse(queue, response, { ...context(), random: Math.random() });
-    const settle = () => {
-      const { queue: after, lost } = outcome();
-      set(after);
-      if (response.kind === 'saved') options.onSaved(response.record, write);
-      if (lost !== undefined) options.onLost(lost);
-    };
-    const isConflict = queue.hold === null && outcome().queue.hold === 'conflict';
-    if (isConflict) await options.onConflict(settle);
-    else settle();
+  get hasDrafts(): boolean {
+    return this.#options.store.all().some(({ id }) => this.#drafts.has(id));
   }
 
-  return {
-    queue: () => queue,
-    isStored: () => isStored,
-    change: (change) => set(enqueue(queue, change, versionId, context())),
-    time(stepId, activeMs) {
-      queue = addTime(queue, stepId, activeMs);
-    },
-    adopt(abandoned, here) {
-      const lost = findOutdatedSave(queue, abandoned);
-      set(adopt(queue, abandoned, here, context()));
-      if (lost !== undefined) options.onLost(lost);
-    },
-    catchUp(record) {
-      const lost = findOutdatedWrite(queue.writes, record);
-      set(catchUp(queue, record));
-      if (lost !== undefined) options.onLost(lost);
-    },
-    handOver() {
-      if (queue.hold === 'elsewhere') return;
-      queue = handOver(queue);
-      save();
-      options.onChange();
-      pump();
-    },
-    continueHere: (position) => set(continueHere(queue, position, versionId, context())),
-    renewed: () => set(renewed(queue, client.now())),
-    skipWait: () => set(skipWait(queue, client.now())),
-    draft(widgetId, change) {
-      if (change !== undefined) drafts.set(widgetId, { change, madeAt: client.now() - (change.ageMs ?? 0) });
-      else if (!drafts.delete(widgetId)) return;
-      save();
-    },
-    dropDrafts() {
-      if (drafts.size === 0) return;
-      drafts.clear();
-      save();
-    },
-    flush(position) {
-      if (queue.stepTimes && queue.hold === null) set(enqueue(queue, { position }, versionId, context()));
-      if (drafts.size > 0) {
-        const all = withDrafts();
-        drafts.clear();
-        set(all);
-      }
-      if (queue.writes.length === 0) return;
-      set(skipWait(queue, client.now()));
-      const { queue: all, bodies } = takeAll(queue);
-      set(all);
-      for (const body of bodies) void client.send(body);
-    },
-  };
+  /** Whether facts of an earlier version are unsent. */
+  get hasOlderVersion(): boolean {
+    return this.#sendable().some(({ versionId }) => versionId !== this.#options.versionId);
+  }
+
+  change({ position, answer, variable, progressData, completed, restart, ageMs }: Change): void {
+    if (restart) this.#restart();
+    const made = [this.#add(position, {})];
+    if (answer) made.push(this.#add(position, { answer }, ageMs));
+    if (variable) made.push(this.#add(position, { variable }));
+    if (progressData) made.push(this.#add(position, { progressData }));
+    if (completed) made.push(this.#add(position, { completed }));
+    const isUrgent = restart === true || (progressData !== undefined && !answer && !variable);
+    this.#changed(isUrgent ? 0 : debounceMs);
+    if (!this.#options.isRecorded) this.#options.onSaved(this.#record, made, this.#record);
+  }
+
+  /** Adds active time on a step, for the next write. */
+  time(stepId: string, activeMs: number): void {
+    this.#stepTimes = { ...this.#stepTimes, [stepId]: (this.#stepTimes?.[stepId] ?? 0) + activeMs };
+  }
+
+  /** Stores a widget's unsubmitted answer. It is sent when the page is hidden, or at the next visit. */
+  draft(position: StepPosition, answer: GivenAnswer, ageMs: number): void {
+    if (this.#options.isRecorded) this.#drafts.add(this.#add(position, { answer, isDraft: true }, ageMs).id);
+  }
+
+  /** Removes the drafts of a widget, or all of this tab when the learner leaves their step. */
+  dropDrafts(widget?: { stepId: string; widgetId: string }): void {
+    const { store } = this.#options;
+    for (const fact of store.all()) {
+      const isOf = widget
+        ? fact.answer?.stepId === widget.stepId && fact.answer.widgetId === widget.widgetId
+        : this.#drafts.has(fact.id);
+      if (fact.isDraft && isOf) store.remove(fact);
+    }
+  }
+
+  /** Resumes with a new token. */
+  renewed(): void {
+    if (this.#hold !== 'expired') return;
+    this.#hold = null;
+    this.#failures = 0;
+    this.skipWait();
+  }
+
+  /** Retries at once, because the network may be back. */
+  skipWait(): void {
+    this.#notBefore = 0;
+    this.#changed(0);
+  }
+
+  /** Sends what it can at once, because the page may close. @param position the step that is shown */
+  flush(position: StepPosition): void {
+    const { isRecorded, client, onChange } = this.#options;
+    if (!isRecorded) return;
+    this.#submitDrafts(({ id }) => this.#drafts.has(id));
+    if (this.#stepTimes) this.#add(position, {});
+    onChange();
+    if (this.#hold !== null) return;
+    // The request may be the last one of the page. What it lacks is sent at the next visit.
+    const inFlight = new Set(this.#isSending ? this.#pending?.facts.map(({ id }) => id) : []);
+    const fresh = this.#sendable().filter(({ id }) => !inFlight.has(id));
+    const repeated = this.#isSending ? undefined : this.#pending;
+    const last = repeated ?? this.#nextWrite(fresh, maxLastChars);
+    if (last === undefined) return;
+    const body = bodyOf(last, this.#record, client.now());
+    void client.send(body).then((response) => this.#settle(last, response));
+  }
+
+  #unsent(): Fact[] {
+    return this.#options.store.all().filter(({ isDraft }) => isDraft !== true);
+  }
+
+  #sendable(): Fact[] {
+    const pinned = this.#options.pinned();
+    return this.#unsent().filter(({ versionId }) => pinned === undefined || versionId === pinned);
+  }
+
+  #add(position: StepPosition, content: FactContent, ageMs = 0): Fact {
+    const { client, store, versionId, isRecorded } = this.#options;
+    const at = client.now() - ageMs;
+    const fact: Fact = { ...content, id: newId(), at, attempt: this.#attempt, versionId, position };
+    if (isRecorded) store.put(fact);
+    else this.#record = projected(this.#record, [fact]);
+    return fact;
+  }
+
+  #restart(): void {
+    const { store } = this.#options;
+    const facts = store.all();
+    const kept = new Set(keptAtRestart(facts));
+    for (const fact of facts) if (!kept.has(fact)) store.remove(fact);
+    this.#attempt += 1;
+  }
+
+  /** Makes answers of drafts. */
+  #submitDrafts(isChosen: (fact: Fact) => boolean): void {
+    const { store } = this.#options;
+    for (const fact of store.all()) {
+      if (fact.isDraft !== true || !isChosen(fact)) continue;
+      store.remove(fact);
+      store.put({ ...fact, isDraft: undefined, id: newId() });
+    }
+  }
+
+  #changed(delayMs: number): void {
+    this.#dueAt = Math.min(this.#dueAt ?? Infinity, this.#options.client.now() + delayMs);
+    this.#options.onChange();
+    this.#pump();
+  }
+
+  #pump(): void {
+    clearTimeout(this.#timer);
+    if (this.#isSending || this.#hold !== null) return;
+    if (this.#pending === undefined && this.#sendable().length === 0) return;
+    const waitMs = Math.max(this.#dueAt ?? 0, this.#notBefore) - this.#options.client.now();
+    if (waitMs > 0) this.#timer = setTimeout(() => this.#pump(), waitMs);
+    else void this.#sendNext();
+  }
+
+  #nextWrite(facts: readonly Fact[], maxChars?: number): Write | undefined {
+    const chosen = nextFacts(facts, this.#alone, maxChars);
+    const [first] = chosen;
+    if (first === undefined) return undefined;
+    // The active time may be what the server has refused.
+    if (this.#alone.has(first.id)) return { writeId: newId(), facts: chosen, stepTimes: undefined };
+    const write = { writeId: newId(), facts: chosen, stepTimes: this.#stepTimes };
+    this.#stepTimes = undefined;
+    return write;
+  }
+
+  async #sendNext(): Promise<void> {
+    const { client } = this.#options;
+    this.#pending ??= this.#nextWrite(this.#sendable());
+    const write = this.#pending;
+    if (write === undefined) return;
+    this.#isSending = true;
+    this.#dueAt = null;
+    const response = await client.send(bodyOf(write, this.#record, client.now()));
+    this.#isSending = false;
+    this.#settle(write, response);
+    this.#pump();
+  }
+
+  #settle(write: Write, response: WriteResponse): void {
+    if (response.kind === 'failed') {
+      const retryAfterMs = Math.min(maxRetryAfterMs, response.retryAfterMs);
+      this.#notBefore = this.#options.client.now() + backoffMs(backoff, this.#failures, { retryAfterMs });
+      this.#failures += 1;
+    } else {
+      if (this.#pending === write) this.#pending = undefined;
+      this.#failures = 0;
+      this.#notBefore = 0;
+      if (response.kind === 'saved') this.#onSaved(write, response.record);
+      else if (response.kind === 'refused') this.#onRefused(write);
+      else this.#hold = response.kind;
+    }
+    this.#options.onChange();
+  }
+
+  #onSaved({ facts }: Write, merged: SessionRecord): void {
+    const { store, versionId, onSaved } = this.#options;
+    const before = this.record;
+    for (const fact of facts) store.remove(fact);
+    // Positions in another version mean nothing in this one.
+    if (merged.versionId === versionId) this.#record = merged;
+    this.#attempt = Math.max(this.#attempt, merged.attempt);
+    onSaved(merged, facts, before);
+  }
+
+  /** Repeats a refused write fact by fact, without its active time, and drops the fact that is refused alone. */
+  #onRefused({ facts, stepTimes }: Write): void {
+    const [fact, ...others] = facts;
+    if (others.length > 0 || fact === undefined || stepTimes !== undefined) {
+      for (const { id } of facts) this.#alone.add(id);
+      return;
+    }
+    this.#options.store.remove(fact);
+    if (fact.answer ?? fact.variable ?? fact.completed) this.#options.onLost();
+  }
 }
 
 /** Returns a random UUID. Pages without TLS have no `crypto.randomUUID`. */
-export function newId(): string {
+function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   const hex = Array.from(bytes, (byte, index) => {
     const marked = index === 6 ? (byte & 0x0f) | 0x40 : index === 8 ? (byte & 0x3f) | 0x80 : byte;

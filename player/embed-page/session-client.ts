@@ -1,10 +1,17 @@
 import { parseRetryAfter } from '../../shared/platform/backoff.ts';
 import type { Learner, LessonBoot } from './boot.ts';
-import type { WriteBody } from './queued-write.ts';
-import type { WriteResponse } from './save-response.ts';
+import type { WriteBody } from './facts.ts';
 import { readRecord } from './session-record.ts';
 import type { JsonObject, SessionRecord } from './session-record.ts';
 import { abortAfter } from '../older-browsers.ts';
+
+/** The outcome of a write's request. */
+export type WriteResponse =
+  /** @param record the merged record */
+  | { kind: 'saved'; record: SessionRecord }
+  | { kind: 'erased' | 'expired' | 'gone' | 'refused' }
+  /** @param retryAfterMs the delay in the server's Retry-After header, or 0 */
+  | { kind: 'failed'; retryAfterMs: number };
 
 /** The endpoints that the embed page calls with the learner's token. */
 export interface SessionClient {
@@ -98,13 +105,8 @@ async function readResponse(response: Response): Promise<WriteResponse> {
   const retryAfterMs = parseRetryAfter(response.headers.get('Retry-After')) ?? 0;
   const failed: WriteResponse = { kind: 'failed', retryAfterMs };
   const body = (await response.json()) as JsonObject | null;
-  const record = readRecord(response.status === 409 ? body?.current : body);
-  switch (response.status) {
-    case 200:
-      return record ? { kind: 'saved', record } : failed;
-    case 409:
-      return record ? { kind: 'conflict', record } : failed;
-  }
+  const record = response.status === 200 ? readRecord(body) : undefined;
+  if (record) return { kind: 'saved', record };
   if (typeof body?.error !== 'string') return failed;
   switch (response.status) {
     case 401:
@@ -118,7 +120,7 @@ async function readResponse(response: Response): Promise<WriteResponse> {
     case 413:
     case 422:
       // During an update, an older server may respond, which does not know a field yet.
-      return body.error.includes(' has an unknown field ') ? failed : { kind: 'rejected' };
+      return body.error.includes(' has an unknown field ') ? failed : { kind: 'refused' };
     default:
       return failed;
   }

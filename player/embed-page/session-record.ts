@@ -18,13 +18,15 @@ export interface StoredAnswer {
   maxScore: number | null;
   /** ISO 8601. */
   answeredAt: string;
+  /** Missing for 1. */
+  tries?: number;
 }
 
-/** The response of the session endpoint, as far as the embed page needs it (docs/progress.md). */
+/** The response of the session endpoint, as far as the embed page needs it (docs/player-api.md). */
 export interface SessionRecord {
-  revision: number;
-  /** 1 for the first attempt; undefined from an older server. */
-  attempt?: number;
+  /** 1 for the first attempt. */
+  attempt: number;
+  attemptCompleted: boolean;
   versionId: string;
   status: 'not_started' | 'in_progress' | 'completed';
   score: number | null;
@@ -37,12 +39,11 @@ export interface SessionRecord {
   variableState: JsonObject | null;
   items: StoredAnswer[] | null;
   completedAt: string | null;
-  lastActivityAt: string;
 }
 
 /** Reads a record; undefined for anything else, such as the page of a captive portal. */
 export function readRecord(value: unknown): SessionRecord | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { revision, versionId } = value as Partial<SessionRecord>;
-  return typeof revision === 'number' && typeof versionId === 'string' ? (value as SessionRecord) : undefined;
+  const { attempt, versionId } = value as Partial<SessionRecord>;
+  return typeof attempt === 'number' && typeof versionId === 'string' ? (value as SessionRecord) : undefined;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Model } from 'mongoose';
 import type { Database } from '../models/database.ts';
 import type { ProgressRecord } from '../models/progress-record.ts';
-import { itemsFromJson, itemsToJson } from '../progress/state.ts';
+import type { FactOrder, StoredItem } from '../progress/state.ts';
 import type { LearnerSubject } from '../tokens/learner-subject.ts';
 
 /**
@@ -44,7 +44,7 @@ async function anonymizeIn<Record extends ProgressRecord>(
 ): Promise<void> {
   const records = await model.find(filter).lean<ProgressRecord[]>().exec();
   for (const record of records) {
-    const { _id, organizationId, lessonId, revision, finished, items } = record;
+    const { _id, organizationId, lessonId, revision, finished, items, positionOrder } = record;
     const lesson = { organizationId, lessonId };
     const limit = { limit: minRecords };
     const [embed, lti] = await Promise.all([
@@ -54,12 +54,14 @@ async function anonymizeIn<Record extends ProgressRecord>(
     if (embed + lti < minRecords) continue;
     const set = {
       ...identity(`anonymous-${randomUUID()}`),
-      ...{ progressData: null, variableState: null, recentWriteIds: [], stepTimes: [] },
-      items: items === null ? null : withoutAnswers(items),
-      startedAt: dayOf(record.startedAt),
-      completedAt: dayOf(record.completedAt),
+      ...{ progressData: null, progressDataOrder: null, variables: [], recentWriteIds: [], stepTimes: [] },
+      positionOrder: positionOrder && anonymousOrder(positionOrder.at),
+      items: items.map(withoutAnswer),
+      startedAt: record.startedAt && dayOf(record.startedAt),
+      completedAt: record.completedAt && dayOf(record.completedAt),
       lastActivityAt: dayOf(record.lastActivityAt),
-      finished: finished ? { ...finished, at: dayOf(finished.at) } : null,
+      finished: finished && { ...finished, at: dayOf(finished.at) },
+      factsAfter: null,
     };
     // A record that has changed meanwhile is removed, as it would be without the anonymous copy.
     const change = { $set: set, $unset: { events: 1, eventsDueAt: 1, announced: 1 } };
@@ -67,16 +69,15 @@ async function anonymizeIn<Record extends ProgressRecord>(
   }
 }
 
-function withoutAnswers(items: string): string {
-  return itemsToJson(
-    itemsFromJson(items).map((item) => ({
-      ...item,
-      answer: 'null',
-      answeredAt: new Date(dayOf(new Date(item.answeredAt)) ?? 0).toISOString(),
-    })),
-  );
+function withoutAnswer(item: StoredItem): StoredItem {
+  const { at: answeredAt, writeId } = anonymousOrder(item.answeredAt);
+  return { ...item, answer: 'null', answeredAt, writeId };
 }
 
-function dayOf(time: Date | null): Date | null {
-  return time && new Date(Math.floor(time.getTime() / dayMs) * dayMs);
+function anonymousOrder(at: Date): FactOrder {
+  return { at: dayOf(at), writeId: 'anonymous' };
+}
+
+function dayOf(time: Date): Date {
+  return new Date(Math.floor(time.getTime() / dayMs) * dayMs);
 }

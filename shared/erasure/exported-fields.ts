@@ -9,7 +9,8 @@ import type { LtiProgress } from '../models/lti-progress.ts';
 import type { GradeFailedEvent, LtiScore, SentScore } from '../models/lti-score.ts';
 import type { ProgressRecord } from '../models/progress-record.ts';
 import { RawJson } from '../platform/raw-json.ts';
-import type { FinishedAttempt } from '../progress/state.ts';
+import { itemsJson, variablesJson } from '../progress/state.ts';
+import type { FinishedAttempt, StoredAttributes, StoredItem, StoredVariable } from '../progress/state.ts';
 
 /*
  * The fields of records that the export of a learner contains. The compiler requires an entry for a new field. The
@@ -57,6 +58,10 @@ function json(text: string): unknown {
   return text.length > maxStringCharacters ? Buffer.from(text) : new RawJson(text);
 }
 
+function jsonOrNull(value: RawJson | null): unknown {
+  return value && json(value.text);
+}
+
 /** Paths of receivers may contain secrets. */
 export function originOf(url: string): string {
   return new URL(url).origin;
@@ -73,8 +78,11 @@ const ofProgress = {
   ...{ _id: false, organizationId: false, recentWriteIds: false },
   ...{ lessonId: true, versionId: true, revision: true, attempt: true, status: true, score: true },
   ...{ maxScore: true, sectionIndex: true, stepIndex: true, stepId: true, totalSteps: true },
-  ...{ progressData: json, variableState: json, items: json, stepTimes: true },
-  ...{ startedAt: true, completedAt: true, lastActivityAt: true },
+  ...{ positionOrder: false, progressData: json, progressDataOrder: false, stepTimes: true },
+  variables: (variables: readonly StoredVariable[]) => jsonOrNull(variablesJson(variables)),
+  items: (items: readonly StoredItem[]) => jsonOrNull(itemsJson(items)),
+  userAttributes: ({ text }: StoredAttributes) => json(text),
+  ...{ startedAt: true, completedAt: true, lastActivityAt: true, factsAfter: false },
   finished: fieldsOf<FinishedAttempt>({ at: true, score: true, maxScore: true, isCurrent: true }),
   ...{ events: each(progressEvent), announced: true, ...ofPendingEvents },
 } satisfies Fields<ProgressRecord & Pick<EmbedProgress, 'events' | 'eventsDueAt' | 'announced'>>;
@@ -88,7 +96,7 @@ const ofDelivery = {
 const ofScore = { scoreGiven: true, scoreMaximum: true, finishedAt: true } as const;
 
 const records: { [Kind in RecordKind]: Selector<RecordOf[Kind]> } = {
-  progress: fieldsOf<EmbedProgress>({ ...ofProgress, learnerId: true, userAttributes: json }),
+  progress: fieldsOf<EmbedProgress>({ ...ofProgress, learnerId: true }),
   ltiProgress: fieldsOf<LtiProgress>({
     ...{ ...ofProgress, scoresDue: false },
     ...{ platformId: true, ltiUserId: true, contextId: true, courseId: true },

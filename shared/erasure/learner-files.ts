@@ -7,10 +7,9 @@ import { findLesson } from '../models/lesson.ts';
 import { kindsOf, readRecords } from '../models/learner-records.ts';
 import { findOrganization } from '../models/organization.ts';
 import type { ProgressRecord } from '../models/progress-record.ts';
-import { arrayElements, arrayText } from '../platform/json-text.ts';
 import { jsonPieces } from '../platform/raw-json.ts';
 import { shownPoints } from '../progress/points.ts';
-import { itemsFromJson } from '../progress/state.ts';
+import type { StoredItem } from '../progress/state.ts';
 import { pseudonymOf } from '../tokens/learner-subject.ts';
 import type { LearnerSubject } from '../tokens/learner-subject.ts';
 import { findVersionText } from '../xapi/find-version-text.ts';
@@ -181,8 +180,7 @@ function withItemGroups({
   versionId,
   items,
 }: Pick<OwnedProgress, (typeof answerFields)[number]>): AnsweredRecord {
-  const elements = items === null ? [] : arrayElements(items);
-  const itemGroups = Array.from(groupsOf(elements, rowsPerChunk), (some) => Buffer.from(arrayText(some)));
+  const itemGroups = Array.from(groupsOf(items, rowsPerChunk), (some) => Buffer.from(JSON.stringify(some)));
   return { organizationId, lessonId, versionId, itemGroups };
 }
 
@@ -194,8 +192,11 @@ async function* answerRows(db: Database, records: AsyncIterable<AnsweredRecord>)
     const text = await findVersionText(db, { organizationId, versionId });
     const titles = new Map(text?.steps.map(({ id, title }) => [id, title]));
     for (const group of itemGroups) {
-      const rows = itemsFromJson(group.toString()).map((item): Cell[] => {
-        const { stepId, widgetId, answer, answeredAt, tries = 1 } = item;
+      const items = JSON.parse(group.toString()) as (Omit<StoredItem, 'answeredAt'> & {
+        answeredAt: string;
+      })[];
+      const rows = items.map((item): Cell[] => {
+        const { stepId, widgetId, answer, answeredAt, tries } = item;
         const { score, maxScore } = shownPoints(item);
         const interaction = text?.interactions.get(interactionKey(stepId, widgetId));
         return [

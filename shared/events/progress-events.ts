@@ -1,4 +1,5 @@
 import { Schema } from 'mongoose';
+import { widgetKey } from '../progress/outline.ts';
 import type { ProgressState, StoredItem } from '../progress/state.ts';
 import { indexPendingEvents, pendingEventFields } from './pending-events.ts';
 import type { PendingEvent, PendingEvents } from './pending-events.ts';
@@ -122,10 +123,10 @@ const maxAnswersCharacters = 65_536;
 /** Returns null for a write that changes nothing that statements report. */
 function detailsOf(before: ProgressState, next: ProgressState): WriteDetails | null {
   const began = (before.startedAt === null && next.startedAt !== null) || before.attempt !== next.attempt;
-  const answeredAt = next.lastActivityAt.toISOString();
   let room = maxAnswersCharacters;
-  const answers = (next.items ?? [])
-    .filter((item) => item.answeredAt === answeredAt)
+  const writes = new Map(before.items.map((item) => [widgetKey(item.stepId, item.widgetId), item.writeId]));
+  const answers = next.items
+    .filter((item) => writes.get(widgetKey(item.stepId, item.widgetId)) !== item.writeId)
     .map(({ stepId, widgetId, score, maxScore, answer }) => {
       const isShort = answer.length <= Math.min(maxAnswerCharacters, room);
       if (isShort) room -= answer.length;

@@ -42,7 +42,7 @@ const recountMs = 24 * 3_600_000;
 
 const talliedFields = {
   ...{ versionId: 1, status: 1, score: 1, maxScore: 1, stepId: 1, items: 1, stepTimes: 1 },
-  ...{ finished: 1, attempt: 1 },
+  finished: 1,
 } as const;
 
 type CountedRecord = TalliedRecord & Pick<ProgressRecord, '_id' | 'versionId'>;

@@ -60,10 +60,11 @@ export async function* answersAsCsv(
   }
 }
 
-/** Returns a learner's answers by {@link widgetKey}. Parsing all items at once is faster than item by item. */
-function answersOf({ items }: ListedLearner): Map<string, unknown> {
-  const parsed = JSON.parse(items ?? '[]') as { stepId: string; widgetId: string; answer: unknown }[];
-  return new Map(parsed.map(({ stepId, widgetId, answer }) => [widgetKey(stepId, widgetId), answer]));
+/** Returns a learner's answers by {@link widgetKey}. */
+function answersOf({ items = [] }: ListedLearner): Map<string, unknown> {
+  return new Map(
+    items.map(({ stepId, widgetId, answer }) => [widgetKey(stepId, widgetId), JSON.parse(answer) as unknown]),
+  );
 }
 
 function cellsOf(learner: ListedLearner, columns: readonly string[]): Cell[] {

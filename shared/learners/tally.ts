@@ -4,7 +4,6 @@ import type { ProgressRecord } from '../models/progress-record.ts';
 import { pointsOfWidget, widgetKey } from '../progress/outline.ts';
 import type { LessonOutline, OutlineWidget } from '../progress/outline.ts';
 import { rounded, scaledTo100, sumOf } from '../progress/points.ts';
-import { itemsFromJson } from '../progress/state.ts';
 import type { ProgressStatus, StoredItem } from '../progress/state.ts';
 import type { Histogram, MarkTally } from './item-analysis.ts';
 
@@ -111,7 +110,7 @@ export function emptyTally(): Tally {
 
 /** Counts a learner whose record is in the plan's version. */
 export function addLearner(tally: Tally, plan: TallyPlan, record: TalliedRecord): void {
-  const items = record.items === null ? [] : itemsFromJson(record.items);
+  const { items } = record;
   tally.statuses[record.status] += 1;
   const percent = scaledTo100(record).score;
   if (percent !== null) count(tally.scores, Math.min(9, Math.floor(percent / 10)));

@@ -6,14 +6,8 @@ import { indexProgressEvents, progressEventFields } from '../events/progress-eve
 import type { ProgressEventFields } from '../events/progress-events.ts';
 import { batched } from './batched.ts';
 import type { EventBacklogDb } from './event-backlog.ts';
-import {
-  headProjection,
-  learnerListIndex,
-  progressFields,
-  saveState,
-  statisticsIndex,
-} from './progress-record.ts';
-import type { ProgressRecord, RecordHead, SavedWrite } from './progress-record.ts';
+import { learnerListIndex, progressFields, saveState, statisticsIndex } from './progress-record.ts';
+import type { ProgressRecord, SavedWrite } from './progress-record.ts';
 
 /** A learner of an integrator, in one lesson. */
 export interface EmbedLearner {
@@ -23,10 +17,7 @@ export interface EmbedLearner {
 }
 
 /** A learner's progress, as the progress endpoint returns it (docs/progress.md). */
-export interface EmbedProgress extends ProgressRecord, EmbedLearner, ProgressEventFields {
-  /** A JSON object as text, from the token of the last write. */
-  userAttributes: string | null;
-}
+export interface EmbedProgress extends ProgressRecord, EmbedLearner, ProgressEventFields {}
 
 export interface EmbedProgressDb extends EventBacklogDb {
   embedProgress: Model<EmbedProgress>;
@@ -37,7 +28,6 @@ export const embedProgressSchema = new Schema<EmbedProgress>(
     _id: uuidField,
     ...progressFields,
     learnerId: { type: String, required: true },
-    userAttributes: { type: String, default: null },
     ...progressEventFields,
   },
   schemaOptions,
@@ -49,23 +39,15 @@ embedProgressSchema.index(statisticsIndex);
 embedProgressSchema.index({ organizationId: 1, learnerId: 1, _id: 1 });
 indexProgressEvents(embedProgressSchema);
 
-/**
- * Returns the record of a learner without large JSON texts (see {@link headProjection}), or null before the first
- * write.
- */
-export const findEmbedHead = batched(async (db: EmbedProgressDb, learners: readonly EmbedLearner[]) => {
-  const heads = await db.embedProgress
-    .find({ $or: learners.map(keyOf) }, { ...headProjection, learnerId: 1, userAttributes: 1, announced: 1 })
-    .lean<RecordHead<EmbedProgress>[]>()
+/** Returns the record of a learner, or null before the first write. */
+export const findEmbedProgress = batched(async (db: EmbedProgressDb, learners: readonly EmbedLearner[]) => {
+  const found = await db.embedProgress
+    .find({ $or: learners.map(keyOf) })
+    .lean<EmbedProgress[]>()
     .exec();
-  const byLearner = new Map(heads.map((head) => [nameOf(head), head]));
+  const byLearner = new Map(found.map((record) => [nameOf(record), record]));
   return (learner) => byLearner.get(nameOf(learner)) ?? null;
 });
-
-/** Returns the whole record of a learner, or null before the first write. */
-export function findEmbedProgress(db: EmbedProgressDb, learner: EmbedLearner): Promise<EmbedProgress | null> {
-  return db.embedProgress.findOne(keyOf(learner)).lean<EmbedProgress>().exec();
-}
 
 /** Removes the record of a learner in one lesson. */
 export async function removeEmbedProgress(db: EmbedProgressDb, learner: EmbedLearner): Promise<void> {
@@ -85,7 +67,7 @@ export function saveEmbedProgress(
   db: EmbedProgressDb,
   learner: EmbedLearner,
   state: ProgressState,
-  { userAttributes, ...write }: SavedWrite & { userAttributes: string },
+  write: SavedWrite,
 ): Promise<boolean> {
-  return saveState(db, db.embedProgress, keyOf(learner), state, write, { userAttributes });
+  return saveState(db, db.embedProgress, keyOf(learner), state, write);
 }

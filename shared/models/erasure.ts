@@ -84,6 +84,8 @@ export const erasureSchema = new Schema<Erasure>(
 const unfinished = { partialFilterExpression: { dueAt: { $type: 'date' } } } as const;
 erasureSchema.index({ organizationId: 1, pseudonym: 1 }, { unique: true, ...unfinished });
 erasureSchema.index({ organizationId: 1, dueAt: 1 }, unfinished);
+// For a learner who begins a lesson again after an erasure.
+erasureSchema.index({ organizationId: 1, pseudonym: 1, requestedAt: -1 });
 erasureSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 
 const leaseMs = 60_000;
@@ -188,6 +190,20 @@ export async function advanceErasure(
 
 export function findErasure(db: ErasureDb, organizationId: string, id: string): Promise<Erasure | null> {
   return db.erasures.findOne({ _id: id, organizationId }).lean<Erasure>().exec();
+}
+
+/** Returns when a learner's data were last erased; null if never. */
+export async function findLastErasure(
+  db: ErasureDb,
+  organizationId: string,
+  pseudonym: string,
+): Promise<Date | null> {
+  const last = await db.erasures
+    .findOne({ organizationId, pseudonym }, { requestedAt: 1 })
+    .sort({ requestedAt: -1 })
+    .lean<Pick<Erasure, 'requestedAt'>>()
+    .exec();
+  return last?.requestedAt ?? null;
 }
 
 /** An erasure in the ledger. */

@@ -1,6 +1,6 @@
 import type { Model } from 'mongoose';
 import { progressStatuses } from '../progress/state.ts';
-import type { ProgressStatus } from '../progress/state.ts';
+import type { ProgressStatus, StoredItem } from '../progress/state.ts';
 import type { EmbedProgress } from './embed-progress.ts';
 import { ltiLearnerListIndex } from './lti-progress.ts';
 import type { LtiProgress } from './lti-progress.ts';
@@ -48,7 +48,7 @@ type SharedFields = Pick<
 >;
 
 /** A learner's record without state, with its answers if they were selected. */
-export type ListedLearner = SharedFields & { items?: string | null } & (
+export type ListedLearner = SharedFields & { items?: StoredItem[] } & (
     | ({ source: 'embed' } & Pick<EmbedProgress, 'learnerId'>)
     | ({ source: 'lti' } & Pick<LtiProgress, 'ltiUserId' | 'platformId' | 'contextId'>)
   );
@@ -67,7 +67,7 @@ const smallItemsBytes = 16 * 1024;
 
 const itemsFields = {
   items: {
-    $cond: [{ $gt: [{ $strLenBytes: { $ifNull: ['$items', ''] } }, smallItemsBytes] }, '$$REMOVE', '$items'],
+    $cond: [{ $gt: [{ $bsonSize: { items: '$items' } }, smallItemsBytes] }, '$$REMOVE', '$items'],
   },
 };
 
@@ -185,12 +185,12 @@ async function findPage(
   return records.map((record) => ({ ...record, source }) as ListedLearner);
 }
 
-async function findItems(db: LearnerListDb, { _id, source }: ListedLearner): Promise<string | null> {
+async function findItems(db: LearnerListDb, { _id, source }: ListedLearner): Promise<StoredItem[]> {
   const record = await modelOf(db, source)
     .findById(_id, { items: 1 })
     .lean<Pick<ProgressRecord, 'items'>>()
     .exec();
-  return record?.items ?? null;
+  return record?.items ?? [];
 }
 
 function modelOf(db: LearnerListDb, source: LearnerSource): Model<ProgressRecord> {

@@ -6,14 +6,8 @@ import type { ProgressState } from '../progress/state.ts';
 import { indexProgressEvents, progressEventFields } from '../events/progress-events.ts';
 import type { ProgressEventFields } from '../events/progress-events.ts';
 import type { EventBacklogDb } from './event-backlog.ts';
-import {
-  headProjection,
-  learnerListIndex,
-  progressFields,
-  saveState,
-  statisticsIndex,
-} from './progress-record.ts';
-import type { ProgressRecord, RecordHead, SavedWrite } from './progress-record.ts';
+import { learnerListIndex, progressFields, saveState, statisticsIndex } from './progress-record.ts';
+import type { ProgressRecord, SavedWrite } from './progress-record.ts';
 
 /** A user of an LTI platform in one lesson and one context (course); a launch may have no context. */
 export interface LtiLearner {
@@ -76,26 +70,17 @@ ltiProgressSchema.index({ scoresDue: 1 }, { partialFilterExpression: { scoresDue
 type LearnerQuery = Omit<LtiLearner, 'contextId'> & { contextId?: string | null | undefined };
 
 /** Returns the record of a user, or null before the first write. Without a contextId it returns the last active one. */
-export function findLtiProgress(db: LtiProgressDb, learner: LearnerQuery): Promise<LtiProgress | null> {
-  return findRecord(db, learner).lean<LtiProgress>().exec();
-}
-
-/** Like {@link findLtiProgress}, without large JSON texts (see {@link headProjection}). */
-export function findLtiHead(
+export function findLtiProgress(
   db: LtiProgressDb,
-  learner: LearnerQuery,
-): Promise<RecordHead<LtiProgress> | null> {
-  return findRecord(db, learner)
-    .select({ ...headProjection, platformId: 1, ltiUserId: 1, contextId: 1, courseId: 1, announced: 1 })
-    .lean<RecordHead<LtiProgress>>()
-    .exec();
-}
-
-function findRecord(db: LtiProgressDb, { contextId, ...learner }: LearnerQuery) {
+  { contextId, ...learner }: LearnerQuery,
+): Promise<LtiProgress | null> {
   const { organizationId, lessonId, platformId, ltiUserId } = learner;
   const user = { organizationId, lessonId, platformId, ltiUserId };
-  if (contextId !== undefined) return db.ltiProgress.findOne({ ...user, contextId });
-  return db.ltiProgress.findOne(user).sort({ lastActivityAt: -1, _id: 1 });
+  const found =
+    contextId === undefined
+      ? db.ltiProgress.findOne(user).sort({ lastActivityAt: -1, _id: 1 })
+      : db.ltiProgress.findOne({ ...user, contextId });
+  return found.lean<LtiProgress>().exec();
 }
 
 /** See {@link saveState}. The same write marks the state as due for the outbox. */

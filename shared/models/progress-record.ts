@@ -3,8 +3,15 @@ import type { Model, SchemaDefinition } from 'mongoose';
 import { addEvent, removePublished } from '../events/pending-events.ts';
 import type { ProgressEvent, RecordedEvent } from '../events/progress-events.ts';
 import { isDuplicate } from '../platform/mongo.ts';
-import { itemsFromJson, itemsToJson, progressStatuses } from '../progress/state.ts';
-import type { FinishedAttempt, ProgressState } from '../progress/state.ts';
+import { progressStatuses } from '../progress/state.ts';
+import type {
+  FactOrder,
+  FinishedAttempt,
+  ProgressState,
+  StoredAttributes,
+  StoredItem,
+  StoredVariable,
+} from '../progress/state.ts';
 import { addToBacklog, hasBacklogRoom } from './event-backlog.ts';
 import type { EventBacklogDb, EventOwner } from './event-backlog.ts';
 
@@ -12,17 +19,47 @@ import type { EventBacklogDb, EventOwner } from './event-backlog.ts';
  * The common fields of progress records. JSON values are stored as text, because BSON would reorder number-like keys,
  * reject some names, and limit nesting to 100 levels.
  */
-export interface ProgressRecord extends Omit<ProgressState, 'items'> {
+export interface ProgressRecord extends ProgressState {
   _id: string;
   organizationId: string;
   lessonId: string;
-  items: string | null;
-  /** Idempotency keys of the last writes, so that a write whose response was lost can be repeated. */
-  recentWriteIds: string[];
+  /** Older facts are ignored: the learner's data were erased then. Null if they never were. */
+  factsAfter: Date | null;
 }
 
-/** Clients repeat a write within moments, during which other tabs write only a few times. */
-const keptWriteIds = 20;
+const subdocument = { _id: false, strict: 'throw' } as const;
+
+const orderFields = {
+  at: { type: Date, required: true },
+  writeId: { type: String, required: true },
+} as const;
+
+const orderSchema = new Schema<FactOrder>(orderFields, subdocument);
+
+const variableSchema = new Schema<StoredVariable>(
+  { ...orderFields, name: { type: String, default: '' }, value: { type: String, required: true } },
+  subdocument,
+);
+
+const itemSchema = new Schema<StoredItem>(
+  {
+    stepId: { type: String, required: true },
+    widgetId: { type: String, required: true },
+    widgetType: { type: String, required: true },
+    answer: { type: String, required: true },
+    score: { type: Number, default: null },
+    maxScore: { type: Number, default: null },
+    tries: { type: Number, required: true },
+    answeredAt: { type: Date, required: true },
+    writeId: { type: String, required: true },
+  },
+  subdocument,
+);
+
+const attributesSchema = new Schema<StoredAttributes>(
+  { text: { type: String, required: true }, issuedAt: { type: Number, required: true } },
+  subdocument,
+);
 
 const finishedSchema = new Schema<FinishedAttempt>(
   {
@@ -31,7 +68,7 @@ const finishedSchema = new Schema<FinishedAttempt>(
     maxScore: { type: Number, default: null },
     isCurrent: { type: Boolean, required: true },
   },
-  { _id: false, strict: 'throw' },
+  subdocument,
 );
 
 export const progressFields: SchemaDefinition<ProgressRecord> = {
@@ -40,22 +77,26 @@ export const progressFields: SchemaDefinition<ProgressRecord> = {
   versionId: { type: String, required: true },
   revision: { type: Number, required: true },
   attempt: { type: Number, required: true },
-  recentWriteIds: { type: [String], default: [] },
   status: { type: String, required: true, enum: progressStatuses },
   score: { type: Number, default: null },
   maxScore: { type: Number, default: null },
   sectionIndex: { type: Number, required: true },
   stepIndex: { type: Number, required: true },
   stepId: { type: String, default: null },
+  positionOrder: { type: orderSchema, default: null },
   totalSteps: { type: Number, required: true },
   progressData: { type: String, default: null },
-  variableState: { type: String, default: null },
-  items: { type: String, default: null },
+  progressDataOrder: { type: orderSchema, default: null },
+  variables: { type: [variableSchema], default: [] },
+  items: { type: [itemSchema], default: [] },
   stepTimes: { type: [Number], required: true },
+  userAttributes: { type: attributesSchema, default: null },
   startedAt: { type: Date, default: null },
   completedAt: { type: Date, default: null },
   lastActivityAt: { type: Date, required: true },
   finished: { type: finishedSchema, default: null },
+  recentWriteIds: { type: [String], default: [] },
+  factsAfter: { type: Date, default: null },
 };
 
 /**
@@ -75,70 +116,23 @@ export const learnerListIndex = {
 /** The index of the parts in which statistics read a lesson's records: ranges of ids. */
 export const statisticsIndex = { organizationId: 1, lessonId: 1, _id: 1 } as const;
 
-/** JSON texts up to this size are read with the record; larger ones need a second query. */
-const smallTextBytes = 64 * 1024;
-
-const textFields = ['progressData', 'variableState', 'items'] as const;
-
-const textBytes = {
-  $add: textFields.map((field) => ({ $strLenBytes: { $ifNull: [`$${field}`, ''] } })),
-};
-
-/**
- * A projection for a record with the size of its JSON texts, and without these texts if they are large, so that
- * requests that need only the revision stay cheap.
- */
-export const headProjection: Record<string, unknown> = {
-  ...Object.fromEntries(Object.keys(progressFields).map((field) => [field, 1])),
-  ...Object.fromEntries(
-    textFields.map((field) => [
-      field,
-      { $cond: [{ $gt: [textBytes, smallTextBytes] }, '$$REMOVE', `$${field}`] },
-    ]),
-  ),
-  textBytes,
-};
-
-/** A record as read with {@link headProjection}. */
-export type RecordHead<Record extends ProgressRecord> = Record & { textBytes: number };
-
-/** Returns whether the JSON texts of a record were too large to be read with its head. */
-export function isHeadOnly({ textBytes }: Pick<RecordHead<ProgressRecord>, 'textBytes'>): boolean {
-  return textBytes > smallTextBytes;
-}
-
 /** Returns the state of a stored record, for the rules of shared/progress. */
 export function stateOf(record: ProgressRecord): ProgressState {
-  const { versionId, revision, status, score, maxScore, sectionIndex, stepIndex, stepId } = record;
-  const { totalSteps, progressData, variableState, items, startedAt, completedAt, lastActivityAt } = record;
-  const { finished, attempt, stepTimes } = record;
+  const { versionId, revision, attempt, status, score, maxScore, startedAt, completedAt, finished } = record;
+  const { sectionIndex, stepIndex, stepId, positionOrder, totalSteps, stepTimes, lastActivityAt } = record;
+  const { progressData, progressDataOrder, variables, items, userAttributes, recentWriteIds } = record;
   return {
-    versionId,
-    revision,
-    attempt,
-    status,
-    score,
-    maxScore,
-    sectionIndex,
-    stepIndex,
-    stepId,
-    totalSteps,
-    progressData,
-    variableState,
-    items: items === null ? null : itemsFromJson(items),
-    stepTimes,
-    startedAt,
-    completedAt,
-    lastActivityAt,
-    finished,
+    ...{ versionId, revision, attempt, status, score, maxScore, startedAt, completedAt, finished },
+    ...{ sectionIndex, stepIndex, stepId, positionOrder, totalSteps, stepTimes, lastActivityAt },
+    ...{ progressData, progressDataOrder, variables, items, userAttributes, recentWriteIds },
   };
 }
 
-/** Fields that a write stores beside the state. */
+/** What a write stores beside the state. */
 export interface SavedWrite {
-  writeId: string | undefined;
+  factsAfter: Date | null;
   /** The event for subscribed webhooks; null if none subscribes to it. */
-  recorded?: RecordedEvent | null;
+  recorded: RecordedEvent | null;
 }
 
 /** The fields of an {@link EventOwner}. */
@@ -148,7 +142,7 @@ const ownerFields = {
 
 /**
  * Stores the next state of a record in one atomic write if the stored revision is still the previous one (optimistic
- * concurrency). Without a record, stores the first state. Returns false if another write came first.
+ * concurrency). Without a record, stores the first state. Returns false if another write came first: read and merge again.
  *
  * @param key the identifying fields, which have a unique index.
  * @param fields additional fields of the record's kind.
@@ -158,14 +152,13 @@ export async function saveState<Record extends ProgressRecord>(
   model: Model<Record>,
   key: Partial<Record>,
   state: ProgressState,
-  { writeId, recorded = null }: SavedWrite,
+  { factsAfter, recorded }: SavedWrite,
   fields: Partial<Record> = {},
 ): Promise<boolean> {
-  const set = { ...state, items: state.items === null ? null : itemsToJson(state.items), ...fields };
-  const recentWriteIds = writeId === undefined ? [] : [writeId];
+  const set = { ...state, factsAfter, ...fields };
   if (state.revision === 1) {
     try {
-      await model.create({ ...key, ...set, recentWriteIds, ...(recorded !== null && firstEvent(recorded)) });
+      await model.create({ ...key, ...set, ...(recorded !== null && firstEvent(recorded)) });
       return true;
     } catch (error) {
       if (isDuplicate(error)) return false;
@@ -173,18 +166,17 @@ export async function saveState<Record extends ProgressRecord>(
     }
   }
   const which = { ...key, revision: state.revision - 1 };
-  const save = async (filter: object, $push: object = {}, due: object = {}) => {
-    const writeIds = { recentWriteIds: { $each: recentWriteIds, $slice: -keptWriteIds } };
-    const change = { $set: set, $push: { ...writeIds, ...$push }, ...due };
+  const save = async (filter: object, event: object = {}) => {
+    const change = { $set: set, ...event };
     return (await model.updateOne({ ...which, ...filter }, change)).matchedCount === 1;
   };
   if (recorded === null) return save({});
   const { $push, ...due } = addEvent(recorded.event, recorded.dueAt);
-  if ($push === undefined) return save({}, {}, due);
-  if (await save(hasRoom, $push, due)) return true;
+  if ($push === undefined) return save({}, due);
+  if (await save(hasRoom, { $push, ...due })) return true;
   // Another write came first, or the record is full.
   if (!(await moveEvents(db, model, which))) return false;
-  return save({}, { events: { ...$push.events, $slice: -maxPendingEvents } }, due);
+  return save({}, { $push: { events: { ...$push.events, $slice: -maxPendingEvents } }, ...due });
 }
 
 /**

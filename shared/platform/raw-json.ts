@@ -10,15 +10,6 @@ export class RawJson {
   }
 }
 
-/** The JSON text of a body of type `Body`. */
-export class PrintedJson<Body> extends RawJson {
-  declare protected readonly body?: Body;
-
-  static of<Body extends object>(body: Body): PrintedJson<Body> {
-    return new PrintedJson<Body>(printJson(body as Record<string, unknown>));
-  }
-}
-
 export function rawOrNull(text: string | null): RawJson | null {
   return text === null ? null : new RawJson(text);
 }

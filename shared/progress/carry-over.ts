@@ -23,7 +23,7 @@ export function carryOver(
   toVersionId: string,
   to: LessonOutline,
 ): ProgressState {
-  const items = state.items && rescored(followMovedWidgets(state.items, from, to), to);
+  const items = carryItems(state.items, from, to);
   return {
     ...state,
     // A learner who has not started must not miss a step that was added before the first one.
@@ -36,6 +36,15 @@ export function carryOver(
   };
 }
 
+/** Returns answers in another version. */
+export function carryItems(
+  items: readonly StoredItem[],
+  from: LessonOutline,
+  to: LessonOutline,
+): StoredItem[] {
+  return rescored(followMovedWidgets(items, from, to), to);
+}
+
 /** Returns the active time on the steps of a version. The time on a removed step is dropped. */
 function timesIn(to: LessonOutline, times: number[], from: LessonOutline): number[] {
   if (times.length === 0) return times;
@@ -43,7 +52,8 @@ function timesIn(to: LessonOutline, times: number[], from: LessonOutline): numbe
   return positionsOf(to).map(({ stepId }) => before.get(stepId) ?? 0);
 }
 
-function positionIn(to: LessonOutline, stepId: string | null, from: LessonOutline): StepPosition {
+/** Returns the position of a step in another version, or of the nearest earlier step that remains. */
+export function positionIn(to: LessonOutline, stepId: string | null, from: LessonOutline): StepPosition {
   const positions = new Map(positionsOf(to).map((position) => [position.stepId, position]));
   const steps = positionsOf(from).map((position) => position.stepId);
   for (let at = steps.indexOf(stepId); at >= 0; at -= 1) {

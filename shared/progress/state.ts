@@ -1,24 +1,39 @@
-import { arrayElements, arrayText, objectMembers } from '../platform/json-text.ts';
+import { arrayText, objectText } from '../platform/json-text.ts';
 import { printJson, RawJson } from '../platform/raw-json.ts';
 
 export const progressStatuses = ['not_started', 'in_progress', 'completed'] as const;
 
 export type ProgressStatus = (typeof progressStatuses)[number];
 
-/** A learner's last answer to one widget. */
+/** The place of a fact in the order of all facts: its time, and then the id of its write. */
+export interface FactOrder {
+  /** When it happened: the server's clock minus the age that the player reported. */
+  at: Date;
+  writeId: string;
+}
+
+/** A learner's answer to one widget. */
 export interface StoredItem {
+  stepId: string;
   widgetId: string;
   widgetType: string;
-  stepId: string;
   /** JSON text. */
   answer: string;
   /** Exact points, not rounded; null for an answer that is not scored, like maxScore. */
   score: number | null;
   maxScore: number | null;
-  /** ISO 8601. */
-  answeredAt: string;
-  /** The number of tries in this attempt; missing for 1, and 0 while all answers were empty. */
-  tries?: number;
+  /** The number of tries in this attempt; 0 while all answers were empty. */
+  tries: number;
+  /** The time of its {@link FactOrder}. */
+  answeredAt: Date;
+  writeId: string;
+}
+
+/** The value of a variable, with its {@link FactOrder}. */
+export interface StoredVariable extends FactOrder {
+  name: string;
+  /** JSON text. */
+  value: string;
 }
 
 /** A finished attempt with its points. */
@@ -32,13 +47,20 @@ export interface FinishedAttempt {
   isCurrent: boolean;
 }
 
+/** The attributes of a token, as JSON text of an object. */
+export interface StoredAttributes {
+  text: string;
+  /** Unix time in seconds. */
+  issuedAt: number;
+}
+
 /** A learner's progress in a version of a lesson. Immutable. */
 export interface ProgressState {
-  /** The version that the position, totalSteps and maxScore are counted in. */
+  /** The version that the position, totalSteps and maxScore are counted in: the newest one that was written. */
   versionId: string;
-  /** 0 before the first write; each write adds 1. */
+  /** 0 before the first write; each stored change adds 1. */
   revision: number;
-  /** 1 for the first attempt; each restart adds 1. */
+  /** 1 for the first attempt. Position, state and items are of this attempt. */
   attempt: number;
   status: ProgressStatus;
   /** The exact points earned; null until a scored answer. */
@@ -49,47 +71,43 @@ export interface ProgressState {
   stepIndex: number;
   /** The step at that position; null in a version without steps. */
   stepId: string | null;
+  /** Null before the first position of the attempt. */
+  positionOrder: FactOrder | null;
   totalSteps: number;
-  /** JSON text of an object; null if not set. The same applies to variableState. */
+  /** JSON text of an object; null if not set. */
   progressData: string | null;
-  variableState: string | null;
-  /** In the order of their first answers; null if there is none. */
-  items: StoredItem[] | null;
+  progressDataOrder: FactOrder | null;
+  /** In the order of arrival of their first values. */
+  variables: StoredVariable[];
+  /** In the order of arrival of their first answers. */
+  items: StoredItem[];
   /** The active time on each step of the version, in milliseconds and in playing order; 0 for missing steps at the end. */
   stepTimes: number[];
+  /** Those of the token that was issued last; null for LTI users. */
+  userAttributes: StoredAttributes | null;
   startedAt: Date | null;
   completedAt: Date | null;
   lastActivityAt: Date;
   /** The last finished attempt, for gradebooks; not in any response. */
   finished: FinishedAttempt | null;
+  /** Ids of the last writes: they add their active time once. */
+  recentWriteIds: string[];
 }
 
-/** Prints items as JSON text. Answers stay byte for byte as they were sent. */
-export function itemsToJson(items: readonly StoredItem[]): string {
-  return arrayText(
-    items.map(({ widgetId, widgetType, stepId, answer, score, maxScore, answeredAt, tries }) => {
-      const raw = new RawJson(answer);
-      const item = { widgetId, widgetType, stepId, answer: raw, score, maxScore, answeredAt };
-      return printJson(tries === undefined ? item : { ...item, tries });
+/** Returns the items as integrators and players get them; null if there is none. Answers stay byte for byte as they were sent. */
+export function itemsJson(items: readonly StoredItem[]): RawJson | null {
+  if (items.length === 0) return null;
+  const texts = items.map(({ widgetId, widgetType, stepId, answer, score, maxScore, answeredAt, tries }) =>
+    printJson({
+      ...{ widgetId, widgetType, stepId, answer: new RawJson(answer), score, maxScore, answeredAt },
+      ...(tries !== 1 && { tries }),
     }),
   );
+  return new RawJson(arrayText(texts));
 }
 
-/** Reads the text of {@link itemsToJson}. */
-export function itemsFromJson(text: string): StoredItem[] {
-  return arrayElements(text).map((element) => {
-    const members = objectMembers(element);
-    const field = (name: keyof StoredItem): unknown => JSON.parse(members.get(name) ?? 'null');
-    const tries = field('tries') as number | null;
-    return {
-      widgetId: field('widgetId') as string,
-      widgetType: field('widgetType') as string,
-      stepId: field('stepId') as string,
-      answer: members.get('answer') ?? 'null',
-      score: field('score') as number | null,
-      maxScore: field('maxScore') as number | null,
-      answeredAt: field('answeredAt') as string,
-      ...(tries !== null && { tries }),
-    };
-  });
+/** Returns the variables as an object; null if none is set. Values stay byte for byte as they were sent. */
+export function variablesJson(variables: readonly StoredVariable[]): RawJson | null {
+  if (variables.length === 0) return null;
+  return new RawJson(objectText(variables.map(({ name, value }) => [name, value])));
 }

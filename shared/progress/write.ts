@@ -16,8 +16,10 @@ const points = z
   .min(0, `must be a number from 0 to ${maxPoints}`)
   .max(maxPoints, `must be a number from 0 to ${maxPoints}`);
 const uuid = z.guid('must be a UUID').toLowerCase();
-const state = z.looseObject({}, 'must be an object or null').nullable().optional();
-const attemptFault = 'must be a whole number of 1 or more';
+/** The maximum number of attempts of a learner. */
+export const maxAttempts = 1000;
+const attemptFault = `must be a whole number from 1 to ${maxAttempts}`;
+const age = z.number('must be a number').optional();
 const stepTimeFault = `must be a number from 0 to ${maxStepTimeMs}`;
 const stepTime = z.number(stepTimeFault).min(0, stepTimeFault).max(maxStepTimeMs, stepTimeFault);
 const triesFault = `must be a whole number from 1 to ${maxTries}`;
@@ -26,15 +28,19 @@ const flag = z.literal(true, 'must be true or omitted').optional();
 const itemSchema = z
   .strictObject(
     {
+      stepId: z
+        .string('must be a string')
+        .optional()
+        .meta({ description: 'The step of the block; by default that of the position.' }),
       widgetId: z
         .string('must be a string')
         .min(1, 'must not be empty')
         .max(255, 'must be at most 255 characters')
-        .meta({ description: 'Id of a block of the version; a block of the current step takes precedence.' }),
+        .meta({ description: 'Id of a block of the step.' }),
       answer: z
         .unknown()
         .refine((answer) => answer !== undefined, 'is missing')
-        .meta({ description: 'Any JSON value. It replaces the previous answer.' }),
+        .meta({ description: 'Any JSON value of at most 64 KiB.' }),
       score: points.optional().meta({
         description:
           'With maxScore: the share earned of the points that the lesson declares for a custom widget. Core widgets ' +
@@ -51,6 +57,7 @@ const itemSchema = z
             'The number of tries so far, including this one. After a time offline, a player sends only the last ' +
             "answer to a question. If Lectern's own count is higher, that one stays.",
         }),
+      ageMs: age.meta({ description: 'Milliseconds since the answer; by default the `ageMs` of the write.' }),
     },
     { error: objectFault },
   )
@@ -72,30 +79,35 @@ export const progressWriteSchema = z.strictObject(
     versionId: uuid.meta({
       description: 'The played version. It must have been published once, and may be unpublished by now.',
     }),
-    revision: wholeNumber().meta({ description: 'The revision that was read.' }),
     attempt: z
       .int(attemptFault)
       .min(1, attemptFault)
+      .max(maxAttempts, attemptFault)
       .optional()
       .meta({
         description:
-          'The attempt that the write belongs to, as it was read; with `restart` the one that it begins. A write of an ' +
-          'earlier attempt changes nothing. Defaults to the current attempt.',
+          'The attempt that the write belongs to. A later attempt than the stored one begins it; a write of an earlier ' +
+          'one changes nothing, except that `completed` sets the status. Defaults to the stored attempt.',
       }),
     writeId: uuid.optional().meta({
       description: 'An idempotency key: if a write gets no response, retry it with the same key.',
     }),
-    after: uuid.optional().meta({
+    ageMs: age.meta({
       description:
-        'The `writeId` of the write before this one, if its response is not known yet: `revision` is the one that it ' +
-        'will create. If another device has created that revision, the response is 409.',
+        "Milliseconds between the learner's last action and the request; 0 by default. Newer values win. An age over " +
+        '90 days counts as 90 days, and so does a negative one.',
     }),
     currentSectionIndex: index.meta({ description: 'Zero-based, inside the version.' }),
     currentStepIndex: index.meta({ description: 'Zero-based, inside the section.' }),
-    progressData: state.meta({ description: 'State for resuming. Omit it to keep it; null clears it.' }),
-    variableState: state.meta({
-      description: 'Values of the lesson variables. Omit them to keep them; null clears them.',
-    }),
+    progressData: z
+      .looseObject({}, 'must be an object or null')
+      .nullable()
+      .optional()
+      .meta({ description: 'State for resuming. Omit it to keep it; null clears it.' }),
+    variableState: z
+      .looseObject({}, 'must be an object')
+      .optional()
+      .meta({ description: 'The lesson variables that have changed. Others keep their values.' }),
     items: z
       .array(itemSchema, 'must be an array')
       .max(maxItems, `must have at most ${maxItems} elements`)
@@ -109,29 +121,29 @@ export const progressWriteSchema = z.strictObject(
           'Milliseconds that the learner was active on steps, by their ids, since the last write that had them. ' +
           'Statistics show the median of their sums.',
       }),
-    completed: flag.meta({ description: 'Finishes the lesson; on its last step only.' }),
-    restart: flag.meta({ description: 'Clears position, items and state before the rest is applied.' }),
+    completed: flag.meta({ description: 'The learner has finished the lesson, now or before.' }),
+    restart: flag.meta({
+      description: 'Begins the attempt after the stored one. Superfluous with `attempt`.',
+    }),
   },
   { error: objectFault },
 );
 
 /** A player's report. JSON-valued fields are text, as they were sent. */
 export interface ProgressWrite {
-  /** In lower case, as are writeId and after. */
+  /** In lower case, as is writeId. */
   versionId: string;
-  /** Optimistic concurrency: the revision that the write builds on. */
-  revision: number;
-  /** Undefined for the current attempt. */
+  /** Undefined for the stored attempt, or the one after it if `restart` is set. */
   attempt: number | undefined;
-  /** The idempotency key: a repeated write with the same key changes nothing. */
+  /** The idempotency key. */
   writeId: string | undefined;
-  /** The id of the write that must have created the revision; undefined if any may have. */
-  after: string | undefined;
+  ageMs: number;
   currentSectionIndex: number;
   currentStepIndex: number;
-  /** JSON text of an object; null clears the stored value, undefined keeps it. The same applies to variableState. */
+  /** JSON text of an object; null clears the stored value, undefined keeps it. */
   progressData: string | null | undefined;
-  variableState: string | null | undefined;
+  /** The changed variables, with their values as JSON text. */
+  variables: { name: string; value: string }[];
   items: WrittenItem[];
   /** Milliseconds of active time to add, by the step's id. */
   stepTimes: Record<string, number>;
@@ -140,6 +152,8 @@ export interface ProgressWrite {
 }
 
 export interface WrittenItem {
+  /** Undefined for the step of the position. */
+  stepId?: string | undefined;
   widgetId: string;
   /** JSON text. */
   answer: string;
@@ -147,7 +161,9 @@ export interface WrittenItem {
   score: number | null;
   maxScore: number | null;
   /** The player's count of tries; if missing, only the server's own count matters. */
-  tries?: number;
+  tries?: number | undefined;
+  /** Undefined for the age of the write. */
+  ageMs?: number | undefined;
 }
 
 /**
@@ -161,26 +177,20 @@ export function parseProgressWrite(text: string): ProgressWrite {
   assertFewMembers(sources);
   const parsed = progressWriteSchema.safeParse(sources.size === 0 ? JSON.parse(text) : valuesOf(sources));
   if (!parsed.success) throw invalid(firstFault(parsed.error));
-  const { versionId, revision, attempt, writeId, after, currentSectionIndex, currentStepIndex, ...rest } =
-    parsed.data;
+  const { items = [], stepTimes = {}, ageMs = 0, completed, restart, progressData, ...rest } = parsed.data;
+  const { versionId, attempt, writeId, currentSectionIndex, currentStepIndex } = rest;
   const itemSources = arrayElements(sources.get('items') ?? '[]');
+  const variables = objectMembers(sources.get('variableState') ?? '{}');
   return {
-    versionId,
-    revision,
-    attempt,
-    writeId,
-    after,
-    currentSectionIndex,
-    currentStepIndex,
-    progressData: rest.progressData === null ? null : sources.get('progressData'),
-    variableState: rest.variableState === null ? null : sources.get('variableState'),
-    items: (rest.items ?? []).map(({ widgetId, score = null, maxScore = null, tries }, position) => {
+    ...{ versionId, attempt, writeId, ageMs, currentSectionIndex, currentStepIndex, stepTimes },
+    progressData: progressData === null ? null : sources.get('progressData'),
+    variables: Array.from(variables, ([name, value]) => ({ name, value })),
+    items: items.map(({ score = null, maxScore = null, ...item }, position) => {
       const answer = objectMembers(itemSources[position] ?? '{}').get('answer') ?? 'null';
-      return { widgetId, answer, score, maxScore, ...(tries !== undefined && { tries }) };
+      return { ...item, answer, score, maxScore };
     }),
-    stepTimes: rest.stepTimes ?? {},
-    completed: rest.completed === true,
-    restart: rest.restart === true,
+    completed: completed === true,
+    restart: restart === true,
   };
 }
 

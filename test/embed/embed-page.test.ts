@@ -138,7 +138,7 @@ describe('the page of a lesson', () => {
 
   test('resumes the session of an LTI launch', async () => {
     const { session } = bootOf(await open(version, buildLaunchToken(version)));
-    expect(session).toMatchObject({ ltiUserId: 'user-1', revision: 0, versionId: version._id });
+    expect(session).toMatchObject({ ltiUserId: 'user-1', attempt: 1, versionId: version._id });
   });
 
   test('responds to HEAD without a body', async () => {

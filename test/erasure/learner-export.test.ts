@@ -51,7 +51,7 @@ async function plantFullLearner(source: 'embed' | 'lti'): Promise<MarkedLearner>
   });
   const learner = await plantLearner(api, version, { source, platformId });
   await learner.player.write({
-    ...{ revision: 1, currentSectionIndex: 1, currentStepIndex: 0, completed: true },
+    ...{ currentSectionIndex: 1, currentStepIndex: 0, completed: true },
     progressData: { long: 'é😀'.repeat(20_000) },
     items: [
       { widgetId: 'dial', answer: '=1+1' },
@@ -204,9 +204,9 @@ print(json.dumps(tables))
     const hostile = ['=1+1', '\r=1', 'x\n=1', 'a,"b"\r\nc; é 你 😀'];
     const learner = await plantLearner(api, version, { source: 'embed' });
     const path = join(api.config.dataDir, `${randomUUID()}.zip`);
-    for (const [index, answer] of hostile.entries()) {
+    for (const answer of hostile) {
       await learner.player.write({
-        ...{ revision: index + 1, currentSectionIndex: 1, currentStepIndex: 0 },
+        ...{ currentSectionIndex: 1, currentStepIndex: 0 },
         items: [{ widgetId: 'dial', answer }],
       });
       await writeFile(path, await exportOf(learner));
@@ -259,7 +259,7 @@ describe.each(sources)('for %s', (source) => {
       await plantLearner(api, await publishLesson(api, organization), { source, id }),
     ];
     await learner.player.write({
-      ...{ revision: 1, currentSectionIndex: 1, currentStepIndex: 0 },
+      ...{ currentSectionIndex: 1, currentStepIndex: 0 },
       items: [{ widgetId: 'dial', answer: '=1+1' }],
     });
     const counts = await countRecords(api.db, learner.subject);

@@ -40,7 +40,7 @@ async function move(times: number): Promise<number[]> {
   const player = new Player(api.url, version, buildLearnerToken(version, { learnerId: randomUUID() }));
   const revisions: number[] = [];
   for (let revision = 0; revision < times; revision += 1) {
-    await player.write({ revision, currentSectionIndex: (revision + 1) % 2 });
+    await player.write({ currentSectionIndex: (revision + 1) % 2 });
     revisions.push(revision + 1);
   }
   return revisions;

@@ -63,7 +63,6 @@ describe('its archive', () => {
 
 describe('for a learner', () => {
   interface Progress {
-    revision: number;
     versionId: string;
     maxScore: number;
   }
@@ -125,7 +124,7 @@ describe('for a learner', () => {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({
-          ...{ versionId: progress.versionId, revision: progress.revision },
+          versionId: progress.versionId,
           ...{ currentSectionIndex: section, currentStepIndex: index, items },
           ...(at === positions.length - 1 && { completed: true }),
         }),

@@ -141,9 +141,9 @@ test.skipIf(!(await hasPython()))(
     const learn = async () => {
       for (let learnerId = left.shift(); learnerId !== undefined; learnerId = left.shift()) {
         const token = buildLearnerToken(version, { learnerId, seconds: 3600 });
-        for (const [revision, write] of writes.entries()) {
-          await persist(installation, version, token, { revision, ...write });
-          if (learnerId === names[0] && revision === 0) await conflicting(learnerId);
+        for (const [index, write] of writes.entries()) {
+          await persist(installation, version, token, write);
+          if (learnerId === names[0] && index === 0) await conflicting(learnerId);
         }
       }
     };

@@ -97,7 +97,6 @@ export async function fill(
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
       versionId,
-      revision: 0,
       currentSectionIndex: 0,
       currentStepIndex: 1,
       progressData: { a: 1 },

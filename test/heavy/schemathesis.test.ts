@@ -108,7 +108,6 @@ function configOf({ token, credentials, parameters, naming }: Asking, expendable
   const inBodies: Record<string, (string | number)[]> = {
     'body.lessonId': [lessonId],
     'body.versionId': [versionId],
-    'body.revision': [0, 1, 2, 3, 4, 5],
     'body.currentSectionIndex': [0, 1, 2],
     'body.currentStepIndex': [0, 1, 2],
     'body.items[*].widgetId': [widgetId],

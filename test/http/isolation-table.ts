@@ -100,7 +100,7 @@ const rows: Record<string, Row> = {
   'POST /api/public/lessons/:lessonId/session': {
     callers: player,
     more: ['versionId', 'writeId', 'widgetId'],
-    json: (ids) => writeOf(ids, 1),
+    json: writeOf,
   },
   'GET /api/public/lessons/:lessonId/media/:mediaId': { callers: player },
   'GET /api/public/lessons/:lessonId/widgets/:file': { callers: player },

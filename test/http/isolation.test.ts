@@ -108,7 +108,10 @@ test('two organizations may use the same learner id and media id independently',
   const found = await ask(`${lesson}/media/${mediaId}?token=${token}`);
   const file = await ask(new URL(found.headers.get('location') ?? '', api.url).href);
   expect(file.body.toString('latin1')).toContain('another picture');
-  expect(jsonOf(await ask(`${lesson}/session?token=${token}`))).toMatchObject({ learnerId, revision: 0 });
+  expect(jsonOf(await ask(`${lesson}/session?token=${token}`))).toMatchObject({
+    learnerId,
+    status: 'not_started',
+  });
 });
 
 test("one organization's token revocation leaves other organizations' tokens valid", async () => {

@@ -3,12 +3,11 @@ import type { Database } from '../../shared/models/database.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { EmbedProgress } from '../../shared/models/embed-progress.ts';
 import type { LtiProgress } from '../../shared/models/lti-progress.ts';
-import { itemsToJson } from '../../shared/progress/state.ts';
 import type { StoredItem } from '../../shared/progress/state.ts';
 
 export const startOfTests = Date.parse('2026-03-01T10:00:00.000Z');
 
-type Fields = Omit<Partial<EmbedProgress & LtiProgress>, 'items'> & { items?: StoredItem[] };
+type Fields = Partial<EmbedProgress & LtiProgress>;
 
 /** Stores records of learners, in the state that `fields` returns; an `ltiUserId` makes one of an LTI user. */
 export async function storeLearners(
@@ -16,7 +15,7 @@ export async function storeLearners(
   version: Pick<LessonVersion, 'organizationId' | 'lessonId' | '_id'>,
   learners: readonly Fields[],
 ): Promise<void> {
-  const records = learners.map(({ items, ...fields }, index) => ({
+  const records = learners.map((fields, index) => ({
     _id: randomUUID(),
     organizationId: version.organizationId,
     lessonId: version.lessonId,
@@ -26,7 +25,6 @@ export async function storeLearners(
     ...{ sectionIndex: 0, stepIndex: 0, stepId: 's1', totalSteps: 3 },
     startedAt: new Date(startOfTests),
     lastActivityAt: new Date(startOfTests + index),
-    items: items === undefined ? null : itemsToJson(items),
     ...(fields.ltiUserId === undefined
       ? { learnerId: `learner-${index}` }
       : { platformId: randomUUID(), contextId: null, courseId: randomUUID() }),
@@ -43,7 +41,7 @@ export function answerTo(widgetId: string, answer: unknown, fields: Partial<Stor
     widgetType: 'MultipleChoice',
     stepId: 's2',
     answer: JSON.stringify(answer),
-    ...{ score: null, maxScore: null, answeredAt: new Date(startOfTests).toISOString() },
+    ...{ score: null, maxScore: null, tries: 1, answeredAt: new Date(startOfTests), writeId: 'write' },
     ...fields,
   };
 }

@@ -109,7 +109,7 @@ async function finish(link: ReturnType<typeof lab.addLink>): Promise<void> {
   const player = new Player(lab.address, lab.version, token);
   await player.write();
   const last = { currentSectionIndex: 1, currentStepIndex: 0, completed: true };
-  await player.write({ revision: 1, ...last, items: [{ widgetId: 'q3', answer: ['b'] }] });
+  await player.write({ ...last, items: [{ widgetId: 'q3', answer: ['b'] }] });
 }
 
 /** Adds documents of other organizations, of the same one, and of the same lesson. */

@@ -60,7 +60,7 @@ export function useLesson(api: Api, content: Parameters<typeof publishLesson>[2]
   return useStarted(() => publishLesson(api, api.organization, content));
 }
 
-export type Session = Record<string, unknown> & { revision: number; status: string };
+export type Session = Record<string, unknown> & { attempt: number; status: string };
 
 /** A learner's player: reads and writes the session that a token authorizes. */
 export class Player {
@@ -86,9 +86,9 @@ export class Player {
     return sessionOf(await this.ask());
   }
 
-  /** Sends a write, by default of the first step at revision 0. */
+  /** Sends a write, by default of the first step. */
   tell(fields: object = {}): Promise<Answer> {
-    const place = { revision: 0, currentSectionIndex: 0, currentStepIndex: 0 };
+    const place = { currentSectionIndex: 0, currentStepIndex: 0 };
     return this.send(JSON.stringify({ versionId: this.#versionId, ...place, ...fields }));
   }
 

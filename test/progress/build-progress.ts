@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { Block, LessonContent } from '../../shared/lessons/lesson-content.ts';
-import { applyWrite, initialProgress } from '../../shared/progress/rules.ts';
+import { factsOf } from '../../shared/progress/facts.ts';
+import { initialProgress, mergeFacts } from '../../shared/progress/merge.ts';
 import { outlineOf } from '../../shared/progress/outline.ts';
 import type { LessonOutline } from '../../shared/progress/outline.ts';
 import type { ProgressState } from '../../shared/progress/state.ts';
@@ -52,14 +53,13 @@ export const outline = buildOutline([
 export function buildWrite(overrides: Partial<ProgressWrite> = {}): ProgressWrite {
   return {
     versionId,
-    revision: 0,
     attempt: undefined,
     writeId: undefined,
-    after: undefined,
+    ageMs: 0,
     currentSectionIndex: 0,
     currentStepIndex: 0,
     progressData: undefined,
-    variableState: undefined,
+    variables: [],
     items: [],
     stepTimes: {},
     completed: false,
@@ -68,27 +68,39 @@ export function buildWrite(overrides: Partial<ProgressWrite> = {}): ProgressWrit
   };
 }
 
-/** @param answer a JSON value */
+/**
+ * @param widget a widget of the position's step, or `step/widget`
+ * @param answer a JSON value
+ */
 export function buildItem(
-  widgetId: string,
+  widget: string,
   answer: unknown,
   score: number | null = null,
   maxScore = score,
 ): WrittenItem {
-  return { widgetId, answer: JSON.stringify(answer), score, maxScore };
+  const [widgetId = '', stepId] = widget.split('/').reverse();
+  return { stepId, widgetId, answer: JSON.stringify(answer), score, maxScore };
 }
 
 export function buildState(overrides: Partial<ProgressState> = {}): ProgressState {
   return { ...initialProgress(versionId, outline, now), ...overrides };
 }
 
-/** Applies a write to a state, by default to that of a learner without a record. */
+let writes = 0;
+
+/**
+ * Merges a write into a state, by default that of a learner without a record. Of writes of one time, the later one wins.
+ */
 export function play(
   lesson: LessonOutline,
   write: Partial<ProgressWrite>,
   state: ProgressState = initialProgress(versionId, lesson, now),
+  at = now,
 ): ProgressState {
-  return applyWrite(state, buildWrite(write), lesson, now);
+  const nextId = `write-${String((writes += 1)).padStart(9, '0')}`;
+  const { writeId = nextId, attempt = state.attempt + (write.restart === true ? 1 : 0) } = write;
+  const context = { now: at, writeId, attempt, userAttributes: null };
+  return mergeFacts(state, factsOf(buildWrite(write), lesson, context), lesson, at);
 }
 
 const widgetIds = ['q1', 'q2', 'q3', 's1', 's2', 'open'];
@@ -125,39 +137,39 @@ export const anyOutline: fc.Arbitrary<LessonOutline> = fc
     return buildOutline(halves.map((half) => Object.fromEntries(half)));
   });
 
-/** A write that fits the outline. */
+/** Facts of a lesson: many of the same widgets, variables and times, so that they compete. */
 export function anyWrite({ sections }: LessonOutline): fc.Arbitrary<ProgressWrite> {
   const places = sections.flatMap(({ steps }, section) => steps.map((_step, step) => ({ section, step })));
-  const ids = new Set(
-    sections.flatMap(({ steps }) => steps.flatMap(({ widgets }) => widgets)).map((w) => w.widgetId),
+  const widgets = sections.flatMap(({ steps }) =>
+    steps.flatMap((step) => step.widgets.map(({ widgetId }) => `${step.id}/${widgetId}`)),
   );
   const points = fc.double({ min: 0, max: 1000, noNaN: true });
-  const item = (widgetId: string) =>
+  const ageMs = fc.nat(4).map((seconds) => seconds * 1000);
+  const item = (widget: string) =>
     fc
-      .tuple(fc.subarray(['a', 'b', 'c']), fc.option(fc.tuple(points, points)))
-      .map(([answer, pair]) =>
-        pair === null
-          ? buildItem(widgetId, answer)
-          : buildItem(widgetId, answer, Math.min(...pair), Math.max(...pair)),
-      );
-  const jsonObject = fc.constantFrom(undefined, null, '{"1":1e400}');
+      .tuple(fc.subarray(['a', 'b', 'c']), fc.option(fc.tuple(points, points)), ageMs)
+      .map(([answer, pair, age]) => ({
+        ...(pair === null
+          ? buildItem(widget, answer)
+          : buildItem(widget, answer, Math.min(...pair), Math.max(...pair))),
+        ageMs: age,
+      }));
+  const variable = fc.record({
+    name: fc.constantFrom('x', '1'),
+    value: fc.constantFrom('1', '1e400', '"z"'),
+  });
   return fc
     .record({
       place: fc.constantFrom(...places),
-      items: fc.array(fc.constantFrom(...(ids.size === 0 ? [''] : ids)).chain(item), {
-        maxLength: ids.size === 0 ? 0 : 4,
-      }),
-      progressData: jsonObject,
-      variableState: jsonObject,
-      restart: fc.boolean(),
+      items: fc.subarray(widgets).chain((some) => fc.tuple(...some.map(item))),
+      variables: fc.uniqueArray(variable, { selector: ({ name }) => name }),
+      progressData: fc.constantFrom(undefined, null, '{"1":1e400}', '{}'),
+      attempt: fc.integer({ min: 1, max: 3 }),
+      ageMs,
       completed: fc.boolean(),
+      restart: fc.boolean(),
     })
-    .map(({ place, completed, ...rest }) =>
-      buildWrite({
-        ...rest,
-        currentSectionIndex: place.section,
-        currentStepIndex: place.step,
-        completed: completed && place === places.at(-1),
-      }),
+    .map(({ place, ...rest }) =>
+      buildWrite({ ...rest, currentSectionIndex: place.section, currentStepIndex: place.step }),
     );
 }

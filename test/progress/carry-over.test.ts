@@ -9,6 +9,7 @@ import {
   buildQuestion,
   buildState,
   buildWidget,
+  later,
   now,
   otherVersionId,
   outline,
@@ -22,7 +23,7 @@ const text = [buildWidget('Text', 'text')];
 const answered = (...items: ReturnType<typeof buildItem>[]) =>
   play(outline, { currentSectionIndex: 1, items });
 const positionsOf = ({ items }: ProgressState) =>
-  items?.map(({ stepId, widgetId }) => `${stepId}/${widgetId}`);
+  items.map(({ stepId, widgetId }) => `${stepId}/${widgetId}`);
 
 describe('the position in a new version', () => {
   const at = (sectionIndex: number, stepIndex: number, stepId: string) =>
@@ -66,7 +67,7 @@ describe('answers in a new version', () => {
     ['another right choice', { correct: ['b'] }, { score: 0, maxScore: 1 }],
     ['no right choice', { correct: [] }, { score: null, maxScore: null }],
   ])("to a core widget earn the new version's points with %s", (_change, props, points) => {
-    const state = answered(buildItem('quiz', ['a']));
+    const state = answered(buildItem('quiz/quiz', ['a']));
     const next = over(state, [{ intro: text, quiz: [buildQuestion('quiz', props)] }]);
     expect(next).toMatchObject(points);
     expect(next.items).toMatchObject([{ answer: '["a"]', ...points }]);
@@ -78,8 +79,7 @@ describe('answers in a new version', () => {
     ['declares none', 'Slider', undefined, { score: null, maxScore: null }],
     ['is of another type', 'Dial', 10, { score: null, maxScore: null }],
   ])('to a custom widget keep their share of the points where it %s', (_change, type, points, expected) => {
-    const [slider] = answered(buildItem('slider', 1)).items ?? [];
-    // As stored by earlier releases, with the points that the widget claimed.
+    const [slider] = answered(buildItem('quiz/slider', 1)).items;
     const state = buildState({ items: slider ? [{ ...slider, score: 2, maxScore: 4 }] : [] });
     const next = over(state, [{ quiz: [buildWidget(type, 'slider', { points, visibleIf: {} })] }]);
     expect(next).toMatchObject(expected);
@@ -87,7 +87,7 @@ describe('answers in a new version', () => {
   });
 
   test('to removed widgets count nothing, until a version has them again', () => {
-    const state = answered(buildItem('quiz', ['a']));
+    const state = answered(buildItem('quiz/quiz', ['a']));
     const without = buildOutline([{ intro: [buildQuestion('new', { points: 3 })] }]);
     const gone = carryOver(state, outline, otherVersionId, without);
     expect(gone).toMatchObject({ score: null, maxScore: 3, items: state.items });
@@ -96,16 +96,16 @@ describe('answers in a new version', () => {
   });
 
   test('to a widget that was not scored leave it open once it is scored', () => {
-    const state = answered(buildItem('quiz', ['a']), buildItem('essay', ['a']));
+    const state = answered(buildItem('quiz/quiz', ['a']), buildItem('essay', ['a']));
     const to = { intro: [buildQuestion('quiz')], end: [buildQuestion('essay', { points: 3 })] };
     const next = over(state, [to]);
     expect(next).toMatchObject({ score: 1, maxScore: 4 });
-    const again = play(buildOutline([to]), { items: [buildItem('essay', ['a'])] }, next);
+    const again = play(buildOutline([to]), { items: [buildItem('end/essay', ['a'])] }, next, later);
     expect(again).toMatchObject({ score: 4, maxScore: 4 });
   });
 
   test('follow a widget that moved to another step', () => {
-    const state = answered(buildItem('quiz', ['a']), buildItem('essay', 'x'));
+    const state = answered(buildItem('quiz/quiz', ['a']), buildItem('essay', 'x'));
     const next = over(state, [
       { intro: [buildQuestion('quiz')], end: [buildWidget('OpenResponse', 'essay')] },
     ]);
@@ -114,14 +114,14 @@ describe('answers in a new version', () => {
   });
 
   test('stay in their step where several steps have a widget with that id', () => {
-    const state = answered(buildItem('quiz', ['a']));
+    const state = answered(buildItem('quiz/quiz', ['a']));
     expect(
       positionsOf(over(state, [{ intro: [buildQuestion('quiz')], end: [buildQuestion('quiz')] }])),
     ).toEqual(['quiz/quiz']);
   });
 
   test('never replace another answer', () => {
-    const [item] = answered(buildItem('quiz', ['a'])).items ?? [];
+    const [item] = answered(buildItem('quiz/quiz', ['a'])).items;
     if (item === undefined) throw new Error('no item');
     const to = [{ four: [buildQuestion('quiz')] }];
     expect(positionsOf(over(buildState({ items: [item] }), to))).toEqual(['four/quiz']);
@@ -138,7 +138,7 @@ describe('answers in a new version', () => {
   });
 
   test('to a question that was already gone stay in their step', () => {
-    const [item] = answered(buildItem('quiz', ['a'])).items ?? [];
+    const [item] = answered(buildItem('quiz/quiz', ['a'])).items;
     const state = buildState({ items: item ? [{ ...item, stepId: 'gone' }] : [] });
     expect(positionsOf(over(state, [{ end: [buildQuestion('quiz')] }]))).toEqual(['gone/quiz']);
   });
@@ -146,7 +146,7 @@ describe('answers in a new version', () => {
 
 test('a new version changes only its id, the steps and the points', () => {
   const state: ProgressState = {
-    ...answered(buildItem('quiz', ['a'])),
+    ...answered(buildItem('quiz/quiz', ['a'])),
     progressData: '{"a":1}',
     stepTimes: [1000, 2000, 3000],
     completedAt: now,

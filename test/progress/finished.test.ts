@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { carryOver } from '../../shared/progress/carry-over.ts';
-import { applyWrite, initialProgress } from '../../shared/progress/rules.ts';
+import { initialProgress } from '../../shared/progress/merge.ts';
 import { gradeOf as gradeOfPoints } from '../../shared/progress/points.ts';
 import type { ProgressState } from '../../shared/progress/state.ts';
 import type { ProgressWrite } from '../../shared/progress/write.ts';
@@ -13,7 +13,6 @@ import {
   buildQuestion,
   buildState,
   buildWidget,
-  buildWrite,
   later,
   now,
   otherVersionId,
@@ -25,9 +24,9 @@ import {
 /* The attempt that counts in gradebooks. */
 
 const atEnd = { currentSectionIndex: 1 };
-const right = [buildItem('quiz', ['a']), buildItem('quiz-2', ['a'])];
+const right = [buildItem('quiz/quiz', ['a']), buildItem('quiz-2', ['a'])];
 const apply = (state: ProgressState, write: Partial<ProgressWrite>, at = later) =>
-  applyWrite(state, buildWrite(write), outline, at);
+  play(outline, write, state, at);
 const finish = (state: ProgressState, items = right, at = now) =>
   apply(state, { ...atEnd, items, completed: true }, at);
 const gradeOf = ({ finished }: ProgressState) => finished && gradeOfPoints(finished);
@@ -42,7 +41,7 @@ test('a restart keeps the grade of the finished attempt until the next finish, e
   const finished = finish(buildState());
   const restarted = apply(finished, { restart: true });
   expect(restarted).toMatchObject({ score: null, finished: { at: now, score: 2, isCurrent: false } });
-  const under = apply(restarted, { ...atEnd, items: [buildItem('quiz', ['b'])] });
+  const under = apply(restarted, { ...atEnd, items: [buildItem('quiz/quiz', ['b'])] });
   expect(under).toMatchObject({ score: 0, finished: { at: now, score: 2 } });
   expect(finish(under, [buildItem('quiz-2', ['a'])], later).finished).toEqual({
     at: later,
@@ -60,11 +59,11 @@ test('the grade also stays in a lesson of custom widgets, where a restart leaves
 });
 
 test('answers after the finish can raise the grade, and never lower it', () => {
-  const half = finish(buildState(), [buildItem('quiz', ['a'])]);
+  const half = finish(buildState(), [buildItem('quiz/quiz', ['a'])]);
   expect(gradeOf(half)).toBe(50);
   const raised = apply(half, { ...atEnd, items: [buildItem('quiz-2', ['a'])] });
   expect(raised.finished).toEqual({ at: now, score: 2, maxScore: 2, isCurrent: true });
-  const late = apply(raised, { ...atEnd, items: [buildItem('quiz', ['b'])] });
+  const late = apply(raised, { ...atEnd, items: [buildItem('quiz/quiz', ['b'])] });
   expect(late).toMatchObject({ score: 2, finished: raised.finished });
   expect(finish(late, [], later).finished).toEqual(raised.finished);
 });
@@ -74,12 +73,18 @@ test('a question added in a new version does not lower the grade of a learner wh
   const to = buildOutline([{ intro: questions, end: [] }]);
   const carried = carryOver(finish(buildState()), outline, otherVersionId, to);
   expect(carried).toMatchObject({ score: 2, maxScore: 3 });
-  const turned = applyWrite(carried, buildWrite(), to, later);
+  const turned = play(to, {}, carried, later);
   expect(gradeOf(turned)).toBe(100);
-  expect(gradeOf(applyWrite(turned, buildWrite({ items: [buildItem('new', ['b'])] }), to, later))).toBe(100);
+  expect(gradeOf(play(to, { items: [buildItem('new', ['b'])] }, turned, later))).toBe(100);
 });
 
-test('there is a grade from the first finish on, and only another finish lowers it', () => {
+test('a finish that arrives after a later attempt began sets the status, and gives no grade', () => {
+  const restarted = apply(buildState(), { attempt: 2 });
+  const late = apply(restarted, { ...atEnd, attempt: 1, items: right, completed: true });
+  expect(late).toMatchObject({ status: 'completed', attempt: 2, finished: null, items: [] });
+});
+
+test('only another finish lowers a grade', () => {
   const course = anyOutline.chain((any) =>
     fc.tuple(fc.constant(any), fc.array(anyWrite(any), { minLength: 1, maxLength: 8 })),
   );
@@ -88,8 +93,8 @@ test('there is a grade from the first finish on, and only another finish lowers 
       let state = initialProgress(versionId, any, now);
       for (const [index, write] of writes.entries()) {
         const before = state;
-        state = applyWrite(state, write, any, new Date(now.getTime() + index));
-        expect(state.finished === null).toBe(state.status !== 'completed');
+        state = play(any, write, state, new Date(now.getTime() + index));
+        if (state.finished !== null) expect(state.status).toBe('completed');
         const isAnother = state.finished?.at.getTime() !== before.finished?.at.getTime();
         expect(isAnother && !write.completed).toBe(false);
         if (!isAnother) expect(gradeOf(state) ?? 0).toBeGreaterThanOrEqual(gradeOf(before) ?? 0);

@@ -10,7 +10,6 @@ const writeId = 'BBBBBBBB-0000-4000-8000-00000000000B';
 const bodyWith = (members: Record<string, string> = {}) => {
   const required = {
     versionId: `"${versionId}"`,
-    revision: '3',
     currentSectionIndex: '1',
     currentStepIndex: '0',
   };
@@ -24,13 +23,13 @@ describe('the body of a write', () => {
   test('may have only these fields, and then keeps the stored values', () => {
     expect(parseProgressWrite(bodyWith())).toEqual({
       versionId: versionId.toLowerCase(),
-      revision: 3,
       attempt: undefined,
       writeId: undefined,
+      ageMs: 0,
       currentSectionIndex: 1,
       currentStepIndex: 0,
       progressData: undefined,
-      variableState: undefined,
+      variables: [],
       items: [],
       stepTimes: {},
       completed: false,
@@ -45,7 +44,7 @@ describe('the body of a write', () => {
 
   test('may have all of this', () => {
     const items =
-      '[{"widgetId":"q","answer":["a"]},{"answer":0.5,"maxScore":2,"score":1.5,"widgetId":"s","tries":3}]';
+      '[{"widgetId":"q","answer":["a"]},{"answer":0.5,"maxScore":2,"score":1.5,"widgetId":"s","tries":3,"stepId":"t","ageMs":0.5}]';
     expect(
       parseProgressWrite(
         bodyWith({
@@ -61,7 +60,7 @@ describe('the body of a write', () => {
       writeId: writeId.toLowerCase(),
       items: [
         { widgetId: 'q', answer: '["a"]', score: null, maxScore: null },
-        { widgetId: 's', answer: '0.5', score: 1.5, maxScore: 2, tries: 3 },
+        { widgetId: 's', answer: '0.5', score: 1.5, maxScore: 2, tries: 3, stepId: 't', ageMs: 0.5 },
       ],
       completed: true,
       restart: true,
@@ -77,8 +76,11 @@ describe('the body of a write', () => {
     ['nesting up to the limit', nested(197)],
   ])('keeps %s in JSON-valued fields', (_title, json) => {
     const items = `[{"widgetId": "q", "answer": ${json}}]`;
-    const write = parseProgressWrite(bodyWith({ progressData: json, variableState: json, items }));
-    expect([write.progressData, write.variableState, write.items[0]?.answer]).toEqual([json, json, json]);
+    const write = parseProgressWrite(
+      bodyWith({ progressData: json, variableState: `{"2": 1, "x": ${json}}`, items }),
+    );
+    expect([write.progressData, write.items[0]?.answer]).toEqual([json, json]);
+    expect(write.variables.at(-1)).toEqual({ name: 'x', value: json });
   });
 
   test('takes the last of repeated fields, as JSON.parse does', () => {
@@ -87,8 +89,7 @@ describe('the body of a write', () => {
   });
 
   test('null clears, also when it is written last', () => {
-    const write = parseProgressWrite(bodyWith({ progressData: 'null', variableState: ' null ' }));
-    expect([write.progressData, write.variableState]).toEqual([null, null]);
+    expect(parseProgressWrite(bodyWith({ progressData: ' null ' })).progressData).toBeNull();
   });
 
   test('an answer may be any JSON value', () => {
@@ -110,13 +111,17 @@ describe('a fault in the body of a write', () => {
     [bodyWith({ versionId: '' }), 'versionId must be a UUID'],
     [bodyWith({ versionId: '"1"' }), 'versionId must be a UUID'],
     [bodyWith({ writeId: 'null' }), 'writeId must be a UUID'],
-    [bodyWith({ revision: '' }), `revision ${wholeFault}`],
-    [bodyWith({ revision: '-1' }), `revision ${wholeFault}`],
-    [bodyWith({ revision: '"3"' }), `revision ${wholeFault}`],
+    [bodyWith({ revision: '1' }), 'Request body has an unknown field "revision"'],
+    [bodyWith({ after: '1' }), 'Request body has an unknown field "after"'],
+    [bodyWith({ attempt: '0' }), 'attempt must be a whole number from 1 to 1000'],
+    [bodyWith({ attempt: '1001' }), 'attempt must be a whole number from 1 to 1000'],
+    [bodyWith({ ageMs: '"1"' }), 'ageMs must be a number'],
+    [bodyWith({ ageMs: '1e400' }), 'ageMs must be a number'],
     [bodyWith({ currentSectionIndex: '0.5' }), `currentSectionIndex ${wholeFault}`],
     [bodyWith({ currentStepIndex: '1e400' }), `currentStepIndex ${wholeFault}`],
     [bodyWith({ progressData: '[]' }), 'progressData must be an object or null'],
-    [bodyWith({ variableState: '"x"' }), 'variableState must be an object or null'],
+    [bodyWith({ variableState: '"x"' }), 'variableState must be an object'],
+    [bodyWith({ variableState: 'null' }), 'variableState must be an object'],
     [bodyWith({ completed: 'false' }), 'completed must be true or omitted'],
     [bodyWith({ restart: '1' }), 'restart must be true or omitted'],
     [bodyWith({ stepTimes: '[1]' }), 'stepTimes must be an object'],
@@ -128,7 +133,9 @@ describe('a fault in the body of a write', () => {
     [bodyWith({ items: '[{"answer": 1}]' }), 'items[0].widgetId must be a string'],
     [bodyWith({ items: '[{"widgetId": "", "answer": 1}]' }), 'items[0].widgetId must not be empty'],
     [bodyWith({ items: '[{"widgetId": "q"}]' }), 'items[0].answer is missing'],
-    [itemWith('"answer": 1, "stepId": "s"'), 'items[0] has an unknown field "stepId"'],
+    [itemWith('"answer": 1, "step": "s"'), 'items[0] has an unknown field "step"'],
+    [itemWith('"answer": 1, "stepId": 1'), 'items[0].stepId must be a string'],
+    [itemWith('"answer": 1, "ageMs": null'), 'items[0].ageMs must be a number'],
     [itemWith('"answer": 1, "score": 1'), 'items[0] must have both score and maxScore, or neither'],
     [itemWith('"answer": 1, "maxScore": 1'), 'items[0] must have both score and maxScore, or neither'],
     [itemWith('"answer": 1, "score": 2, "maxScore": 1'), 'items[0].score must be at most maxScore'],

@@ -176,9 +176,9 @@ export function launchTokenOf(
 }
 
 /** Returns a player's write after the first answer. */
-export function writeOf({ versionId, writeId, widgetId }: Ids, revision: number): object {
+export function writeOf({ versionId, writeId, widgetId }: Ids): object {
   const place = { currentSectionIndex: 0, currentStepIndex: 0 };
-  return { versionId, revision, writeId, ...place, items: [{ widgetId, answer: ['a'] }] };
+  return { versionId, writeId, ...place, items: [{ widgetId, answer: ['a'] }] };
 }
 
 async function buildLesson(
@@ -210,7 +210,7 @@ export async function begin(api: string, ids: Ids, token: string): Promise<void>
   const answer = await ask(`${api}/api/public/lessons/${ids.lessonId}/session?token=${token}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(writeOf(ids, 0)),
+    body: JSON.stringify(writeOf(ids)),
   });
   if (answer.status !== 200)
     throw new Error(`The write answered ${answer.status}: ${answer.body.toString()}`);

@@ -26,7 +26,7 @@ async function answer(props: object, given: unknown) {
   });
   const learnerId = randomUUID();
   const player = new Player(api.url, version, buildLearnerToken(version, { learnerId }));
-  await player.write({ revision: 0, items: [{ widgetId: 'q1', answer: given }] });
+  await player.write({ items: [{ widgetId: 'q1', answer: given }] });
   const log = createLogger({ logLevel: 'silent' }, 'test');
   const deps = { db: api.db, log, publicUrl: 'http://localhost', pepper: testPepper };
   await publishDueEvents(deps, new AbortController().signal);

@@ -45,9 +45,9 @@ const openLesson = (learnerId: string) =>
 
 /** Starts, answers and completes the lesson. */
 async function playThrough(player: Player): Promise<void> {
-  await player.write({ revision: 0, progressData: {} });
-  await player.write({ revision: 1, ...lastStep, items: [{ widgetId: 'q3', answer: ['b'] }] });
-  await player.write({ revision: 2, ...lastStep, completed: true });
+  await player.write({ progressData: {} });
+  await player.write({ ...lastStep, items: [{ widgetId: 'q3', answer: ['b'] }] });
+  await player.write({ ...lastStep, completed: true });
 }
 
 const played = ['initialized', 'answered', 'progressed', 'completed', 'failed', 'terminated'];
@@ -144,7 +144,7 @@ test.each<[title: string, impostor: (response: ServerResponse) => void]>([
 ])('a server that returns %s is no LRS: the statement waits, and is retried', async (_title, impostor) => {
   const id = await create({ verbs: ['initialized'] });
   lrs.impostor = impostor;
-  await openLesson(randomUUID()).write({ revision: 0, progressData: {} });
+  await openLesson(randomUUID()).write({ progressData: {} });
   const attempted = await waitFor('the attempt', () =>
     api.db.eventDeliveries
       .findOne({ targetId: id, state: 'waiting', 'attempts.0': { $exists: true } })
@@ -192,7 +192,7 @@ test.each<[title: string, answer: (response: ServerResponse, ids: string[]) => v
 ])('an LRS may return %s', async (_title, answer) => {
   const id = await create({ verbs: ['initialized'] });
   lrs.answer = answer;
-  await openLesson(randomUUID()).write({ revision: 0, progressData: {} });
+  await openLesson(randomUUID()).write({ progressData: {} });
   await waitFor('the delivery', () => api.db.eventDeliveries.findOne({ targetId: id, state: 'idle' }).lean());
   expect(jsonOf(await send('GET', `/${id}`))).toMatchObject({ status: 'active' });
   expect(lrs.repeated).toEqual([]);
@@ -201,7 +201,7 @@ test.each<[title: string, answer: (response: ServerResponse, ids: string[]) => v
 /** Answers two questions and finishes in one write. */
 async function playInOneWrite(learnerId: string): Promise<void> {
   const items = ['q3', 'dial'].map((widgetId) => ({ widgetId, answer: ['b'] }));
-  await openLesson(learnerId).write({ revision: 0, ...lastStep, items, completed: true });
+  await openLesson(learnerId).write({ ...lastStep, items, completed: true });
 }
 
 const allInOrder = ['initialized', 'answered', 'answered', 'progressed', 'completed', 'terminated'];

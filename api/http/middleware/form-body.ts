@@ -20,20 +20,12 @@ export async function readForm(
   ctx: Pick<Context, 'req' | 'res' | 'request'>,
   limits: BodyLimits,
 ): Promise<Fields> {
-  return readFields((await readFormBytes(ctx, limits)).toString());
-}
-
-/** Reads the bytes of a form, for {@link readFields}. @throws {LecternError} as {@link readForm}. */
-export async function readFormBytes(
-  ctx: Pick<Context, 'req' | 'res' | 'request'>,
-  limits: BodyLimits,
-): Promise<Buffer> {
   try {
     const { request } = ctx;
     if (request.type.trim().toLowerCase() !== formType || !isPlainUtf8(request)) {
       throw new LecternError('INVALID_CONTENT', `Request body must be a form (${formType})`);
     }
-    return await readBytes(ctx, limits);
+    return readFields((await readBytes(ctx, limits)).toString());
   } catch (error) {
     ctx.req.resume();
     throw error;

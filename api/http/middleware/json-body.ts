@@ -35,29 +35,17 @@ export async function readJsonBody(
   ctx: Pick<Context, 'req' | 'res' | 'request'>,
   limits: BodyLimits,
 ): Promise<string> {
-  return jsonTextOf(await readJsonBytes(ctx, limits));
-}
-
-/** Reads the bytes of a JSON body, for {@link jsonTextOf}. @throws {LecternError} as {@link readJsonBody}. */
-export async function readJsonBytes(
-  ctx: Pick<Context, 'req' | 'res' | 'request'>,
-  limits: BodyLimits,
-): Promise<Buffer> {
   try {
     assertJsonType(ctx.request);
-    return await readBytes(ctx, limits);
+    return jsonTextOf(await readBytes(ctx, limits));
   } catch (error) {
     ctx.req.resume();
     throw error;
   }
 }
 
-/**
- * Returns the JSON text of a body; takes milliseconds for large ones.
- *
- * @throws {LecternError} INVALID_CONTENT or PAYLOAD_TOO_LARGE.
- */
-export function jsonTextOf(bytes: Buffer): string {
+/** @throws {LecternError} INVALID_CONTENT or PAYLOAD_TOO_LARGE. */
+function jsonTextOf(bytes: Buffer): string {
   const text = decode(bytes);
   const fault = jsonFault(text, maxJsonDepth);
   if (fault === 'size') throw new LecternError('PAYLOAD_TOO_LARGE', tooManyPartsText);

@@ -26,8 +26,6 @@ const defaultPace: BodyPace = {
 export interface BodyLimits {
   maxBytes: number;
   pace?: BodyPace;
-  /** Called with the number of bytes so far, before the latest chunk is kept. If it throws, the body is rejected. */
-  onArrival?: (bytes: number) => void;
 }
 
 /**
@@ -35,18 +33,17 @@ export interface BodyLimits {
  * is freed at once.
  *
  * @throws {LecternError} PAYLOAD_TOO_LARGE over `maxBytes`, BAD_REQUEST if the body ends early, REQUEST_TIMEOUT if it
- * stalls; any error of `onArrival`.
+ * stalls.
  */
 export async function readBytes(
   { req, res }: Pick<Context, 'req' | 'res'>,
-  { maxBytes, pace = defaultPace, onArrival = () => undefined }: BodyLimits,
+  { maxBytes, pace = defaultPace }: BodyLimits,
 ): Promise<Buffer> {
   const tooLarge = () => new LecternError('PAYLOAD_TOO_LARGE', tooLargeText(maxBytes));
   if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
   if (req.headers.expect !== undefined && req.httpVersion === '1.1') res.writeContinue();
   return collect(req, pace, (bytes) => {
     if (bytes > maxBytes) throw tooLarge();
-    onArrival(bytes);
   });
 }
 

@@ -104,9 +104,9 @@ export type EmbedProgress = {
   progressData: Record<string, unknown> | null;
   /** Values of the lesson variables, as the player stored them. */
   variableState: Record<string, unknown> | null;
-  /** Answers, in the order of the first ones. */
+  /** Answers, in the order in which the first ones arrived. */
   items: ProgressItem[] | null;
-  /** Those of the last write's embed token. */
+  /** Those of the embed token that was issued last, of all that wrote. */
   userAttributes: Record<string, unknown> | null;
   /** The first activity; null while not started. */
   startedAt: string | null;

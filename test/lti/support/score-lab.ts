@@ -13,7 +13,7 @@ import type { LtiLearner } from '../../../shared/models/lti-progress.ts';
 import { saveResourceLink } from '../../../shared/models/lti-resource-link.ts';
 import type { LtiResourceLink } from '../../../shared/models/lti-resource-link.ts';
 import type { LtiScore } from '../../../shared/models/lti-score.ts';
-import { initialProgress } from '../../../shared/progress/rules.ts';
+import { initialProgress } from '../../../shared/progress/merge.ts';
 import type { ProgressState } from '../../../shared/progress/state.ts';
 import { DeliverySender } from '../../../worker/deliveries/delivery-sender.ts';
 import type { Outcome } from '../../../worker/deliveries/delivery-sender.ts';
@@ -109,7 +109,7 @@ async function startScoreLab(
     const record = await findLtiProgress(db, learner);
     const revision = (record?.revision ?? 0) + 1;
     const state = { ...initialProgress(versionId, outline, new Date()), ...told, revision };
-    await saveLtiProgress(db, learner, state, { writeId: undefined, courseId: randomUUID() });
+    await saveLtiProgress(db, learner, state, { factsAfter: null, recorded: null, courseId: randomUUID() });
   };
   /** A sender as in a worker, and the outcomes of its attempts. */
   const createSender = () => {

@@ -208,11 +208,6 @@ export async function seeNotice({ outer }: HostPage, text: string): Promise<void
   await outer.locator('.lectern-embed-notices').getByText(text).waitFor();
 }
 
-/** Presses the button of a notice. */
-export async function continueHere({ outer }: HostPage): Promise<void> {
-  await outer.getByRole('button', { name: 'Continue here' }).click();
-}
-
 /** Returns the frame with Lectern's page; undefined before it has loaded. */
 export function outerFrame(page: Page): Frame | undefined {
   return page.frames().find((frame) => frame.url().includes('/embed/'));

@@ -1,16 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { requestErasure } from '../../../shared/erasure/erase.ts';
 import type { LessonVersion } from '../../../shared/models/lesson-version.ts';
+import { buildLearnerToken } from '../../support/factories.ts';
 import { testPepper } from '../../support/harness.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { heading, publishLesson, question, section, step } from '../player-lessons.ts';
+import { heading, Player, publishLesson, question, section, step } from '../player-lessons.ts';
 import {
   answersIn,
   choose,
-  continueHere,
   outerFrame,
   press,
-  publishWidgets,
   seeChosen,
   seeKept,
   seeNotice,
@@ -138,9 +137,6 @@ describe('without a network', () => {
     const context = await lab.browser.newContext({ viewport: { width: 600, height: 160 } });
     await context.addInitScript(`Storage.prototype.setItem = () => {
       throw new DOMException('blocked', 'SecurityError');
-    };
-    globalThis.BroadcastChannel = class {
-      constructor() { throw new DOMException('blocked', 'SecurityError'); }
     };`);
     const { version, learner } = await lab.start({ context });
     await press(learner, 'Next');
@@ -165,94 +161,57 @@ describe('without a network', () => {
 });
 
 describe('in several tabs and on several devices', () => {
-  test('a second tab takes over with unsubmitted text, the first takes it back, and the inactive one shows a notice', async () => {
+  test("two tabs side by side show each other's answers after their next save, and keep what is being typed", async () => {
     const { version, context, learner: first } = await lab.start({ version: await publishEssay() });
-    // The first tab saves its answer while the second one loads.
-    let isRendered = false;
-    await first.page.route('**/session?*', async (route) => {
-      await waitFor('the page of the second tab', () => isRendered);
-      await route.continue();
-    });
-    await choose(first, 'b');
-    await write(first, 'The moon');
-
-    await context.route('**/embed-page*.js', async (route) => {
-      isRendered = true;
-      await lab.seeSaved(version, { q1: ['b'] });
-      await route.continue();
-    });
     const second = await lab.open(version, { context });
-    await seeText(second, 'The moon');
-    await seeChosen(second, 'b');
-    await seeNotice(first, 'This lesson is open in another tab.');
-    expect(await first.outer.locator('iframe').getAttribute('inert')).not.toBeNull();
-    await write(second, 'The moon pulls');
+    await choose(first, 'b');
+    await lab.seeSaved(version, { q1: ['b'] });
+    await write(second, 'The moon');
     await press(second, 'Next');
     await choose(second, 'a');
+    await lab.seeSaved(version, { q1: ['b'], essay: 'The moon', q2: ['a'] });
+    await press(second, 'Back');
+    await seeChosen(second, 'b');
 
-    await continueHere(first);
-    await seeStep(first, 's2');
+    await write(first, 'The moon pulls');
+    await seeText(first, 'The moon pulls');
+    await press(first, 'Next');
     await seeChosen(first, 'a');
-    await seeNotice(second, 'This lesson is open in another tab.');
     await press(first, 'Finish');
     expect(await first.event('complete')).toMatchObject({ score: 1, maxScore: 2 });
     await lab.seeSaved(version, { q1: ['b'], essay: 'The moon pulls', q2: ['a'] });
   });
 
-  test('unsubmitted text survives in the browser when the tab that took over is gone', async () => {
-    const { version, context, learner: first } = await lab.start({ version: await publishEssay() });
-    // A tab that announces a takeover and closes before it receives anything.
-    await context.addInitScript(`BroadcastChannel.prototype.addEventListener = () => undefined;`);
-    await write(first, 'The moon');
-    const second = await lab.open(version, { context });
-    await seeNotice(first, 'This lesson is open in another tab.');
-    await second.page.close();
-    await continueHere(first);
-    await seeText(first, 'The moon');
-  });
-
-  test("on another device the learner decides where to continue, and both devices' answers and text are kept", async () => {
-    const { version, learner: phone } = await lab.start({ version: await publishEssay() });
+  test('a phone that was offline loses nothing while a laptop goes on, and nothing is asked', async () => {
+    const { version, context, learner: phone } = await lab.start({ version: await publishEssay() });
+    await context.setOffline(true);
+    await choose(phone, 'b');
     await write(phone, 'The moon');
     const laptop = await lab.open(version);
     await press(laptop, 'Next');
     await choose(laptop, 'b');
     await lab.seeSaved(version, { q2: ['b'] });
 
-    await choose(phone, 'b');
-    await seeNotice(phone, 'You’ve continued this lesson in another tab or on another device.');
-    await continueHere(phone);
+    await context.setOffline(false);
+    await lab.seeSaved(version, { q1: ['b'], q2: ['b'] });
     await seeText(phone, 'The moon');
-    await lab.seeSaved(version, { q1: ['b'], q2: ['b'], essay: 'The moon' });
-    await write(phone, 'The moon pulls');
     await press(phone, 'Next');
     await seeChosen(phone, 'b');
-    await lab.seeSaved(version, { essay: 'The moon pulls' });
+    await lab.seeSaved(version, { q1: ['b'], q2: ['b'], essay: 'The moon' });
+    expect(await phone.outer.locator('.lectern-embed-notices').getByRole('button').count()).toBe(0);
   });
 
-  test('an answer that a busy frame reports after a conflict is shown and saved', async () => {
-    const version = await publishWidgets(lab, {
-      Slow: `export default { type: 'Slow', mount(host, { state, context }) {
-        host.innerHTML = '<p></p><input aria-label="Answer">';
-        host.firstChild.textContent = 'Answer: ' + (state ?? 'none');
-        return { destroy() {}, draft: () => host.lastChild.value || undefined };
-      } }`,
-    });
-    const context = await lab.browser.newContext();
-    // Frames may share a process with the page, so the test shortens the page's timeout instead of
-    // keeping the frame busy.
-    await context.addInitScript(`const { setTimeout: wait } = window;
-      window.setTimeout = (call, ms) => (ms === 2000 ? (queueMicrotask(call), 0) : wait(call, ms));`);
-    const { learner: phone } = await lab.start({ version, context });
-    const laptop = await lab.open(version);
-    await choose(laptop, 'a');
-    await lab.seeSaved(version, { q1: ['a'] });
-
-    await phone.widget('Slow').getByRole('textbox').fill('held back');
+  test('a restart on one device clears the other one, which was offline meanwhile', async () => {
+    const { version, context, learner: phone } = await lab.start();
+    await press(phone, 'Next');
+    await lab.seeRecord(version, { currentStepIndex: 1 });
+    await context.setOffline(true);
     await choose(phone, 'b');
-    await phone.widget('Slow').getByText('Answer: held back').waitFor();
-    await continueHere(phone);
-    await lab.seeSaved(version, { Slow: 'held back' });
+    const laptop = new Player(lab.api.url, version, buildLearnerToken(version));
+    await laptop.write({ attempt: 2, currentStepIndex: 0 });
+    await context.setOffline(false);
+    await seeStep(phone, 's1');
+    await lab.seeRecord(version, { items: null });
   });
 });
 

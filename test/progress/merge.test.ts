@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { applyWrite, attemptOrder, initialProgress } from '../../shared/progress/rules.ts';
+import { maxAgeMs } from '../../shared/progress/facts.ts';
+import { initialProgress } from '../../shared/progress/merge.ts';
 import type { ProgressState } from '../../shared/progress/state.ts';
 import type { ProgressWrite } from '../../shared/progress/write.ts';
 import {
@@ -9,7 +10,6 @@ import {
   buildQuestion,
   buildState,
   buildWidget,
-  buildWrite,
   later,
   now,
   outline,
@@ -17,8 +17,7 @@ import {
   versionId,
 } from './build-progress.ts';
 
-const apply = (state: ProgressState, write: Partial<ProgressWrite>) =>
-  applyWrite(state, buildWrite(write), outline, later);
+const apply = (state: ProgressState, write: Partial<ProgressWrite>) => play(outline, write, state, later);
 const atQuiz = { currentStepIndex: 1 };
 const atEnd = { currentSectionIndex: 1 };
 
@@ -34,14 +33,18 @@ test('before the first write a learner is at the first step, has not started, an
     stepIndex: 0,
     stepId: 'intro',
     totalSteps: 3,
+    positionOrder: null,
     progressData: null,
-    variableState: null,
-    items: null,
+    progressDataOrder: null,
+    variables: [],
+    items: [],
     stepTimes: [],
+    userAttributes: null,
     startedAt: null,
     completedAt: null,
     lastActivityAt: now,
     finished: null,
+    recentWriteIds: [],
   });
 });
 
@@ -56,6 +59,8 @@ describe('the active time on steps', () => {
     expect(once.stepTimes).toEqual([1000, 0, 3 * hours]);
     expect(apply(once, { restart: true, stepTimes: second }).stepTimes).toEqual([1500, 0, 4 * hours]);
     expect(apply(once, {}).stepTimes).toEqual(once.stepTimes);
+    const repeated = { stepTimes: first, writeId: once.recentWriteIds[0] };
+    expect(apply(once, repeated)).toBe(once);
   });
 
   test('on an unknown step is rejected', () => {
@@ -68,14 +73,19 @@ describe('the active time on steps', () => {
 describe('the status', () => {
   test.each<[title: string, write: Partial<ProgressWrite>, status: string]>([
     ['looking at the first step is no start', {}, 'not_started'],
-    ['nor is clearing what is not there', { progressData: null, variableState: null }, 'not_started'],
-    ['nor is a restart', { restart: true }, 'not_started'],
+    ['nor is clearing what is not there', { progressData: null }, 'not_started'],
+    ['a restart starts', { restart: true }, 'in_progress'],
     ['another step starts', atQuiz, 'in_progress'],
     ['another section starts', atEnd, 'in_progress'],
-    ['an answer starts', { items: [buildItem('slider', 1)] }, 'in_progress'],
+    ['an answer starts', { items: [buildItem('quiz/slider', 1)] }, 'in_progress'],
     ['progressData starts', { progressData: '{}' }, 'in_progress'],
-    ['variableState starts', { variableState: '{"a":1}' }, 'in_progress'],
+    ['a variable starts', { variables: [{ name: 'a', value: '1' }] }, 'in_progress'],
     ['finishing completes at once', { ...atEnd, completed: true }, 'completed'],
+    [
+      'also before the last step: learners finish offline, and then look back',
+      { completed: true },
+      'completed',
+    ],
   ])('%s', (_title, write, status) => {
     const next = apply(buildState(), write);
     expect(next.status).toBe(status);
@@ -109,13 +119,27 @@ describe('a write', () => {
     });
   });
 
-  test('keeps omitted progressData and variableState, and clears null ones', () => {
-    const state = buildState({ progressData: '{"a":1}', variableState: '{"b":1}' });
-    expect(apply(state, {})).toMatchObject({ progressData: '{"a":1}', variableState: '{"b":1}' });
-    expect(apply(state, { progressData: null, variableState: '{"c":1}' })).toMatchObject({
-      progressData: null,
-      variableState: '{"c":1}',
+  test('keeps omitted progressData and variables, clears progressData that is null, and keeps the sequence', () => {
+    const variables = (...pairs: [string, string][]) => pairs.map(([name, value]) => ({ name, value }));
+    const state = apply(buildState(), {
+      progressData: '{"a":1}',
+      variables: variables(['b', '1'], ['1', '2']),
     });
+    expect(apply(state, {})).toMatchObject({ progressData: '{"a":1}', variables: state.variables });
+    expect(apply(state, { progressData: null, variables: variables(['c', '3'], ['b', '4']) })).toMatchObject({
+      progressData: null,
+      variables: variables(['b', '4'], ['1', '2'], ['c', '3']),
+    });
+  });
+
+  test('loses to newer facts, and one from the future to all', () => {
+    const state = apply(buildState(), { ...atQuiz, ageMs: 1000, progressData: '{"of":"one"}' });
+    expect(apply(state, { ageMs: 2000, progressData: '{"of":"older"}' })).toBe(state);
+    expect(apply(state, { ageMs: -1, progressData: '{"of":"future"}' })).toBe(state);
+    const newer = apply(state, { progressData: '{"of":"newer"}' });
+    expect(newer).toMatchObject({ stepId: 'intro', progressData: '{"of":"newer"}' });
+    const oldest = apply(buildState(), { ageMs: 2 * maxAgeMs });
+    expect(oldest.positionOrder?.at).toEqual(new Date(later.getTime() - maxAgeMs));
   });
 
   test('does not modify the previous state', () => {
@@ -133,14 +157,19 @@ describe('a write', () => {
       'currentStepIndex must be between 0 and 0, not 1',
     ],
     [
-      'completed before the last step',
-      { ...atQuiz, completed: true },
-      'completed is accepted on the last step only',
+      'an unknown widget',
+      { ...atQuiz, items: [buildItem('quiz', 1), buildItem('gone', 1)] },
+      'items[1].widgetId "gone" is not a widget of the step "quiz"',
     ],
     [
-      'an unknown widget',
-      { items: [buildItem('quiz', 1), buildItem('gone', 1)] },
-      'items[1].widgetId "gone" is not a widget of the version',
+      'a widget of another step',
+      { items: [buildItem('quiz', 1)] },
+      'items[0].widgetId "quiz" is not a widget of the step "intro"',
+    ],
+    [
+      'an unknown step',
+      { items: [buildItem('gone/quiz', 1)] },
+      'items[0].stepId "gone" is not a step of the version',
     ],
   ])('is rejected for %s', (_title, write, message) => {
     expect(() => apply(buildState(), write)).toThrow(
@@ -148,15 +177,26 @@ describe('a write', () => {
     );
   });
 
-  test('is rejected when answers and state together exceed 2 MiB', () => {
-    const half = buildItem('slider', 'é'.repeat(1024 ** 2 / 2));
-    const state = apply(buildState(), { items: [half] });
-    expect(() => apply(state, { items: [{ ...half, widgetId: 'essay' }] })).toThrow(
+  test('is rejected for an answer over 64 KiB', () => {
+    const answer = 'é'.repeat(32 * 1024 - 1);
+    expect(apply(buildState(), { items: [buildItem('quiz/slider', answer)] }).items).toHaveLength(1);
+    expect(() => apply(buildState(), { items: [buildItem('quiz/slider', `${answer}x`)] })).toThrow(
       expect.objectContaining({
         code: 'PAYLOAD_TOO_LARGE',
-        message: expect.stringMatching(
-          /^Answers and state together may be at most 2097152 bytes, and would be /,
-        ) as string,
+        message: 'items[0].answer may be at most 65536 bytes, and is 65537',
+      }),
+    );
+  });
+
+  test('is rejected when the record would exceed 1 MiB, however small its variables are', () => {
+    const state = apply(buildState(), { progressData: JSON.stringify('é'.repeat(1024 ** 2 / 2 - 200)) });
+    const variables = (count: number) =>
+      Array.from({ length: count }, (_, name) => ({ name: `${name}`, value: '1' }));
+    expect(apply(state, { variables: variables(2) }).variables).toHaveLength(2);
+    expect(() => apply(state, { variables: variables(4) })).toThrow(
+      expect.objectContaining({
+        code: 'PAYLOAD_TOO_LARGE',
+        message: 'Answers and state together may be at most 1048576 bytes, and would be 1048698',
       }),
     );
   });
@@ -164,7 +204,7 @@ describe('a write', () => {
 
 describe('answers', () => {
   test('are kept with their widget, step, points and time', () => {
-    const { items } = apply(buildState(), { items: [buildItem('quiz', ['a'])] });
+    const { items } = apply(buildState(), { ...atQuiz, items: [buildItem('quiz', ['a'])] });
     expect(items).toEqual([
       {
         widgetId: 'quiz',
@@ -173,17 +213,20 @@ describe('answers', () => {
         answer: '["a"]',
         score: 1,
         maxScore: 1,
-        answeredAt: later.toISOString(),
+        tries: 1,
+        answeredAt: later,
+        writeId: expect.any(String) as string,
       },
     ]);
   });
 
   test('to one widget replace each other, in the position of the first', () => {
-    const first = apply(buildState(), { items: [buildItem('quiz', ['b']), buildItem('slider', 1)] });
-    const { items } = apply(first, {
-      items: [buildItem('essay', 'x'), buildItem('quiz', ['c']), buildItem('quiz', ['a'])],
+    const first = apply(buildState(), {
+      items: [buildItem('quiz/quiz', ['b']), buildItem('quiz/slider', 1)],
+      ageMs: 1000,
     });
-    expect(items?.map(({ widgetId, answer }) => [widgetId, answer])).toEqual([
+    const { items } = apply(first, { items: [buildItem('end/essay', 'x'), buildItem('quiz/quiz', ['a'])] });
+    expect(items.map(({ widgetId, answer }) => [widgetId, answer])).toEqual([
       ['quiz', '["a"]'],
       ['slider', '1'],
       ['essay', '"x"'],
@@ -197,7 +240,10 @@ describe('answers', () => {
     ['a right last try counts', 2, ['b', 'a'], 'a', 1],
   ])('%s', (_title, attempts, answers, kept, score) => {
     const limited = buildOutline([{ one: [buildQuestion('q', { ...(attempts && { attempts }) })] }]);
-    const writes = answers.map((answer) => ({ items: [buildItem('q', [answer])] }));
+    const writes = answers.map((answer, at) => ({
+      items: [buildItem('q', [answer])],
+      ageMs: 9000 - at * 1000,
+    }));
     const after = writes.reduce<ProgressState | undefined>(
       (state, write) => play(limited, write, state),
       undefined,
@@ -206,7 +252,7 @@ describe('answers', () => {
     // A restart opens it again.
     const again = play(limited, { restart: true, items: [buildItem('q', ['b'])] }, after);
     expect(again).toMatchObject({ score: 0, items: [{ answer: '["b"]' }] });
-    expect(again.items?.[0]).not.toHaveProperty('tries');
+    expect(again.items[0]).toMatchObject({ tries: 1 });
   });
 
   test('that were tried without a connection count as the player reports: the last one closes its question', () => {
@@ -215,14 +261,17 @@ describe('answers', () => {
     const again = play(limited, { items: [buildItem('q', ['a'])] }, closed);
     expect(again).toMatchObject({ score: 0, items: [{ answer: '["c"]', tries: 2 }] });
     // A report never takes tries away.
-    const first = play(limited, { items: [buildItem('q', ['b'])] });
+    const first = play(limited, { items: [buildItem('q', ['b'])], ageMs: 1000 });
     const second = play(limited, { items: [{ ...buildItem('q', ['c']), tries: 1 }] }, first);
     expect(second).toMatchObject({ items: [{ answer: '["c"]', tries: 2 }] });
+    // An older answer from another device counts its tries, too.
+    const older = play(limited, { items: [{ ...buildItem('q', ['c']), tries: 2 }], ageMs: 2000 }, first);
+    expect(older).toMatchObject({ items: [{ answer: '["b"]', tries: 2 }] });
   });
 
   test.each<[empty: unknown]>([[[]], [{}], [''], [null]])('that are empty use no try: %j', (empty) => {
     const limited = buildOutline([{ one: [buildQuestion('q', { attempts: 1 })] }]);
-    const skipped = play(limited, { items: [buildItem('q', empty)] });
+    const skipped = play(limited, { items: [buildItem('q', empty)], ageMs: 1000 });
     expect(skipped).toMatchObject({ score: 0, items: [{ tries: 0 }] });
     expect(play(limited, { items: [buildItem('q', ['a'])] }, skipped)).toMatchObject({ score: 1 });
   });
@@ -243,15 +292,15 @@ describe('answers', () => {
     expect(play(limited, { items: [buildItem('q', ['a'])] }, repeated)).toMatchObject({ score: 1 });
   });
 
-  test("belong to the widget in the learner's step, or else to the first with that id", () => {
+  test("belong to the learner's step, or to the one that they name", () => {
     const twice = buildOutline([
-      { one: [buildWidget('Slider', 'same')], two: [buildWidget('Poll', 'same')], three: [] },
+      { one: [buildWidget('Slider', 'same')], two: [buildWidget('Poll', 'same')] },
     ]);
-    const answered = (currentStepIndex: number) =>
-      play(twice, { currentStepIndex, items: [buildItem('same', 1)] }).items?.[0];
-    expect(answered(0)).toMatchObject({ stepId: 'one', widgetType: 'Slider' });
-    expect(answered(1)).toMatchObject({ stepId: 'two', widgetType: 'Poll' });
-    expect(answered(2)).toMatchObject({ stepId: 'one', widgetType: 'Slider' });
+    const answered = (widget: string, currentStepIndex: number) =>
+      play(twice, { currentStepIndex, items: [buildItem(widget, 1)] }).items[0];
+    expect(answered('same', 0)).toMatchObject({ stepId: 'one', widgetType: 'Slider' });
+    expect(answered('same', 1)).toMatchObject({ stepId: 'two', widgetType: 'Poll' });
+    expect(answered('one/same', 1)).toMatchObject({ stepId: 'one', widgetType: 'Slider' });
   });
 
   test('to widgets with the same id in two steps are separate', () => {
@@ -263,25 +312,12 @@ describe('answers', () => {
   });
 });
 
-test.each<[title: string, write: Partial<ProgressWrite>, order: string]>([
-  ['no attempt', {}, 'current'],
-  ['no attempt, but a restart', { restart: true }, 'current'],
-  ['the attempt of the record', { attempt: 3 }, 'current'],
-  ['an earlier attempt', { attempt: 2 }, 'earlier'],
-  ['a later attempt', { attempt: 4 }, 'later'],
-  ['the attempt that a restart begins', { attempt: 4, restart: true }, 'current'],
-  ['the attempt after that', { attempt: 5, restart: true }, 'later'],
-  ['an earlier attempt that was to restart', { attempt: 2, restart: true }, 'earlier'],
-])('a write belongs to the earlier, current or later attempt: %s', (_title, write, order) => {
-  expect(attemptOrder({ attempt: 3 }, buildWrite(write))).toBe(order);
-});
-
 describe('a restart', () => {
   const played = apply(buildState({ status: 'completed', startedAt: now, completedAt: now }), {
     ...atEnd,
-    items: [buildItem('quiz', ['a'])],
+    items: [buildItem('quiz/quiz', ['a'])],
     progressData: '{"a":1}',
-    variableState: '{"b":1}',
+    variables: [{ name: 'b', value: '1' }],
   });
 
   test('clears answers, points and state', () => {
@@ -291,11 +327,11 @@ describe('a restart', () => {
       sectionIndex: 0,
       stepIndex: 0,
       stepId: 'intro',
-      items: null,
+      items: [],
       score: null,
       maxScore: 2,
       progressData: null,
-      variableState: null,
+      variables: [],
     });
   });
 
@@ -304,9 +340,14 @@ describe('a restart', () => {
       restart: true,
       ...atQuiz,
       items: [buildItem('slider', 3)],
-      variableState: '{}',
+      variables: [{ name: 'c', value: '1' }],
     });
-    expect(next).toMatchObject({ stepId: 'quiz', progressData: null, variableState: '{}' });
-    expect(next.items?.map(({ widgetId }) => widgetId)).toEqual(['slider']);
+    expect(next).toMatchObject({ stepId: 'quiz', progressData: null, variables: [{ name: 'c' }] });
+    expect(next.items.map(({ widgetId }) => widgetId)).toEqual(['slider']);
+  });
+
+  test('may begin any later attempt, also without the flag', () => {
+    const next = apply(played, { attempt: 7, items: [buildItem('quiz/slider', 3)] });
+    expect(next).toMatchObject({ attempt: 7, items: [{ widgetId: 'slider' }], progressData: null });
   });
 });
