@@ -112,7 +112,7 @@ export async function measureRequests(lessons: Record<string, () => unknown[]>):
       const session = `/api/public/lessons/${version.lessonId}/session?token=${tokenOf(version)}`;
       const of = (fields: string) =>
         `{"versionId":"${version._id}","currentSectionIndex":0,"currentStepIndex":0,${fields}}`;
-      const large = valueOf(mebibyte - 1000);
+      const large = valueOf(mebibyte / 4 - 1000);
       const bodies = {
         progressData: of(`"progressData":${large}`),
         variableState: of(`"variableState":${large}`),
