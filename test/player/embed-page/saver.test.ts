@@ -73,6 +73,8 @@ class Device {
   network: Network = 'works';
   readonly sent: WriteBody[] = [];
   readonly lost: number[] = [];
+  /** How often a response showed a change of another device. */
+  foreign = 0;
   readonly storage = memoryStorage();
   readonly #server: Server;
   tab: Saver;
@@ -92,7 +94,9 @@ class Device {
       store: factStore(this.storage, 'learner'),
       isRecorded: true,
       onChange: () => undefined,
-      onSaved: () => undefined,
+      onSaved: (_record, _facts, before) => {
+        if (hasForeign(before, this.tab.record)) this.foreign += 1;
+      },
       onLost: () => this.lost.push(this.#server.now),
     });
     return this.tab;
@@ -140,7 +144,20 @@ test('answers reach the server in one write, with the position and the ages', as
     },
   ]);
   expect(device.tab.state).toEqual({ hold: null, failures: 0, unsent: 0 });
+  device.tab.change({ position: intro, progressData: { visited: ['intro'] } });
+  device.tab.change({ position: intro, variable: { name: 'x', value: 1 } });
+  await device.settle();
+  device.tab.change({ position: intro, restart: true });
+  await device.settle();
+  expect(device.foreign).toBe(0);
   expect(device.storage.length).toBe(0);
+  const other = new Device(server);
+  other.answer('quiz', ['c']);
+  await other.settle();
+  device.answer('slider', 2);
+  await device.settle();
+  expect(device.foreign).toBe(1);
+  expect(itemsOf(device.tab.record)).toContainEqual(['quiz', ['c']]);
 });
 
 test('a write without a response is repeated under its id, and newer facts wait', async () => {
