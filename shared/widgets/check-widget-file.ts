@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { LRUCache } from 'lru-cache';
 import { untilAborted } from '../platform/abort-listeners.ts';
 import { DownloadError } from '../media/downloads/failure.ts';
-import { OrganizationLimit } from '../platform/organization-limit.ts';
+import { ConcurrencyLimit } from '../platform/concurrency-limit.ts';
 import type { Digest, Store } from '../storage/store.ts';
 import { moduleFault } from './parse-module.ts';
 
@@ -16,7 +16,7 @@ export const maxWidgetBytes = 2 * 1024 ** 2;
  * At most one check of an organization runs at once in this process. Each check holds a file in memory, and a check of a
  * module also runs a parser process.
  */
-const limit = new OrganizationLimit(1);
+const limit = new ConcurrencyLimit({ concurrent: 1 });
 
 /** Verdicts by kind and digest. They stay valid, because the file of a digest never changes. */
 const verdicts = new LRUCache<string, Verdict>({ max: 10_000 });

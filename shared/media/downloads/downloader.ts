@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../../platform/config.ts';
 import { backoffMs } from '../../platform/backoff.ts';
-import { OrganizationLimit } from '../../platform/organization-limit.ts';
+import { ConcurrencyLimit } from '../../platform/concurrency-limit.ts';
 import { Connections } from '../../platform/http/connections.ts';
 import { attempt } from './attempt.ts';
 import { DownloadError, isTransient, SlowDownload } from './failure.ts';
@@ -49,7 +49,7 @@ export function createDownloader(
     idleMs: settings.timeoutSeconds * 1000,
     minBytesPerSecond: settings.minBytesPerSecond,
   };
-  const limit = new OrganizationLimit(perOrganization);
+  const limit = new ConcurrencyLimit({ concurrent: perOrganization });
   const wait = internals.pause ?? pause;
   return {
     async download(request, store) {
