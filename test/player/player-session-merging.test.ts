@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { EmbedProgress } from '../../shared/models/embed-progress.ts';
 import { deleteLesson, unpublish } from '../../shared/publishing/publishing.ts';
+import { createErasure } from '../../shared/models/erasure.ts';
+import { learnerSubject, pseudonymOf } from '../../shared/tokens/learner-subject.ts';
 import { buildLaunchToken, buildLearnerToken } from '../support/factories.ts';
+import { testPepper } from '../support/harness.ts';
 import { expectError } from '../support/answers.ts';
 import { useApi, useStarted } from '../support/use.ts';
 import { heading, Player, publishLesson, question, section, step, useLesson } from './player-lessons.ts';
@@ -91,6 +94,32 @@ test('a write that changes nothing stores nothing', async () => {
   const { learnerId } = await laptop.write({ currentStepIndex: 1, ...answer('q2', ['a']) });
   await phone.write({ ageMs: 60_000, ...answer('q2', ['a'], 60_000) });
   expect(await recordOf(learnerId)).toMatchObject({ revision: 1 });
+});
+
+test("answers from before an erasure of the learner's data never come back, from any device", async () => {
+  const learnerId = randomUUID();
+  const token = buildLearnerToken(version, { learnerId });
+  const [phone, laptop] = [new Player(api.url, version, token), new Player(otherApi.url, version, token)];
+  const { organizationId } = version;
+  const learner = learnerSubject(organizationId, learnerId, null);
+  const pseudonym = pseudonymOf(testPepper, learner);
+  const requestedAt = new Date();
+  // The token was signed after it: the device had no network in between.
+  await createErasure(api.db, {
+    organizationId,
+    pseudonym,
+    mode: 'erase',
+    learner,
+    requestedAt,
+    until: null,
+  });
+  const old = { currentStepIndex: 1, ageMs: 60_000, ...answer('q2', ['b'], 60_000) };
+  expect(await phone.write(old)).toMatchObject({ status: 'not_started', items: null });
+  expect(await recordOf(learnerId)).toBeNull();
+
+  await phone.write({ currentStepIndex: 1 });
+  expect(await laptop.write({ ...old, ageMs: 0 })).toMatchObject({ status: 'in_progress', items: null });
+  expect(await laptop.write(answer('q2', ['b']))).toMatchObject({ score: 2 });
 });
 
 describe('the attempt of a write', () => {
