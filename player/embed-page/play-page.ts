@@ -48,11 +48,12 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     store: factStore(openStorage('localStorage'), boot.learner),
     isRecorded: boot.untracked === null,
     onChange: () => update(),
-    onSaved(record, facts, before) {
+    onSaved(record, facts) {
+      hasSaved = true;
       progress.onSaved(record, facts);
       if (facts.some(({ answer }) => answer)) notices.answerSaved();
-      if (hasForeign(before, saver.record)) isOutdated = true;
-      if (record.attempt > before.attempt) isElsewhere = true;
+      if (hasForeign(saver.shown, saver.record)) isOutdated = true;
+      if (record.attempt > saver.shown.attempt) isElsewhere = true;
     },
     onLost() {
       host.send({ type: 'error', code: 'not_saved', message: 'The server has rejected an answer' });
@@ -94,6 +95,8 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   let isRejected = false;
   /** Whether another tab or device has changed something that the frame shows. */
   let isOutdated = false;
+  /** Whether the server has a write of this page. */
+  let hasSaved = false;
   /** Whether the learner has restarted there. */
   let isElsewhere = false;
 
@@ -114,7 +117,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
       scheme: currentScheme(),
       isRecorded: boot.untracked === null,
       course: launch && { hasReturn: launch.returnUrl !== null, sendsGrade: launch.sendsGrade },
-      state: progressForFrame(saver.record),
+      state: progressForFrame(saver.show()),
       startAt: linked?.stepId,
       isPreview: boot.untracked === 'preview' || boot.untracked === 'authorPreview',
       externalVideos: boot.externalVideos,
@@ -202,14 +205,14 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
 
   function isSaved(): boolean {
     const { hold, unsent } = saver.state;
-    return hold === null && unsent === 0 && saver.record.status !== 'not_started';
+    return hold === null && unsent === 0 && (hasSaved || saver.record.status !== 'not_started');
   }
 
   /** Mounts the lesson again with the answers of other tabs and devices, at the step that is shown. */
   async function remount(): Promise<void> {
     isOutdated = false;
     const mount = () => {
-      const record = saver.record;
+      const record = saver.show();
       const recorded = positions.positionInRecord(record);
       const position: StepPosition = isElsewhere ? recorded : progress.position();
       isElsewhere = false;

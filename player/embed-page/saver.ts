@@ -41,8 +41,7 @@ export interface SaverOptions {
   /** False for a session that is not recorded: nothing is stored or sent. */
   isRecorded: boolean;
   onChange(this: void): void;
-  /** @param before what the page showed before the response */
-  onSaved(this: void, record: SessionRecord, facts: readonly Fact[], before: SessionRecord): void;
+  onSaved(this: void, record: SessionRecord, facts: readonly Fact[]): void;
   /** Called when the server refuses an answer. */
   onLost(this: void): void;
 }
@@ -59,6 +58,7 @@ const maxLastChars = 20 * 1024;
 export class Saver {
   readonly #options: SaverOptions;
   #record: SessionRecord;
+  #shown: SessionRecord;
   /** The attempt of this tab, which may be newer than the record's. */
   #attempt: number;
   #hold: Hold | null = null;
@@ -81,8 +81,10 @@ export class Saver {
     this.#options = options;
     this.#record = options.record;
     this.#attempt = Math.max(options.record.attempt, ...options.store.all().map(({ attempt }) => attempt));
+    this.#shown = options.record;
     // A tab that was closed may have left drafts.
     this.#submitDrafts(() => true);
+    this.show();
     this.#pump();
   }
 
@@ -93,6 +95,17 @@ export class Saver {
   /** The server's record, as far as this tab knows it, with everything unsent. */
   get record(): SessionRecord {
     return projected(this.#record, this.#unsent());
+  }
+
+  /** What the frame shows: the record when the lesson was mounted, with everything that this tab has done since. */
+  get shown(): SessionRecord {
+    return this.#shown;
+  }
+
+  /** Returns the record for mounting the lesson. */
+  show(): SessionRecord {
+    this.#shown = this.record;
+    return this.#shown;
   }
 
   /** Whether the browser stores unsent facts; otherwise they are lost with the page. */
@@ -118,7 +131,7 @@ export class Saver {
     if (completed) made.push(this.#add(position, { completed }));
     const isUrgent = restart === true || (progressData !== undefined && !answer && !variable);
     this.#changed(isUrgent ? 0 : debounceMs);
-    if (!this.#options.isRecorded) this.#options.onSaved(this.#record, made, this.#record);
+    if (!this.#options.isRecorded) this.#options.onSaved(this.#record, made);
   }
 
   /** Adds active time on a step, for the next write. */
@@ -189,6 +202,7 @@ export class Saver {
     const fact: Fact = { ...content, id: newId(), at, attempt: this.#attempt, versionId, position };
     if (isRecorded) store.put(fact);
     else this.#record = projected(this.#record, [fact]);
+    if (!fact.isDraft) this.#shown = projected(this.#shown, [fact]);
     return fact;
   }
 
@@ -206,7 +220,9 @@ export class Saver {
     for (const fact of store.all()) {
       if (fact.isDraft !== true || !isChosen(fact)) continue;
       store.remove(fact);
-      store.put({ ...fact, isDraft: undefined, id: newId() });
+      const answer = { ...fact, isDraft: undefined, id: newId() };
+      store.put(answer);
+      this.#shown = projected(this.#shown, [answer]);
     }
   }
 
@@ -267,12 +283,11 @@ export class Saver {
 
   #onSaved({ facts }: Write, merged: SessionRecord): void {
     const { store, versionId, onSaved } = this.#options;
-    const before = this.record;
     for (const fact of facts) store.remove(fact);
     // Positions in another version mean nothing in this one.
     if (merged.versionId === versionId) this.#record = merged;
     this.#attempt = Math.max(this.#attempt, merged.attempt);
-    onSaved(merged, facts, before);
+    onSaved(merged, facts);
   }
 
   /** Repeats a refused write fact by fact, without its active time, and drops the fact that is refused alone. */

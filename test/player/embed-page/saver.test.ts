@@ -94,8 +94,8 @@ class Device {
       store: factStore(this.storage, 'learner'),
       isRecorded: true,
       onChange: () => undefined,
-      onSaved: (_record, _facts, before) => {
-        if (hasForeign(before, this.tab.record)) this.foreign += 1;
+      onSaved: () => {
+        if (hasForeign(this.tab.shown, this.tab.record)) this.foreign += 1;
       },
       onLost: () => this.lost.push(this.#server.now),
     });
@@ -158,6 +158,18 @@ test('answers reach the server in one write, with the position and the ages', as
   await device.settle();
   expect(device.foreign).toBe(1);
   expect(itemsOf(device.tab.record)).toContainEqual(['quiz', ['c']]);
+});
+
+test("another tab's unsent answer counts as a change that the page does not show yet", async () => {
+  const device = new Device(new Server());
+  const [first, second] = [device.tab, device.open()];
+  const answer = { stepId: 'quiz', widgetId: 'quiz', answer: ['c'], score: null, maxScore: null };
+  first.change({ position: quiz, answer });
+  device.answer('slider', 1);
+  await device.settle();
+  expect(hasForeign(second.shown, second.record)).toBe(true);
+  second.show();
+  expect(hasForeign(second.shown, second.record)).toBe(false);
 });
 
 test('a write without a response is repeated under its id, and newer facts wait', async () => {
