@@ -81,7 +81,7 @@ async function exportOf(learner: MarkedLearner): Promise<Buffer> {
 }
 
 /** What learners and integrators wrote: Lectern does not know its fields. */
-const foreign = new Set(['progressData', 'variableState', 'userAttributes', 'items[].answer', 'body']);
+const foreign = new Set(['progressData', 'variables', 'userAttributes', 'items[].answer', 'body']);
 
 /** Returns the paths of all fields in a JSON value. */
 function pathsIn(value: unknown, at = ''): string[] {
