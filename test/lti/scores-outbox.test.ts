@@ -197,7 +197,7 @@ test('a learner who starts over keeps the grade until the next finish, while int
     return { session, grade: row?.wanted?.scoreGiven ?? null };
   };
   const last = { currentSectionIndex: 1 };
-  const [q2, q3] = ['q2', 'q3'].map((widgetId) => ({ widgetId, answer: ['b'] }));
+  const [q2, q3] = ['2', '3'].map((id) => ({ stepId: `s${id}`, widgetId: `q${id}`, answer: ['b'] }));
   expect(await write({ ...last, items: [q2, q3] })).toMatchObject({ grade: null });
   expect(await write({ ...last, completed: true })).toMatchObject({ grade: 100 });
   expect(await write({ restart: true })).toMatchObject({
