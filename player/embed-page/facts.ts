@@ -53,6 +53,8 @@ export interface Write {
   writeId: string;
   /** Of one attempt and one version; not empty. */
   facts: Fact[];
+  /** The latest position that is known of the attempt in the version. */
+  position: StepPosition;
   /** Milliseconds of active time, by the step's id. */
   stepTimes: Record<string, number> | undefined;
 }
@@ -109,9 +111,13 @@ export function nextFacts(
 }
 
 /** Returns the body of a request. @param now the time of sending, by the same clock as the facts' */
-export function bodyOf({ writeId, facts, stepTimes }: Write, record: SessionRecord, now: number): WriteBody {
+export function bodyOf(
+  { writeId, facts, position, stepTimes }: Write,
+  record: SessionRecord,
+  now: number,
+): WriteBody {
   const rest = facts.filter(({ answer }) => answer === undefined);
-  const { versionId, attempt, position, at } = newestOf(rest.length > 0 ? rest : facts);
+  const { versionId, attempt, at } = newestOf(rest.length > 0 ? rest : facts);
   const items = facts.flatMap((fact) => {
     if (fact.answer === undefined) return [];
     const { score, maxScore, ...answer } = fact.answer;
@@ -134,8 +140,9 @@ export function bodyOf({ writeId, facts, stepTimes }: Write, record: SessionReco
   };
 }
 
-function newestOf(facts: readonly Fact[]): Fact {
-  return facts.reduce((newest, fact) => (fact.at >= newest.at ? fact : newest));
+/** Returns the newest of some facts, of which there is at least one. */
+export function newestOf(facts: readonly Fact[]): Fact {
+  return inOrder(facts).at(-1) as Fact;
 }
 
 /** Returns the progress that the page shows: the record, with everything that it lacks yet. */
@@ -143,8 +150,11 @@ export function projected(record: SessionRecord, facts: readonly Fact[]): Sessio
   return inOrder(facts).reduce(afterFact, record);
 }
 
+/** The position comes last, because it is noted with every other fact. */
 function inOrder(facts: readonly Fact[]): Fact[] {
-  return [...facts].sort((a, b) => a.attempt - b.attempt || a.at - b.at);
+  const isPosition = ({ answer, variable, progressData, completed }: Fact) =>
+    (answer ?? variable ?? progressData ?? completed) ? 0 : 1;
+  return [...facts].sort((a, b) => a.attempt - b.attempt || a.at - b.at || isPosition(a) - isPosition(b));
 }
 
 function afterFact(record: SessionRecord, fact: Fact): SessionRecord {

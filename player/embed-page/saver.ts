@@ -1,5 +1,5 @@
 import { backoffMs } from '../../shared/platform/backoff.ts';
-import { bodyOf, keptAtRestart, nextFacts, projected } from './facts.ts';
+import { bodyOf, keptAtRestart, newestOf, nextFacts, projected } from './facts.ts';
 import type { Fact, FactContent, GivenAnswer, Write } from './facts.ts';
 import type { FactStore } from './fact-store.ts';
 import type { SessionClient, WriteResponse } from './session-client.ts';
@@ -67,6 +67,8 @@ export class Saver {
   /** The write that was sent last, until the server has responded. */
   #pending: Write | undefined;
   #isSending = false;
+  /** Ids of the facts that there were when the request was sent. */
+  #known = new Set<string>();
   /** Ids of facts that the server has refused together. */
   readonly #alone = new Set<string>();
   /** Ids of this tab's drafts. */
@@ -175,6 +177,7 @@ export class Saver {
     if (!isRecorded) return;
     this.#submitDrafts(({ id }) => this.#drafts.has(id));
     if (this.#stepTimes) this.#add(position, {});
+    if (this.#isSending) this.#renewLater();
     onChange();
     if (this.#hold !== null) return;
     // The request may be the last one of the page. What it lacks is sent at the next visit.
@@ -245,11 +248,15 @@ export class Saver {
     const chosen = nextFacts(facts, this.#alone, maxChars);
     const [first] = chosen;
     if (first === undefined) return undefined;
+    const isSame = ({ attempt, versionId }: Fact) =>
+      attempt === first.attempt && versionId === first.versionId;
+    const { position } = newestOf(facts.filter(isSame));
+    const write = { writeId: newId(), facts: chosen, position };
     // The active time may be what the server has refused.
-    if (this.#alone.has(first.id)) return { writeId: newId(), facts: chosen, stepTimes: undefined };
-    const write = { writeId: newId(), facts: chosen, stepTimes: this.#stepTimes };
+    if (this.#alone.has(first.id)) return { ...write, stepTimes: undefined };
+    const stepTimes = this.#stepTimes;
     this.#stepTimes = undefined;
-    return write;
+    return { ...write, stepTimes };
   }
 
   async #sendNext(): Promise<void> {
@@ -258,11 +265,19 @@ export class Saver {
     const write = this.#pending;
     if (write === undefined) return;
     this.#isSending = true;
+    this.#known = new Set(this.#options.store.all().map(({ id }) => id));
     this.#dueAt = null;
     const response = await client.send(bodyOf(write, this.#record, client.now()));
+    this.#renewLater();
     this.#isSending = false;
     this.#settle(write, response);
     this.#pump();
+  }
+
+  /** What happens during a request is newer than what it says, however late that arrives. */
+  #renewLater(): void {
+    const { store, client } = this.#options;
+    for (const fact of store.all()) if (!this.#known.has(fact.id)) store.put({ ...fact, at: client.now() });
   }
 
   #settle(write: Write, response: WriteResponse): void {

@@ -66,7 +66,7 @@ function memoryStorage() {
   };
 }
 
-type Network = 'works' | 'loses requests' | 'loses responses';
+type Network = 'works' | 'loses requests' | 'loses responses' | 'is slow';
 
 /** A browser of the learner, with its storage and its open tab. */
 class Device {
@@ -76,6 +76,8 @@ class Device {
   /** How often a response showed a change of another device. */
   foreign = 0;
   readonly storage = memoryStorage();
+  /** Slow requests. */
+  held: (() => void)[] = [];
   readonly #server: Server;
   tab: Saver;
 
@@ -90,7 +92,7 @@ class Device {
       record: this.#server.record(),
       versionId,
       pinned: () => undefined,
-      client: { now: () => this.#server.now, send: (body) => Promise.resolve(this.#send(body)) },
+      client: { now: () => this.#server.now, send: (body) => this.#send(body) },
       store: factStore(this.storage, 'learner'),
       isRecorded: true,
       onChange: () => undefined,
@@ -102,11 +104,19 @@ class Device {
     return this.tab;
   }
 
-  #send(body: WriteBody): WriteResponse {
+  async #send(body: WriteBody): Promise<WriteResponse> {
     this.sent.push(body);
-    if (this.network === 'loses requests') return { kind: 'failed', retryAfterMs: 0 };
+    const { network } = this;
+    if (network === 'loses requests') return { kind: 'failed', retryAfterMs: 0 };
+    if (network === 'is slow') await new Promise<void>((resolve) => this.held.push(resolve));
     const response = this.#server.take(body);
-    return this.network === 'works' ? response : { kind: 'failed', retryAfterMs: 0 };
+    return network === 'loses responses' ? { kind: 'failed', retryAfterMs: 0 } : response;
+  }
+
+  /** Lets slow requests arrive. */
+  async release(): Promise<void> {
+    for (const arrive of this.held.splice(0)) arrive();
+    await new Promise((resolve) => setImmediate(resolve));
   }
 
   /** Waits until everything is sent. */
@@ -249,7 +259,7 @@ const step = fc.record({
   widget: fc.constantFrom('quiz', 'slider'),
   // No right ones: those stay, and close the question in the page.
   answer: fc.constantFrom('b', 'c'),
-  network: fc.constantFrom<Network>('works', 'loses requests', 'loses responses'),
+  network: fc.constantFrom<Network>('works', 'loses requests', 'loses responses', 'is slow'),
   afterMs: fc.nat(5).map((seconds) => seconds * 1000 + 1),
 });
 
@@ -263,6 +273,9 @@ test('whatever networks and tabs do, the newest answers and variables of all dev
         const device = devices[index] ?? new Device(server);
         server.now += afterMs;
         device.network = network;
+        // Between devices, and after a page was closed, the time of a slow request counts from its arrival.
+        const isClosing = act === 'close' || act === 'flush';
+        for (const one of devices) if (one !== device || isClosing) await one.release();
         if (act === 'close') device.open();
         else if (act === 'flush') device.tab.flush(quiz);
         else if (act === 'variable') {
@@ -273,9 +286,11 @@ test('whatever networks and tabs do, the newest answers and variables of all dev
           given.set(widget, [answer]);
         } else device.tab.skipWait();
         await new Promise((resolve) => setImmediate(resolve));
+        if (afterMs > 2000) await device.release();
       }
       for (const device of devices) {
         device.network = 'works';
+        await device.release();
         await device.settle();
         expect(device.tab.state.unsent).toBe(0);
       }
@@ -313,7 +328,7 @@ test('facts of another time, version or attempt wait for a request of their own;
 test('the page unites visited steps, and shows what is unsent over the record', () => {
   const record = { ...new Server().record(), progressData: { visited: ['a'], atEnd: true } };
   const fact = factOf('1', 0, { progressData: { visited: ['b'] } });
-  const body = bodyOf({ writeId: 'w', facts: [fact], stepTimes: undefined }, record, 10);
+  const body = bodyOf({ writeId: 'w', facts: [fact], position: quiz, stepTimes: undefined }, record, 10);
   expect(body).toMatchObject({ ageMs: 10, progressData: { visited: ['a', 'b'] } });
   const shown = projected(record, [fact, factOf('2', 0, { completed: true })]);
   expect(shown).toMatchObject({
