@@ -110,16 +110,20 @@ test('an organization streams two lists at once; a client that hangs up frees it
 });
 
 test('the answers of the largest records are listed a record at a time', async () => {
-  const part = { stepId: 's1', answer: Array.from({ length: 9 }, () => ({ a: [{}], b: 'x' })) };
-  const items = JSON.stringify(
-    Array.from({ length: 8_000 }, (_, index) => ({ ...part, widgetId: `q${index}` })),
-  );
+  const answer = JSON.stringify(Array.from({ length: 3000 }, () => ({ a: [{}], b: 'x' })));
+  const items = Array.from({ length: 16 }, (_, index) => ({
+    stepId: 's1',
+    widgetId: `q${index}`,
+    answer,
+  }));
   const learner = {
     ...{ source: 'embed', learnerId: 'ada', status: 'in_progress', versionId: version._id, items },
     ...{ score: 0, maxScore: 0, startedAt: null, completedAt: null, lastActivityAt: new Date() },
   } as unknown as ListedLearner;
   const learners = Readable.from(Array.from({ length: 20 }, () => learner)) as AsyncIterable<ListedLearner>;
-  const questions = [{ key: widgetKey('s1', 'q1'), title: 'q1', interaction: undefined }];
+  const questions = items.map(({ stepId, widgetId }) => {
+    return { key: widgetKey(stepId, widgetId), title: widgetId, interaction: undefined };
+  });
   let text = '';
   const list = async () => {
     for await (const rows of answersAsCsv(learners, questions)) text += rows;
