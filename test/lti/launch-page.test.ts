@@ -172,7 +172,7 @@ describe('without tracking', () => {
 
   test('a write that does not fit the lesson is rejected like any other', async () => {
     const rejected = await untracked.anonymous.tell({ items: [{ widgetId: 'unknown', answer: 1 }] });
-    expectError(rejected, 422, 'items[0].widgetId "unknown" is not a widget of the version');
+    expectError(rejected, 422, 'items[0].widgetId "unknown" is not a widget of the step "s1"');
     const outside = await untracked.anonymous.tell({ currentStepIndex: 9 });
     expectError(outside, 422, 'currentStepIndex must be between 0 and 1, not 9');
   });
