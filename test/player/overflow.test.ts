@@ -49,7 +49,7 @@ const cutOff = `(() => {
     const isScroller = getComputedStyle(part).overflowX !== 'visible';
     // The title above the lesson ends with an ellipsis.
     if (part.matches('.lectern-lesson-title, .lectern-lesson-title *')) return false;
-    return left < -1 || right > width + 1 || (isScroller && part.scrollWidth > part.clientWidth + 1);
+    return left < -1 || right > width + 1 || ((isScroller || part.matches('button')) && part.scrollWidth > part.clientWidth + 1);
   };
   const place = document.querySelector('.lectern-tools > .lectern-place');
   const bar = document.querySelector('.lectern-tools');
@@ -59,9 +59,10 @@ const cutOff = `(() => {
     .map((part) => part.className || part.tagName);
 })()`;
 
-async function cutAt(pageName: string): Promise<string[]> {
+/** Other languages than the one with the longest words differ where there is least space. */
+async function cutAt(pageName: string, language: string): Promise<string[]> {
   const found: string[] = [];
-  for (const width of [320, 360, 390, 768, 1280]) {
+  for (const width of language === 'de' ? [320, 360, 390, 768, 1280] : [320, 768]) {
     await page.setViewportSize({ width, height: 800 });
     // The layout follows the width in a later frame.
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
@@ -74,7 +75,7 @@ async function cutAt(pageName: string): Promise<string[]> {
 it.each(supportedLanguages())('in %s, nothing is cut off between 320 and 1,280 pixels', async (language) => {
   const said = (key: Parameters<typeof message>[1]) => message(language, key as 'lesson.next');
   await view.start({ lesson, language });
-  const found = await cutAt('question');
+  const found = await cutAt('question', language);
   await page.locator('.lectern-option').last().click();
   await page.locator('.lectern-pair-slot').first().click();
   await page.locator('.lectern-matching-field ~ .lectern-actions .lectern-button').click();
@@ -91,23 +92,23 @@ it.each(supportedLanguages())('in %s, nothing is cut off between 320 and 1,280 p
     // Rounded, twice.
     expect(cut.map((pixels) => Math.max(pixels, 2))).toEqual([2, 2]);
   }
-  found.push(...(await cutAt('solution')));
+  found.push(...(await cutAt('solution', language)));
   await click(said('lesson.next'));
-  found.push(...(await cutAt('bar')));
+  found.push(...(await cutAt('bar', language)));
   await page.addStyleTag({
     content:
       '* { letter-spacing: 0.12em !important; word-spacing: 0.16em !important; line-height: 1.5 !important }',
   });
-  found.push(...(await cutAt('spaced bar')));
+  found.push(...(await cutAt('spaced bar', language)));
   await page.evaluate(`document.querySelector('style:last-of-type').remove()`);
   await click(said('lesson.next'));
   await click(said('lesson.finish'));
-  found.push(...(await cutAt('dialog')));
+  found.push(...(await cutAt('dialog', language)));
   await page
     .getByRole('dialog')
     .getByRole('button', { name: said('lesson.finish') })
     .click();
-  found.push(...(await cutAt('end')));
+  found.push(...(await cutAt('end', language)));
   expect(found).toEqual([]);
 });
 

@@ -27,8 +27,9 @@ export interface PlayedLesson {
   maxScore: number;
 }
 
-export async function readDemoLesson(): Promise<PlayedLesson> {
-  const content = JSON.parse(await readFile(join(demoFolder, 'lesson.json'), 'utf8')) as LessonContent;
+/** @param folder a package of the demo lesson, or of a part of it */
+export async function readDemoLesson(folder = demoFolder): Promise<PlayedLesson> {
+  const content = JSON.parse(await readFile(join(folder, 'lesson.json'), 'utf8')) as LessonContent;
   const steps = orderedSections(content).flatMap((section) =>
     section.steps.toSorted((one, other) => one.order_index - other.order_index),
   );

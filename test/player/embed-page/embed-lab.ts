@@ -66,7 +66,6 @@ export function useEmbedLab() {
     return answer.status === 404 ? null : (jsonOf(answer) as Progress);
   }
 
-  const polling = { interval: 30, timeout: 20_000 };
   return {
     api,
     browser,
@@ -86,11 +85,11 @@ export function useEmbedLab() {
     },
     /** Waits until a record has these fields. */
     async seeRecord(lesson: Lesson, fields: object, learnerId?: string): Promise<void> {
-      await expect.poll(() => progressOf(lesson, learnerId), polling).toMatchObject(fields);
+      await expect.poll(() => progressOf(lesson, learnerId)).toMatchObject(fields);
     },
     /** Waits until a record has these answers, by widget id. */
     async seeSaved(lesson: Lesson, answers: Record<string, unknown>): Promise<void> {
-      await expect.poll(async () => answersIn(await progressOf(lesson)), polling).toMatchObject(answers);
+      await expect.poll(async () => answersIn(await progressOf(lesson))).toMatchObject(answers);
     },
   };
 }

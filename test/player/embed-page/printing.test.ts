@@ -94,13 +94,15 @@ describe('Print lesson', () => {
   });
 
   test('the keys of the browser print the step from its frame, wherever the focus is', async () => {
-    for (const place of ['page', 'frame'] as const) {
-      const { page, lesson } = await open(buildLearnerToken(version));
+    const { page, lesson } = await open(buildLearnerToken(version));
+    for (const place of ['page', 'frame']) {
       if (place === 'frame') await lesson.getByRole('heading', { level: 1 }).click();
       await page.keyboard.press('Control+p');
       const frame = await printingFrame(page);
       await lesson.getByText('Second panel').waitFor();
       expect(await frame.locator('.lectern-paper').count()).toBe(0);
+      await page.emulateMedia({ media: 'screen' });
+      await frame.evaluate('closeDialog(), delete window.closeDialog');
     }
   });
 });

@@ -8,7 +8,7 @@ import { releaseWidget } from '../../../shared/widgets/releases.ts';
 import { buildLaunchToken, buildLearnerToken } from '../../support/factories.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { demoFolder } from '../archive-page/play-through.ts';
-import { heading, publishLesson, question, section, step } from '../player-lessons.ts';
+import { publishLesson, question, section, step } from '../player-lessons.ts';
 import {
   answersIn,
   choose,
@@ -89,6 +89,7 @@ const tricks = {
   'navigation'() { for (let at = 0; at < parent.frames.length; at += 1) if (parent.frames[at] !== window) try { parent.frames[at].location = 'about:blank'; } catch {} parent.location = 'about:blank#left'; },
   'script URLs'() { window.open('javascript:opener.parent.document.title', '_parent'); parent.location = 'javascript:void 0'; },
   'events on the frame'() { window.frameElement.dispatchEvent(new Event('input')); reached('events on the frame'); },
+  'lies to the host page'() { for (const target of [top, parent]) for (const message of [{ type: 'complete', score: 1, maxScore: 1 }, { type: 'setToken', token: 'x' }]) target.postMessage({ source: 'lectern', v: 1, ...message }, '*'); },
   'the print dialog'() { addEventListener('beforeprint', () => reached('the print dialog')); print(); },
   'storage'() { localStorage.setItem('lectern', 'q1'); reached('storage'); },
 };
@@ -102,20 +103,6 @@ export default { type: 'Attacker', mount(element, { props, context }) {
   element.append(Object.assign(document.createElement('p'), { textContent: 'done' }));
   return { destroy() {} };
 } };`;
-
-test('a lesson has texts in its language, also in widgets that load later', async () => {
-  const cards = [{ front: 'Spring tide', back: 'After a full moon' }];
-  const flashcards = { type: 'Flashcards', props: { id: 'cards', cards } };
-  const sections = [section('one', step('s1', flashcards))];
-  const version = await publishLesson(lab.api, lab.api.organization, {
-    lesson: { language: 'de-AT' },
-    sections,
-  });
-  const { lesson } = await lab.open(version);
-  for (const key of ['lesson.finish', 'flashcards.turn'] as const) {
-    await lesson.getByRole('button', { name: message('de', key), exact: true }).waitFor();
-  }
-});
 
 describe('the outer page trusts no widget:', () => {
   test('custom widgets play with their stylesheets, and keep their answers and scores', async () => {
@@ -168,41 +155,35 @@ describe('the outer page trusts no widget:', () => {
     expect(await lab.progressOf(version)).toMatchObject({ score: 2, maxScore: 5 });
   });
 
-  test('modules that throw, export no widget, or never load affect nothing else', async () => {
+  test('modules that throw, export no widget, never load, or keep restarting their frame affect nothing else', async () => {
     const version = await publishWidgets(lab, {
       ThrowsOnLoad: `throw new Error('broken');`,
       ThrowsOnMount: `export default { type: 'X', mount() { throw new Error('broken'); } };`,
       IsNone: `export default 1;`,
       NeverLoads: '',
-    });
-    const context = await lab.browser.newContext();
-    await context.route('**/widgets/NeverLoads.js', () => undefined);
-    const learner = await lab.open(version, { context });
-    await seeStep(learner, 's1');
-    const missing = learner.lesson.getByText('This part of the lesson isn’t available.');
-    await expect.poll(() => missing.count(), { timeout: 20_000 }).toBe(3);
-    await choose(learner, 'b');
-    await lab.seeSaved(version, { q1: ['b'] });
-    const widgetError: unknown = expect.stringMatching(/^widget_/);
-    expect(await learner.errorCodes()).toEqual([widgetError, widgetError, widgetError]);
-  });
-
-  test('a frame that a widget keeps restarting harms only itself', async () => {
-    const version = await publishWidgets(lab, {
       Restarter: `export default { type: 'Restarter', mount(element) {
         for (let time = 0; time < 30; time += 1) parent.postMessage({ source: 'lectern-frame', v: 1, type: 'hello' }, '*');
         element.innerHTML = '<button>Restarted</button>';
         return { destroy() {} };
       } };`,
     });
-    const learner = await lab.open(version);
+    const context = await lab.browser.newContext();
+    await context.route('**/widgets/NeverLoads.js', () => undefined);
+    const learner = await lab.open(version, { context });
+    await seeStep(learner, 's1');
+    const missing = learner.lesson.getByText('This part of the lesson isn’t available.');
+    await expect.poll(() => missing.count()).toBe(3);
     await press({ lesson: learner.widget('Restarter') }, 'Restarted');
-    expect(await learner.errorCodes()).toEqual([]);
+    await choose(learner, 'b');
+    await lab.seeSaved(version, { q1: ['b'] });
+    const widgetError: unknown = expect.stringMatching(/^widget_/);
+    expect(await learner.errorCodes()).toEqual([widgetError, widgetError, widgetError]);
   });
 
-  test('no trick lets a widget answer for another block, or finish the lesson', async () => {
+  test('no trick lets a widget answer for another block, finish the lesson, or tell the host page so', async () => {
     const version = await publishWidgets(lab, { Attacker: attacker, Victim: victim });
     const learner = await lab.open(version);
+    await learner.page.evaluate(`window.postMessage({ source: 'lectern', v: 1, type: 'complete' }, '*')`);
     await learner.widget('Attacker').getByText('done', { exact: true }).waitFor();
     // Messages sent before this answer have arrived before it.
     await press({ lesson: learner.widget('Victim') }, 'Answer');
@@ -213,10 +194,11 @@ describe('the outer page trusts no widget:', () => {
     expect(await learner.widget('Attacker').locator('li').allTextContents()).toEqual([]);
     await choose(learner, 'a');
     await lab.seeSaved(version, { q1: ['a'] });
+    expect((await learner.events()).map(({ type }) => type)).not.toContain('complete');
+    expect(await learner.errorCodes()).not.toContain('token_invalid');
   });
 
-  test('a widget shows nested blocks of its own props, below its frame, each once, and no others', async () => {
-    const q2 = question('q2');
+  test('a widget shows nested blocks of its own props, each once, and no others; one that reports too much stops no other answer', async () => {
     const fake = { type: 'Box', props: { id: 'q1' } };
     const box = `export default { mount(element, { props, context }) {
       if (props.id === 'q1') context.answer(['b']);
@@ -224,14 +206,28 @@ describe('the outer page trusts no widget:', () => {
         context.renderBlocks(element, [...(props.body ?? []), ${JSON.stringify(fake)}, ${JSON.stringify(question('q1'))}]);
       return { destroy() {} };
     } };`;
+    const flood = `export default { mount(element, { context }) {
+      context.setVariable('word', 'x'.repeat(2_000_000));
+      context.answer('x'.repeat(2_000_000));
+      element.append('flooded');
+      return { destroy() {} };
+    } };`;
     const { db, store, organization } = lab.api;
-    const js = bytesOf(Buffer.from(box));
-    await releaseWidget(db, store, { organizationId: organization._id, type: 'Box', js, css: null });
-    const blocks = [{ type: 'Box', props: { id: 'box', body: [q2] } }, question('q1')];
+    for (const [type, source] of Object.entries({ Box: box, Flood: flood })) {
+      const js = bytesOf(Buffer.from(source));
+      await releaseWidget(db, store, { organizationId: organization._id, type, js, css: null });
+    }
+    const blocks = [
+      { type: 'Flood', props: { id: 'flood', variable: 'word' } },
+      { type: 'Box', props: { id: 'box', body: [question('q2')] } },
+      question('q1'),
+    ];
     const version = await publishLesson(lab.api, organization, {
+      lesson: { variable_definitions: [{ name: 'word', type: 'string', initialValue: 'moon' }] },
       sections: [section('one', step('s1', ...blocks))],
     });
     const learner = await lab.open(version);
+    await learner.widget('flood').getByText('flooded').waitFor();
     const nested = learner.lesson.locator('[data-lectern-block="box"] .lectern-stack');
     await nested.getByRole('radio', { name: 'b', exact: true }).check();
     await nested.getByRole('button', { name: 'Check answer' }).click();
@@ -241,29 +237,7 @@ describe('the outer page trusts no widget:', () => {
     expect(await nested.locator('.lectern-slot').count()).toBe(1);
   });
 
-  test('a widget that reports too much keeps no other answer from being saved', async () => {
-    const flood = `export default { mount(element, { context }) {
-      context.setVariable('word', 'x'.repeat(2_000_000));
-      context.answer('x'.repeat(2_000_000));
-      element.append('flooded');
-      return { destroy() {} };
-    } };`;
-    const { db, store, organization } = lab.api;
-    const js = bytesOf(Buffer.from(flood));
-    await releaseWidget(db, store, { organizationId: organization._id, type: 'Flood', js, css: null });
-    const blocks = [{ type: 'Flood', props: { id: 'flood', variable: 'word' } }, question('q1')];
-    const version = await publishLesson(lab.api, organization, {
-      lesson: { variable_definitions: [{ name: 'word', type: 'string', initialValue: 'moon' }] },
-      sections: [section('one', step('s1', ...blocks))],
-    });
-    const learner = await lab.open(version);
-    await learner.widget('flood').getByText('flooded').waitFor();
-    await choose(learner, 'b');
-    await lab.seeSaved(version, { q1: ['b'] });
-    expect(answersIn(await lab.progressOf(version))).toEqual({ q1: ['b'] });
-  });
-
-  test('a widget follows theme, direction and variables, keeps its draft, and the focus moves through it', async () => {
+  test('a widget follows language, theme and variables, keeps its draft, and the focus moves through it; core widgets that load later have the language', async () => {
     const typing = `export default { mount(element, { props, state, context }) {
       const { direction, fontFamily } = getComputedStyle(element);
       const accent = getComputedStyle(document.documentElement).getPropertyValue('--lectern-accent');
@@ -282,10 +256,12 @@ describe('the outer page trusts no widget:', () => {
       language: 'ar',
       variable_definitions: [{ name: 'word', type: 'string', initialValue: 'A & B' }],
     };
+    const cards = [{ front: 'Spring tide', back: 'After a full moon' }];
+    const flashcards = { type: 'Flashcards', props: { id: 'cards', cards } };
     const blocks = ['one', 'two'].map((id) => ({ type: 'Typing', props: { id, label: `Say {{word}}` } }));
     const version = await publishLesson(lab.api, organization, {
       lesson,
-      sections: [section('one', step('s1', ...blocks), step('s2', heading()))],
+      sections: [section('one', step('s1', ...blocks), step('s2', flashcards))],
     });
     const learner = await lab.open(version, { more: `colorScheme: 'dark'` });
     const [one, two] = ['one', 'two'].map((id) => learner.widget(id));
@@ -298,6 +274,7 @@ describe('the outer page trusts no widget:', () => {
     await learner.page.keyboard.type('tide');
     await press(learner, message('ar', 'lesson.next'));
     await lab.seeSaved(version, { one: 'moon', two: 'tide' });
+    await learner.lesson.getByRole('button', { name: message('ar', 'flashcards.turn') }).waitFor();
   });
 
   test('a widget reaches no cookies, storage, page, API or other site, and gets no identity of the learner', async () => {
@@ -413,15 +390,9 @@ describe('the frame is as high as the lesson', () => {
     await expectFit();
   });
 
-  test.each([
-    ['100vh', '<div style="height: 100vh">Tall</div>', ''],
-    [
-      'as high as the window',
-      '<div>Tall</div>',
-      copyHeight(`element.firstChild.style.height = innerHeight + 'px'`),
-    ],
-  ])('but does not grow without end with a widget of %s', async (name, html, code) => {
-    const learner = await openIn(viewport, { [`Tall${name.replace(/\W/g, '')}`]: widgetOf(html, code) });
+  test('but does not grow without end with a widget as high as the window', async () => {
+    const code = copyHeight(`element.firstChild.style.height = innerHeight + 'px'`);
+    const learner = await openIn(viewport, { Tall: widgetOf('<div>Tall</div>', code) });
     await widgetIn(learner).getByText('Tall').waitFor();
     const before = await settledHeight(learner);
     expect(before).toBeLessThan(3 * viewport.height);
@@ -448,21 +419,13 @@ describe('the frame is as high as the lesson', () => {
     await press(learner, 'Finish');
   });
 
-  test.each([
-    [
-      'grows whenever its frame has grown',
-      `let times = 0; addEventListener('resize', () => {
-      if ((times += 1) <= 6) element.append(Object.assign(document.createElement('div'), { style: 'height: 40px' }));
-    });`,
-    ],
-    [
-      'unfolds smoothly',
-      `element.firstChild.animate([{ height: '0' }, { height: '900px' }], { duration: 700, fill: 'forwards' });`,
-    ],
-  ])('also when the lesson %s', async (name, code) => {
-    const learner = await openIn(viewport, {
-      [name.replace(/\W/g, '')]: widgetOf('<div>Unfolded</div>', code),
-    });
+  test('also when the lesson unfolds smoothly, and grows whenever its frame has grown', async () => {
+    const code = `let times = 0;
+      addEventListener('resize', () => {
+        if ((times += 1) <= 6) element.append(Object.assign(document.createElement('div'), { style: 'height: 40px' }));
+      });
+      element.firstChild.animate([{ height: '0' }, { height: '900px' }], { duration: 700, fill: 'forwards' });`;
+    const learner = await openIn(viewport, { Growing: widgetOf('<div>Unfolded</div>', code) });
     await widgetIn(learner).getByText('Unfolded').waitFor();
     await press({ lesson: widgetIn(learner) }, 'Grow');
     await settledHeight(learner);
