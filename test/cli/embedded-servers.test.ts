@@ -40,15 +40,8 @@ test('a command starts missing servers only for its own run, and uses running on
   await allEnded(processes);
 });
 
-test('demo --once shows an export; demo shows the same lesson, plays it, and leaves nothing after Ctrl-C', async () => {
+test('demo plays a lesson, and leaves nothing after Ctrl-C; demo --once shows an export of the same, beside npm start; when npm is killed, the API, worker, MongoDB and Redis all stop', async () => {
   const environment = { LECTERN_DATA_DIR: await temporaryFolder(), PORT: '0' };
-  const once = await lectern(environment, 'demo', '--once');
-  expect(once.stdout).toMatch(/^lesson\.json +\d.*^manifest\.json +\d.*^media\/.*^widgets\//ms);
-  expect(once.stdout).toMatch(/^Credentials +lkp_\w+\.lks_\w+$/m);
-  // No line is a log entry, because the output is for people.
-  expect(`${once.stdout}${once.stderr}`).not.toMatch(/^\{|LECTERN_|Warning/m);
-  expect(once.code).toBe(0);
-
   const running = startLectern(environment, 'demo');
   const play = await running.printed(/http:\S+\/embed\/\S+\?token=\S+/);
   expect((await fetch(play)).headers.get('content-type')).toMatch(/^text\/html/);
@@ -56,24 +49,24 @@ test('demo --once shows an export; demo shows the same lesson, plays it, and lea
   const processes = await descendantsOf(running.pid);
   expect(processes.filter(({ command }) => /(api|worker)\/main/.test(command))).toHaveLength(3);
   running.kill('SIGINT', 'group');
-  const { stdout } = await running.finished;
-  const lessonOf = (output: string) => /lesson id +(\S+)/.exec(output)?.[1];
-  expect(lessonOf(stdout)).toBe(lessonOf(once.stdout));
+  const { stdout, stderr } = await running.finished;
   await allEnded(processes);
-});
 
-test('the demo runs beside npm start; when npm is killed, the API, worker, MongoDB and Redis all stop', async () => {
-  const environment = { LECTERN_DATA_DIR: await temporaryFolder(), PORT: '0' };
-  const running = startCommand(['npm', 'start'], environment, packageRoot);
-  await running.printed('Lectern is ready at');
-  const processes = await descendantsOf(running.pid);
-  const servers = processes.filter(({ command }) => /mongod|redis|valkey/.test(command));
+  const npm = startCommand(['npm', 'start'], environment, packageRoot);
+  await npm.printed('Lectern is ready at');
+  const started = await descendantsOf(npm.pid);
+  const servers = started.filter(({ command }) => /mongod|redis|valkey/.test(command));
   expect(servers.length).toBeGreaterThanOrEqual(2);
-  const demo = await lectern(environment, 'demo', '--once');
-  expect(demo).toMatchObject({ code: 0, stdout: expect.stringContaining('manifest.json') });
-  expect(demo.stderr).not.toContain('Starting MongoDB');
-  running.kill('SIGKILL');
-  await allEnded(processes);
+  const once = await lectern(environment, 'demo', '--once');
+  expect(once.stdout).toMatch(/^lesson\.json +\d.*^manifest\.json +\d.*^media\/.*^widgets\//ms);
+  expect(once.stdout).toMatch(/^Credentials +lkp_\w+\.lks_\w+$/m);
+  // No line is a log entry, because the output is for people.
+  expect(stdout + stderr + once.stdout + once.stderr).not.toMatch(/^\{|LECTERN_|Warning/m);
+  expect(once).toMatchObject({ code: 0, stderr: expect.not.stringContaining('Starting MongoDB') as string });
+  const lessonOf = (output: string) => /lesson id +(\S+)/.exec(output)?.[1];
+  expect(lessonOf(once.stdout)).toBe(lessonOf(stdout));
+  npm.kill('SIGKILL');
+  await allEnded(started);
 });
 
 test('Ctrl-C while the servers start ends the command, and them', async () => {
