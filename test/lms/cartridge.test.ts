@@ -4,7 +4,7 @@ import { expectFailure } from '../support/answers.ts';
 import { buildVersion, manifestPath } from '../support/factories.ts';
 import { filesOf } from '../exports/exports.ts';
 import { useExportLab } from '../exports/lab.ts';
-import { buildQuiz, hostileTitles } from './lessons.ts';
+import { buildQuiz, hostileTitle } from './lessons.ts';
 import { cartridgeFaults } from './own-schemas.ts';
 
 /* Thin Common Cartridges: links without content. test/lti/launch-lessons.test.ts launches such links. */
@@ -30,8 +30,8 @@ const standards = [
   ['1.1', '&preset=moodle'],
 ] as const;
 
-test.each(hostileTitles)('a title with %s stays one text', async (_, title) => {
-  const built = await buildQuiz({ lesson: { title } });
+test('a hostile title stays one text', async () => {
+  const built = await buildQuiz({ lesson: { title: hostileTitle } });
   const version = await buildVersion(lab.harness, lab.organization, built.path);
   for (const [standard, query] of standards) {
     const { manifest, link } = await open(version, query);

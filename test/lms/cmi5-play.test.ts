@@ -17,7 +17,7 @@ import { useBrowser } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { verbOf } from './cmi5-rules.ts';
 import { answerStep, goOn, heading, playToEnd, reachableFrom, stateOn } from './learner.ts';
-import { buildQuiz, hostileTitles, questions, sections } from './lessons.ts';
+import { buildQuiz, hostileTitle, questions, sections } from './lessons.ts';
 import { startCmi5Platform } from './lrs.ts';
 import { cmi5Faults } from './own-schemas.ts';
 import type { Cmi5Platform, LaunchSettings } from './lrs.ts';
@@ -158,9 +158,9 @@ test('a score just below the mastery score is not rounded up to it, and statemen
   expect(answered?.object).toMatchObject({ definition: { name: { cy: 'Which one & why?' } } });
 });
 
-test.each(['Browse', 'Review'] as const)('in mode %s, only the session is recorded', async (launchMode) => {
+test('in mode Review, only the session is recorded', async () => {
   const { platform, registration, launch, close } = await start();
-  const page = await launch({ launchMode });
+  const page = await launch({ launchMode: 'Review' });
   await goOn(page);
   await answerStep(page);
   await page.getByText('don’t record').waitFor();
@@ -221,7 +221,7 @@ test('a custom widget reaches neither the store nor other servers, and does not 
 test('a store that hides ETags keeps the state of every session', async () => {
   const { launch, close } = await start();
   let left: unknown;
-  for (let session = 0; session < 3; session += 1) {
+  for (let session = 0; session < 2; session += 1) {
     const page = await launch({ hidesEtags: true });
     if (session > 0) expect(await stateOn(page)).toEqual(left);
     await goOn(page);
@@ -277,8 +277,8 @@ test('the platform accepts a session of another implementation, and rejects its 
   expect(platform.violations.map(({ requirement }) => requirement)).toEqual(['9.3.0.0-6']);
 });
 
-test.each(hostileTitles)('a title with %s gives a valid cmi5.xml', async (_, title) => {
-  const built = await buildQuiz({ lesson: { title } });
+test('a hostile title gives a valid cmi5.xml', async () => {
+  const built = await buildQuiz({ lesson: { title: hostileTitle } });
   const hostile = await buildVersion(lab.harness, lab.organization, built.path);
   const { body } = await lab.get(hostile, { query: '?format=cmi5&passMark=62.5' });
   expect(await cmi5Faults(String((await filesOf(body)).get('cmi5.xml')))).toEqual([]);

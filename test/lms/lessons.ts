@@ -2,15 +2,10 @@ import { buildPackage } from '../support/factories.ts';
 
 /* Lessons for packages, with every kind of question. */
 
-/** Titles that break XML written without escaping. */
-export const hostileTitles = [
-  [
-    'markup, an entity, right-to-left text, control characters and half of a surrogate pair',
-    `<b>"Fish" & 'chips'</b> ]]> &amp; </title><!DOCTYPE x [<!ENTITY a "b">]>&a;<?php x?><!-- --` +
-      ' المد والجزر \u202e(2) a\u0001b\u000bc\ufffed a\ud800b',
-  ],
-  ['200 characters', '𝕋'.repeat(200)],
-] as const;
+/** Markup, an entity, right-to-left text, control characters and half of a surrogate pair: breaks unescaped XML. */
+export const hostileTitle =
+  `<b>"Fish" & 'chips'</b> ]]> &amp; </title><!DOCTYPE x [<!ENTITY a "b">]>&a;<?php x?><!-- --` +
+  ' المد والجزر \u202e(2) a\u0001b\u000bc\ufffed a\ud800b';
 
 const choice = (id: string) => ({ id, html: `<p>Choice ${id}</p>` });
 

@@ -149,11 +149,12 @@ describe.each<[string, ScormVersion]>([
     );
   });
 
-  test('values that are numbers, String objects or True count: pass mark, interactions and results', async () => {
+  // One of the two platforms gives numbers, String objects and True in place of texts.
+  test('the pass mark of the platform replaces the one of the package, and a score equal to it passes', async () => {
     const setup = await startQuiz('&passMark=80&completion=finish');
     const given: Record<string, string> =
       scorm === '1.2' ? { 'cmi.student_data.mastery_score': '70' } : { 'cmi.scaled_passing_score': '0.7' };
-    const { page, lesson } = await launch(setup, { given, isLoose: true });
+    const { page, lesson } = await launch(setup, { given, isLoose: scorm === '2004' });
     await playToEnd(lesson);
     await closeTab(setup.platform, page);
     expect(resultIn(scorm, setup.platform)).toEqual(
@@ -162,18 +163,6 @@ describe.each<[string, ScormVersion]>([
     const { values } = setup.platform.record('ann');
     expect(values.filter(({ isAccepted }) => !isAccepted)).toEqual([]);
     expect(values.some(({ element }) => element.startsWith('cmi.interactions.1.'))).toBe(true);
-  });
-
-  test('the pass mark of the platform replaces the one of the package, and a score equal to it passes', async () => {
-    const setup = await startQuiz('&passMark=80&completion=finish');
-    const given: Record<string, string> =
-      scorm === '1.2' ? { 'cmi.student_data.mastery_score': '70' } : { 'cmi.scaled_passing_score': '0.7' };
-    const { page, lesson } = await launch(setup, { given });
-    await playToEnd(lesson);
-    await closeTab(setup.platform, page);
-    expect(resultIn(scorm, setup.platform)).toEqual(
-      scorm === '1.2' ? ['passed', '70'] : ['completed', 'passed', '70'],
-    );
   });
 
   const mode = scorm === '1.2' ? 'browse' : 'review';
@@ -216,23 +205,21 @@ test('for platforms that give 0 points for failed, the preset reports a missed p
   expect(resultIn('2004', setup.platform)).toEqual(['completed', 'unknown', '70']);
 });
 
-describe('on a platform that decides by the mastery score of SCORM 1.2 at each exit, a learner who leaves at step 3 of 5 with 60 %', () => {
-  /** The first choice is right in three of five questions. */
-  const choosing = [1, 2, 3, 4, 5].map((position) => {
-    const props = {
-      ...questions.single.props,
-      id: `q${position}`,
-      points: 1,
-      correct: [position < 4 ? 'tide' : 'wave'],
-    };
-    return {
-      ...sections[0]?.steps[0],
-      id: `5${position}000000-0000-4000-8000-000000000000`,
-      title: `Step ${position}`,
-      order_index: position,
-      content: { root: { props: {} }, content: [{ ...questions.single, props }] },
-    };
-  });
+describe('on a platform that decides by the mastery score of SCORM 1.2 at each exit, a learner who leaves at step 1 of 2 with 60 %', () => {
+  /** The first choice is right in the first question, which has three of five points. */
+  const choosing = [
+    { points: 3, correct: ['tide'] },
+    { points: 2, correct: ['wave'] },
+  ].map((scoring, index) => ({
+    ...sections[0]?.steps[0],
+    id: `5${index}000000-0000-4000-8000-000000000000`,
+    title: `Step ${index}`,
+    order_index: index,
+    content: {
+      root: { props: {} },
+      content: [{ ...questions.single, props: { ...questions.single.props, id: `q${index}`, ...scoring } }],
+    },
+  }));
   let lesson: LessonVersion;
   beforeAll(async () => {
     const built = await buildQuiz({ sections: [{ ...sections[0], steps: choosing }] });
@@ -240,7 +227,6 @@ describe('on a platform that decides by the mastery score of SCORM 1.2 at each e
   });
 
   test.each([
-    ['&preset=moodle', 60, 'incomplete', 'passed'],
     ['&preset=moodle', 80, 'incomplete', 'failed'],
     ['&preset=sap', 60, 'incomplete', 'passed'],
     ['&preset=openedx', 80, 'incomplete', 'completed'],
@@ -254,10 +240,7 @@ describe('on a platform that decides by the mastery score of SCORM 1.2 at each e
       const core = () =>
         setup.platform.record('ann').cmi.core as { lesson_status: string; score: { raw: string } };
       const first = await launch(setup, { decidesAtExit: true });
-      for (let step = 1; step <= 3; step += 1) {
-        await answerStep(first.lesson);
-        if (step < 3) await goOn(first.lesson);
-      }
+      await answerStep(first.lesson);
       await closeTab(setup.platform, first.page);
       expect([core().lesson_status, core().score.raw]).toEqual([left, '60']);
       const second = await launch(setup, { decidesAtExit: true });
