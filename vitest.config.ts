@@ -29,6 +29,7 @@ export default defineConfig({
     // For tests that hang. No test takes so long, not even while other programs keep all cores busy.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { interval: 100, timeout: 20_000 } },
     // Tests wait for servers and browsers half of their time, so two cores have work for more processes.
     maxWorkers: 5,
     // Loading the modules again for each file took a sixth of the run; a test keeps its state in its harness.
