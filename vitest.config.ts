@@ -17,8 +17,21 @@ const startCompiled: Plugin = {
   },
 };
 
+/** Lets tests share RSA keys. */
+const shareKeys: Plugin = {
+  name: 'share-keys',
+  enforce: 'pre',
+  transform(code, id) {
+    if (!/\/(shared\/lti|simulator)\/keys\.ts$/.test(id)) return undefined;
+    const shared = code.replace('await generateKeyPair(', 'await sharedKeyPair(');
+    if (shared === code) throw new Error(`${id} creates no keys`);
+    const module = new URL('test/support/rsa-keys.ts', import.meta.url).pathname;
+    return `import { sharedKeyPair } from ${JSON.stringify(module)};\n${shared}`;
+  },
+};
+
 export default defineConfig({
-  plugins: [startCompiled],
+  plugins: [startCompiled, shareKeys],
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/heavy/**'],

@@ -1,6 +1,6 @@
 import { cp, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import type { Browser, ElementHandle, Frame, Page } from 'puppeteer-core';
 import { stepBlocks } from '../../shared/lessons/blocks.ts';
 import type { Block } from '../../shared/lessons/lesson-content.ts';
@@ -14,7 +14,8 @@ import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { buildLearnerToken, buildVersion } from '../support/factories.ts';
 import { firefoxPath, launchFirefox } from '../support/firefox.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { useArchiveLab } from './archive-page/archive-lab.ts';
+import { useArchiveLab, ways } from './archive-page/archive-lab.ts';
+import { startAttack } from './archive-page/attack.ts';
 import { demoFolder, lookAtStep, readDemoLesson } from './archive-page/play-through.ts';
 import type { PlayedLesson } from './archive-page/play-through.ts';
 import { ask, jsonOf } from '../support/answers.ts';
@@ -82,7 +83,7 @@ async function withText(
   });
 }
 
-/** Presses the button for the next step with the keyboard: an explanation that unfolds moves it away from a pointer. */
+/** Presses the button for the next step by keyboard, as for answers: what unfolds moves buttons away from a pointer. */
 async function goOn(frame: Frame): Promise<void> {
   await (await frame.waitForSelector('.lectern-steps button:last-child'))?.press('Enter');
 }
@@ -99,7 +100,7 @@ async function playDemo(frame: Frame, { steps }: PlayedLesson): Promise<void> {
       const prompt = String(block.props.prompt).replace(/<[^>]*>/g, '');
       const question = await withText(frame, '.lectern-question', prompt);
       await fill(question, block.props);
-      await pressIn(question, '.lectern-actions button');
+      await (await question.$('.lectern-actions button'))?.press('Enter');
     }
     await goOn(frame);
   }
@@ -203,5 +204,16 @@ describe.skipIf(firefoxPath === undefined)('Firefox', () => {
     }
     await page.reload();
     await waitFor('the same step', async () => (await headingOf(page.mainFrame())) === second);
+  });
+
+  test('contacts no host for a hostile custom widget in an archive', async () => {
+    const { archive, contacts, close } = await startAttack(lab);
+    onTestFinished(close);
+    for (const way of ways) {
+      const page = await open(archive.urls[way]);
+      // waitForFunction evaluates in the page, which its policy forbids.
+      await expect.poll(() => page.evaluate('window.isTried')).toBe(true);
+    }
+    expect(contacts).toEqual([]);
   });
 });

@@ -20,8 +20,7 @@ const languages = `
   uz-AF uz-Arab vai vec vi vmw vun wae wo xh xnr xog yav yi yo yrl yue zgh zh zu`;
 // cspell:enable
 
-const sizes = [0, 0.125, 1.5, 12.345, 999.5, 1234, 1234.5, 12_345, 123_456.789, 12_345_678.25];
-const values = [...sizes, 1 / 3, 1.6e-19, 6.022e23].flatMap((size) => [size, -size]);
+const values = [0, 0.125, 999.5, 1234, -1234.5, 123_456.789, -12_345_678.25, 1 / 3, 1.6e-19, -6.022e23];
 
 it('in every language, written numbers are read as the same numbers', () => {
   const tags = languages.trim().split(/\s+/);

@@ -137,7 +137,7 @@ it.each(coreWidgetTypes)('%s accepts any props and any saved answer', async (typ
       await page.evaluate(`document.querySelectorAll('button').forEach((button) => button.click())`);
       expect(await view.failures()).toEqual([]);
     }),
-    { numRuns: 5 },
+    { numRuns: 3 },
   );
 });
 
