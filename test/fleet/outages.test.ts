@@ -6,8 +6,8 @@ import { createLogger } from '../../shared/platform/log.ts';
 import { createWebhook } from '../../shared/webhooks/manage.ts';
 import { reportFailed, reportReady } from '../../worker/exports/report-export.ts';
 import { viewQueue } from '../exports/open-queue.ts';
-import { ask, jsonOf, worksFully } from '../support/answers.ts';
-import { buildOrganization, buildVersion, buildPackage } from '../support/factories.ts';
+import { ask, expectError, jsonOf, worksFully } from '../support/answers.ts';
+import { buildLearnerToken, buildOrganization, buildVersion, buildPackage } from '../support/factories.ts';
 import { exportPath, manifestPath, statusPath } from '../support/factories.ts';
 import { testPepper } from '../support/harness.ts';
 import { startOwnMongod, startOwnRedis } from '../support/servers.ts';
@@ -39,16 +39,16 @@ async function startFleetWithRedis() {
   };
 }
 
-test('all data in Redis is lost in the middle of 20 exports, and all of them are right in the end', async () => {
+test('all data in Redis is lost in the middle of eight exports, and all of them are right in the end', async () => {
   const { fleet, api, killRedis, restartRedis } = await startFleetWithRedis();
   const held = [await fleet.publishHeld([300_000, 200_000]), await fleet.publishHeld([200_000])];
-  const others = await Promise.all(Array.from({ length: 18 }, () => fleet.publish([100_000])));
+  const others = await Promise.all(Array.from({ length: 6 }, () => fleet.publish([100_000])));
   const lessons = [...held.map(({ lesson }) => lesson), ...others];
   const { jobs } = viewQueue(fleet.harness);
 
   const asked = lessons.map((lesson) => fleet.request(api, lesson));
   for (const one of held) await one.held.reached;
-  await waitFor('all jobs', async () => (await jobs.getJobs()).length === 20, longTimeoutMs);
+  await waitFor('all jobs', async () => (await jobs.getJobs()).length === 8, longTimeoutMs);
   await killRedis();
   await restartRedis();
   for (const one of held) one.held.release();
@@ -57,7 +57,7 @@ test('all data in Redis is lost in the middle of 20 exports, and all of them are
     if (answer === undefined) throw new Error('No answer');
     await expectArchive(answer, lesson);
   }
-  expect((await fleet.stored()).archives).toHaveLength(20);
+  expect((await fleet.stored()).archives).toHaveLength(8);
   await fleet.requestUntilReady(api, await fleet.publish([100_000]));
 });
 
@@ -107,7 +107,7 @@ test('without Redis, a current export and stored ones are served, new ones fail 
   await fleet.requestUntilReady(api, await fleet.publish([100_000]));
 });
 
-test('without MongoDB an export gets 500 with a retry time; afterwards exports recover, and the events of ended ones reach the outbox once', async () => {
+test('without MongoDB each endpoint gets 500 with its own message and a retry time; afterwards exports recover, and the events of ended ones reach the outbox once', async () => {
   const dbPath = await temporaryFolder();
   let mongod = await startOwnMongod(dbPath);
   onTestFinished(() => mongod.stop());
@@ -123,9 +123,36 @@ test('without MongoDB an export gets 500 with a retry time; afterwards exports r
   const job = { data: exportJobOf(lesson.version), timestamp: Date.now() };
   const deps = { db, queue: viewQueue(fleet.harness).jobs, log: createLogger(config, 'test') };
 
+  const { organization, headers } = await buildOrganization(fleet.harness);
+  const { lessonId } = lesson.version;
+  const token = buildLearnerToken({ organizationId: organization._id, lessonId });
+  const learners = `${api.address}/api/public/lessons/${lessonId}`;
+  const body = JSON.stringify({ lessonId, learnerId: 'learner-1' });
+  const signing = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body };
+
   mongod.kill();
   await mongod.exited;
-  expectCleanFailure(await fleet.request(api, lesson));
+  const [archive, ...answers] = await Promise.all([
+    fleet.request(api, lesson),
+    ask(`${api.address}/api/public/sign-token`, signing),
+    ask(`${learners}/progress/learner-1`, { headers }),
+    ask(`${learners}/lti-progress/user-1?platformId=platform-1`, { headers }),
+    ask(`${learners}/player-data?token=${token}`),
+    ask(`${learners}/session?token=${token}`),
+  ]);
+  expectCleanFailure(archive);
+  const words = [
+    'Failed to generate token',
+    'Failed to fetch progress data',
+    'Failed to fetch progress data',
+    'An unexpected error occurred while fetching lesson data',
+    'An unexpected error occurred',
+  ];
+  for (const [index, answer] of answers.entries()) {
+    expectError(answer, 500, words[index] ?? '');
+    expect(answer.headers.get('retry-after')).toBe('10');
+  }
+  for (const answer of answers.slice(3)) expect(answer.headers.get('access-control-allow-origin')).toBe('*');
   await Promise.all([
     reportReady(deps, job, { size: 1, files: 1, failures: 0 }),
     reportReady(deps, job, { size: 1, files: 1, failures: 0 }),
