@@ -39,6 +39,7 @@ import { startSweeping } from './maintenance/sweep.ts';
 import { PreparedLessons } from '../shared/player/prepared-lessons.ts';
 import { createExportWorker, drainMs } from './exports/export-worker.ts';
 import type { ExportWorker } from './exports/export-worker.ts';
+import { FollowUps } from './exports/follow-ups.ts';
 
 /** The size of the cache of outlines, for counting learners. */
 const outlineCacheBytes = 16 * 1024 ** 2;
@@ -65,7 +66,9 @@ export async function startWorker(
   const downloader = metrics.countDownloads(createDownloader(config.download));
   const redis = await connectOptionalRedis(servers.redisUrl, (message) => log.warn(message));
   const sweeping = startSweeping({ db, store, redis, limits, observer: metrics, config, log });
+  const followUps = new FollowUps(log);
   const worker: ExportWorker = createExportWorker(servers.redisUrl, {
+    followUps,
     db,
     store,
     downloader,
@@ -142,7 +145,7 @@ export async function startWorker(
   shutdown.add('sweeping', () => Promise.all([sweeping.stop(), uploadSweep.stop()]));
   shutdown.add('statistics', () => statistics.stop());
   shutdown.add('erasures', () => Promise.all([erasures.stop(), retention.stop()]));
-  shutdown.add('downloads', () => Promise.resolve(downloader.close()));
+  shutdown.add('downloads', () => followUps.close().finally(() => downloader.close()));
   shutdown.add('platforms', () => Promise.resolve(platforms.close()));
   shutdown.add('redis', () => Promise.resolve(redis.disconnect()));
   shutdown.add('mongodb', () => db.connection.close());

@@ -187,7 +187,7 @@ export class ExternalMedia {
       await cache.prepare([url]);
       const maxBytes = Math.min(config.download.maxBytes, limit);
       const file = await cache.get({ organizationId, url, mimeType, maxBytes, signal: stop.signal });
-      await cache.flush();
+      await cache.saveRecords();
       return file;
     } catch (error) {
       const failure = error === tooLong ? new DownloadError('timeout', tooLong.message) : error;

@@ -1,16 +1,15 @@
 import { untilAborted } from '../platform/abort-listeners.ts';
-import { imageSizeOf, maxPictureHeadBytes } from './image-size.ts';
 import type { Downloader } from './downloads/downloader.ts';
 import { inspect, sniffBytes } from './content-types.ts';
+import { imageSizeOf, maxPictureHeadBytes } from './image-size.ts';
 import { DownloadError, isTransient } from './downloads/failure.ts';
 import { repairLimit } from './repaired-files.ts';
+import { readSmall } from './small-files.ts';
 import type { Database } from '../models/database.ts';
 import { findRemoteFiles, saveRemoteFiles } from '../models/remote-file.ts';
 import type { DownloadedFile, RemoteFile } from '../models/remote-file.ts';
+import { bytesOf } from '../storage/digest.ts';
 import type { Digest, Store } from '../storage/store.ts';
-
-/** The number of records that are saved together. After a crash, at most this many files are checked again. */
-const saveBatch = 100;
 
 export interface RemoteRequest {
   url: string;
@@ -19,17 +18,16 @@ export interface RemoteRequest {
   mimeType: string;
   maxBytes: number;
   signal: AbortSignal;
-  /** Called before each request is sent, and again after a wait for a connection. An error that it throws ends the download. */
+  /** Called before each request, and again after a wait for a connection. An error that it throws ends the download. */
   beforeRequest?: () => void;
+  /** Takes the bytes of a small download; returns false without room for them. Otherwise the store gets them. */
+  hold?: (bytes: readonly Uint8Array[]) => boolean;
 }
 
 /** A file of the cache with its type: the declared one, or another of its family that the bytes show. */
 export interface CachedMedium extends Digest {
   mimeType: string;
 }
-
-/** The running downloads of this process, which concurrent requests of an organization share. */
-const running = new Map<string, Promise<DownloadedFile>>();
 
 /**
  * Returns the key of the download that requests may share. Organizations do not share, because a download uses the
@@ -48,11 +46,18 @@ export interface MediaCacheDependencies {
   db: Database;
   store: Store;
   downloader: Downloader;
-  /** Keeps downloaded small files for a caller that needs them at once. */
-  recent?: RecentBytes;
   /** Called for each available file: from the cache, or downloaded. */
   onLookup?: (result: 'hit' | 'miss') => void;
 }
+
+/** A file of the cache, or the bytes of a small download, which are nowhere else. */
+interface Download {
+  record: DownloadedFile;
+  bytes: readonly Uint8Array[] | null;
+}
+
+/** The running downloads of this process, which concurrent requests of an organization share. */
+const running = new Map<string, Promise<Download>>();
 
 /**
  * Finds the external media of a build, or one media file for a learner, in the store's cache, or downloads them. A
@@ -63,18 +68,16 @@ export class MediaCache {
   readonly #db: Database;
   readonly #store: Store;
   readonly #downloader: Downloader;
-  readonly #recent: RecentBytes | undefined;
   readonly #onLookup: (result: 'hit' | 'miss') => void;
   /** All requested files, by limit and type, then by URL. */
   readonly #requested = new Map<string, Map<string, Promise<CachedMedium>>>();
   readonly #checked: DownloadedFile[] = [];
   readonly #known = new Map<string, RemoteFile>();
 
-  constructor({ db, store, downloader, recent, onLookup }: MediaCacheDependencies) {
+  constructor({ db, store, downloader, onLookup }: MediaCacheDependencies) {
     this.#db = db;
     this.#store = store;
     this.#downloader = downloader;
-    this.#recent = recent;
     this.#onLookup = onLookup ?? (() => undefined);
   }
 
@@ -85,7 +88,7 @@ export class MediaCache {
   }
 
   /**
-   * Returns a URL's file, which is in the store's cache when this resolves.
+   * Returns a URL's file, which is in the store's cache when this resolves, unless `hold` took it.
    *
    * @throws {DownloadError} with the reason for failedMedia.
    */
@@ -96,26 +99,22 @@ export class MediaCache {
     this.#requested.set(kind, ofKind);
     const requested = ofKind.get(request.url);
     if (requested !== undefined) return requested;
-    const started = this.#fetch(request);
+    const started = this.#find(request);
     ofKind.set(request.url, started);
     return started;
   }
 
-  /** Saves the records of files that were downloaded or revalidated since the last save. */
-  async flush(): Promise<void> {
+  /** Saves the records of all files that were downloaded or revalidated, in one write. */
+  async saveRecords(): Promise<void> {
     await saveRemoteFiles(this.#db, this.#checked.splice(0));
   }
 
-  /** Saves in batches: single writes would cost more than small files do. */
-  async #remember(file: DownloadedFile): Promise<void> {
-    this.#checked.push(file);
-    if (this.#checked.length >= saveBatch) await this.flush();
-  }
-
-  async #fetch(request: RemoteRequest): Promise<CachedMedium> {
+  async #find(request: RemoteRequest): Promise<CachedMedium> {
     const known = await this.#usable(request);
     try {
-      return toMedium(await this.#share(request, known), request);
+      const { record, bytes } = await this.#share(request, known);
+      if (bytes !== null && request.hold?.(bytes) !== true) await this.#store.cache.put(bytesOf(...bytes));
+      return toMedium(record, request);
     } catch (error) {
       // A transient failure says nothing about the file, so Lectern uses the earlier copy.
       if (known === null || !(error instanceof DownloadError) || !isTransient(error)) throw error;
@@ -125,7 +124,7 @@ export class MediaCache {
   }
 
   /** Downloads, or returns the outcome of a concurrent download of this process. */
-  async #share(request: RemoteRequest, known: RemoteFile | null): Promise<DownloadedFile> {
+  async #share(request: RemoteRequest, known: RemoteFile | null): Promise<Download> {
     const { signal } = request;
     const key = downloadKey(request);
     for (let other = running.get(key); other !== undefined; other = running.get(key)) {
@@ -143,29 +142,22 @@ export class MediaCache {
     return download;
   }
 
-  async #download(request: RemoteRequest, known: RemoteFile | null): Promise<DownloadedFile> {
+  async #download(request: RemoteRequest, known: RemoteFile | null): Promise<Download> {
     const isPicture = /^image\//i.test(request.mimeType);
     let head = new FileHead();
     const result = await this.#downloader.download(
       { ...request, ...(known && { validators: validatorsOf(known) }) },
-      (body) => this.#put(isPicture ? (head = new FileHead()).watch(body) : body),
+      (body) => {
+        const watched = isPicture ? (head = new FileHead()).watch(body) : body;
+        return readSmall(watched, (large) => this.#store.cache.put(large));
+      },
     );
-    const downloaded = result.modified
-      ? { ...toDownloaded(request, result), picture: isPicture ? imageSizeOf(head.bytes()) : null }
+    const record = result.modified
+      ? { ...toRecord(request, result), picture: isPicture ? imageSizeOf(head.bytes()) : null }
       : withoutCheckedAt(known as RemoteFile);
-    await this.#remember(downloaded);
+    this.#checked.push(record);
     this.#onLookup(result.modified ? 'miss' : 'hit');
-    return downloaded;
-  }
-
-  async #put(body: AsyncIterable<Uint8Array>): Promise<Digest> {
-    let kept: readonly Uint8Array[] | undefined;
-    const digest = await this.#store.cache.put(body, (_digest, small) => {
-      kept = small;
-      return Promise.resolve();
-    });
-    if (kept !== undefined) this.#recent?.keep(digest.sha256, kept);
-    return digest;
+    return { record, bytes: result.modified ? result.stored.bytes : null };
   }
 
   /** Returns the record of a URL if its file is in the cache, within the limit and of the declared type. */
@@ -211,7 +203,7 @@ function toMedium({ file, mimeType }: DownloadedFile, request: RemoteRequest): C
   return { sha256, crc32, size, mimeType: mimeType ?? request.mimeType };
 }
 
-function toDownloaded(
+function toRecord(
   { url, mimeType: declaredType }: RemoteRequest,
   downloaded: { stored: Digest; mimeType: string; etag?: string; lastModified?: string },
 ): Omit<DownloadedFile, 'picture'> {
@@ -248,34 +240,4 @@ class FileHead {
 
 function validatorsOf({ etag, lastModified }: RemoteFile): { etag?: string; lastModified?: string } {
   return { ...(etag !== null && { etag }), ...(lastModified !== null && { lastModified }) };
-}
-
-/** The maximum number of bytes that one build keeps in memory. */
-const maxHeldBytes = 16 * 1024 ** 2;
-
-/** Keeps newly downloaded small files in memory until they are used, so that no read from the store is necessary. */
-export class RecentBytes {
-  readonly #files = new Map<string, readonly Uint8Array[]>();
-  #held = 0;
-
-  /** Keeps the bytes of a file, if there is room. */
-  keep(sha256: string, chunks: readonly Uint8Array[]): void {
-    const size = sizeOf(chunks);
-    if (this.#files.has(sha256) || this.#held + size > maxHeldBytes) return;
-    this.#files.set(sha256, chunks);
-    this.#held += size;
-  }
-
-  /** Returns the bytes of a file, and forgets them; undefined without them. */
-  take(sha256: string): readonly Uint8Array[] | undefined {
-    const chunks = this.#files.get(sha256);
-    if (chunks === undefined) return undefined;
-    this.#files.delete(sha256);
-    this.#held -= sizeOf(chunks);
-    return chunks;
-  }
-}
-
-function sizeOf(chunks: readonly Uint8Array[]): number {
-  return chunks.reduce((sum, { byteLength }) => sum + byteLength, 0);
 }

@@ -4,11 +4,19 @@ import type { Digest } from './store.ts';
 
 /** Returns the digests of bytes in memory. */
 export function digestOf(bytes: Uint8Array): Digest {
-  return {
-    sha256: createHash('sha256').update(bytes).digest('hex'),
-    crc32: crc32(bytes),
-    size: bytes.byteLength,
-  };
+  return digestOfParts([bytes]);
+}
+
+/** Returns the digests of bytes in memory, in parts. */
+export function digestOfParts(parts: readonly Uint8Array[]): Digest {
+  const hash = createHash('sha256');
+  const digest = { crc32: 0, size: 0 };
+  for (const part of parts) {
+    hash.update(part);
+    digest.crc32 = crc32(part, digest.crc32);
+    digest.size += part.byteLength;
+  }
+  return { ...digest, sha256: hash.digest('hex') };
 }
 
 /** Returns the digests of a stream of bytes. */

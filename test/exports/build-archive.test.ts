@@ -287,3 +287,37 @@ test('two concurrent builds of one version publish the same archive', async () =
   expect((await filesBelow(lab.harness.config.storeDir)).filter((path) => path.includes(key)).length).toBe(1);
   expect(await lab.harness.db.exportRecords.countDocuments({ exportKey: key })).toBe(1);
 });
+
+test('small downloads get files of their own once their archive is published, except those that are read twice', async () => {
+  const [once, twice] = [png(20), png(21)];
+  lab.origin.serve('/once.png', once);
+  lab.origin.serve('/twice.png', twice);
+  const sources = ['/twice.png', '/once.png', '/twice.png'];
+  const built = await version(sources.map((path) => ({ sourceUrl: lab.origin.url(path) })));
+  const { store } = lab.harness;
+  const stored: string[] = [];
+  const watched: Store = {
+    ...store,
+    cache: {
+      ...store.cache,
+      async put(...input) {
+        const digest = await store.cache.put(...input);
+        stored.push(digest.sha256);
+        return digest;
+      },
+    },
+    archives: {
+      ...store.archives,
+      async create() {
+        const draft = await store.archives.create();
+        const publish = (...as: Parameters<typeof draft.publish>) =>
+          draft.publish(...as).then(() => void stored.push('the archive'));
+        return { ...draft, publish };
+      },
+    },
+  };
+  expect(await build(built, { store: watched })).toMatchObject({ failures: 0 });
+  expect(stored).toEqual([digestOf(twice).sha256, 'the archive', digestOf(once).sha256]);
+  expect(await store.cache.has(digestOf(once))).toBe(true);
+  expect(await lab.harness.db.remoteFiles.countDocuments({ url: lab.origin.url('/once.png') })).toBe(1);
+});

@@ -7,7 +7,6 @@ import type { ExportRecord } from '../../shared/models/export-record.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
 import { holdFile } from '../fleet/held-file.ts';
-import { read } from '../storage/stores.ts';
 import { answer, file } from '../support/origin.ts';
 import { useExportLab } from './lab.ts';
 import { takeApart } from './exports.ts';
@@ -32,7 +31,7 @@ async function recordOf(version: LessonVersion): Promise<ExportRecord> {
   return record;
 }
 
-test('the record of a complete archive names its size, its digest and its files in order, and the store has them all', async () => {
+test('the record of a complete archive names its size, its digest and its files in order', async () => {
   lab.origin.serve(path, png(1));
   const version = await build();
   const { bytes, files, manifest } = await lab.download(version);
@@ -40,12 +39,8 @@ test('the record of a complete archive names its size, its digest and its files 
   expect(archive).toEqual({ size: bytes.length, sha256: digestOf(bytes).sha256 });
   expect(exportedAt.toISOString()).toBe(manifest.exportedAt);
   expect(entries.map((entry) => entry.path)).toEqual([...files.keys()]);
-  for (const { path: name, area, ...digest } of entries) {
-    const stored = await lab.harness.store[area].open(digest);
-    expect((await read(stored)).equals(files.get(name) ?? Buffer.alloc(0)), name).toBe(true);
-    await stored?.close();
+  for (const { path: name, area: _area, ...digest } of entries)
     expect(digest).toEqual(digestOf(files.get(name) ?? Buffer.alloc(0)));
-  }
 });
 
 test('a second request, and a rebuild of an evicted archive by another worker, give the same bytes without any outbound request', async () => {

@@ -17,6 +17,8 @@ import {
 import { startHarness } from '../support/harness.ts';
 import { startOrigin } from '../support/origin.ts';
 import { useStarted } from '../support/use.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { findExportRecord } from '../../shared/models/export-record.ts';
 import { downloadExport, expectSameFiles } from './exports.ts';
 
 type Version = Pick<LessonVersion, 'lessonId' | '_id'>;
@@ -92,7 +94,17 @@ export async function startExportLab({
     /** Downloads a version as archive and file by file, and asserts that both are equal. */
     downloadBoth: (version: Version, query = '') => expectSameFiles({ api, headers, query }, version),
     /** Removes a version's archive from the store. */
-    evict: (version: LessonVersion) => harness.store.archives.delete(exportJobOf(version).key),
+    /** Evicts a version's archive, once its downloads are kept. */
+    async evict(version: LessonVersion) {
+      const { key } = exportJobOf(version);
+      const record = await findExportRecord(harness.db, key);
+      const downloads = record?.entries.filter(({ path, area }) => area === 'cache' && /^media\//.test(path));
+      await waitFor('the downloads in the cache', async () => {
+        const kept = downloads?.map((entry) => harness.store.cache.has(entry)) ?? [];
+        return (await Promise.all(kept)).every(Boolean);
+      });
+      await harness.store.archives.delete(key);
+    },
     async close() {
       await origin.close();
       await harness.close();

@@ -82,6 +82,7 @@ export class ArchiveWriter {
    * Adds a file whose size and CRC-32 are already known.
    *
    * @param path the path in the archive's folder, with '/' between folders and at the end of an empty folder.
+   * @param isVerified whether the chunks have just been compared with the digest.
    * @throws {DamagedEntry} when the bytes do not match the digest; any error when the name is taken, or from the source
    * or the sink. The archive is invalid then and must be discarded.
    */
@@ -89,6 +90,7 @@ export class ArchiveWriter {
     path: string,
     digest: Pick<Digest, 'crc32' | 'size'>,
     chunks: AsyncIterable<Uint8Array>,
+    isVerified = false,
   ): Promise<void> {
     if (this.#names.has(path)) throw new Error(`${path} is in the archive already`);
     this.#names.add(path);
@@ -97,11 +99,11 @@ export class ArchiveWriter {
     const offset = this.#offset;
     await this.#write(localHeader({ name, checksum, size, time: this.#time }));
     let written = 0;
-    let computed = 0;
+    let computed = isVerified ? checksum : 0;
     for await (const chunk of chunks) {
       written += chunk.byteLength;
       if (written > size) break;
-      computed = crc32(chunk, computed);
+      if (!isVerified) computed = crc32(chunk, computed);
       await this.#write(chunk);
     }
     if (written !== size || computed !== checksum) {

@@ -18,8 +18,11 @@ import { timePhase } from './build-observer.ts';
 import type { BuildObserver } from './build-observer.ts';
 import { isFailure } from './file-outcomes.ts';
 import type { FileFailure, Outcomes, ResolvedFile } from './file-outcomes.ts';
-import { compressedFile, emptyFolder, storeGeneratedFile } from './generated-files.ts';
+import type { FollowUps } from './follow-ups.ts';
+import { compressedFile, emptyFolder } from './generated-files.ts';
 import type { GeneratedFile } from './generated-files.ts';
+import { keepDownloads } from './keep-downloads.ts';
+import type { ArchiveWithDownloads } from './keep-downloads.ts';
 import { createManifest } from './manifest.ts';
 import { missingContent, ownTypesOf } from './plan.ts';
 import type { ExportPlan } from './plan.ts';
@@ -27,8 +30,8 @@ import { checkProfile, openProfile } from './profiles/open-profile.ts';
 import type { ArchiveProfile } from './profiles/profile.ts';
 import { readAhead } from './read-ahead.ts';
 import { addRecord, contentDigest, recordArchive } from './record.ts';
-import { resolveFiles } from './resolve-files.ts';
-import type { FileResolution, ReadableFile } from './resolve-files.ts';
+import { FileResolution } from './resolve-files.ts';
+import type { ReadableFile } from './resolve-files.ts';
 
 /** The number of files that are opened ahead of their turn. Opening a small file also reads it. */
 const filesAhead = 6;
@@ -39,6 +42,8 @@ export interface BuildDependencies {
   downloader: Downloader;
   incomplete: IncompleteBuilds;
   observer?: BuildObserver;
+  /** Keeps downloads after a build; without it, the build does so before it resolves. */
+  followUps?: FollowUps;
   config: Pick<Config, 'export' | 'download'>;
 }
 
@@ -80,23 +85,26 @@ export async function buildArchive(
   planned();
   const resolved = timePhase(observer, 'files');
   const { organizationId } = job;
-  const files = resolveFiles(deps, { plan, otherBytes, record, organizationId, signal });
+  const rereadPaths = profile.rereadPaths(plan);
+  const files = new FileResolution(deps, { plan, rereadPaths, otherBytes, record, organizationId, signal });
   void files.done.then(resolved);
+  const keep = async (archive: ArchiveWithDownloads, keeping: AbortSignal) => {
+    await keepDownloads(deps.store, archive, keeping);
+    await files.saveRecords();
+  };
   try {
-    return await writeArchive(deps, {
-      job,
-      profile,
-      version,
-      plan,
-      lesson,
-      texts,
-      record,
-      files,
-      signal,
-      onProgress,
-    });
+    const input = { job, profile, version, plan, lesson, texts, record, files, signal, onProgress };
+    const { result, archive } = await writeArchive(deps, input);
+    // A later build downloads what is not kept.
+    if (deps.followUps === undefined) await keep(archive, signal).catch(() => undefined);
+    else deps.followUps.run((keeping) => keep(archive, keeping));
+    return result;
+  } catch (error) {
+    // The next attempt needs not download the files that are in the store.
+    await files.saveRecords().catch(() => undefined);
+    throw error;
   } finally {
-    await files.end();
+    await files.close();
   }
 }
 
@@ -128,7 +136,10 @@ interface ArchiveInput extends BuildOptions {
   files: FileResolution;
 }
 
-async function writeArchive(deps: BuildDependencies, input: ArchiveInput): Promise<ExportResult> {
+async function writeArchive(
+  deps: BuildDependencies,
+  input: ArchiveInput,
+): Promise<{ result: ExportResult; archive: ArchiveWithDownloads }> {
   const { job, profile, version, plan, lesson, texts, record, files, signal } = input;
   const { db, store, observer, incomplete } = deps;
   const written = timePhase(observer, 'write');
@@ -141,7 +152,7 @@ async function writeArchive(deps: BuildDependencies, input: ArchiveInput): Promi
       total: files.paths.length + profile.fileCount,
       onProgress: input.onProgress,
     });
-    await addResolvedFiles(entries, { files, signal });
+    await addResolvedFiles(entries, files, signal);
 
     const complete =
       plan.widgets.every(({ widget }) => widget !== null) && ![...files.outcomes.values()].some(isFailure);
@@ -174,7 +185,16 @@ async function writeArchive(deps: BuildDependencies, input: ArchiveInput): Promi
     await draft.publish(exportKey, archive.sha256);
     published();
     const failures = manifest.failedMedia.length + manifest.failedWidgets.length;
-    return { size: archive.size, files: entries.paths.length, failures };
+    return {
+      result: { size: archive.size, files: entries.paths.length, failures },
+      archive: {
+        exportKey,
+        sha256: archive.sha256,
+        folder,
+        entries: () => [...entries.list()],
+        heldPaths: files.heldPaths,
+      },
+    };
   } finally {
     await draft.discard();
   }
@@ -211,7 +231,7 @@ class EntryWriter {
   /** Adds a file of the store. The caller reports it to {@link advance}. */
   async addStored(path: string, resolved: ResolvedFile, file: ReadableFile): Promise<void> {
     try {
-      await this.#add(path, resolved, file.chunks());
+      await this.#add(path, resolved, file.chunks(), file.isVerified);
     } catch (error) {
       // Deletes a damaged copy of a download, so that the next build downloads the file.
       if (resolved.area === 'cache' && error instanceof DamagedEntry)
@@ -223,7 +243,6 @@ class EntryWriter {
   }
 
   async addGenerated(file: GeneratedFile): Promise<void> {
-    await storeGeneratedFile(this.#store, file);
     const resolved: ResolvedFile = { ...file.digest, area: 'cache' };
     await this.#add(file.path, resolved, file.chunks());
     this.#outcomes.set(file.path, resolved);
@@ -248,8 +267,13 @@ class EntryWriter {
     }
   }
 
-  async #add(path: string, resolved: ResolvedFile, chunks: AsyncIterable<Uint8Array>): Promise<void> {
-    await this.#writer.add(path, resolved, chunks);
+  async #add(
+    path: string,
+    resolved: ResolvedFile,
+    chunks: AsyncIterable<Uint8Array>,
+    isVerified = false,
+  ): Promise<void> {
+    await this.#writer.add(path, resolved, chunks, isVerified);
     this.paths.push(path);
   }
 }
@@ -257,7 +281,8 @@ class EntryWriter {
 /** Adds media and widgets in archive order, as they arrive. */
 async function addResolvedFiles(
   entries: EntryWriter,
-  { files, signal }: Pick<ArchiveInput, 'files' | 'signal'>,
+  files: FileResolution,
+  signal: AbortSignal,
 ): Promise<void> {
   const opened = readAhead(openings(files), filesAhead, async ({ file }) => file?.close());
   for await (const { path, outcome, file } of opened) {
@@ -287,21 +312,16 @@ interface OpenedFile {
  * Yields a function for each file, in archive order, that opens it, so that few files are open at once. A file that
  * cannot be opened abandons the resolution at once: reading ahead waits for the files it has begun to open.
  */
-function* openings({
-  paths,
-  outcomeOf,
-  open,
-  abandon,
-}: FileResolution): Generator<() => Promise<OpenedFile>> {
-  for (const path of paths) {
+function* openings(files: FileResolution): Generator<() => Promise<OpenedFile>> {
+  for (const path of files.paths) {
     yield async () => {
-      const outcome = await outcomeOf(path);
+      const outcome = await files.outcomeOf(path);
       if (isFailure(outcome)) return { path, outcome };
       try {
-        const file = await open(path, outcome);
+        const file = await files.open(path, outcome);
         return isFailure(file) ? { path, outcome: file } : { path, outcome, file };
       } catch (error) {
-        abandon(error);
+        files.abandon(error);
         throw error;
       }
     };

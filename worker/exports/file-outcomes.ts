@@ -63,17 +63,18 @@ export async function openResolved(store: Store, resolved: ResolvedFile): Promis
 export class PendingOutcomes {
   /** The outcomes so far. */
   readonly known: Outcomes = new Map();
-  readonly #ended: AbortSignal;
+  /** Why no further outcome will come; null while some may. */
+  #ended: { reason: unknown } | null = null;
   #waiting: (() => void)[] = [];
-
-  /** @param ended aborted, with a reason, when no further outcome will come. */
-  constructor(ended: AbortSignal) {
-    this.#ended = ended;
-    ended.addEventListener('abort', () => this.#wake(), { once: true });
-  }
 
   set(path: string, outcome: ResolvedFile | FileFailure): void {
     this.known.set(path, outcome);
+    this.#wake();
+  }
+
+  /** No further outcome will come. The first reason counts. */
+  end(reason: unknown): void {
+    this.#ended ??= { reason };
     this.#wake();
   }
 
@@ -82,7 +83,7 @@ export class PendingOutcomes {
     for (;;) {
       const outcome = this.known.get(path);
       if (outcome !== undefined) return outcome;
-      this.#ended.throwIfAborted();
+      if (this.#ended !== null) throw this.#ended.reason;
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
   }

@@ -1,6 +1,6 @@
 import { fromGzip, toGzip } from '../../shared/platform/gzip-pieces.ts';
 import { bytesOf, digestOf, digestOfChunks } from '../../shared/storage/digest.ts';
-import type { Digest, Store } from '../../shared/storage/store.ts';
+import type { Digest } from '../../shared/storage/store.ts';
 import { prettyJson } from '../../shared/exports/json-pieces.ts';
 
 /** A file that Lectern adds to the archive, besides media and widgets. */
@@ -30,9 +30,4 @@ export async function jsonFile(path: string, value: object): Promise<GeneratedFi
 export async function compressedFile(path: string, compressed: Buffer): Promise<GeneratedFile> {
   const chunks = () => fromGzip(compressed);
   return { path, digest: await digestOfChunks(chunks()), chunks };
-}
-
-/** Stores a file beside the archive, so that a signed URL can name it. */
-export async function storeGeneratedFile(store: Store, { digest, chunks }: GeneratedFile): Promise<void> {
-  if (!(await store.cache.has(digest))) await store.cache.put(chunks());
 }

@@ -35,7 +35,7 @@ describe('requests to one host', () => {
     lab.downloader = make({}, { concurrencyPerHost: 3 });
     lab.origin.script('/a', slowly(text, 2, 10));
     await Promise.all(Array.from({ length: 20 }, () => get('/a')));
-    expect([lab.origin.peak, lab.origin.connections.total]).toEqual([3, 3]);
+    expect(lab.origin.peak).toBe(3);
   });
 
   test('never wait for another organization’s', async () => {

@@ -14,6 +14,7 @@ export function cartridgeArchive({ variant, options }: Omit<NamedProfile, 'id'>)
     folders: [],
     knownBytes: 0,
     fileCount: 2,
+    rereadPaths: () => new Set(),
     extraFiles(parts) {
       const { lessonId, _id: versionId, title } = parts.version;
       const { language, isGraded: graded } = parts.texts;

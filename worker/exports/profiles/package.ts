@@ -1,3 +1,4 @@
+import { pathsInPage } from '../describe-page.ts';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { optionsOfQuery } from '../../../shared/exports/package-query.ts';
@@ -82,6 +83,7 @@ export async function lmsPackage(
     folders: [],
     knownBytes: generated.reduce((sum, { digest }) => sum + digest.size, 0),
     fileCount: plainArchive.fileCount + generated.length + 2,
+    rereadPaths: pathsInPage,
     async extraFiles(parts) {
       const { language, stateSize } = parts.texts;
       if (stateSize === null) throw new Error('Unreachable: the profile has a limit');

@@ -10,6 +10,7 @@ export const plainArchive: ArchiveProfile = {
   folders: ['media/', 'widgets/'],
   knownBytes: 0,
   fileCount: 2,
+  rereadPaths: () => new Set(),
   extraFiles: ({ lesson }) => Promise.resolve([lesson]),
   manifests: async (manifest) => [await jsonFile('manifest.json', manifest)],
 };

@@ -1,3 +1,4 @@
+import { pathsInPage } from '../describe-page.ts';
 import { jsonFile } from '../generated-files.ts';
 import type { ArchiveTheme } from './archive-theme.ts';
 import { describeFile, indexFile, onDemandFiles, playerFiles } from './page-files.ts';
@@ -35,6 +36,7 @@ export async function playerArchive(
     withPage: true,
     knownBytes: player.reduce((sum, { digest }) => sum + digest.size, 0),
     fileCount: plainArchive.fileCount + playerPaths.length,
+    rereadPaths: pathsInPage,
     extraFiles: async (parts) => [...player, await indexFile(parts, { scripts, theme }), parts.lesson],
     manifests: async (manifest, outcomes) => {
       const listed = playerPaths.flatMap((path) => describeFile(path, outcomes));

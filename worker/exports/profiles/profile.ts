@@ -37,6 +37,8 @@ export interface ArchiveProfile {
   knownBytes: number;
   /** The number of files that `extraFiles` and `manifests` return together. */
   fileCount: number;
+  /** Returns the media and widgets that `extraFiles` reads again. */
+  rereadPaths: (plan: ExportPlan) => ReadonlySet<string>;
   /** Returns all other files of the content, including lesson.json. */
   extraFiles: (parts: ArchiveParts) => Promise<GeneratedFile[]>;
   /**
