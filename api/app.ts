@@ -70,7 +70,6 @@ import { getUserPlayerData } from './lessons/lesson-player-data.endpoints.ts';
 import { getLesson, listLessons, listVersions } from './lessons/lessons.endpoints.ts';
 import { answersCsv, learnersCsv, learnersNdjson, listLearners } from './learners/learners.endpoints.ts';
 import { getStatistics } from './learners/statistics.endpoints.ts';
-import type { LearnerStreams } from './http/learner-streams.ts';
 import { getLtiProgress, getProgress } from './progress/progress.endpoints.ts';
 import { listAudit } from './audit/audit.endpoints.ts';
 import { erasureEndpoints } from './erasure/erasures.endpoints.ts';
@@ -107,7 +106,6 @@ export interface AppDependencies {
   audit: AuditLog;
   rateLimits: RateLimits;
   requestLimits: RequestLimits;
-  learnerStreams: LearnerStreams;
   compression: CompressionBudget;
   metrics: ApiMetrics;
   readiness: ReadinessProbe;

@@ -38,7 +38,6 @@ import { createHttpServer, prepareGracefulClose, serverLimits } from './http/htt
 import { ExportChanges } from './exports/export-changes.ts';
 import { WaitLimiter } from './http/wait-limiter.ts';
 import { CompressionBudget } from './http/compression-budget.ts';
-import { LearnerStreams } from './http/learner-streams.ts';
 import { RequestLimits } from './http/request-limits.ts';
 import { LaunchMetrics } from './lti/dependencies.ts';
 import { createPlatformKeys } from './lti/platform-keys.ts';
@@ -138,7 +137,6 @@ export async function startApi(
     audit,
     rateLimits: createRateLimits(config),
     requestLimits: new RequestLimits(),
-    learnerStreams: new LearnerStreams(),
     compression: new CompressionBudget(),
     metrics,
     readiness,

@@ -10,7 +10,7 @@ import type { EndpointContext } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import { noStore } from '../http/headers.ts';
 import { learnerId, ltiUserId, platformId } from '../http/learner-ids.ts';
-import type { LearnerStreams } from '../http/learner-streams.ts';
+import { sendStream } from '../http/send-stream.ts';
 import { tooManyRequests } from '../http/middleware/rate-limit.ts';
 import { failure } from '../http/responses.ts';
 import type { WrittenResponse } from '../http/responses.ts';
@@ -51,7 +51,6 @@ const description =
 interface DataExportDependencies {
   db: Database;
   secrets: Pick<Secrets, 'keyPepper'>;
-  learnerStreams: LearnerStreams;
 }
 
 /** GET /api/learners/{learnerId}/export */
@@ -85,13 +84,13 @@ export const exportLtiLearner = defineEndpoint(
       send(deps, ctx, { source: 'lti', organizationId: caller.organization._id, ...params, ...query }),
 );
 
-function send(
-  { db, secrets, learnerStreams }: DataExportDependencies,
+async function send(
+  { db, secrets }: DataExportDependencies,
   ctx: EndpointContext,
   learner: LearnerSubject,
-): typeof written {
+): Promise<typeof written> {
   const exportedAt = new Date();
-  learnerStreams.send(ctx, learner.organizationId, {
+  await sendStream(ctx, learner.organizationId, {
     chunks: () => learnerZip({ db, pepper: secrets.keyPepper }, learner, exportedAt),
     type: zipType,
     fileName: exportName(exportedAt),

@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
-import pLimit from 'p-limit';
 import { incompleteKey } from '../../shared/exports/jobs.ts';
 import { profileOf } from '../../shared/exports/profiles.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
+import { ConcurrencyLimit, requestWaits } from '../../shared/platform/concurrency-limit.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import { noStore } from '../http/headers.ts';
 import { publicUrlOf } from '../http/public-url.ts';
 import { json } from '../http/responses.ts';
-import { retryAfterSeconds, tooMany } from '../http/retry-after.ts';
+import { retryAfterSeconds } from '../http/retry-after.ts';
 import { authorizeExport, exportEndpoint } from './authorize.ts';
 import { exportManifestBody } from './bodies.ts';
 import type { ExportDependencies } from './authorize.ts';
@@ -17,12 +17,6 @@ import { accepted, archiveOrAccepted, buildRefusals, preference } from './respon
 
 /** The maximum number of requests for an archive without a record: another build may be replacing it, or it is lost. */
 const maxAttempts = 3;
-
-/** The number of concurrent manifests. A manifest of 66,000 files takes a second and some hundred megabytes. */
-const concurrency = 2;
-
-/** The maximum number of waiting requests. They wait for some seconds, even if all manifests are that large. */
-const maxWaiting = 20;
 
 const unlistedFault = 'A cartridge has no file list; request export-zip';
 
@@ -55,7 +49,8 @@ export const exportManifest = defineEndpoint(
     },
   },
   (deps: ExportDependencies) => {
-    const queue = new BoundedQueue({ concurrency, maxWaiting });
+    // A manifest of 66,000 files takes a second and some hundred megabytes.
+    const limit = new ConcurrencyLimit({ ...requestWaits, concurrent: 1 });
     return async (request) => {
       const { ctx } = request;
       const authorized = await authorizeExport(deps, request);
@@ -67,7 +62,8 @@ export const exportManifest = defineEndpoint(
         try {
           const { signal } = ctx.state;
           const signing = { ...authorized, base: publicUrlOf(ctx, deps.config), signal };
-          const manifest = await queue.run(signal, () => createExportManifest(deps, archive, signing));
+          const create = () => createExportManifest(deps, archive, signing);
+          const manifest = await limit.run(authorized.version.organizationId, signal, create);
           if (manifest !== null) {
             ctx.set('Cache-Control', 'no-store');
             ctx.body = Readable.from(manifest);
@@ -87,30 +83,3 @@ export const exportManifest = defineEndpoint(
     };
   },
 );
-
-/** Limits expensive work of this process: a few tasks run at once, a few more wait, and further ones get 429. */
-export class BoundedQueue {
-  readonly #limit;
-  readonly #maxWaiting: number;
-
-  constructor({ concurrency, maxWaiting }: { concurrency: number; maxWaiting: number }) {
-    this.#limit = pLimit(concurrency);
-    this.#maxWaiting = maxWaiting;
-  }
-
-  /**
-   * Runs a task when its turn comes.
-   *
-   * @throws {LecternError} TOO_MANY_REQUESTS at once while the queue is full; the signal's reason if it is aborted before
-   * the task begins.
-   */
-  run<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
-    if (this.#limit.pendingCount >= this.#maxWaiting) {
-      return Promise.reject(tooMany('Too many requests of this kind at once'));
-    }
-    return this.#limit(() => {
-      signal.throwIfAborted();
-      return task();
-    });
-  }
-}

@@ -3,7 +3,8 @@ import { ConcurrencyLimit } from '../../shared/platform/concurrency-limit.ts';
 import { failure } from './responses.ts';
 import { tooMany } from './retry-after.ts';
 
-const retrySeconds = 2;
+const retryAfterSeconds = 2;
+const wait = { maxWaitMs: 2000, retryAfterSeconds };
 const ofLearnerText = 'Too many concurrent requests from this learner';
 const ofOrganizationText = 'Too many concurrent requests of this organization';
 const ofLaunchesText = 'Too many concurrent launches from this network';
@@ -13,9 +14,13 @@ const ofLaunchesText = 'Too many concurrent launches from this network';
  * also bound the memory of an organization.
  */
 export class RequestLimits {
-  readonly #learners = new ConcurrencyLimit({ concurrent: 2, waiting: 16 });
-  readonly #organizations = new ConcurrencyLimit({ concurrent: 24, waiting: 1000 });
-  readonly #launches = new ConcurrencyLimit({ concurrent: 32, waiting: 100 });
+  readonly #learners = new ConcurrencyLimit({ ...wait, concurrent: 2, waiting: 16, refusal: ofLearnerText });
+  readonly #organizations = new ConcurrencyLimit({
+    ...{ ...wait, concurrent: 24, waiting: 1000, refusal: ofOrganizationText },
+  });
+  readonly #launches = new ConcurrencyLimit({
+    ...{ ...wait, concurrent: 32, waiting: 100, refusal: ofLaunchesText },
+  });
 
   /**
    * Waits for a learner's turn, which lasts until the response is closed.
@@ -24,18 +29,18 @@ export class RequestLimits {
    * @throws {LecternError} TOO_MANY_REQUESTS
    */
   async enterLearner(learner: string, organizationId: string, response: ServerResponse): Promise<void> {
-    await enter(this.#learners, learner, response, ofLearnerText);
+    await enter(this.#learners, learner, response);
     await this.enterOrganization(organizationId, response);
   }
 
   /** Waits for the turn of a request for records of an organization. @throws {LecternError} TOO_MANY_REQUESTS */
   async enterOrganization(organizationId: string, response: ServerResponse): Promise<void> {
-    await enter(this.#organizations, organizationId, response, ofOrganizationText);
+    await enter(this.#organizations, organizationId, response);
   }
 
   /** Waits for the turn of a launch: any client can send one. @throws {LecternError} TOO_MANY_REQUESTS */
   async enterLaunch(ip: string, response: ServerResponse): Promise<void> {
-    await enter(this.#launches, ip, response, ofLaunchesText);
+    await enter(this.#launches, ip, response);
   }
 }
 
@@ -43,10 +48,8 @@ async function enter(
   limit: ConcurrencyLimit,
   owner: string,
   response: Pick<ServerResponse, 'closed' | 'once'>,
-  text: string,
 ): Promise<void> {
-  const end = await limit.begin(owner);
-  if (end === null) throw tooMany(text, retrySeconds);
+  const end = await limit.begin(owner, undefined);
   if (response.closed) end();
   else response.once('close', end);
 }
@@ -55,6 +58,6 @@ async function enter(
 export const busy = failure(
   'Too many requests per minute, or too many concurrent requests of this learner or organization. Retry after ' +
     '`Retry-After` seconds.',
-  tooMany(ofLearnerText, retrySeconds).message,
-  tooMany(ofOrganizationText, retrySeconds).message,
+  tooMany(ofLearnerText, retryAfterSeconds).message,
+  tooMany(ofOrganizationText, retryAfterSeconds).message,
 );

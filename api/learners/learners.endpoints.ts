@@ -23,11 +23,10 @@ import type { WrittenResponse } from '../http/responses.ts';
 import { tooManyRequests } from '../http/middleware/rate-limit.ts';
 import { exampleLearners, learnerPage } from './bodies.ts';
 import { learnerQuery, lessonParams, selectionOf } from './learner-requests.ts';
-import type { LearnerStreams } from '../http/learner-streams.ts';
+import { sendStream } from '../http/send-stream.ts';
 
 interface LearnerDependencies {
   db: Database;
-  learnerStreams: LearnerStreams;
 }
 
 interface LearnersRequest {
@@ -119,7 +118,7 @@ async function sendLearners(
   const { limit } = query;
   const found = await findLearners(deps, request, { batch: Math.min(limit ?? Infinity, batch.learners) });
   const learners = take(found, limit);
-  deps.learnerStreams.send(ctx, caller.organization._id, {
+  await sendStream(ctx, caller.organization._id, {
     chunks: () => (type === csvType ? learnersAsCsv(learners) : learnersAsNdjson(learners)),
     type,
     fileName: type === csvType ? 'learners.csv' : 'learners.ndjson',
@@ -236,7 +235,7 @@ export const answersCsv = defineEndpoint(
         : await findLessonVersion(deps.db, organizationId, params.lessonId, query.version);
     const questions = version && (await findAnswerColumns(deps.db, version, requestWait));
     if (questions === null) throw new LecternError('NOT_FOUND', 'Version not found');
-    deps.learnerStreams.send(ctx, organizationId, {
+    await sendStream(ctx, organizationId, {
       chunks: () => answersAsCsv(take(learners, limit), questions),
       type: csvType,
       fileName: 'answers.csv',

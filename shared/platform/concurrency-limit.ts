@@ -1,66 +1,56 @@
 import { onAbort } from './abort-listeners.ts';
+import { LecternError } from './errors.ts';
+
+/** The waits of requests: longer ones would fill the process with them. */
+export const requestWaits = { waiting: 20, maxWaitMs: 2000 };
+
+export interface ConcurrencyLimits {
+  /** The work of an owner that runs at once. */
+  concurrent: number;
+  /** The work of an owner that waits; unlimited by default. */
+  waiting?: number;
+  /** The longest wait; unlimited by default. */
+  maxWaitMs?: number;
+  /** Why work is refused: a sentence without its period. */
+  refusal?: string;
+  /** The `Retry-After` of refused work. */
+  retryAfterSeconds?: number;
+}
 
 /** The work of one owner. */
 interface Work {
   running: number;
-  /** Each starts waiting work; in the order of arrival. */
+  /** In order of arrival. */
   waiting: Set<() => void>;
 }
 
-export interface ConcurrencyLimits {
-  /** The work of one owner that runs at once. */
-  concurrent: number;
-  /** The maximum of an owner's waiting work; unlimited by default. */
-  waiting?: number;
-  /** How long {@link ConcurrencyLimit.begin} waits. */
-  maxWaitMs?: number;
-}
-
 /**
- * Limits the concurrent work of each owner in this process: of an organization, a learner or an IP address. A burst of
- * one owner therefore does not occupy the process. Work above the limit waits, in the order of arrival.
+ * Limits the concurrent work of each owner in this process: an organization, a learner or an IP address. A burst of one
+ * owner therefore does not occupy the process. Work above the limit waits in order of arrival, in a bounded queue.
+ * Nothing else schedules owners in a process.
  */
 export class ConcurrencyLimit {
   readonly #limits: Required<ConcurrencyLimits>;
   readonly #work = new Map<string, Work>();
 
-  constructor(limits: ConcurrencyLimits) {
-    this.#limits = { waiting: Infinity, maxWaitMs: 2000, ...limits };
-  }
-
-  /** Begins work if the owner is below the limit. Returns the function that ends it; null above the limit. */
-  tryBegin(owner: string): (() => void) | null {
-    const work = this.#work.get(owner) ?? { running: 0, waiting: new Set() };
-    if (work.running >= this.#limits.concurrent) return null;
-    work.running += 1;
-    this.#work.set(owner, work);
-    return this.#endOf(owner, work);
-  }
-
-  /** Like {@link tryBegin}, but waits briefly for other work of the owner to end. */
-  async begin(owner: string): Promise<(() => void) | null> {
-    const begun = this.tryBegin(owner);
-    const waiting = this.#work.get(owner)?.waiting.size ?? 0;
-    if (begun !== null || waiting >= this.#limits.waiting) return begun;
-    const timeout = new AbortController();
-    const timer = setTimeout(() => timeout.abort(), this.#limits.maxWaitMs);
-    try {
-      return await this.#waitFor(owner, timeout.signal);
-    } catch {
-      return null;
-    } finally {
-      clearTimeout(timer);
-    }
+  constructor({
+    concurrent,
+    waiting = Infinity,
+    maxWaitMs = Infinity,
+    refusal = 'Too many requests of this kind at once',
+    retryAfterSeconds = 10,
+  }: ConcurrencyLimits) {
+    this.#limits = { concurrent, waiting, maxWaitMs, refusal, retryAfterSeconds };
   }
 
   /**
    * Runs a task once the owner is below the limit.
    *
    * @param signal ends the wait with its reason; a running task must handle it itself.
+   * @throws as {@link begin}, and the errors of the task.
    */
-  async run<T>(owner: string, signal: AbortSignal, task: () => Promise<T>): Promise<T> {
-    signal.throwIfAborted();
-    const end = this.tryBegin(owner) ?? (await this.#waitFor(owner, signal));
+  async run<T>(owner: string, signal: AbortSignal | null, task: () => Promise<T>): Promise<T> {
+    const end = await this.begin(owner, signal);
     try {
       return await task();
     } finally {
@@ -68,33 +58,57 @@ export class ConcurrencyLimit {
     }
   }
 
-  /** Ended work passes its slot on. */
-  #endOf(owner: string, work: Work): () => void {
+  /**
+   * Begins work once the owner is below the limit. Returns the function that ends it.
+   *
+   * @param signal ends the wait with its reason.
+   * @throws {LecternError} TOO_MANY_REQUESTS when the queue is full or the wait takes too long.
+   */
+  async begin(owner: string, signal: AbortSignal | null): Promise<() => void> {
+    signal?.throwIfAborted();
+    const work = this.#work.get(owner) ?? { running: 0, waiting: new Set() };
+    this.#work.set(owner, work);
+    if (work.running < this.#limits.concurrent) work.running += 1;
+    else await this.#wait(work, signal);
     let hasEnded = false;
     return () => {
-      if (hasEnded) return;
+      if (!hasEnded) this.#end(owner, work);
       hasEnded = true;
-      const [next] = work.waiting;
-      if (next !== undefined) next();
-      else if (--work.running === 0) this.#work.delete(owner);
     };
   }
 
-  /** Waits until ended work passes its slot on. Rejects with the reason of the signal. */
-  async #waitFor(owner: string, signal: AbortSignal): Promise<() => void> {
-    const work = this.#work.get(owner) ?? { running: 1, waiting: new Set() };
-    let stopListening = (): void => undefined;
+  #end(owner: string, work: Work): void {
+    const [next] = work.waiting;
+    if (next === undefined) {
+      work.running -= 1;
+      if (work.running === 0) this.#work.delete(owner);
+      return;
+    }
+    // It takes the place of the ended work.
+    work.waiting.delete(next);
+    next();
+  }
+
+  async #wait({ waiting }: Work, signal: AbortSignal | null): Promise<void> {
+    if (waiting.size >= this.#limits.waiting) throw this.#refusal();
+    const { maxWaitMs } = this.#limits;
+    let stopWaiting = (): void => undefined;
     await new Promise<void>((resolve, reject) => {
-      const start = () => {
-        work.waiting.delete(start);
-        resolve();
+      waiting.add(resolve);
+      const stopListening = signal && onAbort(signal, () => reject(signal.reason as Error));
+      const late = () => reject(this.#refusal());
+      const timer = maxWaitMs === Infinity ? undefined : setTimeout(late, maxWaitMs);
+      stopWaiting = () => {
+        waiting.delete(resolve);
+        stopListening?.();
+        clearTimeout(timer);
       };
-      work.waiting.add(start);
-      stopListening = onAbort(signal, () => {
-        work.waiting.delete(start);
-        reject(signal.reason as Error);
-      });
-    }).finally(() => stopListening());
-    return this.#endOf(owner, work);
+    }).finally(() => stopWaiting());
+  }
+
+  #refusal(): LecternError {
+    const { refusal, retryAfterSeconds } = this.#limits;
+    const message = `${refusal}; try again in ${retryAfterSeconds} seconds`;
+    return new LecternError('TOO_MANY_REQUESTS', message, { retryAfterSeconds });
   }
 }

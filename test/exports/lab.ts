@@ -93,12 +93,13 @@ export async function startExportLab({
     download: (version: Version, query = '') => downloadExport(api, version, headers, query),
     /** Downloads a version as archive and file by file, and asserts that both are equal. */
     downloadBoth: (version: Version, query = '') => expectSameFiles({ api, headers, query }, version),
-    /** Removes a version's archive from the store. */
     /** Evicts a version's archive, once its downloads are kept. */
     async evict(version: LessonVersion) {
       const { key } = exportJobOf(version);
       const record = await findExportRecord(harness.db, key);
-      const downloads = record?.entries.filter(({ path, area }) => area === 'cache' && /^media\//.test(path));
+      const downloads = record?.entries.filter(
+        ({ path, area }) => area === 'cache' && /^media\/./.test(path),
+      );
       await waitFor('the downloads in the cache', async () => {
         const kept = downloads?.map((entry) => harness.store.cache.has(entry)) ?? [];
         return (await Promise.all(kept)).every(Boolean);

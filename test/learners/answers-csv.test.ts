@@ -96,15 +96,17 @@ test('an organization streams two lists at once; a client that hangs up frees it
   const url = `${api.url}/api/lessons/${own.lessonId}/answers.csv`;
   const open = async () => {
     const ending = new AbortController();
-    const { status } = await fetch(url, { headers, signal: ending.signal });
-    return { status, hangUp: () => ending.abort() };
+    const response = await fetch(url, { headers, signal: ending.signal });
+    // A response that nothing refers to would hang up by itself.
+    return { response, status: response.status, hangUp: () => ending.abort() };
   };
-  const [first] = [await open(), await open()];
+  const [first, second] = [await open(), await open()];
   const third = await ask(url, { headers });
   expectError(third, 429, 'Too many lists of learners are being sent; try again in 10 seconds');
   expect(
     (await ask(`${api.url}/api/lessons/${version.lessonId}/answers.csv`, { headers: api.headers })).status,
   ).toBe(200);
+  expect([first.response, second.response].map(({ bodyUsed }) => bodyUsed)).toEqual([false, false]);
   first.hangUp();
   await expect.poll(async () => (await open()).status, { timeout: 20_000 }).toBe(200);
 });

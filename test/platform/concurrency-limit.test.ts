@@ -1,55 +1,82 @@
 import { expect, test } from 'vitest';
 import { ConcurrencyLimit } from '../../shared/platform/concurrency-limit.ts';
 
-const turn = () => new Promise((resolve) => setImmediate(resolve));
-
-test('work above the limit of its owner waits in order of arrival; other owners are not affected', async () => {
-  const limit = new ConcurrencyLimit({ concurrent: 2, waiting: 2, maxWaitMs: 60_000 });
-  const [first, second] = [limit.tryBegin('one'), await limit.begin('one')];
-  expect(limit.tryBegin('one')).toBeNull();
-  expect(limit.tryBegin('two')).not.toBeNull();
-  const begun: string[] = [];
-  const third = limit.begin('one').then((end) => (begun.push('third'), end));
-  const fourth = limit.begin('one').then((end) => (begun.push('fourth'), end));
-  expect(await limit.begin('one')).toBeNull();
-
-  first?.();
-  // Ending twice frees no second slot.
-  first?.();
-  await turn();
-  expect(begun).toEqual(['third']);
-  second?.();
-  const ends = await Promise.all([third, fourth]);
-  expect(begun).toEqual(['third', 'fourth']);
-  for (const end of ends) end?.();
-  expect(limit.tryBegin('one')).not.toBeNull();
-});
-
-test('work that waits too long does not begin, and leaves its place to others', async () => {
-  const limit = new ConcurrencyLimit({ concurrent: 1, maxWaitMs: 10 });
-  const end = limit.tryBegin('one');
-  expect(await limit.begin('one')).toBeNull();
-  const next = limit.begin('one');
-  end?.();
-  expect(await next).not.toBeNull();
-});
-
-test('a task waits until its signal is aborted, and a failed one frees its slot', async () => {
-  const limit = new ConcurrencyLimit({ concurrent: 1 });
-  const stopping = new AbortController();
-  const failing = limit.run('one', stopping.signal, async () => {
-    await turn();
-    throw new Error('no luck');
+/** Starts work that runs until the test ends it. */
+function start(limit: ConcurrencyLimit, organization: string, signal?: AbortSignal) {
+  const { promise, end } = held();
+  const work = { hasBegun: false, end, done: Promise.resolve() };
+  work.done = limit.run(organization, signal ?? null, () => {
+    work.hasBegun = true;
+    return promise;
   });
-  const aborted = new AbortController();
-  const waiting = limit.run('one', aborted.signal, () => Promise.resolve('never'));
-  const next = limit.run('one', stopping.signal, () => Promise.resolve('next'));
-  const outcomes = Promise.allSettled([failing, waiting, next]);
-  aborted.abort(new Error('stopped'));
-  expect(await outcomes).toMatchObject([
-    { status: 'rejected', reason: { message: 'no luck' } },
-    { status: 'rejected', reason: { message: 'stopped' } },
-    { status: 'fulfilled', value: 'next' },
-  ]);
-  await expect(limit.run('one', aborted.signal, () => Promise.resolve())).rejects.toThrow('stopped');
+  work.done.catch(() => undefined);
+  return work;
+}
+
+function held() {
+  let end: () => void = () => undefined;
+  const promise = new Promise<void>((resolve) => (end = resolve));
+  return { promise, end };
+}
+
+const turn = () => new Promise(setImmediate);
+
+test('work above the limit of an organization waits in order, and another organization’s begins at once', async () => {
+  const limit = new ConcurrencyLimit({ concurrent: 2 });
+  const works = ['a', 'a', 'a', 'a', 'b'].map((organization) => start(limit, organization));
+  await turn();
+  expect(works.map(({ hasBegun }) => hasBegun)).toEqual([true, true, false, false, true]);
+  works[1]?.end();
+  await turn();
+  expect(works.map(({ hasBegun }) => hasBegun)).toEqual([true, true, true, false, true]);
+  for (const { end } of works) end();
+  await Promise.all(works.map(({ done }) => done));
+});
+
+test('places that are released together go to different waiting work', async () => {
+  const limit = new ConcurrencyLimit({ concurrent: 2 });
+  const works = Array.from({ length: 5 }, () => start(limit, 'a'));
+  await turn();
+  works[0]?.end();
+  works[1]?.end();
+  await turn();
+  expect(works.map(({ hasBegun }) => hasBegun)).toEqual([true, true, true, true, false]);
+  for (const { end } of works) end();
+  await Promise.all(works.map(({ done }) => done));
+});
+
+test('work beyond the queue, and work that waits too long, gets 429 with a retry time', async () => {
+  const limit = new ConcurrencyLimit({ concurrent: 1, waiting: 1, maxWaitMs: 20, refusal: 'Too much' });
+  const [running, late, refused] = [start(limit, 'a'), start(limit, 'a'), start(limit, 'a')];
+  for (const { done } of [refused, late]) {
+    await expect(done).rejects.toMatchObject({
+      code: 'TOO_MANY_REQUESTS',
+      message: 'Too much; try again in 10 seconds',
+      retryAfterSeconds: 10,
+    });
+  }
+  running.end();
+  await running.done;
+  const next = start(limit, 'a');
+  next.end();
+  await next.done;
+});
+
+test('an abort ends a wait with its reason, and failed work releases its place', async () => {
+  const limit = new ConcurrencyLimit({ concurrent: 1 });
+  const { promise, end } = held();
+  const failing = limit.run('a', null, async () => {
+    await promise;
+    throw new Error('for the test');
+  });
+  const leaving = new AbortController();
+  const gone = start(limit, 'a', leaving.signal);
+  const last = start(limit, 'a');
+  leaving.abort(new Error('the client is gone'));
+  await expect(gone.done).rejects.toThrow('the client is gone');
+  end();
+  await expect(failing).rejects.toThrow('for the test');
+  last.end();
+  await last.done;
+  expect([gone.hasBegun, last.hasBegun]).toEqual([false, true]);
 });

@@ -9,7 +9,6 @@ import { redirectTo, reset, stream } from '../support/origin.ts';
 import { expectError } from '../support/answers.ts';
 import { useApi } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { FairSlots } from '../../worker/deliveries/fair-slots.ts';
 import { webhookOutbox } from '../../worker/deliveries/webhooks.ts';
 import { useReceiver } from './receiver.ts';
 import { Webhooks } from './webhooks-client.ts';
@@ -103,34 +102,4 @@ test('http is rejected, also to this machine', async () => {
     const answer = await webhooks.send('POST', '', { url, events: ['progress.started'] });
     expectError(answer, 422, 'url must begin with https://');
   }
-});
-
-test('hanging work leaves its slot to others, up to a limit', async () => {
-  const slots = new FairSlots(2, { max: 2, afterMs: 1 });
-  const ends: (() => void)[] = [];
-  const hang = (owner: string) => slots.run(owner, () => new Promise<void>((end) => ends.push(end)));
-  const all = ['a', 'b', 'c', 'd', 'e'].map(hang);
-  await waitFor('two slow ones, and two others', () => ends.length === 4);
-  for (let done = 0; done < all.length; done += 1) (await waitFor('the next', () => ends.shift()))();
-  await Promise.all(all);
-});
-
-test('an owner whose work hangs takes half of the slots, and a free slot goes to the owner with the fewest', async () => {
-  const slots = new FairSlots(4);
-  const started: string[] = [];
-  const ends: (() => void)[] = [];
-  const work = (owner: string) =>
-    slots.run(owner, () => {
-      started.push(owner);
-      return new Promise<void>((end) => ends.push(end));
-    });
-  const all = [...Array.from({ length: 5 }, () => work('slow')), work('b'), work('c'), work('b'), work('c')];
-  await waitFor('the first', () => started.length === 4);
-  expect(started).toEqual(['slow', 'slow', 'b', 'c']);
-  for (let done = 0; done < all.length; done += 1) {
-    const end = await waitFor('the next', () => ends.shift());
-    end();
-  }
-  await Promise.all(all);
-  expect(started.toSorted()).toEqual(['b', 'b', 'c', 'c', 'slow', 'slow', 'slow', 'slow', 'slow']);
 });

@@ -6,9 +6,8 @@ import { attemptTimeoutMs } from '../../shared/deliveries/outbox.ts';
 import type { Delivery, FailedAttempt, MaxFailingMs } from '../../shared/deliveries/outbox.ts';
 import { backoffMs } from '../../shared/platform/backoff.ts';
 import type { Logger } from '../../shared/platform/log.ts';
+import { ConcurrencyLimit } from '../../shared/platform/concurrency-limit.ts';
 import { withTimeLimit } from '../../shared/platform/time-limits.ts';
-import { FairSlots } from './fair-slots.ts';
-import type { SlowSlots } from './fair-slots.ts';
 import { maxPerTarget, TargetLimiter } from './target-limiter.ts';
 import type { EventKind } from '../../shared/models/event-delivery.ts';
 
@@ -18,11 +17,8 @@ const backoff = { firstMs: 2_000, maxMs: 3600_000 };
 const weekMs = 7 * 24 * 3600_000;
 const quarterHourMs = 15 * 60_000;
 
-/** The separate slots for deliveries that wait for a slow receiver. */
-const slow: SlowSlots = { max: 128, afterMs: 1_000 };
-
-/** Concurrent deliveries to failing targets, which have separate slots. */
-const maxProbes = 8;
+/** Concurrent deliveries to the failing targets of an owner. */
+const maxProbes = 4;
 
 /** A row by its id, or the row of a target that has been due the longest. */
 export type Claim = { id: string } | { target: string };
@@ -60,9 +56,9 @@ export interface DeliveryFormat<Row extends Delivery, Claimed extends Row, Recei
   readonly name: string;
   /** Returns the target of a row; null when the row does not exist. */
   findTarget(id: string): Promise<string | null>;
-  /** Concurrent deliveries from the sweep. */
+  /** Concurrent deliveries of an owner from the sweep. */
   readonly maxConcurrent: number;
-  /** Returns the targets with rows that are due, the longest wait first. Targets of one owner share its slots. */
+  /** Returns the targets with rows that are due, the longest wait first.  */
   findDueTargets(): Promise<{ target: string; owner: string }[]>;
   /** Leases a row that is due; returns null when there is none. */
   claim(which: Claim): Promise<Claimed | null>;
@@ -103,9 +99,10 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
   readonly #format: DeliveryFormat<Row, Claimed, Receipt>;
   readonly #deps: SenderDependencies<Row>;
   readonly #limiter = new TargetLimiter();
-  readonly #slots: FairSlots;
-  /** The slots for failing targets, whose timeouts use no slot of other targets. */
-  readonly #probes = new FairSlots(maxProbes);
+  /** By owner. */
+  readonly #limit: ConcurrencyLimit;
+  /** The same for failing targets, whose timeouts delay no delivery to other targets. */
+  readonly #probes = new ConcurrencyLimit({ concurrent: maxProbes });
   /** The number of loops that deliver the due rows of a target. */
   readonly #loops = new Map<string, number>();
   /** Targets that had no slot for a row. */
@@ -117,7 +114,7 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
   constructor(format: DeliveryFormat<Row, Claimed, Receipt>, deps: SenderDependencies<Row>) {
     this.#format = format;
     this.#deps = deps;
-    this.#slots = new FairSlots(format.maxConcurrent, slow);
+    this.#limit = new ConcurrencyLimit({ concurrent: format.maxConcurrent });
   }
 
   /**
@@ -181,8 +178,8 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
     };
     count(1);
     try {
-      const slots = () => (this.#limiter.isFailing(target) ? this.#probes : this.#slots);
-      while (await slots().run(owner, () => this.#sendNext(target)));
+      const limit = () => (this.#limiter.isFailing(target) ? this.#probes : this.#limit);
+      while (await limit().run(owner, null, () => this.#sendNext(target)));
     } catch (error) {
       const { name } = this.#format;
       this.#deps.log.warn({ err: error, target }, `${name}s are not sent now; the next sweep sends them`);

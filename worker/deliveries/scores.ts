@@ -54,7 +54,7 @@ export function scoreFormat(
   return {
     name: 'score',
     findTarget: (id) => findPlatformOfScore(db, id),
-    maxConcurrent: 8,
+    maxConcurrent: 4,
     findDueTargets: () => findDueTargets(db.ltiScores, 'platformId'),
     claim: (which) => claimScore(db, 'id' in which ? which : { platformId: which.target }),
     async send(row, signal) {

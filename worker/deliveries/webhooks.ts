@@ -49,7 +49,7 @@ export function webhookOutbox(deps: EventDependencies & { publicUrl: string }): 
   const format = eventFormat(deps, {
     ...{ kind: 'webhook', name: 'webhook delivery', receiver, fault },
     // Deliveries wait for receivers most of the time.
-    maxConcurrent: 64,
+    maxConcurrent: 32,
     send: async (row, signal) => ({ outcome: 'sent', receipt: await deliver(deps, row, signal) }),
     delayMsOf({ tries }, _failure, retryAfterMs) {
       const scheduledMs = retryDelaysMs[tries];

@@ -69,7 +69,7 @@ const fault = faultsOf({
 export function xapiOutbox(deps: EventDependencies): EventOutbox {
   const { db } = deps;
   const format: EventFormat = eventFormat(deps, {
-    ...{ kind: 'xapi', name: 'statement', receiver, fault, maxConcurrent: 16 },
+    ...{ kind: 'xapi', name: 'statement', receiver, fault, maxConcurrent: 8 },
     send: (row, signal) => sendBatch({ ...deps, recordEnd: format.recordEnd }, row, signal),
     delayMsOf: ({ tries }, { reason }, retryAfterMs) => retryDelayMs(tries, { reason, retryAfterMs }),
   });
