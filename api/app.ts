@@ -17,7 +17,6 @@ import type { PlayerReleases } from './player/player-releases.ts';
 import type { TokenUses } from './player/token-uses.ts';
 import type { PlayerAssets } from './media/player-assets.ts';
 import type { ArchiveRequestDependencies } from './exports/archive-requests.ts';
-import type { CompressionBudget } from './http/compression-budget.ts';
 import type { RequestLimits } from './http/request-limits.ts';
 import type { LtiDependencies } from './lti/dependencies.ts';
 import type { OutboxSignal } from './lti/outbox-signal.ts';
@@ -106,7 +105,6 @@ export interface AppDependencies {
   audit: AuditLog;
   rateLimits: RateLimits;
   requestLimits: RequestLimits;
-  compression: CompressionBudget;
   metrics: ApiMetrics;
   readiness: ReadinessProbe;
   /** Aborted at shutdown. Its reason is the error for waiting clients. */
@@ -199,7 +197,7 @@ export function createApp(deps: AppDependencies, inspect?: InspectReply): Koa<Re
   app.use(logRequests(deps.log, deps.metrics));
   app.use(warnOfProxies(deps.config, deps.log));
   app.use(clientSignal(deps.stopping));
-  app.use(compressResponses(deps.compression));
+  app.use(compressResponses);
   app.use(securityHeaders(deps.config));
   app.use(errorCodes);
   app.use(apiErrors().render(deps));

@@ -35,9 +35,8 @@ import { maxPlayerDownloads } from './media/external-media.ts';
 import { PlayerAssets } from './media/player-assets.ts';
 import type { InspectReply } from './http/endpoint.ts';
 import { createHttpServer, prepareGracefulClose, serverLimits } from './http/http-server.ts';
+import { ConcurrencyLimit } from '../shared/platform/concurrency-limit.ts';
 import { ExportChanges } from './exports/export-changes.ts';
-import { WaitLimiter } from './http/wait-limiter.ts';
-import { CompressionBudget } from './http/compression-budget.ts';
 import { RequestLimits } from './http/request-limits.ts';
 import { LaunchMetrics } from './lti/dependencies.ts';
 import { createPlatformKeys } from './lti/platform-keys.ts';
@@ -104,7 +103,10 @@ export async function startApi(
     archives: store.archives,
     queue,
     changes: new ExportChanges(events),
-    waitLimiter: new WaitLimiter(config.export.waitsPerOrganization),
+    waits: new ConcurrencyLimit({
+      concurrent: config.export.waitsPerOrganization,
+      ...{ waiting: 0, refusal: 'Too many requests wait for exports' },
+    }),
     incomplete: createIncompleteBuilds(new BestEffortRedis(redis, config.redisPrefix)),
     config,
     log,
@@ -137,7 +139,6 @@ export async function startApi(
     audit,
     rateLimits: createRateLimits(config),
     requestLimits: new RequestLimits(),
-    compression: new CompressionBudget(),
     metrics,
     readiness,
     log,

@@ -13,7 +13,6 @@ import { LecternError } from '../../shared/platform/errors.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import { auditedCaller } from '../http/audit.ts';
 import { clientAddress, clientIp } from '../http/client-ip.ts';
-import { responseOwner } from '../http/compression-budget.ts';
 import { requestValue } from '../http/context.ts';
 import type { Access, EndpointContext, KeyAccess } from '../http/endpoint.ts';
 import { forUsers, limited } from '../http/headers.ts';
@@ -33,7 +32,6 @@ const apiKey = requestValue<ApiCaller>('API key');
 
 function setOrganization(ctx: Context, caller: Organization, actor: AuditActor): void {
   organization.set(ctx, caller);
-  responseOwner.set(ctx, caller._id);
   addToRequestLine(ctx, { organization: caller._id, ...(actor.type === 'user' && { user: actor.id }) });
   auditedCaller.set(ctx, { organizationId: caller._id, actor });
 }

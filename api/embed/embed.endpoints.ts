@@ -33,8 +33,6 @@ import { limitByIp } from '../http/middleware/rate-limit.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import { addToRequestLine } from '../http/middleware/request-context.ts';
 import { publicUrlOf, publicPath } from '../http/public-url.ts';
-import { responseOwner } from '../http/compression-budget.ts';
-import type { CompressionBudget } from '../http/compression-budget.ts';
 import { sendTexts } from '../http/send-texts.ts';
 import type { WrittenResponse } from '../http/responses.ts';
 import {
@@ -75,7 +73,6 @@ type EmbedDependencies = PageDependencies & {
   secrets: Pick<Secrets, 'signing' | 'asset' | 'keyPepper'>;
   db: Database;
   lessons: PreparedLessons;
-  compression: CompressionBudget;
   tokenUses: TokenUses;
 };
 
@@ -172,7 +169,6 @@ async function sendLesson(deps: EmbedDependencies, ctx: RequestContext): Promise
   const requested = parseRequest(playerLessonId, pathParam(ctx, 'lessonId'), 'BAD_REQUEST');
   const query = parseRequest(playerQuerySchema, ctx.query, 'BAD_REQUEST');
   const token = await verifyToken(deps, requested, query.token);
-  responseOwner.set(ctx, token.organizationId);
   addToRequestLine(ctx, playerFacts(deps.secrets, token));
   deps.tokenUses.record(ctx, token, query.token);
   const organization = await findOrganization(db, token.organizationId);
@@ -234,7 +230,6 @@ async function sendLesson(deps: EmbedDependencies, ctx: RequestContext): Promise
     skeleton,
   );
   await send(
-    deps,
     ctx,
     lessonPage({
       ...{ language: textLanguage, title, titleLanguage: lessonLanguage, urls, boot, steps },
@@ -271,11 +266,7 @@ async function pageTexts(
 function sendWaiting(deps: EmbedDependencies, ctx: Context, lessonId: string): Promise<void> {
   const urls = pageUrls(deps, ctx, lessonId);
   const boot = noticeBoot({ page: 'waiting', lessonId, allowedOrigins: null });
-  return send(
-    deps,
-    ctx,
-    waitingPage({ language: pageLanguage(ctx), urls, boot, scheme: requestedScheme(ctx) }),
-  );
+  return send(ctx, waitingPage({ language: pageLanguage(ctx), urls, boot, scheme: requestedScheme(ctx) }));
 }
 
 function sendFailure(deps: EmbedDependencies, ctx: RequestContext, failure: LecternError): void {
@@ -306,14 +297,10 @@ function launchOf({ secrets }: Pick<EmbedDependencies, 'secrets'>, { query }: Co
   return typeof query.token === 'string' ? readExpiredLaunch(secrets.signing, query.token) : null;
 }
 
-async function send(
-  { compression }: Pick<EmbedDependencies, 'compression'>,
-  ctx: Context,
-  page: (Buffer | GzipText)[],
-): Promise<void> {
+async function send(ctx: Context, page: (Buffer | GzipText)[]): Promise<void> {
   ctx.status = 200;
   ctx.type = 'html';
-  await sendTexts(ctx, page, compression);
+  await sendTexts(ctx, page);
 }
 
 /** Returns the organization's origins, and those of a launch's platform; null for any. */

@@ -3,6 +3,7 @@ import type { Config } from '../../shared/platform/config.ts';
 import { doubledMs } from '../../shared/platform/backoff.ts';
 import { LecternError, messageOf } from '../../shared/platform/errors.ts';
 import { untilAborted } from '../../shared/platform/abort-listeners.ts';
+import type { ConcurrencyLimit } from '../../shared/platform/concurrency-limit.ts';
 import { addWaiter, cancelledReason, removeWaiter } from '../../shared/exports/cancel.ts';
 import { enqueueExport } from '../../shared/exports/enqueue.ts';
 import { readFailure } from '../../shared/exports/failures.ts';
@@ -16,7 +17,6 @@ import type { IncompleteBuilds } from '../../shared/coordination/incomplete-buil
 import type { ArchiveStore, StoredArchive } from '../../shared/storage/store.ts';
 import { retryAfterSeconds } from '../http/retry-after.ts';
 import type { ExportChanges } from './export-changes.ts';
-import type { WaitLimiter } from '../http/wait-limiter.ts';
 
 /**
  * The backoff before a request adds another job, because the archive of a completed one is not in the store: it was
@@ -32,7 +32,8 @@ export interface ArchiveRequestDependencies {
   archives: ArchiveStore;
   queue: ExportQueue;
   changes: ExportChanges;
-  waitLimiter: WaitLimiter;
+  /** The requests of each organization that wait for exports: each holds a connection and polls Redis. */
+  waits: ConcurrencyLimit;
   incomplete: IncompleteBuilds;
   config: Pick<Config, 'export'>;
   log: Logger;
@@ -42,8 +43,7 @@ export interface ArchiveRequestDependencies {
  * Returns the archive of a job: from the store, or once a worker has built it. Concurrent requests in all API processes
  * wait for one job. The store decides what is ready, and the queue what is waiting or running.
  *
- * @throws {LecternError} INVALID_CONTENT from the build; TOO_MANY_REQUESTS from {@link WaitLimiter} or
- * {@link enqueueExport}; INTERNAL_ERROR when the build failed, when Redis or the store does not respond, or when the
+ * @throws {LecternError} INVALID_CONTENT from the build; TOO_MANY_REQUESTS from `waits` or {@link enqueueExport}; INTERNAL_ERROR when the build failed, when Redis or the store does not respond, or when the
  * archive is not ready in time (its job continues).
  */
 export async function requestArchive(
@@ -98,8 +98,8 @@ async function waitForArchive(
   job: ExportJob,
   signal: AbortSignal,
 ): Promise<StoredArchive> {
-  const { archives, queue, changes, waitLimiter, config, log } = deps;
-  const release = waitLimiter.acquire(job.organizationId);
+  const { archives, queue, changes, waits, config, log } = deps;
+  const end = await waits.begin(job.organizationId, signal);
   const waiter = randomUUID();
   const deadline = Date.now() + config.export.waitSeconds * 1000;
   let change = changes.next(job.key);
@@ -129,7 +129,7 @@ async function waitForArchive(
       jobs += 1;
     }
   } finally {
-    release();
+    end();
     // If this fails, the entry of the waiter expires by itself.
     removeWaiter(queue, job.key, waiter).catch(() => undefined);
   }

@@ -65,7 +65,7 @@ export const exportStatus = defineEndpoint(
     const { signal } = ctx.state;
     return respondWithStatus(ctx, status, {
       isFinal,
-      acquire: () => deps.exports.waitLimiter.acquire(job.organizationId),
+      begin: () => deps.exports.waits.begin(job.organizationId, signal),
       events: () => exportStatusEvents(deps.exports, job, { first: status, signal }),
     });
   },

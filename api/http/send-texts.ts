@@ -3,7 +3,6 @@ import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
 import { bytesOf, joinGzip } from '../../shared/platform/gzip-text.ts';
 import type { GzipText } from '../../shared/platform/gzip-text.ts';
-import type { CompressionBudget } from './compression-budget.ts';
 
 /** Smaller responses are not compressed: they fit into a packet or two. */
 export const minCompressedBytes = 1024;
@@ -36,15 +35,11 @@ function withoutSlack(bytes: Buffer): Buffer {
  * Sends a body of several texts, one after the other, with gzip if the client accepts it. Constant texts are already
  * compressed. Clients that read slowly share their bytes.
  */
-export async function sendTexts(
-  ctx: Context,
-  texts: readonly (Buffer | GzipText)[],
-  budget: CompressionBudget,
-): Promise<void> {
+export async function sendTexts(ctx: Context, texts: readonly (Buffer | GzipText)[]): Promise<void> {
   ctx.vary('Accept-Encoding');
   const total = bytesOf(texts);
   if (encodingOf(ctx, texts) === 'gzip') {
-    const pieces = await joinGzip(texts, budget.reserve(bufferBytes(texts), ctx));
+    const pieces = await joinGzip(texts);
     ctx.set('Content-Encoding', 'gzip');
     sendPieces(ctx, pieces, bytesOf(pieces));
   } else if (total > maxCopiedBytes) {
@@ -61,10 +56,6 @@ export async function sendTexts(
 export function encodingOf(ctx: Context, texts: readonly (Buffer | GzipText)[]): 'gzip' | 'identity' {
   if (bytesOf(texts) < minCompressedBytes) return 'identity';
   return ctx.acceptsEncodings('gzip', 'identity') === 'gzip' ? 'gzip' : 'identity';
-}
-
-function bufferBytes(texts: readonly (Buffer | GzipText)[]): number {
-  return bytesOf(texts.filter((text) => Buffer.isBuffer(text)));
 }
 
 function sendPieces(ctx: Context, pieces: Buffer[] | AsyncIterable<Buffer>, bytes: number): void {

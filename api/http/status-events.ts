@@ -86,29 +86,29 @@ export const eventAlternative = {
 /**
  * Responds with the status of a job: once as JSON, or as a stream of events if the client accepts one.
  *
- * @param options.acquire counts the stream, and returns a function to call when it is closed.
+ * @param options.begin counts the stream, and returns a function to call when it is closed.
  */
-export function respondWithStatus<Status extends { status: string }>(
+export async function respondWithStatus<Status extends { status: string }>(
   ctx: RequestContext,
   status: Status,
   {
     isFinal,
-    acquire,
+    begin,
     events,
   }: {
     isFinal: (status: Status) => boolean;
-    acquire: () => () => void;
+    begin: () => Promise<() => void>;
     events: () => AsyncGenerator<string>;
   },
-): { status: 200; body: Status } | { status: 204 } | typeof written {
+): Promise<{ status: 200; body: Status } | { status: 204 } | typeof written> {
   ctx.vary('Accept');
   if (ctx.accepts('application/json', eventStream) !== eventStream) return { status: 200, body: status };
   // Only 204 stops an EventSource from reconnecting.
   if (isFinal(status) && ctx.get('Last-Event-ID') === status.status) return { status: 204 };
-  const release = acquire();
+  const end = await begin();
   ctx.set('Cache-Control', 'no-store');
   // Koa destroys the stream with the response, even if nothing was read from it.
-  ctx.body = Readable.from(events()).once('close', release);
+  ctx.body = Readable.from(events()).once('close', end);
   ctx.type = eventStream;
   // Without this, nginx buffers events.
   ctx.set('X-Accel-Buffering', 'no');

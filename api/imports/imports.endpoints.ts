@@ -4,6 +4,7 @@ import { cancelImport, listImports, markUploadDeleted } from '../../shared/model
 import type { Uploads } from '../../shared/imports/uploads.ts';
 import type { LessonImport } from '../../shared/models/lesson-import.ts';
 import { findVersion } from '../../shared/models/lesson-version.ts';
+import { ConcurrencyLimit } from '../../shared/platform/concurrency-limit.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { signPreview } from '../../shared/publishing/publishing.ts';
 import type { RequestContext } from '../http/context.ts';
@@ -12,7 +13,6 @@ import { noStore } from '../http/headers.ts';
 import { publicUrlOf } from '../http/public-url.ts';
 import { empty, failure, json } from '../http/responses.ts';
 import { eventAlternative, lastEventId, respondWithStatus, statusEvents } from '../http/status-events.ts';
-import { WaitLimiter } from '../http/wait-limiter.ts';
 import * as example from './examples.ts';
 import { header, locked, notFound, ofList, ofOne, requireImport } from './import-endpoint.ts';
 import type { ImportDependencies, ImportRequest } from './import-endpoint.ts';
@@ -113,7 +113,10 @@ export const getImport = defineEndpoint(
     },
   },
   (deps: ImportDependencies) => {
-    const streams = new WaitLimiter(deps.config.export.waitsPerOrganization, 'imports');
+    const streams = new ConcurrencyLimit({
+      concurrent: deps.config.export.waitsPerOrganization,
+      ...{ waiting: 0, refusal: 'Too many requests wait for imports' },
+    });
     // By import id. Each stream has first checked that the import belongs to its organization.
     const reads = new LRUCache<string, ReadImport, ImportRequest>({
       ...{ max: maxSharedReads, ttl: sharedReadMs },
@@ -127,7 +130,7 @@ export const getImport = defineEndpoint(
       const isFinal = ({ endedAt }: ImportBody) => endedAt !== null;
       return respondWithStatus(ctx, first, {
         isFinal,
-        acquire: () => streams.acquire(found.organizationId),
+        begin: () => streams.begin(found.organizationId, ctx.state.signal),
         events: () =>
           statusEvents({
             first,

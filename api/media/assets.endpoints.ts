@@ -5,7 +5,6 @@ import type { Asset } from '../../shared/media/asset-urls.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import type { Store } from '../../shared/storage/store.ts';
-import type { CompressionBudget } from '../http/compression-budget.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import { errorCodeHeader, fileHeaders, fileRequest, noStore } from '../http/headers.ts';
@@ -67,7 +66,6 @@ const notFound = 'File not found';
 interface AssetDependencies extends ProxyDependencies {
   store: Store;
   secrets: Pick<Secrets, 'asset'>;
-  compression: CompressionBudget;
 }
 
 /** GET /assets/…: serves a file of the store by its signed URL, without a database query. */
@@ -135,8 +133,8 @@ export const getAsset = defineEndpoint(
       },
     },
   },
-  ({ store, secrets, compression, ...deps }: AssetDependencies) => {
-    const compressed = new CompressedAssets(compression);
+  ({ store, secrets, ...deps }: AssetDependencies) => {
+    const compressed = new CompressedAssets();
     return async ({ ctx }) => {
       ctx.set('Access-Control-Expose-Headers', responseHeaders);
       ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');

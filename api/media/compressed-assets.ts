@@ -3,7 +3,6 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
 import type { OpenFile } from '../../shared/storage/store.ts';
-import type { CompressionBudget } from '../http/compression-budget.ts';
 import { matchesIfNoneMatch } from '../http/etags.ts';
 import { minCompressedBytes } from '../http/send-texts.ts';
 
@@ -25,27 +24,21 @@ export function isTextType(mimeType: string): boolean {
   return textTypes.test(mimeType);
 }
 
-/** Text files of the store, such as scripts and subtitles, compressed within the budget and then kept in memory. */
+/** Text files of the store, such as scripts and subtitles, compressed once and then kept in memory. */
 export class CompressedAssets {
-  readonly #budget: CompressionBudget;
   readonly #cache = new LRUCache<string, Buffer>({
     maxSize: maxCachedBytes,
     sizeCalculation: (bytes) => bytes.length,
   });
 
-  constructor(budget: CompressionBudget) {
-    this.#budget = budget;
-  }
-
   /**
    * Sends a whole file compressed, or 304, and closes it. Returns false, and changes nothing, if the file must be sent
-   * uncompressed: for ranges, for small and large files, for clients without Brotli and gzip, and over the budget.
+   * uncompressed: for ranges, for small and large files, and for clients without Brotli and gzip.
    */
   async send(ctx: Context, file: OpenFile, sha256: string): Promise<boolean> {
     const encoding = encodingOf(ctx, file.size);
     if (encoding === null) return false;
-    const bytes = await this.#find(ctx, file, { sha256, encoding });
-    if (bytes === null) return false;
+    const bytes = await this.#find(file, { sha256, encoding });
     await file.close();
     const etag = `"${sha256}-${encoding}"`;
     ctx.status = 200;
@@ -59,15 +52,10 @@ export class CompressedAssets {
     return true;
   }
 
-  async #find(
-    ctx: Context,
-    file: OpenFile,
-    { sha256, encoding }: { sha256: string; encoding: Encoding },
-  ): Promise<Buffer | null> {
+  async #find(file: OpenFile, { sha256, encoding }: { sha256: string; encoding: Encoding }): Promise<Buffer> {
     const key = `${sha256}-${encoding}`;
     const known = this.#cache.get(key);
     if (known !== undefined) return known;
-    if (!this.#budget.reserve(file.size, ctx)) return null;
     try {
       const chunks: Buffer[] = [];
       for await (const chunk of file.chunks()) chunks.push(Buffer.from(chunk));

@@ -3,7 +3,6 @@ import { LecternError } from '../../shared/platform/errors.ts';
 import type { Database } from '../../shared/models/database.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import type { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
-import type { CompressionBudget } from '../http/compression-budget.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import { matchesIfNoneMatch } from '../http/etags.ts';
@@ -71,12 +70,7 @@ export const getChunk = defineEndpoint(
       ),
     },
   },
-  (deps: {
-    db: Database;
-    secrets: Pick<Secrets, 'asset'>;
-    lessons: Pick<PreparedLessons, 'chunk'>;
-    compression: CompressionBudget;
-  }) =>
+  (deps: { db: Database; secrets: Pick<Secrets, 'asset'>; lessons: Pick<PreparedLessons, 'chunk'> }) =>
     async ({ ctx }) => {
       const { chunkId = '' } = ctx.params;
       const { version, isPreview } = await findSigned(deps, ctx.params, 'chunks');
@@ -90,7 +84,7 @@ export const getChunk = defineEndpoint(
       if (matchesIfNoneMatch(ctx, etag)) {
         ctx.vary('Accept-Encoding');
         ctx.status = 304;
-      } else await sendTexts(ctx, [chunk], deps.compression);
+      } else await sendTexts(ctx, [chunk]);
       return written;
     },
 );

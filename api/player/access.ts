@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { Database } from '../../shared/models/database.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import type { PlayerToken } from '../../shared/tokens/player-tokens.ts';
-import { responseOwner } from '../http/compression-budget.ts';
 import type { Access } from '../http/endpoint.ts';
 import { forPlayers, noStore as noStoreHeader } from '../http/headers.ts';
 import { limitByIp, tooManyRequests } from '../http/middleware/rate-limit.ts';
@@ -73,7 +72,6 @@ export function playerToken(
         const isErased = error instanceof LecternError && error.code === 'GONE';
         throw isErased && !reportsErasure ? tokenFailure('Token revoked') : error;
       });
-      responseOwner.set(ctx, token.organizationId);
       addToRequestLine(ctx, playerFacts(deps.secrets, token));
       deps.tokenUses.record(ctx, token, query.token);
       return token;

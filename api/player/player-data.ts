@@ -4,7 +4,6 @@ import { playerLessonOpening } from '../../shared/lessons/player-lesson.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonFacts } from '../../shared/player/prepare-lesson.ts';
 import type { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
-import type { CompressionBudget } from '../http/compression-budget.ts';
 import { sendTexts } from '../http/send-texts.ts';
 
 /** A query parameter that is "true" or "false". */
@@ -29,7 +28,6 @@ export type PlayerDataOptions = z.output<z.ZodObject<typeof playerDataOptions>>;
 
 export interface PlayerDataDependencies {
   lessons: Pick<PreparedLessons, 'lesson'>;
-  compression: CompressionBudget;
 }
 
 /**
@@ -38,7 +36,7 @@ export interface PlayerDataDependencies {
  * @param userAttributes a JSON object, as text.
  */
 export async function sendPlayerData(
-  { lessons, compression }: PlayerDataDependencies,
+  { lessons }: PlayerDataDependencies,
   ctx: Context,
   { _id: versionId, status }: Pick<LessonVersion, '_id' | 'status'>,
   {
@@ -60,5 +58,5 @@ export async function sendPlayerData(
   ];
   ctx.type = 'application/json';
   const opening = Buffer.from(`{"lesson":${playerLessonOpening(status)}`);
-  await sendTexts(ctx, [opening, lesson, Buffer.from(`,${rest.join(',')}}`)], compression);
+  await sendTexts(ctx, [opening, lesson, Buffer.from(`,${rest.join(',')}}`)]);
 }

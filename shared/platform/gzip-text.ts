@@ -19,7 +19,6 @@ const trailerBytes = 8;
 const minCompressedBytes = 256;
 /** Longer pieces are compressed in another thread. */
 const maxSyncBytes = 32 * 1024;
-const maxStoredBytes = 0xffff;
 
 /**
  * A constant text, compressed once. Responses that contain it copy its blocks, so nothing is compressed again: see
@@ -78,19 +77,10 @@ export function bytesOf(texts: readonly (Buffer | GzipText)[]): number {
   return texts.reduce((sum, text) => sum + (Buffer.isBuffer(text) ? text.length : text.bytes), 0);
 }
 
-/**
- * Returns a gzip file of several texts, one after the other, in pieces. It compresses only the buffers among them.
- *
- * @param compressBuffers false to store buffers uncompressed
- */
-export async function joinGzip(
-  texts: readonly (Buffer | GzipText)[],
-  compressBuffers: boolean,
-): Promise<Buffer[]> {
+/** Returns a gzip file of several texts, one after the other, in pieces. It compresses only the buffers among them. */
+export async function joinGzip(texts: readonly (Buffer | GzipText)[]): Promise<Buffer[]> {
   const pieces = await Promise.all(
-    texts.map((text): Promise<Piece> =>
-      Buffer.isBuffer(text) ? pieceOf(text, compressBuffers) : Promise.resolve(text),
-    ),
+    texts.map((text): Promise<Piece> => (Buffer.isBuffer(text) ? pieceOf(text) : Promise.resolve(text))),
   );
   const whole = pieces.reduce(
     (before, { bytes, crc32: checksum }) => ({
@@ -102,9 +92,8 @@ export async function joinGzip(
   return [header, ...pieces.map(({ blocks }) => blocks), lastBlock, trailerOf(whole)];
 }
 
-async function pieceOf(text: Buffer, compressed: boolean): Promise<Piece> {
-  const blocks =
-    compressed && text.length >= minCompressedBytes ? await fastBlocks(text) : storedBlocks(text);
+async function pieceOf(text: Buffer): Promise<Piece> {
+  const blocks = text.length >= minCompressedBytes ? await fastBlocks(text) : storedBlock(text);
   return { blocks, bytes: text.length, crc32: crc32(text) };
 }
 
@@ -113,17 +102,12 @@ function fastBlocks(text: Buffer): Buffer | Promise<Buffer> {
   return text.length > maxSyncBytes ? compress(text, options) : deflateRawSync(text, options);
 }
 
-/** Returns uncompressed blocks (RFC 1951, 3.2.4). */
-function storedBlocks(text: Buffer): Buffer {
-  const blocks: Buffer[] = [];
-  for (let start = 0; start < text.length; start += maxStoredBytes) {
-    const part = text.subarray(start, start + maxStoredBytes);
-    const head = Buffer.alloc(5);
-    head.writeUInt16LE(part.length, 1);
-    head.writeUInt16LE(~part.length & 0xffff, 3);
-    blocks.push(head, part);
-  }
-  return Buffer.concat(blocks);
+/** Returns an uncompressed block (RFC 1951, 3.2.4). */
+function storedBlock(text: Buffer): Buffer {
+  const head = Buffer.alloc(5);
+  head.writeUInt16LE(text.length, 1);
+  head.writeUInt16LE(~text.length & 0xffff, 3);
+  return Buffer.concat([head, text]);
 }
 
 function trailerOf({ bytes, crc32: checksum }: Pick<Piece, 'bytes' | 'crc32'>): Buffer {

@@ -2,8 +2,8 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { requestArchive } from '../../api/exports/archive-requests.ts';
 import { readExportStatus } from '../../api/exports/export-status.ts';
 import { ExportChanges } from '../../api/exports/export-changes.ts';
-import { WaitLimiter } from '../../api/http/wait-limiter.ts';
 import { exportJobOf, incompleteKey } from '../../shared/exports/jobs.ts';
+import { ConcurrencyLimit } from '../../shared/platform/concurrency-limit.ts';
 import { createLogger } from '../../shared/platform/log.ts';
 import { createExportEvents } from '../../shared/exports/queues.ts';
 import { noIncompleteBuilds } from '../../shared/coordination/incomplete-builds.ts';
@@ -26,7 +26,7 @@ function requestDependencies(archives: ArchiveStore) {
     ...{ db, archives, config, log: createLogger(config, 'test') },
     queue: viewQueue(lab.harness).jobs,
     changes: new ExportChanges(events),
-    waitLimiter: new WaitLimiter(1),
+    waits: new ConcurrencyLimit({ concurrent: 1, waiting: 0 }),
     incomplete: noIncompleteBuilds,
   };
   return { events, deps };

@@ -5,7 +5,6 @@ import * as zlib from 'node:zlib';
 import Koa from 'koa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sendTexts } from '../../api/http/send-texts.ts';
-import { CompressionBudget } from '../../api/http/compression-budget.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { embedPath } from '../embed/embed-pages.ts';
 import { buildUser, openSession } from '../accounts/users.ts';
@@ -141,42 +140,13 @@ test.each([
   expect(body.toString()).toBe(text);
 });
 
-test('the budget allows a share of each second, and a burst', () => {
-  let now = 0;
-  const budget = new CompressionBudget(100, () => now);
-  const reserveAll = () => {
-    let megabytes = 0;
-    while (budget.reserveFor('one', 1024 ** 2)) megabytes += 1;
-    return megabytes;
-  };
-  // A megabyte counts as 25 ms. The last two are for others.
-  expect(reserveAll()).toBe(6);
-  now += 1000;
-  expect(reserveAll()).toBe(4);
-  now += 3_600_000;
-  expect(reserveAll()).toBe(6);
-});
-
-test('an organization that uses up the budget leaves a share for others', () => {
-  const now = 0;
-  const budget = new CompressionBudget(100, () => now);
-  const reserveAll = (owner: string) => {
-    let megabytes = 0;
-    while (budget.reserveFor(owner, 1024 ** 2)) megabytes += 1;
-    return megabytes;
-  };
-  expect(reserveAll('hostile')).toBe(6);
-  expect(reserveAll('other')).toBe(2);
-});
-
 test('the cache of expanded texts takes little memory for many small ones, too', async () => {
-  const budget = new CompressionBudget();
   const koa = new Koa();
   const before = usedMemory().arrayBuffers;
   for (let count = 0; count < 5_000; count += 1) {
     const request = new IncomingMessage(new Socket());
     const ctx = koa.createContext(request, new ServerResponse(request));
-    await sendTexts(ctx, [await GzipText.of(`{"text":${count}}`)], budget);
+    await sendTexts(ctx, [await GzipText.of(`{"text":${count}}`)]);
     expect(String(ctx.body)).toBe(`{"text":${count}}`);
   }
   // zlib returns each as a part of a buffer of 16 KiB: 80 MB together.

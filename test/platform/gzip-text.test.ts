@@ -13,13 +13,13 @@ const piece = fc.record({ text: someText, isConstant: fc.boolean() });
 
 test('joined texts, constant or not, are one valid gzip file of their concatenation', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(piece, { maxLength: 6 }), fc.boolean(), async (pieces, compressed) => {
+    fc.asyncProperty(fc.array(piece, { maxLength: 6 }), async (pieces) => {
       const texts = await Promise.all(
         pieces.map(async ({ text, isConstant }) => (isConstant ? GzipText.of(text) : Buffer.from(text))),
       );
       const whole = Buffer.from(pieces.map(({ text }) => text).join(''));
       // gunzip checks the checksum and the length.
-      expect(gunzipSync(Buffer.concat(await joinGzip(texts, compressed))).equals(whole)).toBe(true);
+      expect(gunzipSync(Buffer.concat(await joinGzip(texts))).equals(whole)).toBe(true);
       expect(bytesOf(texts)).toBe(whole.length);
     }),
     { numRuns: 60 },

@@ -1,28 +1,18 @@
 import compress from 'koa-compress';
 import type { Context, Middleware } from 'koa';
-import type { CompressionBudget } from '../compression-budget.ts';
 import { minCompressedBytes } from '../send-texts.ts';
 
-/** Levels between the fastest and the default, where the size still falls faster than the time rises. */
-const gzip = { level: 5 };
+/** The level of gzip is between the fastest and the default, where the size still falls faster than the time rises. */
+const compressBody = compress({ gzip: { level: 5 }, deflate: false, threshold: minCompressedBytes });
 
 /**
- * Compresses responses that no handler has compressed, with zstd, Brotli or gzip, within a budget of CPU time. Streams
- * and files compress themselves, or not at all.
+ * Compresses responses that no handler has compressed, with zstd (which Node has since 22.15), Brotli or gzip. Streams and
+ * files compress themselves, or not at all.
  */
-export function compressResponses(budget: CompressionBudget): Middleware {
-  return async (ctx, next) => {
-    await next();
-    if (!mayCompress(ctx)) return;
-    const compressBody = compress({
-      gzip,
-      deflate: false,
-      // Called for types that compress well. koa-compress also detects zstd, which Node has since 22.15.
-      threshold: (_type, bytes) => (budget.reserve(bytes, ctx) ? minCompressedBytes : Infinity),
-    });
-    await compressBody(ctx, () => Promise.resolve());
-  };
-}
+export const compressResponses: Middleware = async (ctx, next) => {
+  await next();
+  if (mayCompress(ctx)) await compressBody(ctx, () => Promise.resolve());
+};
 
 function mayCompress(ctx: Context): boolean {
   const isText = typeof ctx.body === 'string' || Buffer.isBuffer(ctx.body);
