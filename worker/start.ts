@@ -129,7 +129,7 @@ export async function startWorker(
   const audit = new AuditLog({ db, log });
   const retention = startDueWork({
     ...{ name: 'retention', pollIntervalMs: 60_000, log },
-    next: () => runRetention({ db, audit }, { signal: stopping.signal }),
+    next: () => runRetention({ db, audit }, stopping.signal),
   });
   const watchdog = watchWorker(worker, { config, log, shutdown });
 

@@ -1,20 +1,12 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
-import {
-  changeRetention,
-  presentRetention,
-  previewRetention,
-  retentionFault,
-} from '../../shared/erasure/retention.ts';
-import { forAllKinds, recordKinds } from '../../shared/models/learner-records.ts';
-import type { RecordCounts, RecordKind } from '../../shared/models/learner-records.ts';
-import { defaultMaxPerRun, findRetention, noRetention } from '../../shared/models/retention.ts';
-import type { RetentionSettings } from '../../shared/models/retention.ts';
-import { LecternError } from '../../shared/platform/errors.ts';
+import { removeExpired } from '../../shared/erasure/retention.ts';
+import { forAllKinds, noRecords, recordKinds } from '../../shared/models/learner-records.ts';
+import type { RecordKind } from '../../shared/models/learner-records.ts';
+import { findRetention, saveRetention } from '../../shared/models/retention.ts';
 import { contextCommand, requireOrganization } from '../installation/context.ts';
 import type { CommandContext } from '../installation/context.ts';
 import type { CommandResult } from '../terminal/json-output.ts';
-import { parseCount } from '../terminal/option-parsers.ts';
 
 const off = 'off';
 
@@ -26,10 +18,7 @@ const helpOf: Record<RecordKind, string> = {
   pendingEvents: 'remove events older than this many days that the outbox has no room for; off: the default',
 };
 
-type RetentionOptions = Partial<Record<RecordKind, number | typeof off>> & {
-  maxPerRun?: number;
-  dryRun?: boolean;
-};
+type RetentionOptions = Partial<Record<RecordKind, number | typeof off>> & { dryRun?: boolean };
 
 /** `lectern org set-retention` */
 export function addSetRetentionCommand(org: Command): void {
@@ -38,13 +27,7 @@ export function addSetRetentionCommand(org: Command): void {
     .description("set how many days Lectern keeps learners' records; without options, show the settings")
     .argument('<slug>', 'the organization');
   for (const kind of recordKinds) command.option(`--${flagOf(kind)} <days>`, helpOf[kind], parseDays);
-  command
-    .option(
-      '--max-per-run <number>',
-      'the maximum number of records of each kind that a daily run removes',
-      parseCount,
-    )
-    .option('--dry-run', 'only count what a run would remove');
+  command.option('--dry-run', 'only count what a run would remove now');
   contextCommand(command, setRetention);
 }
 
@@ -60,58 +43,34 @@ function parseDays(text: string): number | typeof off {
 }
 
 async function setRetention(
-  { db, audit, auditLog }: CommandContext,
+  { db, audit }: CommandContext,
   slug: string,
-  { dryRun = false, maxPerRun, ...given }: RetentionOptions,
+  { dryRun: isDryRun = false, ...given }: RetentionOptions,
 ): Promise<CommandResult> {
-  const { _id: organizationId } = await requireOrganization(db, slug);
-  const stored = await findRetention(db, organizationId);
-  const before: RetentionSettings = stored ?? { days: noRetention, maxPerRun: defaultMaxPerRun };
-  const settings: RetentionSettings = {
-    days: forAllKinds((kind) => {
-      const value = given[kind];
-      return value === undefined ? before.days[kind] : value === off ? null : value;
-    }),
-    maxPerRun: maxPerRun ?? before.maxPerRun,
+  const { _id } = await requireOrganization(db, slug);
+  const stored = await findRetention(db, _id);
+  const days = forAllKinds((kind) => {
+    const value = given[kind];
+    return value === undefined ? stored.days[kind] : value === off ? null : value;
+  });
+  const linesOf = (valueOf: (kind: RecordKind) => string) =>
+    recordKinds.map((kind) => `  ${kind.padEnd(15)}${valueOf(kind)}`);
+  const target = { type: 'organization', id: _id } as const;
+  const isChange = recordKinds.some((kind) => given[kind] !== undefined);
+  if (isDryRun || isChange) await audit(_id, 'retention.change', { target, details: { ...days, isDryRun } });
+  if (isDryRun) {
+    const wouldRemove = { ...noRecords };
+    const { signal } = new AbortController();
+    await removeExpired(db, { _id, days }, { removed: wouldRemove, isDryRun, signal });
+    const lines = linesOf((kind) => String(wouldRemove[kind]));
+    return { json: { wouldRemove }, text: ['A run now would remove:', ...lines].join('\n') };
+  }
+  const { dueAt } = isChange ? await saveRetention(db, _id, days) : stored;
+  const nextRunAt = dueAt?.toISOString() ?? null;
+  const lines = linesOf((kind) => (days[kind] === null ? 'never' : `${days[kind]} days`));
+  const next = nextRunAt === null ? 'No run is planned.' : `The next run begins at ${nextRunAt}.`;
+  return {
+    json: { days, nextRunAt },
+    text: [`Records of learners of ${slug} are removed after:`, ...lines, next].join('\n'),
   };
-  const fault = retentionFault(settings);
-  if (fault !== null) throw new LecternError('BAD_REQUEST', `${fault}.`);
-  const record = (isDryRun: boolean) =>
-    audit(organizationId, 'retention.change', {
-      target: { type: 'organization', id: organizationId },
-      details: { ...settings.days, maxPerRun: settings.maxPerRun, isDryRun },
-    });
-  if (dryRun) {
-    const preview = await previewRetention(db, organizationId, settings);
-    await record(true);
-    const more = preview.isCapped ? ['Later runs would remove more.'] : [];
-    return {
-      json: preview,
-      text: ['A run now would remove:', ...linesOf(preview.wouldRemove), ...more].join('\n'),
-    };
-  }
-  const isChange = maxPerRun !== undefined || recordKinds.some((kind) => given[kind] !== undefined);
-  let saved = stored;
-  if (isChange) {
-    saved = await changeRetention({ db, audit: auditLog }, organizationId, settings);
-    await record(false);
-  }
-  const json = presentRetention(saved);
-  const text = [
-    `Records of learners of ${slug} are removed after:`,
-    ...recordKinds.map(
-      (kind) => `  ${kind.padEnd(15)}${json.days[kind] === null ? 'never' : `${json.days[kind]} days`}`,
-    ),
-    json.nextRunAt === null
-      ? 'No run is planned.'
-      : `The next run begins at ${json.nextRunAt}, and removes at most ${json.maxPerRun} of each kind.`,
-    ...(json.lastRun === null
-      ? []
-      : [`The last run, at ${json.lastRun.startedAt}, removed:`, ...linesOf(json.lastRun.removed)]),
-  ].join('\n');
-  return { json, text };
-}
-
-function linesOf(counts: RecordCounts): string[] {
-  return recordKinds.map((kind) => `  ${kind.padEnd(15)}${counts[kind]}`);
 }

@@ -33,8 +33,6 @@ export interface CommandContext {
   signal: AbortSignal;
   /** Records the operator's action in an organization's audit log. */
   audit: (organizationId: string, action: AuditAction, about: AuditedChange) => Promise<void>;
-  /** Returns the audit log, for work that records its own entries. */
-  auditLog: AuditLog;
 }
 
 export interface AuditedChange {
@@ -73,7 +71,6 @@ export async function withContext<T>(
         redisUrl: servers.redisUrl,
         secrets,
         signal: interrupts.graceful,
-        auditLog,
         async audit(organizationId, action, { target, details = {} }) {
           const actor = { type: 'operator' as const, id: operatorName() };
           const origin = { ip: null, requestId: null };

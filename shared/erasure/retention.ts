@@ -1,239 +1,177 @@
+import type { Model } from 'mongoose';
 import type { AuditLog } from '../audit/audit-log.ts';
-import { forgetStatistics } from '../models/lesson-statistics.ts';
-import { expiry } from '../models/expired-records.ts';
 import type { Database } from '../models/database.ts';
 import { areNone, noRecords, recordKinds } from '../models/learner-records.ts';
 import type { RecordCounts, RecordKind } from '../models/learner-records.ts';
-import {
-  claimRetention,
-  claimRun,
-  defaultMaxPerRun,
-  findRetention,
-  finishRun,
-  noRetention,
-  postponeRun,
-  saveRetention,
-  saveRun,
-} from '../models/retention.ts';
-import type { ClaimedRetention, Retention, RetentionRun, RetentionSettings } from '../models/retention.ts';
-
-/*
- * Removes records of learners that are older than their organization has set. A process may stop between any two steps.
- * A run therefore stores each batch before it removes it. Another process then removes and counts that batch again, and
- * no lesson keeps statistics of removed records.
- */
+import { forgetStatistics } from '../models/lesson-statistics.ts';
+import { ltiLearnerListIndex } from '../models/lti-progress.ts';
+import type { LtiScore } from '../models/lti-score.ts';
+import { learnerListIndex } from '../models/progress-record.ts';
+import { claimRun, endRun } from '../models/retention.ts';
+import type { Retention } from '../models/retention.ts';
+import { progressStatuses } from '../progress/state.ts';
 
 const dayMs = 24 * 3600_000;
-const retryMs = 10 * 60_000;
 
 /** The maximum number of records that one operation removes, so that others do not wait long. */
 const batchSize = 500;
 
-/** One query looks up the progress of a batch of grades, with a condition for each grade. */
-const batchOf = (kind: RecordKind): number => (kind === 'grades' ? 100 : batchSize);
+/** The number of grades whose progress one query looks up. */
+const gradeBatchSize = 100;
 
-/** A run with more batches lets the retentions of other organizations run first, and then continues. */
-const batchesPerTurn = 100;
-
-/** Returns the fault of invalid settings; null for valid ones. */
-export function retentionFault({ days }: RetentionSettings): string | null {
-  const { grades, ltiProgress } = days;
-  if (grades === null || (ltiProgress !== null && grades >= ltiProgress)) return null;
-  return 'grades must not be removed before ltiProgress: Lectern needs them to send no grade twice';
+/**
+ * Runs the retention that has been due the longest, and reports it in the audit log. A run whose worker is killed is
+ * repeated: the records that are left go then, and are reported.
+ *
+ * @returns false if none was due.
+ * @throws {Error} if MongoDB does not respond.
+ */
+export async function runRetention(
+  { db, audit }: { db: Database; audit: Pick<AuditLog, 'recordNow'> },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const run = await claimRun(db);
+  if (run === null) return false;
+  const removed = { ...noRecords };
+  try {
+    await removeExpired(db, run, { removed, isDryRun: false, signal });
+  } finally {
+    if (!areNone(removed)) {
+      await audit.recordNow(run._id, {
+        action: 'retention.run',
+        actor: { type: 'system', id: 'retention' },
+        target: { type: 'organization', id: run._id },
+        details: removed,
+        ...{ ip: null, requestId: null },
+      });
+    }
+  }
+  await endRun(db, run);
+  return true;
 }
 
-export interface RetentionPreview {
-  /** How many records the next run would remove. */
-  wouldRemove: RecordCounts;
-  /** Whether some kind has more such records. */
-  isCapped: boolean;
-}
-
-/** Counts the records that a run with these settings would remove now. */
-export async function previewRetention(
+/**
+ * Removes the records of an organization that have expired, or only counts them.
+ *
+ * @param options.removed gets the counts, also of a run that fails.
+ */
+export async function removeExpired(
   db: Database,
-  organizationId: string,
-  { days, maxPerRun }: RetentionSettings,
-): Promise<RetentionPreview> {
+  { _id: organizationId, days }: Pick<Retention, '_id' | 'days'>,
+  { removed, isDryRun, signal }: { removed: RecordCounts; isDryRun: boolean; signal: AbortSignal },
+): Promise<void> {
   const now = Date.now();
-  const wouldRemove = { ...noRecords };
-  let isCapped = false;
   for (const kind of recordKinds) {
     const kept = days[kind];
     if (kept === null) continue;
     const until = new Date(now - kept * dayMs);
-    const selection = { organizationId, until, batch: batchOf(kind), limit: maxPerRun + 1 };
-    const count = await expiry[kind].count(db, selection);
-    wouldRemove[kind] = Math.min(count, maxPerRun);
-    isCapped ||= count > maxPerRun;
-  }
-  return { wouldRemove, isCapped };
-}
-
-export interface RetentionDependencies {
-  db: Database;
-  audit: Pick<AuditLog, 'recordNow'>;
-}
-
-/**
- * Replaces an organization's settings, and stops its run in progress. Equal settings change nothing, so a client may send
- * them again and again without a delay of the next run.
- *
- * The report of a stopped run is stored before the run is dropped. After a crash between these steps, the run continues
- * and is reported again.
- */
-export async function changeRetention(
-  deps: RetentionDependencies,
-  organizationId: string,
-  settings: RetentionSettings,
-): Promise<Retention> {
-  const { db } = deps;
-  for (;;) {
-    const stored = await findRetention(db, organizationId);
-    if (stored !== null && isEqual(stored, settings)) return stored;
-    const stopped = await claimRun(db, organizationId);
-    if (stopped !== null) {
-      const { removed, batch } = stopped.run;
-      const counts = { ...removed };
-      if (batch !== null) {
-        // The stopped process still removes its current batch. If it has died, its lessons are counted again.
-        counts[batch.kind] += batch.ids.length;
-        await forgetStatistics(db, batch.lessonIds);
-      }
-      await endRun(deps, stopped, { ...stopped.run, removed: counts }, true);
+    for await (const selection of expiredOf[kind](db, organizationId, until)) {
+      const { records, filter, hint, lessonId } = selection;
+      signal.throwIfAborted();
+      if (isDryRun) removed[kind] += await records.countDocuments(filter, { hint });
+      else for await (const count of removeAll(selection, signal)) removed[kind] += count;
+      if (!isDryRun && lessonId !== undefined) await forgetStatistics(db, [lessonId]);
     }
-    const saved = await saveRetention(db, organizationId, settings);
-    if (saved !== null) return saved;
   }
 }
 
-function isEqual(a: RetentionSettings, b: RetentionSettings): boolean {
-  return a.maxPerRun === b.maxPerRun && recordKinds.every((kind) => a.days[kind] === b.days[kind]);
+/** Records that have expired, with an index that finds them. */
+interface Selection {
+  records: Model<never>['collection'];
+  filter: object;
+  hint: Record<string, 1 | -1>;
+  lessonId?: string;
 }
 
-/** Ends a run, and stores its result. A run that has removed records is in the audit log. */
-async function endRun(
-  { db, audit }: RetentionDependencies,
-  claimed: Pick<ClaimedRetention, '_id' | 'leaseId'>,
-  { startedAt, removed, isCapped, positions }: Omit<RetentionRun, 'batch' | 'kind'>,
-  isStopped: boolean,
-): Promise<void> {
-  const { _id: organizationId } = claimed;
-  if (!areNone(removed)) {
-    await audit.recordNow(organizationId, {
-      action: 'retention.run',
-      actor: { type: 'system', id: 'retention' },
-      target: { type: 'organization', id: organizationId },
-      details: { ...removed, isCapped, isStopped },
-      ...{ ip: null, requestId: null },
-    });
+/** Removes records in batches; yields their numbers. */
+async function* removeAll({ records, filter, hint }: Selection, signal: AbortSignal): AsyncGenerator<number> {
+  for (let found = batchSize; found === batchSize;) {
+    signal.throwIfAborted();
+    const options = { projection: { _id: 1 }, hint, limit: batchSize };
+    const ids = (await records.find(filter, options).toArray()).map(({ _id }) => _id);
+    found = ids.length;
+    // A learner who has returned meanwhile keeps the record.
+    const isExpired = { ...filter, _id: { $in: ids } };
+    if (found > 0) yield (await records.deleteMany(isExpired, { hint: { _id: 1 } })).deletedCount;
   }
-  await finishRun(db, claimed, { startedAt, finishedAt: new Date(), removed, isCapped, positions });
 }
 
-interface RunOptions {
-  /** Stops the run before its next batch; another process continues it. */
-  signal?: AbortSignal;
-  maxBatches?: number;
-}
-
-/**
- * Runs the retention that has been due the longest, or continues its run.
- *
- * @param options.maxBatches the number of batches after which it yields to the runs of other organizations.
- * @returns false if none was due.
- * @throws {Error} if MongoDB does not respond; the run continues later.
- */
-export async function runRetention(
-  deps: RetentionDependencies,
-  { signal, maxBatches = batchesPerTurn }: RunOptions = {},
-): Promise<boolean> {
-  const claimed = await claimRetention(deps.db);
-  if (claimed === null) return false;
-  try {
-    const run = { ...claimed, days: { ...noRetention, ...claimed.days } };
-    const end = await runClaimed(deps, run, { signal, maxBatches });
-    // The retention that has been due the longest runs next.
-    if (end === 'unfinished') await postponeRun(deps.db, claimed, new Date());
-  } catch (error) {
-    if (signal?.aborted === true) {
-      await postponeRun(deps.db, claimed, new Date());
-      return false;
-    }
-    await postponeRun(deps.db, claimed, new Date(Date.now() + retryMs)).catch(() => undefined);
-    throw error;
-  }
-  return true;
-}
-
-async function runClaimed(
-  deps: RetentionDependencies,
-  claimed: ClaimedRetention,
-  { signal, maxBatches }: { signal: AbortSignal | undefined; maxBatches: number },
-): Promise<'finished' | 'unfinished' | 'stopped'> {
-  const { db } = deps;
-  const { _id: organizationId, days, maxPerRun, lastRun } = claimed;
-  const run: RetentionRun = {
-    ...{ startedAt: new Date(), removed: { ...noRecords }, batch: null, isCapped: false, kind: null },
-    positions: lastRun?.positions ?? {},
-    ...claimed.run,
-  };
-  const { startedAt, removed, positions } = run;
-  const selectionOf = (kind: RecordKind) => {
-    const until = new Date(startedAt.getTime() - (days[kind] ?? Infinity) * dayMs);
-    return { organizationId, until, batch: batchOf(kind), signal };
-  };
-  /** Removes the batch that the run has stored. Returns false if the run must stop. */
-  const removeBatch = async (): Promise<boolean> => {
-    if (run.batch === null) return true;
-    const { kind, ids, lessonIds } = run.batch;
-    await expiry[kind].remove(db, selectionOf(kind), ids);
-    await forgetStatistics(db, lessonIds);
-    removed[kind] += ids.length;
-    run.batch = null;
-    return saveRun(db, claimed, run);
-  };
-  // Finishes the batch of a process that has died.
-  if (!(await removeBatch())) return 'stopped';
-  let batches = 0;
-  for (const kind of recordKinds.slice(run.kind === null ? 0 : recordKinds.indexOf(run.kind))) {
-    if (days[kind] === null) continue;
-    run.kind = kind;
-    let isSearched = true;
-    for await (const { ids, lessonIds, position } of expiry[kind].list(
-      db,
-      selectionOf(kind),
-      positions[kind],
-    )) {
-      signal?.throwIfAborted();
-      const left = maxPerRun - removed[kind];
-      run.isCapped ||= ids.length > left;
-      if (position !== null) positions[kind] = position;
-      isSearched = left > 0;
-      if (!isSearched) break;
-      if (batches === maxBatches) return (await saveRun(db, claimed, run)) ? 'unfinished' : 'stopped';
-      batches += 1;
-      run.batch = { kind, ids: ids.slice(0, left), lessonIds };
-      if (!(await saveRun(db, claimed, run)) || !(await removeBatch())) return 'stopped';
-    }
-    if (isSearched) delete positions[kind];
-  }
-  await endRun(deps, claimed, run, false);
-  return 'finished';
-}
-
-/** Returns an organization's settings and runs for the API and the command line. @param retention null if it has set none. */
-export function presentRetention(retention: Retention | null) {
-  const { days, maxPerRun = defaultMaxPerRun, dueAt = null, lastRun = null } = retention ?? {};
-  return {
-    days: { ...noRetention, ...days },
-    maxPerRun,
-    nextRunAt: dueAt?.toISOString() ?? null,
-    lastRun: lastRun && {
-      startedAt: lastRun.startedAt.toISOString(),
-      finishedAt: lastRun.finishedAt.toISOString(),
-      removed: { ...noRecords, ...lastRun.removed },
-      isCapped: lastRun.isCapped,
+/** How records of each kind expire. The compiler requires an entry for a new kind. */
+const expiredOf: Record<
+  RecordKind,
+  (db: Database, organizationId: string, until: Date) => AsyncIterable<Selection> | Selection[]
+> = {
+  progress: ({ embedProgress }, ...selection) =>
+    expiredProgress(embedProgress.collection, learnerListIndex, ...selection),
+  ltiProgress: ({ ltiProgress }, ...selection) =>
+    expiredProgress(ltiProgress.collection, ltiLearnerListIndex, ...selection),
+  grades: expiredGrades,
+  deliveries: ({ eventDeliveries }, organizationId, until) => [
+    {
+      records: eventDeliveries.collection,
+      filter: { organizationId, createdAt: { $lte: until } },
+      hint: { organizationId: 1, createdAt: -1, _id: 1 },
     },
-  };
+  ],
+  pendingEvents: ({ eventBacklog }, organizationId, until) => [
+    {
+      records: eventBacklog.collection,
+      filter: { organizationId, 'event.at': { $lte: until } },
+      hint: { organizationId: 1, 'event.at': 1 },
+    },
+  ],
+};
+
+/** Progress expires by the last activity, lesson by lesson: an index for it would make each write of a learner slower. */
+async function* expiredProgress(
+  records: Selection['records'],
+  hint: Selection['hint'],
+  organizationId: string,
+  until: Date,
+): AsyncGenerator<Selection> {
+  for (const lessonId of (await records.distinct('lessonId', { organizationId })) as string[]) {
+    const status = { $in: [...progressStatuses] };
+    const filter = { organizationId, lessonId, status, lastActivityAt: { $lte: until } };
+    yield { records, filter, hint, lessonId };
+  }
+}
+
+type Grade = Pick<LtiScore, '_id' | 'lessonId' | 'platformId' | 'ltiUserId' | 'contextId'>;
+const gradeFields = { lessonId: 1, platformId: 1, ltiUserId: 1, contextId: 1 } as const;
+
+/**
+ * Grades expire once they do not wait to be sent and the learner has no record of the lesson. Otherwise, the next launch
+ * would send the grade again, and replace a teacher's change in the gradebook.
+ */
+async function* expiredGrades(db: Database, organizationId: string, until: Date): AsyncGenerator<Selection> {
+  const old = { organizationId, state: { $in: ['idle', 'failed'] as const }, createdAt: { $lte: until } };
+  const hint = { organizationId: 1, state: 1, createdAt: -1, _id: 1 } as const;
+  const grades = db.ltiScores.find(old, gradeFields).hint(hint).lean<Grade>().cursor({ batchSize });
+  const select = async (batch: readonly Grade[]): Promise<Selection> => ({
+    records: db.ltiScores.collection,
+    filter: { ...old, _id: { $in: await withoutProgress(db, organizationId, batch) } },
+    hint: { _id: 1 },
+  });
+  const batch: Grade[] = [];
+  for await (const grade of grades) {
+    batch.push(grade);
+    if (batch.length === gradeBatchSize) yield await select(batch.splice(0));
+  }
+  if (batch.length > 0) yield await select(batch);
+}
+
+async function withoutProgress(
+  db: Database,
+  organizationId: string,
+  grades: readonly Grade[],
+): Promise<string[]> {
+  const keyOf = ({ lessonId, platformId, ltiUserId, contextId }: Omit<Grade, '_id'>) => ({
+    ...{ organizationId, lessonId, platformId, ltiUserId, contextId },
+  });
+  const records = await db.ltiProgress
+    .find({ $or: grades.map(keyOf) }, gradeFields)
+    .lean<Grade[]>()
+    .exec();
+  const kept = new Set(records.map((record) => JSON.stringify(keyOf(record))));
+  return grades.filter((grade) => !kept.has(JSON.stringify(keyOf(grade)))).map(({ _id }) => _id);
 }
