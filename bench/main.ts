@@ -6,7 +6,7 @@
  *     player [rounds] [folder of another checkout]       lti [rounds] [launches]
  *     growth [rounds] [seconds] [records,...]            learners [learners] [minutes] [pause]
  *     webhooks [rounds] [folder of another checkout]     start [rounds]
- *     books [rounds] [seconds]                           lists [learners]
+ *     books [rounds] [seconds]                           lists [learners] [statistics]
  *     privacy [rounds] [learners,...] [entries]          hostile
  *     first [rounds]
  */

@@ -22,6 +22,7 @@ import { ExportQueue } from '../shared/exports/queues.ts';
 import { createUploads } from '../shared/imports/create-uploads.ts';
 import { AuditLog } from '../shared/audit/audit-log.ts';
 import { erasuresInTurn } from '../shared/erasure/erase.ts';
+import { countInTurn } from '../shared/learners/count-learners.ts';
 import { runRetention } from '../shared/erasure/retention.ts';
 import { createStore } from '../shared/storage/create-store.ts';
 import { readStoreLimits } from '../shared/storage/store-limits.ts';
@@ -34,7 +35,6 @@ import { webhookOutbox } from './deliveries/webhooks.ts';
 import { xapiOutbox } from './deliveries/xapi.ts';
 import { createImportWorker, observeImports } from './imports/import-worker.ts';
 import { startUploadSweep } from './imports/sweep-uploads.ts';
-import { startStatistics } from './maintenance/statistics.ts';
 import { startSweeping } from './maintenance/sweep.ts';
 import { PreparedLessons } from '../shared/player/prepared-lessons.ts';
 import { createExportWorker, drainMs } from './exports/export-worker.ts';
@@ -119,7 +119,10 @@ export async function startWorker(
     },
   });
   const uploadSweep = startUploadSweep({ db, uploads, config, log });
-  const statistics = startStatistics({ db, lessons: new PreparedLessons(db, outlineCacheBytes), log });
+  const statistics = startDueWork({
+    ...{ name: 'statistics', pollIntervalMs: 1_000, log },
+    next: countInTurn({ db, lessons: new PreparedLessons(db, outlineCacheBytes) }),
+  });
   const stopping = new AbortController();
   const pepper = secrets.keyPepper;
   const erasures = startDueWork({

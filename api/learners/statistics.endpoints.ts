@@ -2,14 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { hasScope } from '../../shared/accounts/key-scopes.ts';
 import { statisticsOf } from '../../shared/learners/statistics.ts';
-import { emptyTally } from '../../shared/learners/tally.ts';
 import type { Tally } from '../../shared/learners/tally.ts';
 import type { Database } from '../../shared/models/database.ts';
-import {
-  findVersionTally,
-  findStatistics,
-  requestStatistics,
-} from '../../shared/models/lesson-statistics.ts';
+import { findStatistics, requestStatistics, tallyIn } from '../../shared/models/lesson-statistics.ts';
 import type { LessonStatistics } from '../../shared/models/lesson-statistics.ts';
 import { findLessonVersion } from '../../shared/models/lesson-list.ts';
 import { lessonExists } from '../../shared/models/lesson.ts';
@@ -34,7 +29,7 @@ interface StatisticsDependencies {
 /** Counts up to this age are used without counting again. */
 const freshMs = 60_000;
 
-/** Counting a lesson takes at most the reciprocal of this number of a worker's time. */
+/** Counting a version takes at most the reciprocal of this number of a worker's time. */
 const maxShare = 20;
 
 const maxWaitMs = 5_000;
@@ -92,20 +87,17 @@ export const getStatistics = defineEndpoint(
     async ({ ctx, caller, params: { lessonId }, query }) => {
       const organizationId = caller.organization._id;
       const version = await findVersion(db, organizationId, lessonId, query.version);
-      const counted = await countedSince(db, { organizationId, lessonId }, ctx.state.signal);
+      const versionId = version._id;
+      const facts = await lessons.facts(versionId);
+      if (facts === undefined) throw new LecternError('NOT_FOUND', 'Version not found');
+      const counted = await countedOf(db, { _id: versionId, organizationId, lessonId }, ctx.state.signal);
       if (counted === null) {
         ctx.set('Retry-After', String(retrySeconds));
         return { status: 202, body: { status: 'pending' } };
       }
-      const versionId = version._id;
-      const [facts, tally] = await Promise.all([
-        lessons.facts(versionId),
-        findVersionTally(db, { lessonId, versionId }) as Promise<Tally | null>,
-      ]);
-      if (facts === undefined) throw new LecternError('NOT_FOUND', 'Version not found');
       const withFewLearners = hasScope(caller.scopes, 'learners');
-      const computedAt = counted.toISOString();
-      const statistics = statisticsOf(tally ?? emptyTally(), facts.outline, withFewLearners);
+      const computedAt = counted.at.toISOString();
+      const statistics = statisticsOf(tallyIn(counted) as Tally, facts.outline, withFewLearners);
       return { status: 200, body: { lessonId, versionId, computedAt, statistics } };
     },
 );
@@ -126,23 +118,24 @@ async function findVersion(
   return version;
 }
 
-/** Returns when the counts were made. Requests newer ones if they are old; waits a moment if there are none. */
-async function countedSince(
+/** Returns the counts of a version. Requests newer ones if they are old; waits a moment if there are none. */
+async function countedOf(
   db: Database,
-  lesson: { organizationId: string; lessonId: string },
+  version: { _id: string; organizationId: string; lessonId: string },
   signal: AbortSignal,
-): Promise<Date | null> {
-  let found = await findStatistics(db, lesson.lessonId);
-  if (isStale(found) && !(await requestStatistics(db, lesson))) throw tooMany(tooManyDue);
-  for (const until = Date.now() + maxWaitMs; (found?.computedAt ?? null) === null && Date.now() < until;) {
+): Promise<LessonStatistics['counted']> {
+  for (const until = Date.now() + maxWaitMs; ;) {
+    const found = await findStatistics(db, version._id);
+    if (isDue(found) && !(await requestStatistics(db, version))) throw tooMany(tooManyDue);
+    const counted = found?.counted ?? null;
+    if (counted !== null || Date.now() >= until) return counted;
     await delay(pollIntervalMs, undefined, { signal });
-    found = await findStatistics(db, lesson.lessonId);
   }
-  return found?.computedAt ?? null;
 }
 
-function isStale(found: LessonStatistics | null): boolean {
-  const computedAt = found?.computedAt ?? null;
-  if (found === null || computedAt === null) return true;
-  return Date.now() - computedAt.getTime() > Math.max(freshMs, maxShare * found.durationMs);
+/** Returns whether counts are missing or old, and none are requested. */
+function isDue(found: LessonStatistics | null): boolean {
+  if (found === null || found.dueAt !== null) return found === null;
+  const { at, durationMs } = found.counted ?? { at: new Date(0), durationMs: 0 };
+  return Date.now() - at.getTime() > Math.max(freshMs, maxShare * durationMs);
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { startProcesses } from '../../cli/installation/processes.ts';
-import { countLesson } from '../../shared/learners/count-lesson.ts';
-import { claimStatistics, requestStatistics } from '../../shared/models/lesson-statistics.ts';
+import { countInTurn } from '../../shared/learners/count-learners.ts';
+import { requestStatistics } from '../../shared/models/lesson-statistics.ts';
 import { learnerListIndex } from '../../shared/models/progress-record.ts';
 import { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
 import { freePort } from '../../shared/embedded/child-process.ts';
@@ -15,6 +15,7 @@ import { seedRecords, writeQuiz } from './seed.ts';
  */
 
 const learners = Number(process.argv[3] ?? 1_000_000);
+const isOnlyCounted = process.argv[4] === 'statistics';
 
 const installation = await prepareInstallation();
 const { folder, config, servers, settings, db, organization, authorization } = installation;
@@ -31,21 +32,20 @@ const baselineMs = await timed(readPlainly);
 console.log(`${learners} learners. Baseline, the driver alone: ${seconds(baselineMs)}`);
 const before = await memory();
 console.log(`API before the streams: ${before.toFixed(0)} MB`);
-for (const file of ['learners.ndjson', 'learners.csv', 'answers.csv']) await measureStream(file);
+for (const file of isOnlyCounted ? [] : ['learners.ndjson', 'learners.csv', 'answers.csv'])
+  await measureStream(file);
 
-await requestStatistics(db, { organizationId: organization._id, lessonId });
-const deps = { db, lessons: new PreparedLessons(db, 16 * 1024 ** 2) };
-const { signal } = new AbortController();
-const claim = { now: new Date(Date.now() + 1000), lease: new Date(Date.now() + 3_600_000) };
-const claimed = await claimStatistics(db, claim, { after: '', except: [] });
-if (claimed === null) throw new Error('nothing is due');
-const fullMs = await timed(() => countLesson(deps, claimed, { signal }));
-await db.embedProgress.updateOne({ lessonId }, { lastActivityAt: new Date() });
-const counted = await db.lessonStatistics.findById(lessonId).lean().orFail();
-const changedMs = await timed(() => countLesson(deps, counted, { signal }));
-console.log(`Counting all: ${seconds(fullMs)}, ${(fullMs / baselineMs).toFixed(2)} times the baseline`);
+await requestStatistics(db, { _id: versionId, organizationId: organization._id, lessonId });
+const count = countInTurn({ db, lessons: new PreparedLessons(db, 16 * 1024 ** 2) });
+const usedMb = () => process.memoryUsage().rss / 1e6;
+const beforeMb = usedMb();
+let mostMb = beforeMb;
+const sampling = setInterval(() => (mostMb = Math.max(mostMb, usedMb())), 50);
+const countMs = await timed(() => count(new AbortController().signal));
+clearInterval(sampling);
 console.log(
-  `Counting again after one write: ${seconds(changedMs)}, 1/${(fullMs / changedMs).toFixed(0)} of that`,
+  `Statistics: ${seconds(countMs)}, ${(countMs / baselineMs).toFixed(2)} times the baseline, ` +
+    `${(mostMb - beforeMb).toFixed(0)} MB more than the ${beforeMb.toFixed(0)} MB before`,
 );
 await api.stop();
 await installation.remove();

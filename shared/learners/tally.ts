@@ -8,8 +8,7 @@ import type { ProgressStatus, StoredItem } from '../progress/state.ts';
 import type { Histogram, MarkTally } from './item-analysis.ts';
 
 /**
- * Counts of the learners of a version. Every field is a sum of whole numbers, so tallies of parts add up to the tally of
- * all, in any order and without rounding.
+ * Counts of the learners of a version. Every field is a sum of whole numbers, so it is exact and needs no order.
  */
 export interface Tally {
   statuses: Record<ProgressStatus, number>;
@@ -141,14 +140,18 @@ function addMarks(tally: Tally, { questions, unit }: TallyPlan, items: readonly 
   const total = rounded(sum / unit, 0);
   count(tally.totals, total);
   for (const { place, widget, item, score } of answered) {
-    const question = questionIn(tally, place);
+    const question = (tally.questions[place] ??= { marks: {}, rests: {}, products: 0, choices: {} });
     const mark = rounded(score / unit, 0);
     const rest = rounded((sum - score) / unit, 0);
     count(question.marks, mark);
     count(question.rests, rest);
     question.products += mark * rest;
-    for (const choice of item === undefined ? [] : pickedChoices(widget, item))
-      addChoice(question, choice, { count: 1, totals: total, rests: rest });
+    for (const choice of item === undefined ? [] : pickedChoices(widget, item)) {
+      const picked = (question.choices[choice] ??= { count: 0, totals: 0, rests: 0 });
+      picked.count += 1;
+      picked.totals += total;
+      picked.rests += rest;
+    }
   }
 }
 
@@ -168,40 +171,6 @@ function pickedChoices(widget: OutlineWidget, { answer }: StoredItem): number[] 
   return [...known.keys()].filter((place) => ids.has(known[place]));
 }
 
-/** Adds the counts of another tally. */
-export function addTally(tally: Tally, other: Tally): void {
-  for (const [status, learners] of Object.entries(other.statuses))
-    tally.statuses[status as ProgressStatus] += learners;
-  addHistogram(tally.scores, other.scores);
-  addHistogram(tally.furthest, other.furthest);
-  for (const [step, ranges] of Object.entries(other.times)) addHistogram((tally.times[step] ??= {}), ranges);
-  addHistogram(tally.totals, other.totals);
-  for (const [place, { marks, rests, products, choices }] of Object.entries(other.questions)) {
-    const question = questionIn(tally, place);
-    addHistogram(question.marks, marks);
-    addHistogram(question.rests, rests);
-    question.products += products;
-    for (const [choice, taken] of Object.entries(choices)) addChoice(question, choice, taken);
-  }
-}
-
-function questionIn({ questions }: Tally, place: string | number): QuestionTally {
-  return (questions[place] ??= { marks: {}, rests: {}, products: 0, choices: {} });
-}
-
-function addChoice({ choices }: QuestionTally, place: string | number, taken: ChoiceTally): void {
-  const before = choices[place] ?? { count: 0, totals: 0, rests: 0 };
-  choices[place] = {
-    count: before.count + taken.count,
-    totals: before.totals + taken.totals,
-    rests: before.rests + taken.rests,
-  };
-}
-
-function addHistogram(histogram: Histogram, other: Histogram): void {
-  for (const [value, times] of Object.entries(other)) count(histogram, value, times);
-}
-
-function count(histogram: Histogram, value: string | number, times = 1): void {
-  histogram[value] = (histogram[value] ?? 0) + times;
+function count(histogram: Histogram, value: string | number): void {
+  histogram[value] = (histogram[value] ?? 0) + 1;
 }

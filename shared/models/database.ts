@@ -16,7 +16,7 @@ import { lessonContentSchema } from './lesson-content.ts';
 import { lessonImportSchema } from './lesson-import.ts';
 import { lessonVersionSchema } from './lesson-version.ts';
 import { lessonSchema } from './lesson.ts';
-import { lessonStatisticsSchema, statisticsTallySchema } from './lesson-statistics.ts';
+import { lessonStatisticsSchema } from './lesson-statistics.ts';
 import { ltiKeySchema } from './lti-key.ts';
 import { ltiLineItemSchema } from './lti-line-item.ts';
 import { ltiPlatformSchema } from './lti-platform.ts';
@@ -72,7 +72,6 @@ const schemas = {
   ltiResourceLinks: ltiResourceLinkSchema,
   ltiScores: ltiScoreSchema,
   lessonStatistics: lessonStatisticsSchema,
-  statisticsTallies: statisticsTallySchema,
   playerReleases: playerReleaseSchema,
   preparedParts: preparedPartSchema,
   themes: storedThemeSchema,

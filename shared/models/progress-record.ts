@@ -113,8 +113,8 @@ export const learnerListIndex = {
   versionId: 1,
 } as const;
 
-/** The index of the parts in which statistics read a lesson's records: ranges of ids. */
-export const statisticsIndex = { organizationId: 1, lessonId: 1, _id: 1 } as const;
+/** Statistics read a version's records in this order, in which a learner's write moves none. */
+export const statisticsIndex = { organizationId: 1, lessonId: 1, versionId: 1, _id: 1 } as const;
 
 /** Returns the state of a stored record, for the rules of shared/progress. */
 export function stateOf(record: ProgressRecord): ProgressState {

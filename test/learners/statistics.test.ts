@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { emptyTally } from '../../shared/learners/tally.ts';
 import { issueApiKey } from '../../shared/models/api-key.ts';
+import {
+  claimStatistics,
+  findStatistics,
+  forgetStatistics,
+  saveStatistics,
+} from '../../shared/models/lesson-statistics.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { publishLesson } from '../player/player-lessons.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
@@ -118,4 +125,49 @@ test('a lesson without a published version, and an unknown one, get 404', async 
   expectError(await of(draft.lessonId), 404, 'Version not found');
   expectError(await of(randomUUID()), 404, 'Lesson not found');
   expectError(await of(version.lessonId, '?page=1'), 422, 'page is not a known parameter');
+});
+
+test('counts that are some minutes old are returned, and then replaced', async () => {
+  const other = await publishLesson(api, api.organization);
+  await storeLearners(api.db, other, [{}]);
+  expect((await statisticsOf(other))?.learners).toMatchObject({ total: 1 });
+  await storeLearners(api.db, other, [{ learnerId: 'later' }]);
+  expect((await statisticsOf(other))?.learners).toMatchObject({ total: 1 });
+  await api.db.lessonStatistics.updateOne({ _id: other._id }, { 'counted.at': new Date(0) });
+  expect((await statisticsOf(other))?.learners).toMatchObject({ total: 1 });
+  await expect.poll(async () => (await statisticsOf(other))?.learners).toMatchObject({ total: 2 });
+});
+
+test('counts that were begun before learners were erased are not stored', async () => {
+  const { db } = api;
+  const claimed = { _id: randomUUID(), organizationId: api.organization._id, lessonId: randomUUID() };
+  const leasedUntil = (ms: number) => ({ ...claimed, dueAt: new Date(Date.now() + ms), counted: null });
+  const before = leasedUntil(600_000);
+  await db.lessonStatistics.create(before);
+  await forgetStatistics(db, [claimed.lessonId]);
+  // Another worker counts by now.
+  const after = leasedUntil(601_000);
+  await db.lessonStatistics.create(after);
+  const counts = { at: new Date(), durationMs: 1, tally: emptyTally() };
+  await saveStatistics(db, before, counts);
+  expect((await findStatistics(db, claimed._id))?.counted).toBeNull();
+  await saveStatistics(db, after, counts);
+  expect((await findStatistics(db, claimed._id))?.counted).not.toBeNull();
+});
+
+test('organizations take turns', async () => {
+  const { db } = api;
+  const later = new Date(Date.now() + 3_600_000);
+  const [one, other] = ['00000001', '00000002'];
+  for (const organizationId of [one, one, other])
+    await db.lessonStatistics.create({
+      _id: randomUUID(),
+      organizationId,
+      lessonId: randomUUID(),
+      dueAt: later,
+    });
+  const turns: (string | undefined)[] = [];
+  for (let last = ''; turns.length < 3; turns.push(last))
+    last = (await claimStatistics(db, last, later.getTime()))?.organizationId ?? '';
+  expect(turns).toEqual([one, other, one]);
 });
