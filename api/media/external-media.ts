@@ -1,4 +1,6 @@
 import { LRUCache } from 'lru-cache';
+import { onAbort } from '../../shared/platform/abort-listeners.ts';
+import { SharedWork } from '../../shared/platform/shared-work.ts';
 import { withDeadline } from '../../shared/platform/time-limits.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import type { Downloader } from '../../shared/media/downloads/downloader.ts';
@@ -12,9 +14,6 @@ import type { Digest, Store } from '../../shared/storage/store.ts';
 
 /** How long a request waits for a download, which continues for later requests. */
 const waitMs = 45_000;
-
-/** How long one download may take. */
-const downloadTimeoutMs = 15 * 60_000;
 
 /** How long a download continues after its last client disconnected: long enough for a reload. */
 const graceMs = 5_000;
@@ -39,19 +38,6 @@ export interface ExternalMedium {
   maxBytes?: number;
 }
 
-/** A download with the number of its waiting clients. */
-interface SharedDownload {
-  key: string;
-  file: Promise<CachedMedium | null>;
-  stop: AbortController;
-  waiting: number;
-  /**
-   * Whether it continues without clients: one client has waited for the maximum time and will request the file again.
-   */
-  isKept: boolean;
-  abandoning: NodeJS.Timeout | undefined;
-}
-
 export interface ExternalMediaDependencies {
   db: Database;
   store: Store;
@@ -67,23 +53,14 @@ export interface ExternalMediaDependencies {
  */
 export class ExternalMedia {
   readonly #deps: ExternalMediaDependencies;
-  readonly #times: { downloadMs: number; abandonedMs: number };
-  /** The downloads that new requests join, by key. */
-  readonly #shared = new Map<string, SharedDownload>();
-  /** All running downloads. */
-  readonly #running = new Set<SharedDownload>();
+  readonly #shared = new SharedWork<CachedMedium | null>({ graceMs });
   readonly #outcomes = new LRUCache<string, { file: CachedMedium | null }>({
     max: maxOutcomes,
     ttl: outcomeTtlMs,
   });
 
-  /** @param times the timeout of a download, and how long it continues without clients, in milliseconds. */
-  constructor(
-    deps: ExternalMediaDependencies,
-    { downloadMs = downloadTimeoutMs, abandonedMs = graceMs } = {},
-  ) {
+  constructor(deps: ExternalMediaDependencies) {
     this.#deps = deps;
-    this.#times = { downloadMs, abandonedMs };
   }
 
   /**
@@ -93,71 +70,26 @@ export class ExternalMedia {
    * @throws the signal's reason when it is aborted.
    */
   async get(medium: ExternalMedium, signal: AbortSignal): Promise<CachedMedium | null> {
-    signal.throwIfAborted();
-    const download = this.#shared.get(downloadKey(medium)) ?? this.#start(medium);
-    this.#join(download);
-    const late = () => {
-      // The client is still connected, and will request the file again after this wait.
-      download.isKept = true;
-      return null;
-    };
-    try {
-      return await withDeadline(download.file, { timeoutMs: waitMs, signal, late });
-    } finally {
-      this.#leave(download);
-    }
+    const leaving = new AbortController();
+    const stopListening = onAbort(signal, () => leaving.abort(signal.reason));
+    const found = this.#shared.join(downloadKey(medium), leaving.signal, (stop) => this.#find(medium, stop));
+    // The client requests the file again after this wait, so it does not leave.
+    return withDeadline(found, { timeoutMs: waitMs, signal, late: () => null }).finally(stopListening);
   }
 
   /** Aborts all downloads; resolves when none is running. */
-  async close(): Promise<void> {
-    const running = [...this.#running];
-    for (const { stop } of running) stop.abort(new Error('this process is shutting down'));
-    await Promise.allSettled(running.map(({ file }) => file));
+  close(): Promise<void> {
+    return this.#shared.close();
   }
 
-  #start(medium: ExternalMedium): SharedDownload {
-    const key = downloadKey(medium);
-    const stop = new AbortController();
-    const file = this.#find(medium, stop).finally(() => {
-      clearTimeout(started.abandoning);
-      this.#running.delete(started);
-      this.#unshare(started);
-    });
-    // When it fails, all clients may have disconnected.
-    file.catch(() => undefined);
-    const started: SharedDownload = { key, file, stop, waiting: 0, isKept: false, abandoning: undefined };
-    this.#running.add(started);
-    this.#shared.set(key, started);
-    return started;
-  }
-
-  #join(download: SharedDownload): void {
-    download.waiting += 1;
-    clearTimeout(download.abandoning);
-  }
-
-  #leave(download: SharedDownload): void {
-    download.waiting -= 1;
-    if (download.waiting > 0 || download.isKept || !this.#running.has(download)) return;
-    download.abandoning = setTimeout(() => {
-      this.#unshare(download);
-      download.stop.abort(new Error('no client waits for this file'));
-    }, this.#times.abandonedMs);
-  }
-
-  /** Later requests start a new download. */
-  #unshare(download: SharedDownload): void {
-    if (this.#shared.get(download.key) === download) this.#shared.delete(download.key);
-  }
-
-  async #find(medium: ExternalMedium, stop: AbortController): Promise<CachedMedium | null> {
+  async #find(medium: ExternalMedium, signal: AbortSignal): Promise<CachedMedium | null> {
     const outcome = this.#outcomes.get(downloadKey(medium));
     if (outcome !== undefined && (outcome.file === null || (await this.#has(outcome.file)))) {
       return outcome.file;
     }
     const fresh = await this.#freshCopy(medium);
     if (fresh !== null) return fresh;
-    const file = await this.#download(medium, stop);
+    const file = await this.#download(medium, signal);
     this.#outcomes.set(downloadKey(medium), { file });
     return file;
   }
@@ -175,27 +107,21 @@ export class ExternalMedia {
 
   async #download(
     { organizationId, url, mimeType, maxBytes: limit = Infinity }: ExternalMedium,
-    stop: AbortController,
+    signal: AbortSignal,
   ): Promise<CachedMedium | null> {
     const { config, log } = this.#deps;
-    // Builds do not share this timeout: they have more time and download the file themselves.
-    const tooLong = new Error('The download took too long');
-    const timer = setTimeout(() => stop.abort(tooLong), this.#times.downloadMs);
+    signal.throwIfAborted();
+    const cache = new MediaCache(this.#deps);
+    await cache.prepare([url]);
+    const maxBytes = Math.min(config.download.maxBytes, limit);
     try {
-      stop.signal.throwIfAborted();
-      const cache = new MediaCache(this.#deps);
-      await cache.prepare([url]);
-      const maxBytes = Math.min(config.download.maxBytes, limit);
-      const file = await cache.get({ organizationId, url, mimeType, maxBytes, signal: stop.signal });
+      const file = await cache.get({ organizationId, url, mimeType, maxBytes, signal });
       await cache.saveRecords();
       return file;
     } catch (error) {
-      const failure = error === tooLong ? new DownloadError('timeout', tooLong.message) : error;
-      if (!(failure instanceof DownloadError)) throw error;
-      log.warn({ reason: failure.reason, detail: failure.message }, 'an external media file is unavailable');
+      if (!(error instanceof DownloadError)) throw error;
+      log.warn({ reason: error.reason, detail: error.message }, 'an external media file is unavailable');
       return null;
-    } finally {
-      clearTimeout(timer);
     }
   }
 

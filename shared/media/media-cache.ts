@@ -1,4 +1,4 @@
-import { untilAborted } from '../platform/abort-listeners.ts';
+import { SharedWork } from '../platform/shared-work.ts';
 import type { Downloader } from './downloads/downloader.ts';
 import { inspect, sniffBytes } from './content-types.ts';
 import { imageSizeOf, maxPictureHeadBytes } from './image-size.ts';
@@ -54,10 +54,11 @@ export interface MediaCacheDependencies {
 interface Download {
   record: DownloadedFile;
   bytes: readonly Uint8Array[] | null;
+  isNew: boolean;
 }
 
-/** The running downloads of this process, which concurrent requests of an organization share. */
-const running = new Map<string, Promise<Download>>();
+/** The running downloads of this process, which concurrent builds of an organization share. */
+const downloads = new SharedWork<Download>();
 
 /**
  * Finds the external media of a build, or one media file for a learner, in the store's cache, or downloads them. A
@@ -125,21 +126,16 @@ export class MediaCache {
 
   /** Downloads, or returns the outcome of a concurrent download of this process. */
   async #share(request: RemoteRequest, known: RemoteFile | null): Promise<Download> {
-    const { signal } = request;
-    const key = downloadKey(request);
-    for (let other = running.get(key); other !== undefined; other = running.get(key)) {
-      try {
-        const shared = await untilAborted(other, signal);
-        this.#onLookup('hit');
-        return shared;
-      } catch (error) {
-        // Otherwise the other build was stopped, or the store failed it: this one downloads the file itself.
-        if (error instanceof DownloadError || signal.aborted) throw error;
-      }
-    }
-    const download = this.#download(request, known).finally(() => running.delete(key));
-    running.set(key, download);
-    return download;
+    let own: Promise<Download> | undefined;
+    const download = downloads.join(
+      downloadKey(request),
+      request.signal,
+      (signal) => (own = this.#download({ ...request, signal }, known)),
+    );
+    const { record, bytes, isNew } = await download;
+    this.#checked.push(record);
+    this.#onLookup(own !== undefined && isNew ? 'miss' : 'hit');
+    return { record, bytes, isNew };
   }
 
   async #download(request: RemoteRequest, known: RemoteFile | null): Promise<Download> {
@@ -155,9 +151,7 @@ export class MediaCache {
     const record = result.modified
       ? { ...toRecord(request, result), picture: isPicture ? imageSizeOf(head.bytes()) : null }
       : withoutCheckedAt(known as RemoteFile);
-    this.#checked.push(record);
-    this.#onLookup(result.modified ? 'miss' : 'hit');
-    return { record, bytes: result.modified ? result.stored.bytes : null };
+    return { record, bytes: result.modified ? result.stored.bytes : null, isNew: result.modified };
   }
 
   /** Returns the record of a URL if its file is in the cache, within the limit and of the declared type. */

@@ -687,30 +687,11 @@ export type Retention = {
     deliveries: number | null;
     pendingEvents: number | null;
   };
-  maxPerRun: number;
   /** Null while all kinds are off. */
   nextRunAt: string | null;
-  lastRun: {
-    startedAt: string;
-    finishedAt: string;
-    removed: {
-      /** Progress records of an integrator’s learner. */
-      progress: number;
-      /** Progress records of a user of an LTI platform. */
-      ltiProgress: number;
-      /** Grades for the platform’s gradebook, sent or waiting. */
-      grades: number;
-      /** Webhook events and xAPI statements, sent or waiting, with the responses to them. */
-      deliveries: number;
-      /** Events that waited for room in the outbox. */
-      pendingEvents: number;
-    };
-    /** Whether some kind reached `maxPerRun`. */
-    isCapped: boolean;
-  } | null;
 };
 
-export type RetentionPreview = {
+export type RetentionDryRun = {
   wouldRemove: {
     /** Progress records of an integrator’s learner. */
     progress: number;
@@ -723,8 +704,6 @@ export type RetentionPreview = {
     /** Events that waited for room in the outbox. */
     pendingEvents: number;
   };
-  /** Whether some kind has more than `maxPerRun`. */
-  isCapped: boolean;
 };
 
 export type RotatedSecret = {
@@ -1636,7 +1615,7 @@ export interface Routes {
   'PUT /api/retention': {
     params: Record<never, never>;
     query: {
-      /** Only counts what the next run would remove with these settings. */
+      /** Only counts what a run would remove now with these settings. */
       dryRun?: 'true' | 'false';
     };
     body: {
@@ -1648,10 +1627,8 @@ export interface Routes {
         deliveries?: number | null;
         pendingEvents?: number | null;
       };
-      /** The maximum number of records of each kind that one run removes. */
-      maxPerRun?: number;
     };
-    result: Retention | RetentionPreview;
+    result: Retention | RetentionDryRun;
   };
   /** Read the audit log */
   'GET /api/audit': {

@@ -1,8 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { ExternalMedia } from '../../../api/media/external-media.ts';
 import { createDownloader } from '../../../shared/media/downloads/downloader.ts';
 import { MediaCache } from '../../../shared/media/media-cache.ts';
-import { createLogger } from '../../../shared/platform/log.ts';
+import { holdFile } from '../../fleet/held-file.ts';
 import { file, hang, slowly } from '../../support/origin.ts';
 import { useHarness, useOrigin } from '../../support/use.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -21,8 +20,7 @@ async function startBuild(organizationId: string) {
     stop.abort(new Error('the test has ended'));
     downloader.close();
   });
-  const dependencies = { ...harness, downloader };
-  const cache = new MediaCache(dependencies);
+  const cache = new MediaCache({ ...harness, downloader });
   await cache.prepare([]);
   const get = (path: string, maxBytes = 1000) =>
     cache.get({
@@ -32,7 +30,7 @@ async function startBuild(organizationId: string) {
       maxBytes,
       signal: stop.signal,
     });
-  return { dependencies, get };
+  return { get, stop: () => stop.abort(new Error('stopped')) };
 }
 
 test('a build does not wait for a download of another organization, and the same organization’s builds share it', async () => {
@@ -60,16 +58,17 @@ test('a file that exceeds one limit is downloaded for a higher one', async () =>
   expect((await build.get('/large.png')).size).toBe(500);
 });
 
-test('a build that waits for a learner’s download makes its own when that times out', async () => {
-  const [learner, build] = [await startBuild('tenant'), await startBuild('tenant')];
+test('a build whose partner is stopped gets the file from the same download', async () => {
+  const [stopped, build] = [await startBuild('tenant'), await startBuild('tenant')];
   const bytes = Buffer.alloc(100, 3);
-  origin.script('/late.png', hang(), file(bytes));
-  const log = createLogger(harness.config, 'test');
-  const external = new ExternalMedia({ ...learner.dependencies, log }, { downloadMs: 1_500 });
-  const medium = { url: origin.url('/late.png'), mimeType: 'image/png', organizationId: 'tenant' };
-  const forLearner = external.get(medium, new AbortController().signal);
-  await waitFor('its download', () => origin.requests('/late.png') === 1);
-  const forBuild = build.get('/late.png');
-  expect(await forLearner).toBeNull();
-  expect((await forBuild).size).toBe(bytes.length);
+  const held = holdFile(bytes);
+  origin.script('/held.png', held.behavior);
+  const left = stopped.get('/held.png');
+  await held.reached;
+  const wanted = build.get('/held.png');
+  stopped.stop();
+  await expect(left).rejects.toThrow('stopped');
+  held.release();
+  expect((await wanted).size).toBe(bytes.length);
+  expect(origin.requests('/held.png')).toBe(1);
 });
