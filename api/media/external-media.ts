@@ -70,6 +70,7 @@ export class ExternalMedia {
    * @throws the signal's reason when it is aborted.
    */
   async get(medium: ExternalMedium, signal: AbortSignal): Promise<CachedMedium | null> {
+    signal.throwIfAborted();
     const leaving = new AbortController();
     const stopListening = onAbort(signal, () => leaving.abort(signal.reason));
     const found = this.#shared.join(downloadKey(medium), leaving.signal, (stop) => this.#find(medium, stop));

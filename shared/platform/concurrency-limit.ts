@@ -4,13 +4,16 @@ import { LecternError } from './errors.ts';
 /** The waits of requests: longer ones would fill the process with them. */
 export const requestWaits = { waiting: 20, maxWaitMs: 2000 };
 
-export interface ConcurrencyLimits {
-  /** The work of an owner that runs at once. */
-  concurrent: number;
+export interface WaitLimits {
   /** The work of an owner that waits; unlimited by default. */
   waiting?: number;
   /** The longest wait; unlimited by default. */
   maxWaitMs?: number;
+}
+
+export interface ConcurrencyLimits extends WaitLimits {
+  /** The work of an owner that runs at once. */
+  concurrent: number;
   /** Why work is refused: a sentence without its period. */
   refusal?: string;
   /** The `Retry-After` of refused work. */
@@ -49,7 +52,7 @@ export class ConcurrencyLimit {
    * @param signal ends the wait with its reason; a running task must handle it itself.
    * @throws as {@link begin}, and the errors of the task.
    */
-  async run<T>(owner: string, signal: AbortSignal | null, task: () => Promise<T>): Promise<T> {
+  async run<T>(owner: string, signal: AbortSignal | undefined, task: () => Promise<T>): Promise<T> {
     const end = await this.begin(owner, signal);
     try {
       return await task();
@@ -62,14 +65,15 @@ export class ConcurrencyLimit {
    * Begins work once the owner is below the limit. Returns the function that ends it.
    *
    * @param signal ends the wait with its reason.
+   * @param wait replaces the limits of waiting for this work.
    * @throws {LecternError} TOO_MANY_REQUESTS when the queue is full or the wait takes too long.
    */
-  async begin(owner: string, signal: AbortSignal | null): Promise<() => void> {
+  async begin(owner: string, signal: AbortSignal | undefined, wait: WaitLimits = {}): Promise<() => void> {
     signal?.throwIfAborted();
     const work = this.#work.get(owner) ?? { running: 0, waiting: new Set() };
     this.#work.set(owner, work);
     if (work.running < this.#limits.concurrent) work.running += 1;
-    else await this.#wait(work, signal);
+    else await this.#wait(work, signal, { ...this.#limits, ...wait });
     let hasEnded = false;
     return () => {
       if (!hasEnded) this.#end(owner, work);
@@ -89,9 +93,12 @@ export class ConcurrencyLimit {
     next();
   }
 
-  async #wait({ waiting }: Work, signal: AbortSignal | null): Promise<void> {
-    if (waiting.size >= this.#limits.waiting) throw this.#refusal();
-    const { maxWaitMs } = this.#limits;
+  async #wait(
+    { waiting }: Work,
+    signal: AbortSignal | undefined,
+    { waiting: maxWaiting, maxWaitMs }: Required<WaitLimits>,
+  ): Promise<void> {
+    if (waiting.size >= maxWaiting) throw this.#refusal();
     let stopWaiting = (): void => undefined;
     await new Promise<void>((resolve, reject) => {
       waiting.add(resolve);

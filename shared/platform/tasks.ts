@@ -2,9 +2,9 @@ import type { ChildProcess } from 'node:child_process';
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import { pathToFileURL } from 'node:url';
-import pLimit from 'p-limit';
-import type { LimitFunction } from 'p-limit';
-import { onAbort, untilAborted } from './abort-listeners.ts';
+import { onAbort } from './abort-listeners.ts';
+import { ConcurrencyLimit } from './concurrency-limit.ts';
+import type { WaitLimits } from './concurrency-limit.ts';
 import { LecternError, messageOf } from './errors.ts';
 import type { ErrorCode } from './errors.ts';
 import { errorOfEnd, LimitExceeded, startLimited } from './limited-process.ts';
@@ -18,9 +18,6 @@ import { entryPoint } from './paths.ts';
 /** The work of a child process: returns its result in parts, each of which is small enough to be read at once. */
 export type Task<Input, Part> = (input: Input) => AsyncIterable<Part> | Iterable<Part>;
 
-/** Tasks in this process at a time. Each organization has at most one. */
-const maxTasks = 2;
-
 const limits = { cpuSeconds: 30, heapMb: 512 };
 
 /** A process that has used more CPU time takes no further task, so that each has at least the rest. */
@@ -29,10 +26,8 @@ const reusableCpuMs = 5_000;
 /** The kernel's limit ends a hostile task long before, unless the machine is overloaded. */
 const timeoutMs = 180_000;
 
-/** How long the API lets a request wait for its task to begin, and how many of an organization. Jobs wait without limit. */
-export const requestWait = { maxWaitMs: 5_000 };
-const maxWaiting = 20;
-const retryAfterSeconds = 10;
+/** How long the API lets a request wait in each of the two queues, and how many of an organization. Jobs wait without limit. */
+export const requestWait = { wait: { waiting: 20, maxWaitMs: 5_000 } };
 
 /** Starting a process takes longer than most tasks. */
 const idleMs = 10_000;
@@ -42,8 +37,10 @@ type Message<Part> =
   | { cpuMs: number }
   | { cpuMs: number; error: { code?: ErrorCode; message: string; limit?: true } };
 
-const all = pLimit(maxTasks);
-const byOrganization = new Map<string, LimitFunction>();
+const refusal = 'Too many requests wait for work on lessons';
+/** The tasks of an organization in this process, and of all of them. */
+const ofOrganization = new ConcurrencyLimit({ concurrent: 1, refusal });
+const ofAll = new ConcurrencyLimit({ concurrent: 2, refusal });
 const idle: IdleProcess[] = [];
 
 interface IdleProcess {
@@ -57,46 +54,34 @@ export interface TaskOptions {
   organizationId: string;
   /** Ends the wait or the task. */
   signal?: AbortSignal | undefined;
-  /** How long the task may wait for its turn; by default without limit. */
-  maxWaitMs?: number | undefined;
+  /** Limits the wait for other tasks; unlimited by default. */
+  wait?: WaitLimits | undefined;
 }
 
 /** How long a caller waits for a task. */
-export type TaskWait = Pick<TaskOptions, 'signal' | 'maxWaitMs'>;
+export type TaskWait = Pick<TaskOptions, 'signal' | 'wait'>;
 
 /**
  * Runs a task of shared/content-process.ts in a child process, with limits on CPU time, memory and wall time. Waits until
  * fewer than two tasks run, and none of the same organization.
  *
  * @throws {LimitExceeded} when the content takes too much time or memory: another try would, too
- * @throws {LecternError} as the task does; TOO_MANY_REQUESTS if its turn does not come within `maxWaitMs`
+ * @throws {LecternError} as the task does; TOO_MANY_REQUESTS beyond the limits of the wait
  * @throws {Error} for any other failure; the signal's reason
  */
 export async function runTask<Part>(
   name: string,
   input: unknown,
-  { what, organizationId, signal, maxWaitMs }: TaskOptions,
+  { what, organizationId, signal, wait }: TaskOptions,
 ): Promise<Part[]> {
-  const own = byOrganization.get(organizationId) ?? pLimit(1);
-  if (maxWaitMs !== undefined && own.pendingCount >= maxWaiting) throw tooManyWait();
-  byOrganization.set(organizationId, own);
-  const wait = new AbortController();
-  const timer = maxWaitMs && setTimeout(() => wait.abort(tooManyWait()), maxWaitMs);
-  const inTurn = own(() =>
-    all(() => {
-      for (const ended of [signal, wait.signal]) ended?.throwIfAborted();
-      clearTimeout(timer);
-      return runNow<Part>({ name, input }, what, signal);
-    }),
-  ).finally(() => {
-    if (own.activeCount + own.pendingCount === 0) byOrganization.delete(organizationId);
-  });
-  return untilAborted(untilAborted(inTurn, wait.signal), signal);
-}
-
-function tooManyWait(): LecternError {
-  const message = `Too many requests wait for work on lessons; try again in ${retryAfterSeconds} seconds`;
-  return new LecternError('TOO_MANY_REQUESTS', message, { retryAfterSeconds });
+  const ends: (() => void)[] = [];
+  try {
+    ends.push(await ofOrganization.begin(organizationId, signal, wait));
+    ends.push(await ofAll.begin('', signal, wait && { ...wait, waiting: Infinity }));
+    return await runNow<Part>({ name, input }, what, signal);
+  } finally {
+    for (const end of ends) end();
+  }
 }
 
 function runNow<Part>(

@@ -49,7 +49,7 @@ export async function checkVersion(
     config: Pick<Config, 'download'>;
   },
   version: LessonVersion,
-  wait: Pick<TaskWait, 'maxWaitMs'> = {},
+  wait: Pick<TaskWait, 'wait'> = {},
 ): Promise<VersionCheck> {
   const { uses, media, missing } = await readVersion(db, version);
   const faults =

@@ -5,7 +5,7 @@ import { ConcurrencyLimit } from '../../shared/platform/concurrency-limit.ts';
 function start(limit: ConcurrencyLimit, organization: string, signal?: AbortSignal) {
   const { promise, end } = held();
   const work = { hasBegun: false, end, done: Promise.resolve() };
-  work.done = limit.run(organization, signal ?? null, () => {
+  work.done = limit.run(organization, signal, () => {
     work.hasBegun = true;
     return promise;
   });
@@ -65,7 +65,7 @@ test('work beyond the queue, and work that waits too long, gets 429 with a retry
 test('an abort ends a wait with its reason, and failed work releases its place', async () => {
   const limit = new ConcurrencyLimit({ concurrent: 1 });
   const { promise, end } = held();
-  const failing = limit.run('a', null, async () => {
+  const failing = limit.run('a', undefined, async () => {
     await promise;
     throw new Error('for the test');
   });

@@ -44,9 +44,11 @@ test('requests wait for their turn for a limited time, in a queue of limited len
     message: 'Too many requests wait for work on lessons; try again in 10 seconds',
     retryAfterSeconds: 10,
   };
-  await expect(runTask('sanitizeSvg', drawing, { ...run, maxWaitMs: 1 })).rejects.toMatchObject(tooMany);
-  const patient = { ...run, maxWaitMs: 60_000 };
-  const waiting = Array.from({ length: 18 }, () => runTask('sanitizeSvg', drawing, patient));
+  await expect(runTask('sanitizeSvg', drawing, { ...run, wait: { maxWaitMs: 1 } })).rejects.toMatchObject(
+    tooMany,
+  );
+  const patient = { ...run, wait: { waiting: 20, maxWaitMs: 60_000 } };
+  const waiting = Array.from({ length: 19 }, () => runTask('sanitizeSvg', drawing, patient));
   await expect(runTask('sanitizeSvg', drawing, patient)).rejects.toMatchObject(tooMany);
   for (const done of [await first, await job, ...(await Promise.all(waiting))]) expect(done).toHaveLength(1);
 });

@@ -179,7 +179,7 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
     count(1);
     try {
       const limit = () => (this.#limiter.isFailing(target) ? this.#probes : this.#limit);
-      while (await limit().run(owner, null, () => this.#sendNext(target)));
+      while (await limit().run(owner, undefined, () => this.#sendNext(target)));
     } catch (error) {
       const { name } = this.#format;
       this.#deps.log.warn({ err: error, target }, `${name}s are not sent now; the next sweep sends them`);
