@@ -31,7 +31,8 @@ process.on('message', (message: Crowd | 'stop') => {
   const ask = (index: number): void => {
     const chosen = requests[index % requests.length];
     if (chosen === undefined) return;
-    const { method, path, headers = {}, body, isIncomplete = false } = chosen;
+    const { method, path, body, isIncomplete = false } = chosen;
+    const headers = { 'accept-encoding': 'gzip, br', ...chosen.headers };
     const type = body === undefined ? {} : { 'content-type': 'application/json' };
     const length = isIncomplete ? { 'content-length': Buffer.byteLength(body ?? '') + 1 } : {};
     const sent = request(`${address}${path}`, { method, agent, headers: { ...headers, ...type, ...length } });

@@ -1,9 +1,14 @@
+import { constants } from 'node:zlib';
 import compress from 'koa-compress';
 import type { Context, Middleware } from 'koa';
 import { minCompressedBytes } from '../send-texts.ts';
 
-/** The level of gzip is between the fastest and the default, where the size still falls faster than the time rises. */
-const compressBody = compress({ gzip: { level: 5 }, deflate: false, threshold: minCompressedBytes });
+/** The fastest gzip takes 8 ms for a megabyte of JSON, and the default 68, for a fifth fewer bytes. Brotli takes 13 ms. */
+const compressBody = compress({
+  gzip: { level: constants.Z_BEST_SPEED },
+  deflate: false,
+  threshold: minCompressedBytes,
+});
 
 /**
  * Compresses responses that no handler has compressed, with zstd (which Node has since 22.15), Brotli or gzip. Streams and
