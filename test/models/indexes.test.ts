@@ -1,8 +1,14 @@
-import { expect, test } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import { expect, inject, test } from 'vitest';
 import { buildIndexes, missingIndexes } from '../../shared/models/database.ts';
 import { useHarness } from '../support/use.ts';
 
-const harness = useHarness();
+/** Not among the databases whose indexes each process of the tests builds once. */
+const harness = useHarness(() => {
+  const mongodb = new URL(inject('mongodbUri'));
+  mongodb.pathname = `/${randomUUID()}`;
+  return { MONGODB_URI: mongodb.href };
+});
 
 test('a missing index is reported with its collection and fields, until it is built, also concurrently', async () => {
   expect(await missingIndexes(harness.db)).toStrictEqual([]);

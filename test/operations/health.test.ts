@@ -2,8 +2,10 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
+import { buildIndexes } from '../../shared/models/database.ts';
 import { release } from '../../shared/platform/paths.ts';
 import { connectRedis } from '../../shared/platform/redis.ts';
+import { forgetIndexes } from '../support/built-indexes.ts';
 import { startOwnRedis } from '../support/servers.ts';
 import { useApi, useStarted } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -83,6 +85,10 @@ test('an API whose Redis is full is degraded', async () => {
 test('an API whose database lacks an index, or that cannot write to its store, is degraded', async () => {
   const address = await api.startApi();
   await api.db.organizations.collection.dropIndexes();
+  onTestFinished(() => {
+    forgetIndexes(api.db);
+    return buildIndexes(api.db);
+  });
   expect(await statusOf('ready', address)).toEqual(degraded({ indexes: 'failed' }));
   const temporaries = join(api.config.storeDir, 'v1', 'tmp');
   await rm(temporaries, { recursive: true });

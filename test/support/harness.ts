@@ -83,7 +83,7 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     return shutdown;
   };
   const db = await openDatabase(servers.mongodbUri);
-  if (spare === undefined) await buildIndexes(db);
+  await buildIndexes(db);
 
   return {
     config,
