@@ -63,7 +63,8 @@ export const ltiId = z
   .transform(String)
   .pipe(z.string().regex(/^[\x20-\x7e]{1,255}$/));
 
-const httpUrl = z.url({ protocol: /^https?$/ }).max(4096);
+/** A URL that a platform names. */
+export const httpUrl = z.url({ protocol: /^https?$/ }).max(4096);
 
 /** The standard has strings only, but platforms also send numbers and booleans. */
 const custom = z.record(

@@ -3,6 +3,8 @@ import type { LineItem } from '../../simulator/model.ts';
 import { gradeScopes } from '../../shared/lti/claims.ts';
 import type { LtiLineItem } from '../../shared/models/lti-line-item.ts';
 import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';
+import { scoresUrl } from '../../shared/lti/scores/send.ts';
+import { longestBlock } from '../support/longest-block.ts';
 import { answer } from '../support/origin.ts';
 import { useOrigin } from '../support/use.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
@@ -198,6 +200,22 @@ test('a platform with an endless list of line items gets no second one', async (
   expect(await lab.rowOf(graded)).toMatchObject({ state: 'waiting' });
   expect(origin.requests('/endless')).toBe(20);
   expect(origin.log.filter(({ method }) => method === 'POST')).toEqual([]);
+});
+
+test('long line items and headers of a platform block no event loop', async () => {
+  const graded = await withoutItem();
+  const type = { 'content-type': 'application/vnd.ims.lis.v2.lineitemcontainer+json' };
+  const id = `https://a.example${'/'.repeat(100_000)}x`;
+  const items = [{ id, resourceLinkId: graded.link.id, tag: 'lectern' }];
+  origin.script('/long', answer(200, { ...type, link: '<'.repeat(15_000) }, JSON.stringify(items)));
+  await lab.harness.db.ltiResourceLinks.updateOne(
+    { _id: graded.resourceLink._id },
+    { $set: { lineItemsUrl: origin.url('/long') } },
+  );
+  await lab.tell(graded, completed(10));
+  const block = await longestBlock(() => lab.send(graded));
+  expect(block).toBeLessThan(200);
+  expect(await longestBlock(() => Promise.resolve(scoresUrl(id)))).toBeLessThan(200);
 });
 
 describe('a score with its token is not sent to', () => {

@@ -5,7 +5,7 @@ import type { LtiPlatform } from '../../models/lti-platform.ts';
 import type { LtiResourceLink } from '../../models/lti-resource-link.ts';
 import { endLineItemClaim, findOrClaimLineItem } from '../../models/lti-line-item.ts';
 import { fullMarks } from '../../progress/points.ts';
-import { gradeScopes, ltiId, mediaTypes } from '../claims.ts';
+import { gradeScopes, httpUrl, ltiId, mediaTypes } from '../claims.ts';
 import { areRelated } from '../platform-url.ts';
 import { responseJson } from '../platform-requests.ts';
 import type { PlatformResponse } from '../platform-requests.ts';
@@ -21,7 +21,7 @@ const itemsPerPage = 100;
 const maxPages = 20;
 
 const itemSchema = z.object({
-  id: z.url({ protocol: /^https?$/ }),
+  id: httpUrl,
   resourceLinkId: ltiId.optional().catch(undefined),
   tag: z.string().optional().catch(undefined),
 });
@@ -162,7 +162,7 @@ function assertSameDomain(lineItemUrl: string, lineItemsUrl: string): void {
 
 /** Returns the next page's URL from the Link header (pagination), whose parts have the form `<URL>; rel="next"`. */
 function nextPageUrl({ headers }: PlatformResponse, base: string): string | null {
-  for (const [, url = '', parameters = ''] of (headers.get('link') ?? '').matchAll(/<([^>]*)>([^<]*)/g)) {
+  for (const [, url = '', parameters = ''] of (headers.get('link') ?? '').matchAll(/<([^<>]*)>([^<]*)/g)) {
     if (!/;\s*rel="?([^";]*\s)?next[\s";,]?/i.test(parameters)) continue;
     return parseUrl(url, base)?.href ?? null;
   }

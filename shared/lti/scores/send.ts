@@ -109,7 +109,7 @@ function mayHaveArrived({ perhapsTaken, wanted }: ClaimedScore): boolean {
 /** Returns the scores endpoint of a line item. Its path goes before the query that the line item's URL may have. */
 export function scoresUrl(lineItemUrl: string): string {
   const url = new URL(lineItemUrl);
-  url.pathname = `${url.pathname.replace(/\/+$/, '')}/scores`;
+  url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '')}/scores`;
   return url.href;
 }
 
