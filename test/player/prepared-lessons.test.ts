@@ -26,7 +26,8 @@ const largeLesson = (bytes: number, seed = 1) => {
 const forget = (versionId: string) => api.db.preparedParts.deleteMany({ versionId });
 
 test('an import prepares a lesson as a later load would, and it is read back unchanged', async () => {
-  const { _id } = await publishLesson(api, api.organization);
+  // A draft: publishing would prepare it, too.
+  const { _id } = await publishLesson(api, api.organization, { publish: false });
   const imported = await partsOf(_id);
   await forget(_id);
   const all = async (lessons: PreparedLessons) => {
@@ -56,7 +57,7 @@ test('an import prepares a lesson as a later load would, and it is read back unc
 });
 
 test('after an import, the first load reads prepared texts alone, and never the content', async () => {
-  const { _id: versionId } = await publishLesson(api, api.organization);
+  const { _id: versionId } = await publishLesson(api, api.organization, { publish: false });
   await api.db.lessonContents.deleteMany({ versionId });
   const lessons = lessonsOf();
   const { chunks = [] } = (await lessons.facts(versionId)) ?? {};
