@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { ExportManifest } from '../../shared/packages/manifest.ts';
 
 /** The number of files that are presented between two turns of the event loop, so that other requests proceed. */
-const batchSize = 500;
+const batchSize = 100;
 
 interface Signed {
   url: string;

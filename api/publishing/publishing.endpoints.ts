@@ -107,14 +107,17 @@ export const publish = defineEndpoint(
   ({ db, store, queue, config }: PublishingDependencies) =>
     async (request) => {
       const version = await requireVersion(db, request);
-      const result = await publishVersion(db, store, version._id, { force: request.query.force === 'true' });
+      const result = await publishVersion(db, store, version._id, {
+        force: request.query.force === 'true',
+        wait: requestWait,
+      });
       if (config.export.prebuild) {
         // Without Redis, the first request for the archive builds it.
         await enqueuePrebuild(queue, exportJobOf(result)).catch((error: unknown) =>
           request.ctx.state.log.warn({ err: error }, 'the archive is not prebuilt'),
         );
       }
-      const { media, widgets } = await findMissing(db, result);
+      const { media, widgets } = await findMissing(db, result, requestWait);
       return { status: 200, body: presentPublished(result, [...media, ...widgets]) };
     },
 );
@@ -224,7 +227,11 @@ export const createPreviewLink = defineEndpoint(
   ({ db, store, config, secrets }: PublishingDependencies) =>
     async (request) => {
       const version = await requireVersion(db, request);
-      const { token, expiresAt } = await signPreview({ db, store, signing: secrets.signing }, version);
+      const { token, expiresAt } = await signPreview(
+        { db, store, signing: secrets.signing },
+        version,
+        requestWait,
+      );
       const { lessonId, _id: versionId, versionNumber } = version;
       const url = `${publicUrlOf(request.ctx, config)}/embed/${lessonId}?token=${token}`;
       const body = { lessonId, versionId, versionNumber, url, expiresAt: expiresAt.toISOString() };

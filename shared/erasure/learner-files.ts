@@ -167,6 +167,9 @@ function isoOf(time: Date | null): string | null {
 /** The number of rows that are formatted at once. Other requests wait meanwhile. */
 const rowsPerChunk = 50;
 
+/** An export that waits longer for the texts of a lesson ends with an error, and the client may repeat it. */
+const textWait = { wait: { maxWaitMs: 60_000 } };
+
 const answerFields = ['organizationId', 'lessonId', 'versionId', 'items'] as const;
 
 type AnsweredRecord = Pick<OwnedProgress, 'organizationId' | 'lessonId' | 'versionId'> & {
@@ -189,7 +192,7 @@ async function* answerRows(db: Database, records: AsyncIterable<AnsweredRecord>)
   yield csv([[...columns, 'lessonId', 'stepId', 'questionId']]);
   for await (const { organizationId, lessonId, versionId, itemGroups } of records) {
     if (itemGroups.length === 0) continue;
-    const text = await findVersionText(db, { organizationId, versionId });
+    const text = await findVersionText(db, { organizationId, versionId }, textWait);
     const titles = new Map(text?.steps.map(({ id, title }) => [id, title]));
     for (const group of itemGroups) {
       const items = JSON.parse(group.toString()) as (Omit<StoredItem, 'answeredAt'> & {

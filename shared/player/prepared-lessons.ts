@@ -80,7 +80,7 @@ export class PreparedLessons {
 
   /** Returns what a version's content refers to; null if the version has no content. */
   uses(versionId: string): Promise<ContentUses | null> {
-    return findContentUses(this.#db, versionId, () => this.#prepareOnce(versionId));
+    return findUses(this.#db, versionId, () => this.#prepareOnce(versionId));
   }
 
   #text(versionId: string, kind: TextKind): Promise<GzipText | undefined> {
@@ -136,11 +136,23 @@ function isChunk(kind: PreparedKind): kind is ChunkKind {
   return kind.startsWith('chunk-');
 }
 
-/** Returns what a version's content refers to; null if the version has no content. */
-export async function findContentUses(
+/**
+ * Returns what a version's content refers to; null if the version has no content.
+ *
+ * @param wait how long a version that is not prepared waits for its turn.
+ */
+export function findContentUses(
   db: Database,
   versionId: string,
-  prepareNow = () => prepare(db, versionId),
+  wait?: TaskWait,
+): Promise<ContentUses | null> {
+  return findUses(db, versionId, () => prepare(db, versionId, wait));
+}
+
+async function findUses(
+  db: Database,
+  versionId: string,
+  prepareNow: () => Promise<boolean>,
 ): Promise<ContentUses | null> {
   const text =
     (await findPrepared(db, versionId, 'uses')) ??

@@ -51,7 +51,7 @@ export async function checkVersion(
   version: LessonVersion,
   wait: Pick<TaskWait, 'wait'> = {},
 ): Promise<VersionCheck> {
-  const { uses, media, missing } = await readVersion(db, version);
+  const { uses, media, missing } = await readVersion(db, version, wait);
   const faults =
     (await findContentFaults(db, version, { ...wait, signal: rest.signal })) ?? missingContent(version);
   const externalMedia = [...media].flatMap(([id, { asset, sourceUrl }]) =>
@@ -98,9 +98,9 @@ function isBlocked(url: URL, allowedPrivateHosts: readonly string[]): boolean {
   return address !== null && !isPublicAddress(address) && !allowedPrivateHosts.includes(hostOf(url));
 }
 
-/** @throws {LecternError} NOT_FOUND */
-export async function findMissing(db: Database, version: LessonVersion): Promise<Missing> {
-  return (await readVersion(db, version)).missing;
+/** @throws {LecternError} NOT_FOUND; TOO_MANY_REQUESTS */
+export async function findMissing(db: Database, version: LessonVersion, wait?: TaskWait): Promise<Missing> {
+  return (await readVersion(db, version, wait)).missing;
 }
 
 interface ReadVersion {
@@ -110,9 +110,9 @@ interface ReadVersion {
   missing: Missing;
 }
 
-async function readVersion(db: Database, version: LessonVersion): Promise<ReadVersion> {
+async function readVersion(db: Database, version: LessonVersion, wait?: TaskWait): Promise<ReadVersion> {
   const { organizationId, _id: versionId } = version;
-  const uses = (await findContentUses(db, versionId)) ?? missingContent(version);
+  const uses = (await findContentUses(db, versionId, wait)) ?? missingContent(version);
   const ids = uses.media;
   const media = await findMedia(db, { organizationId, versionId }, ids);
   const pinned = new Set(version.widgets.map((pin) => pin.type));

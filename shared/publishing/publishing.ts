@@ -12,6 +12,7 @@ import {
 import type { LessonVersion, WidgetPin } from '../models/lesson-version.ts';
 import { findNewestReleases } from '../models/widget-release.ts';
 import type { Secrets } from '../platform/secrets.ts';
+import type { TaskWait } from '../platform/tasks.ts';
 import { findContentUses } from '../player/prepared-lessons.ts';
 import type { Store } from '../storage/store.ts';
 import { bytesOf } from '../storage/digest.ts';
@@ -25,15 +26,16 @@ import { releaseWidget } from '../widgets/releases.ts';
  * nothing to a published version.
  *
  * @param options.force publish a lesson even if it cannot be played yet
- * @throws {LecternError} NOT_FOUND; INVALID_CONTENT with the reasons why the lesson cannot be played
+ * @param options.wait how long it may wait for work on the lesson
+ * @throws {LecternError} NOT_FOUND; INVALID_CONTENT with the reasons why the lesson cannot be played; TOO_MANY_REQUESTS
  */
 export async function publishVersion(
   db: Database,
   store: Store,
   versionId: string,
-  options: { force: boolean },
+  options: { force: boolean; wait?: TaskWait },
 ): Promise<LessonVersion> {
-  const { version, widgetTypes } = await findWithUses(db, versionId);
+  const { version, widgetTypes } = await findWithUses(db, versionId, options.wait);
   if (version.status === 'published') return version;
   if (version.problems.length > 0 && !options.force) {
     throw new LecternError(
@@ -46,9 +48,9 @@ export async function publishVersion(
   return (await markVersionPublished(db, versionId, pins)) ?? publishVersion(db, store, versionId, options);
 }
 
-async function findWithUses(db: Database, versionId: string) {
+async function findWithUses(db: Database, versionId: string, wait?: TaskWait) {
   const version = await findVersion(db, versionId);
-  const uses = version === null ? null : await findContentUses(db, versionId);
+  const uses = version === null ? null : await findContentUses(db, versionId, wait);
   if (version === null || uses === null)
     throw new LecternError('NOT_FOUND', `There is no version ${versionId}.`);
   return { version, widgetTypes: uses.widgetTypes };
@@ -102,8 +104,13 @@ async function releaseCoreWidgets(
  *
  * @throws {LecternError} NOT_FOUND; INVALID_CONTENT for a version that was unpublished or cannot be played yet
  */
-export async function preparePreview(db: Database, store: Store, versionId: string): Promise<LessonVersion> {
-  const { version, widgetTypes } = await findWithUses(db, versionId);
+export async function preparePreview(
+  db: Database,
+  store: Store,
+  versionId: string,
+  wait?: TaskWait,
+): Promise<LessonVersion> {
+  const { version, widgetTypes } = await findWithUses(db, versionId, wait);
   const which = `Version ${version.versionNumber} of ${version.slug}`;
   if (!isPreviewable(version)) {
     throw new LecternError('INVALID_CONTENT', `${which} is ${version.status}. Publish it to preview it.`);
@@ -136,12 +143,13 @@ export async function deleteLesson(db: Database, lessonId: string): Promise<bool
  * Signs a token that previews a version for an hour and records nothing.
  *
  * @throws {LecternError} INVALID_CONTENT for a version that was unpublished or cannot be played yet; INTERNAL_ERROR if
- *   tokens are turned off
+ *   tokens are turned off; TOO_MANY_REQUESTS as {@link publishVersion}
  */
 export async function signPreview(
   { db, store, signing }: { db: Database; store: Store } & Pick<Secrets, 'signing'>,
   { _id: versionId, lessonId, organizationId }: LessonVersion,
+  wait?: TaskWait,
 ): Promise<SignedToken> {
-  await preparePreview(db, store, versionId);
+  await preparePreview(db, store, versionId, wait);
   return signPreviewToken(signing, { organizationId, lessonId, versionId });
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { findVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { runTask } from '../../shared/platform/tasks.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
 import { useApi, useOrigin } from '../support/use.ts';
@@ -62,6 +63,31 @@ test('a lesson that cannot be played is published by force only, with the reason
   );
   expect((await send('POST', draft, 'publish?force=true')).status).toBe(200);
   expectError(await send('POST', draft, 'publish?force=yes'), 422, 'force must be true or false');
+});
+
+test('an organization whose work on lessons piles up gets 429 for more, and nobody else does', async () => {
+  const [draft, organization] = [await buildDraft(), api.organization];
+  // As after an upgrade that changes the format of prepared lessons.
+  await api.db.preparedParts.deleteMany({ versionId: draft._id });
+  const pile = new AbortController();
+  const bytes = Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg">${'<g/>'.repeat(200_000)}</svg>`);
+  const many = { mimeType: 'image/svg+xml', bytes };
+  const run = { what: 'The SVG', organizationId: organization._id, signal: pile.signal };
+  const waiting = Promise.allSettled(Array.from({ length: 30 }, () => runTask('repairFile', many, run)));
+  const requests = ['publish', 'preview-links', 'check'].map((action) =>
+    send(action === 'check' ? 'GET' : 'POST', draft, action),
+  );
+  for (const answer of await Promise.all(requests)) {
+    expectError(answer, 429, 'Too many requests wait for work on lessons; try again in 10 seconds');
+    expect(answer.headers.get('retry-after')).toBe('10');
+  }
+  const other = await buildOrganization(api);
+  const { path } = await buildPackage();
+  const theirs = await buildVersion(api, other.organization, path, { publish: false, asNew: true });
+  expect((await send('POST', theirs, 'publish', other.headers)).status).toBe(200);
+  pile.abort();
+  await waiting;
+  expect((await send('POST', draft, 'publish')).status).toBe(200);
 });
 
 test('a check downloads widgets by URL, and publishing names missing ones', async () => {
