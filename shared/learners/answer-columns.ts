@@ -67,22 +67,32 @@ function takesAnswers(widgetType: string): boolean {
   return !isCoreWidget(widgetType) || scoringOf(widgetType) !== null || isOpenQuestion(widgetType);
 }
 
-/** Returns an answer as text for people, with the texts of choices instead of their ids. */
+/**
+ * Returns an answer as text for people, with the texts of choices instead of their ids. A hostile answer may name a choice
+ * many thousand times: each of a question's parts gets its text once.
+ */
 export function answerText(interaction: Interaction | undefined, answer: unknown): string {
   const { choices, source, target } = interaction?.parts ?? {};
-  if (choices !== undefined && Array.isArray(answer))
-    return answer.map((id) => textOfPart(choices, id)).join('; ');
-  if (source !== undefined && target !== undefined)
+  if (choices !== undefined && Array.isArray(answer)) {
+    const texts = textsOf(choices);
+    return [...new Set<unknown>(answer)].map((id) => texts.get(partIdOf(id) ?? '') ?? printed(id)).join('; ');
+  }
+  if (source !== undefined && target !== undefined) {
+    const [left, right] = [textsOf(source), textsOf(target)];
     return Object.entries(recordOf(answer))
-      .map(([from, to]) => `${textOfPart(source, from)} → ${textOfPart(target, to)}`)
+      .map(([from, to]) => {
+        const match = left.has(from) ? right.get(partIdOf(to) ?? '') : undefined;
+        return `${left.get(from) ?? from} → ${match ?? printed(to)}`;
+      })
       .join('; ');
+  }
   if (interaction?.type === 'fill-in') return Object.values(recordOf(answer)).map(printed).join('; ');
   return printed(answer);
 }
 
-function textOfPart(parts: readonly InteractionPart[], id: unknown): string {
-  const known = parts.find((part) => part.id === partIdOf(id));
-  return known === undefined || known.text === '' ? printed(id) : known.text;
+/** Returns the texts of parts by their ids; for a part without a text, its id. */
+function textsOf(parts: readonly InteractionPart[]): Map<string, string> {
+  return new Map(parts.map(({ id, text }) => [id, text === '' ? id : text]));
 }
 
 function printed(value: unknown): string {

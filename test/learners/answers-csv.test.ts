@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { beforeAll, expect, test } from 'vitest';
+import { answerText } from '../../shared/learners/answer-columns.ts';
 import { answersAsCsv } from '../../shared/learners/learner-tables.ts';
 import type { ListedLearner } from '../../shared/models/learner-list.ts';
 import { widgetKey } from '../../shared/progress/outline.ts';
@@ -133,4 +134,14 @@ test('the answers of the largest records are listed a record at a time', async (
   // All at once take more than a second.
   expect(await longestBlock(list)).toBeLessThan(400);
   expect(text.trimEnd().split('\r\n')).toHaveLength(21);
+});
+
+test('the text of a choice or a match is printed once, however often a hostile answer names it', () => {
+  const parts = [{ id: 'a', text: 'x'.repeat(200) }];
+  const named = new Array<string>(30_000).fill('a');
+  const choice = { type: 'choice', prompt: '', parts: { choices: parts } } as const;
+  expect(answerText(choice, named)).toBe('x'.repeat(200));
+  const matching = { type: 'matching', prompt: '', parts: { source: parts, target: parts } } as const;
+  const pairs = Object.fromEntries([...named.keys(), 'a'].map((from) => [from, 'a']));
+  expect(answerText(matching, pairs).match(/x+/g)).toEqual(['x'.repeat(200), 'x'.repeat(200)]);
 });
