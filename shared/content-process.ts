@@ -1,6 +1,6 @@
 import { lessonTextsTask } from './exports/lesson-texts.ts';
 import { answerColumnsTask } from './learners/answer-columns.ts';
-import { sanitizeSvgTask } from './media/svg.ts';
+import { repairFileTask } from './media/repaired-files.ts';
 import { readPackageTask } from './packages/package-task.ts';
 import { serveTasks } from './platform/tasks.ts';
 import { prepareStored } from './player/prepare-lesson.ts';
@@ -12,7 +12,7 @@ import { versionTextTask } from './xapi/interactions.ts';
 serveTasks({
   readPackage: readPackageTask,
   prepareStored,
-  sanitizeSvg: sanitizeSvgTask,
+  repairFile: repairFileTask,
   versionText: versionTextTask,
   answerColumns: answerColumnsTask,
   contentFaults: contentFaultsTask,

@@ -1,4 +1,4 @@
-/** Five hours of speech. Reading a larger file would block the event loop for more than 100 ms. */
+/** Five hours of speech. */
 export const maxCaptionsBytes = 512 * 1024;
 
 /** Says why a file is not captions that Lectern can read. */

@@ -216,7 +216,7 @@ function unicodeOf([first, second]: Uint8Array): string {
 }
 
 /** Text before the first tag: white space, comments, an XML declaration, a document type. */
-const preamble = /^(?:\s+|<!--[^]*?-->|<\?[^]*?\?>|<!doctype\s+svg[^>[]*(?:\[[^\]]*\])?[^>]*>)*/i;
+const preamble = /^(?:\s+|<!--[^]*?-->|<\?[^]*?\?>|<!doctype\s+svg(?:\[[^\]]*\]|[^>[])*>)*/i;
 const page = /^<(?:!doctype\s+html|html)[\s>]/i;
 /** From https://mimesniff.spec.whatwg.org/#identifying-a-resource-with-an-unknown-mime-type. */
 const markup =

@@ -1,8 +1,5 @@
 import { SaxesParser } from 'saxes';
 import type { SaxesAttributeNS, SaxesTagNS } from 'saxes';
-import { LimitExceeded } from '../platform/limited-process.ts';
-import { runTask } from '../platform/tasks.ts';
-import type { TaskOptions } from '../platform/tasks.ts';
 
 /** A larger drawing is a picture for a raster format: browsers take seconds to show it. */
 export const maxSvgBytes = 8 * 1024 ** 2;
@@ -44,36 +41,6 @@ export class SvgFault extends Error {
   override readonly name = 'SvgFault';
 }
 
-type SvgPart = { bytes: Uint8Array } | { fault: string };
-
-/**
- * Returns what {@link sanitizedSvg} does, in a child process: hostile drawings could take seconds.
- *
- * @throws {SvgFault} also for a drawing that takes too much time or memory
- */
-export async function harmlessSvg(bytes: Buffer, owner: Omit<TaskOptions, 'what'>): Promise<Buffer> {
-  checkSize(bytes);
-  const [part] = await runTask<SvgPart>('sanitizeSvg', bytes, { what: 'The SVG', ...owner }).catch(
-    (error: unknown) => {
-      if (!(error instanceof LimitExceeded)) throw error;
-      throw new SvgFault('takes too much time or memory', { cause: error });
-    },
-  );
-  if (part === undefined) throw new Error('The task that sanitizes an SVG has returned none');
-  if ('fault' in part) throw new SvgFault(part.fault);
-  return Buffer.from(part.bytes.buffer, part.bytes.byteOffset, part.bytes.length);
-}
-
-/** The task that sanitizes an SVG. */
-export function* sanitizeSvgTask(bytes: Uint8Array): Generator<SvgPart> {
-  try {
-    yield { bytes: sanitizedSvg(Buffer.from(bytes)) };
-  } catch (error) {
-    if (!(error instanceof SvgFault)) throw error;
-    yield { fault: error.message };
-  }
-}
-
 /**
  * Returns an SVG that runs nothing and contacts no host, even when a browser opens it as a page of the server that
  * stores it. Scripts, event handlers, links, embedded pages and references to other files go. A drawing without them
@@ -82,7 +49,7 @@ export function* sanitizeSvgTask(bytes: Uint8Array): Generator<SvgPart> {
  * @throws {SvgFault} for a file that browsers do not show: not well-formed, another root element, or too large
  */
 export function sanitizedSvg(bytes: Buffer): Buffer {
-  checkSize(bytes);
+  if (bytes.length > maxSvgBytes) throw new SvgFault(`is larger than ${maxSvgBytes / 1024 ** 2} MiB`);
   const { text, isUtf8 } = decoded(bytes);
   const writer = new SvgWriter(text);
   try {
@@ -92,10 +59,6 @@ export function sanitizedSvg(bytes: Buffer): Buffer {
     throw new SvgFault(`is not well-formed XML (${error instanceof Error ? error.message : String(error)})`);
   }
   return isUtf8 && !writer.isChanged ? bytes : Buffer.from(writer.text());
-}
-
-function checkSize({ length }: Buffer): void {
-  if (length > maxSvgBytes) throw new SvgFault(`is larger than ${maxSvgBytes / 1024 ** 2} MiB`);
 }
 
 function decoded(bytes: Buffer): { text: string; isUtf8: boolean } {

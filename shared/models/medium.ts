@@ -66,9 +66,12 @@ mediumSchema.index({ versionId: 1, mediaId: 1 }, { unique: true });
 mediumSchema.index({ organizationId: 1, mediaId: 1, createdAt: -1 });
 mediumSchema.index({ 'asset.sha256': 1 });
 
+const insertBatch = 200;
+
 /** Stores the media of a version, before the version itself. */
 export async function insertMedia(db: MediumDb, media: Omit<Medium, 'createdAt'>[]): Promise<void> {
-  await db.media.insertMany(media);
+  // Mongoose reads the documents of a call in one turn of the event loop.
+  for (const some of groupsOf(media, insertBatch)) await db.media.insertMany(some);
 }
 
 /** The needed fields of a media file; few, because a version may use 20,000 files. */

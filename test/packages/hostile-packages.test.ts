@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { inspect } from '../../shared/media/content-types.ts';
 import { buildOrganization, buildPackage } from '../support/factories.ts';
 import { longestBlock } from '../support/longest-block.ts';
 import { useHarness } from '../support/use.ts';
@@ -68,3 +69,27 @@ test.each<[attack: string, drawing: string, fault: string | null]>([
   });
   expect(block).toBeLessThan(maxBlockMs);
 });
+
+test('many media with long credits are stored while the event loop goes on', async () => {
+  const { organization } = await buildOrganization(harness);
+  const media = Array.from({ length: 12_000 }, (_, index) => ({
+    sourceUrl: `https://media.example/${index}.png`,
+    attribution: { text: 'x'.repeat(2_000), url: '', portfolioUrl: '' },
+  }));
+  const { path } = await buildPackage({ media });
+  const block = await longestBlock(async () => {
+    expect(await importInto(harness, organization, path)).toMatchObject({ media: 12_000 });
+  });
+  expect(block).toBeLessThan(maxBlockMs);
+});
+
+test.each(['<!doctype svg'.repeat(315), `<!doctype svg${' '.repeat(4_000)}`])(
+  'the type of a file that begins with %.20s… is found in linear time',
+  async (text) => {
+    const head = Buffer.from(text);
+    const block = await longestBlock(async () => {
+      for (let file = 0; file < 100; file += 1) await inspect('image/svg+xml', head);
+    });
+    expect(block).toBeLessThan(maxBlockMs);
+  },
+);

@@ -1,4 +1,6 @@
 import { message, supportedLanguage, textDirection } from '../../shared/i18n/message.ts';
+import { compactJson } from '../../shared/exports/json-pieces.ts';
+import { joinSmallTexts } from '../../shared/platform/gzip-pieces.ts';
 import { scriptText } from '../../shared/platform/html.ts';
 import { schemeAttribute } from '../../shared/theme/tokens.ts';
 import type { Scheme } from '../../shared/theme/tokens.ts';
@@ -135,7 +137,10 @@ async function* archiveJson(
   { versionId, attributions, widgets, captions, media }: IndexPage,
   logo: PageTheme['logo'],
 ): AsyncGenerator<string> {
-  yield `{"versionId":${safeJson(versionId)},"attributions":${safeJson(attributions)},"widgets":{`;
+  yield `{"versionId":${safeJson(versionId)},"attributions":`;
+  // In pieces: a package may have 60 MB of credits.
+  for (const text of joinSmallTexts(compactJson(attributions))) yield scriptText(text);
+  yield ',"widgets":{';
   for (const [index, { type, js, css }] of widgets.entries()) {
     yield `${index === 0 ? '' : ','}${safeJson(type)}:{"js":`;
     yield* jsonString(js());
