@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { hasScope } from '../../shared/accounts/key-scopes.ts';
-import { statisticsOf } from '../../shared/learners/statistics.ts';
-import type { Tally } from '../../shared/learners/tally.ts';
+import { findStatisticsOf } from '../../shared/learners/statistics.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findStatistics, requestStatistics, tallyIn } from '../../shared/models/lesson-statistics.ts';
 import type { LessonStatistics } from '../../shared/models/lesson-statistics.ts';
@@ -10,6 +9,7 @@ import { findLessonVersion } from '../../shared/models/lesson-list.ts';
 import { lessonExists } from '../../shared/models/lesson.ts';
 import { findPlayedVersion } from '../../shared/models/lesson-version.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
+import { requestWait } from '../../shared/platform/tasks.ts';
 import type { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
 import { credentials } from '../accounts/access.ts';
 import { defineEndpoint, unknownParameter } from '../http/endpoint.ts';
@@ -97,7 +97,10 @@ export const getStatistics = defineEndpoint(
       }
       const withFewLearners = hasScope(caller.scopes, 'learners');
       const computedAt = counted.at.toISOString();
-      const statistics = statisticsOf(tallyIn(counted) as Tally, facts.outline, withFewLearners);
+      const statistics = await findStatisticsOf(
+        { tally: tallyIn(counted), outline: facts.outline, withFewLearners },
+        { organizationId, signal: ctx.state.signal, ...requestWait },
+      );
       return { status: 200, body: { lessonId, versionId, computedAt, statistics } };
     },
 );

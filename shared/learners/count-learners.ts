@@ -1,8 +1,10 @@
 import type { Model } from 'mongoose';
+import { compactJson } from '../exports/json-pieces.ts';
 import type { Database } from '../models/database.ts';
 import { claimStatistics, saveStatistics } from '../models/lesson-statistics.ts';
 import type { LessonStatistics } from '../models/lesson-statistics.ts';
 import { statisticsIndex } from '../models/progress-record.ts';
+import { toGzip } from '../platform/gzip-pieces.ts';
 import type { PreparedLessons } from '../player/prepared-lessons.ts';
 import { addLearner, emptyTally, planTally } from './tally.ts';
 import type { TalliedRecord, Tally } from './tally.ts';
@@ -25,7 +27,9 @@ export function countInTurn(deps: CountDependencies): (signal: AbortSignal) => P
     const [at, started] = [new Date(), performance.now()];
     const tally = await countLearners(deps, claimed, signal);
     const durationMs = Math.round(performance.now() - started);
-    await saveStatistics(deps.db, claimed, { at, durationMs, tally });
+    // In pieces: the tally of many questions and learners has megabytes.
+    const compressed = await toGzip(compactJson(tally));
+    await saveStatistics(deps.db, claimed, { at, durationMs, tally: compressed });
     return true;
   };
 }

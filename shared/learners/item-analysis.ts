@@ -65,16 +65,16 @@ export function cronbachAlpha(
  * took the choice, or all have the same rest.
  *
  * @param picked the learners who took it, and the sum of their rests.
+ * @param rest the moments of all rests.
  */
-export function pointBiserial(picked: { count: number; rests: number }, rests: Histogram): number | null {
-  const rest = momentsOf(rests);
+export function pointBiserial(picked: { count: number; rests: number }, rest: Moments): number | null {
   const share = picked.count / rest.count;
   const deviation = Math.sqrt(((rest.variance ?? 0) * (rest.count - 1)) / rest.count);
   if (deviation === 0 || share === 0 || share === 1) return null;
   return ((picked.rests / picked.count - rest.mean) / deviation) * Math.sqrt(share / (1 - share));
 }
 
-function momentsOf(histogram: Histogram): Moments {
+export function momentsOf(histogram: Histogram): Moments {
   let [count, sum, squares] = [0, 0, 0];
   for (const [value, times] of Object.entries(histogram)) {
     count += times;

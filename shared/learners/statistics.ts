@@ -1,9 +1,13 @@
+import { buffer } from 'node:stream/consumers';
 import type { QuestionFacts } from '../lessons/scoring/scoring.ts';
 import { recordOf } from '../lessons/json-values.ts';
 import type { LessonOutline, OutlineWidget } from '../progress/outline.ts';
 import { rounded } from '../progress/points.ts';
-import { analyzeItem, cronbachAlpha, pointBiserial } from './item-analysis.ts';
+import { analyzeItem, cronbachAlpha, momentsOf, pointBiserial } from './item-analysis.ts';
 import type { Histogram, ItemAnalysis } from './item-analysis.ts';
+import { fromGzip } from '../platform/gzip-pieces.ts';
+import { runTask } from '../platform/tasks.ts';
+import type { TaskOptions } from '../platform/tasks.ts';
 import { choicesOf, planTally, secondsOf } from './tally.ts';
 import type { AnalyzedQuestion, ChoiceTally, QuestionTally, Tally } from './tally.ts';
 
@@ -28,8 +32,50 @@ const weakPercent = 15;
 const minForWeak = 30;
 const rareShare = 0.05;
 
-/** Returns the statistics of a version. @param withFewLearners whether they may be about fewer than five learners. */
-export function statisticsOf(tally: Tally, outline: LessonOutline, withFewLearners: boolean) {
+/** What the statistics of a version follow from. */
+interface StatisticsSource {
+  /** Compressed JSON of a {@link Tally}. */
+  tally: Buffer;
+  outline: LessonOutline;
+  /** Whether they may be about fewer than five learners. */
+  withFewLearners: boolean;
+}
+
+/** Reading more takes tens of milliseconds: many questions, with points that hardly any two learners share. */
+const maxTallyBytes = 64 * 1024;
+
+/**
+ * Returns the statistics of a version, which a child process makes from a large tally; null if they would be about too few
+ * learners.
+ */
+export async function findStatisticsOf(
+  source: StatisticsSource,
+  run: Omit<TaskOptions, 'what'>,
+): Promise<VersionStatistics | null> {
+  if (source.tally.length <= maxTallyBytes) return readStatistics(source);
+  const options = { what: 'Reading the statistics', ...run };
+  const [part] = await runTask<StatisticsPart>('statistics', source, options);
+  if (part === undefined) throw new Error('The task that reads statistics has returned none');
+  return part.statistics;
+}
+
+interface StatisticsPart {
+  statistics: VersionStatistics | null;
+}
+
+/** The task that makes statistics from a large tally. */
+export async function* statisticsTask(source: StatisticsSource): AsyncGenerator<StatisticsPart> {
+  yield { statistics: await readStatistics(source) };
+}
+
+async function readStatistics({ tally, outline, withFewLearners }: StatisticsSource) {
+  const json = await buffer(fromGzip(Buffer.from(tally)));
+  return statisticsOf(JSON.parse(json.toString('utf8')) as Tally, outline, withFewLearners);
+}
+
+type VersionStatistics = NonNullable<ReturnType<typeof statisticsOf>>;
+
+function statisticsOf(tally: Tally, outline: LessonOutline, withFewLearners: boolean) {
   const { not_started: notStarted, in_progress: inProgress, completed } = tally.statuses;
   const total = notStarted + inProgress + completed;
   const isEnough = (learners: number) => withFewLearners || learners >= minLearners;
@@ -52,8 +98,10 @@ function stepsOf(
   { total, isEnough }: { total: number; isEnough: (learners: number) => boolean },
 ) {
   const steps = [...planTally(outline).steps.keys()];
+  let later = sum(steps.map((_, index) => furthest[index] ?? 0));
   return steps.map((stepId, index) => {
-    const reached = sum(steps.slice(index).map((_, after) => furthest[index + after] ?? 0));
+    const reached = later;
+    later -= furthest[index] ?? 0;
     const ranges = times[index] ?? {};
     const medianSeconds = isEnough(sum(Object.values(ranges))) ? medianOf(ranges) : null;
     return { stepId, reached, share: total === 0 ? 0 : rounded(reached / total), medianSeconds };
@@ -142,6 +190,7 @@ function presentChoices(
   { learners, unit }: { learners: number; unit: number },
 ) {
   const right = rightChoices(widget.question);
+  const rest = momentsOf(rests);
   const mean = ({ count, totals }: ChoiceTally) => (count === 0 ? null : totals / count);
   const ofRight = ids.flatMap((id, place) =>
     right.has(id) ? [mean(choices[place] ?? noLearners) ?? 0] : [],
@@ -159,7 +208,7 @@ function presentChoices(
     return {
       ...{ id, isCorrect, learners: taken.count, share: rounded(share) },
       meanTotal: roundedOrNull(meanTotal === null ? null : meanTotal * unit),
-      pointBiserial: roundedOrNull(pointBiserial(taken, rests)),
+      pointBiserial: roundedOrNull(pointBiserial(taken, rest)),
       flags: flags.flatMap(([flag, isSet]) => (isSet ? [flag] : [])),
     };
   });

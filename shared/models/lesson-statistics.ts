@@ -1,4 +1,3 @@
-import { gunzipSync, gzipSync } from 'node:zlib';
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
 import { schemaOptions } from '../platform/mongo.ts';
@@ -19,7 +18,7 @@ interface Counted {
   at: Date;
   /** How long it took. */
   durationMs: number;
-  /** Gzipped JSON. */
+  /** Compressed JSON. */
   tally: Buffer;
 }
 
@@ -100,17 +99,15 @@ export async function claimStatistics(
 export async function saveStatistics(
   db: LessonStatisticsDb,
   { _id, dueAt }: LessonStatistics,
-  { at, durationMs, tally }: { at: Date; durationMs: number; tally: object },
+  counted: Counted,
 ): Promise<void> {
-  const counted = { at, durationMs, tally: gzipSync(JSON.stringify(tally)) };
   await db.lessonStatistics.updateOne({ _id, dueAt }, { counted, dueAt: null });
 }
 
-/** Returns the tally that was stored. */
-export function tallyIn({ tally }: Counted): unknown {
+/** Returns the compressed tally that was stored. */
+export function tallyIn({ tally }: Counted): Buffer {
   // Lean documents have the driver's Binary.
-  const bytes = Buffer.isBuffer(tally) ? tally : (tally as { buffer: Uint8Array }).buffer;
-  return JSON.parse(gunzipSync(bytes).toString());
+  return Buffer.isBuffer(tally) ? tally : Buffer.from((tally as { buffer: Uint8Array }).buffer);
 }
 
 /** Removes the counts of lessons, because learners were erased. Call it after the records are gone. */

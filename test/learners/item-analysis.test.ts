@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { analyzeItem, cronbachAlpha, pointBiserial } from '../../shared/learners/item-analysis.ts';
+import { analyzeItem, cronbachAlpha, momentsOf, pointBiserial } from '../../shared/learners/item-analysis.ts';
 import type { Histogram, MarkTally } from '../../shared/learners/item-analysis.ts';
 
 /* Marks of 25 attempts at 7 questions of a point each, and what Moodle's quiz statistics compute of them. */
@@ -72,7 +72,10 @@ test('equal values have no correlation, and one learner has no variance', () => 
 
 test('the point-biserial correlation is Pearson’s of the choice and the rest', () => {
   // Two of four learners took the choice: (1, 3), (1, 2), (0, 1), (0, 0).
-  expect(pointBiserial({ count: 2, rests: 5 }, { 0: 1, 1: 1, 2: 1, 3: 1 })).toBeCloseTo(2 / Math.sqrt(5), 10);
-  expect(pointBiserial({ count: 0, rests: 0 }, { 0: 1, 1: 1 })).toBeNull();
-  expect(pointBiserial({ count: 2, rests: 1 }, { 0: 1, 1: 1 })).toBeNull();
+  expect(pointBiserial({ count: 2, rests: 5 }, momentsOf({ 0: 1, 1: 1, 2: 1, 3: 1 }))).toBeCloseTo(
+    2 / Math.sqrt(5),
+    10,
+  );
+  expect(pointBiserial({ count: 0, rests: 0 }, momentsOf({ 0: 1, 1: 1 }))).toBeNull();
+  expect(pointBiserial({ count: 2, rests: 1 }, momentsOf({ 0: 1, 1: 1 }))).toBeNull();
 });

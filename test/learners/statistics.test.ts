@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { emptyTally } from '../../shared/learners/tally.ts';
 import { issueApiKey } from '../../shared/models/api-key.ts';
+import { findStatisticsOf } from '../../shared/learners/statistics.ts';
 import {
   claimStatistics,
   findStatistics,
@@ -9,9 +11,11 @@ import {
   saveStatistics,
 } from '../../shared/models/lesson-statistics.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import type { LessonOutline } from '../../shared/progress/outline.ts';
 import { publishLesson } from '../player/player-lessons.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
 import { testPepper } from '../support/harness.ts';
+import { longestBlock } from '../support/longest-block.ts';
 import { useApi } from '../support/use.ts';
 import { answerTo, startOfTests, storeLearners } from './build-learners.ts';
 
@@ -148,7 +152,7 @@ test('counts that were begun before learners were erased are not stored', async 
   // Another worker counts by now.
   const after = leasedUntil(601_000);
   await db.lessonStatistics.create(after);
-  const counts = { at: new Date(), durationMs: 1, tally: emptyTally() };
+  const counts = { at: new Date(), durationMs: 1, tally: gzipSync(JSON.stringify(emptyTally())) };
   await saveStatistics(db, before, counts);
   expect((await findStatistics(db, claimed._id))?.counted).toBeNull();
   await saveStatistics(db, after, counts);
@@ -170,4 +174,33 @@ test('organizations take turns', async () => {
   for (let last = ''; turns.length < 3; turns.push(last))
     last = (await claimStatistics(db, last, later.getTime()))?.organizationId ?? '';
   expect(turns).toEqual([one, other, one]);
+});
+
+test('statistics of thousands of steps, and of marks that hardly any two learners share, block no event loop', async () => {
+  const question = { choices: ['a', 'b', 'c'].map((id) => ({ id })), correct: ['a'], points: 1 };
+  const widget = { widgetId: 'q', widgetType: 'MultipleChoice', question, points: 1, isConditional: false };
+  const steps = Array.from({ length: 19_000 }, (_, index) => ({
+    id: `s${index}`,
+    widgets: index < 200 ? [widget] : [],
+  }));
+  const outline = { sections: [{ id: 'one', steps }] } as unknown as LessonOutline;
+  const rests = Object.fromEntries(Array.from({ length: 4000 }, (_, rest) => [rest, (rest % 7) + 1]));
+  const learners = Object.values(rests).reduce((sum, count) => sum + count, 0);
+  const counted = {
+    ...{ marks: { 0: 1000, 100: learners - 1000 }, rests, products: 1e9 },
+    choices: Object.fromEntries([0, 1, 2].map((choice) => [choice, { count: 9, totals: 5, rests: 4 }])),
+  };
+  const tally = {
+    ...emptyTally(),
+    statuses: { not_started: 0, in_progress: 0, completed: learners },
+    ...{ furthest: { 18_999: learners }, totals: rests },
+    questions: Object.fromEntries(Array.from({ length: 200 }, (_, place) => [place, counted])),
+  };
+  const source = { tally: gzipSync(JSON.stringify(tally)), outline, withFewLearners: true };
+  let found: Awaited<ReturnType<typeof findStatisticsOf>> = null;
+  const block = await longestBlock(async () => {
+    found = await findStatisticsOf(source, { organizationId: 'one' });
+  });
+  expect(found).toMatchObject({ learners: { total: learners }, items: { learners } });
+  expect(block).toBeLessThan(200);
 });
