@@ -77,10 +77,8 @@ function followMovedWidgets(
   const keyOf = ({ stepId, widgetId }: StoredItem) => widgetKey(stepId, widgetId);
   const taken = new Set(items.map(keyOf));
   return items.map((item) => {
-    const [before, ...othersBefore] = stepsBefore.get(item.widgetId) ?? [];
-    const [stepId, ...othersAfter] = stepsAfter.get(item.widgetId) ?? [];
-    const isUnambiguous = before === item.stepId && othersBefore.length === 0 && othersAfter.length === 0;
-    if (stepId === undefined || !isUnambiguous) return item;
+    const stepId = stepsAfter.get(item.widgetId) ?? null;
+    if (stepId === null || stepsBefore.get(item.widgetId) !== item.stepId) return item;
     const target = { ...item, stepId };
     if (taken.has(keyOf(target))) return item;
     taken.add(keyOf(target));
@@ -96,15 +94,11 @@ function rescored(items: readonly StoredItem[], to: LessonOutline): StoredItem[]
   });
 }
 
-/** Returns the ids of the steps that contain each widget, by the widget's id. */
-function stepsByWidget({ sections }: LessonOutline): Map<string, string[]> {
-  const found = new Map<string, string[]>();
+/** Returns the id of the step that contains each widget, by the widget's id; null for an id in several steps. */
+function stepsByWidget({ sections }: LessonOutline): Map<string, string | null> {
+  const found = new Map<string, string | null>();
   for (const { id, widgets } of sections.flatMap(({ steps }) => steps)) {
-    for (const { widgetId } of widgets) {
-      const steps = found.get(widgetId);
-      if (steps === undefined) found.set(widgetId, [id]);
-      else steps.push(id);
-    }
+    for (const { widgetId } of widgets) found.set(widgetId, found.has(widgetId) ? null : id);
   }
   return found;
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { carryOver } from '../../shared/progress/carry-over.ts';
 import type { ProgressState } from '../../shared/progress/state.ts';
+import { longestBlock } from '../support/longest-block.ts';
 import type { Sections } from './build-progress.ts';
 import {
   buildItem,
@@ -162,4 +163,16 @@ test('a new version changes only its id, the steps and the points', () => {
     // Each follows its step; the one between them is gone.
     stepTimes: [1000, 3000],
   });
+});
+
+test('answers in a lesson that repeats an id in each step are carried over in linear time', async () => {
+  const ids = Array.from({ length: 9_900 }, (_, step) => `step-${step}`);
+  const lesson = buildOutline([Object.fromEntries(ids.map((id) => [id, [buildQuestion('q')]]))]);
+  const given = answered(buildItem('quiz/quiz', ['a'])).items;
+  const items = ids
+    .slice(0, 4_500)
+    .flatMap((stepId) => given.map((item) => ({ ...item, stepId, widgetId: 'q' })));
+  const state = buildState({ status: 'in_progress', items });
+  const block = await longestBlock(() => Promise.resolve(carryOver(state, lesson, otherVersionId, lesson)));
+  expect(block).toBeLessThan(400);
 });
