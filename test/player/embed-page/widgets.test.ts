@@ -181,7 +181,7 @@ describe('the outer page trusts no widget:', () => {
   });
 
   test('no trick lets a widget answer for another block, finish the lesson, or tell the host page so', async () => {
-    const version = await publishWidgets(lab, { Attacker: attacker, Victim: victim });
+    const version = await publishWidgets(lab, { Attacker: attacker, Bystander: victim, Victim: victim });
     const learner = await lab.open(version);
     await learner.page.evaluate(`window.postMessage({ source: 'lectern', v: 1, type: 'complete' }, '*')`);
     await learner.widget('Attacker').getByText('done', { exact: true }).waitFor();
@@ -190,7 +190,7 @@ describe('the outer page trusts no widget:', () => {
     await lab.seeSaved(version, { Victim: 'honest' });
     const progress = await lab.progressOf(version);
     expect(Object.keys(answersIn(progress)).sort()).toEqual(['Attacker', 'Victim']);
-    expect(progress).toMatchObject({ status: 'in_progress', maxScore: 9 });
+    expect(progress).toMatchObject({ status: 'in_progress', maxScore: 13 });
     expect(await learner.widget('Attacker').locator('li').allTextContents()).toEqual([]);
     await choose(learner, 'a');
     await lab.seeSaved(version, { q1: ['a'] });
