@@ -2,7 +2,7 @@ import { LecternError } from '../platform/errors.ts';
 import { quote } from '../lessons/json-values.ts';
 import { carryItems, positionIn } from './carry-over.ts';
 import { positionsOf } from './outline.ts';
-import type { LessonOutline, OutlineStep, StepPosition } from './outline.ts';
+import type { LessonOutline, OutlineStep, OutlineWidget, StepPosition } from './outline.ts';
 import { scoreAnswer } from './score.ts';
 import type { FactOrder, StoredAttributes, StoredItem } from './state.ts';
 import type { ProgressWrite, WrittenItem } from './write.ts';
@@ -58,6 +58,7 @@ export function factsOf(
   const { progressData, variables, stepTimes, completed } = write;
   const position = positionOf(write, outline);
   const steps = new Map(outline.sections.flatMap((section) => section.steps).map((step) => [step.id, step]));
+  const widgetIn = widgetFinder();
   for (const stepId of Object.keys(stepTimes)) {
     if (!steps.has(stepId))
       throw invalid(`stepTimes has ${quote(stepId)}, which is not a step of the version`);
@@ -65,7 +66,7 @@ export function factsOf(
   return {
     ...{ at: timeOf(write.ageMs, now), writeId, attempt, position, variables, progressData },
     items: write.items.map((item, index) => ({
-      ...itemOf(item, findStep(steps, item.stepId ?? position.stepId, index), index),
+      ...itemOf(item, findStep(steps, item.stepId ?? position.stepId, index), { index, widgetIn }),
       answeredAt: timeOf(item.ageMs ?? write.ageMs, now),
       writeId,
     })),
@@ -134,12 +135,23 @@ function findStep(
   return step;
 }
 
+/** Returns a function that finds a widget of a step. It reads a step once: one may have 20,000 widgets. */
+function widgetFinder(): (step: OutlineStep, widgetId: string) => OutlineWidget | undefined {
+  const known = new Map<OutlineStep, Map<string, OutlineWidget>>();
+  return (step, widgetId) => {
+    const widgets = known.get(step) ?? new Map(step.widgets.map((widget) => [widget.widgetId, widget]));
+    known.set(step, widgets);
+    return widgets.get(widgetId);
+  };
+}
+
 function itemOf(
   { widgetId, answer, score, maxScore, tries = 0 }: WrittenItem,
-  { id: stepId, widgets }: OutlineStep,
-  index: number,
+  step: OutlineStep,
+  { index, widgetIn }: { index: number; widgetIn: ReturnType<typeof widgetFinder> },
 ): Omit<StoredItem, 'answeredAt' | 'writeId'> {
-  const widget = widgets.find((one) => one.widgetId === widgetId);
+  const { id: stepId } = step;
+  const widget = widgetIn(step, widgetId);
   if (widget === undefined) {
     throw invalid(`items[${index}].widgetId ${quote(widgetId)} is not a widget of the step ${quote(stepId)}`);
   }

@@ -4,6 +4,7 @@ import { maxAgeMs } from '../../shared/progress/facts.ts';
 import { initialProgress } from '../../shared/progress/merge.ts';
 import type { ProgressState } from '../../shared/progress/state.ts';
 import type { ProgressWrite } from '../../shared/progress/write.ts';
+import { longestBlock } from '../support/longest-block.ts';
 import {
   buildItem,
   buildOutline,
@@ -350,4 +351,15 @@ describe('a restart', () => {
     const next = apply(played, { attempt: 7, items: [buildItem('quiz/slider', 3)] });
     expect(next).toMatchObject({ attempt: 7, items: [{ widgetId: 'slider' }], progressData: null });
   });
+});
+
+test('a write of many answers to a step with many questions takes linear time', async () => {
+  const lesson = buildOutline([
+    { only: Array.from({ length: 19_000 }, (_, index) => buildQuestion(`question-${index}`)) },
+  ]);
+  const items = Array.from({ length: 1_000 }, (_, index) =>
+    buildItem(`question-${18_999 - index}`, ['a'], 1),
+  );
+  const block = await longestBlock(() => Promise.resolve(play(lesson, { items })));
+  expect(block).toBeLessThan(200);
 });
