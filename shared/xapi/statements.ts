@@ -40,40 +40,45 @@ export interface Statement extends Json {
 const adl = 'http://adlnet.gov/expapi';
 const progressExtension = 'https://w3id.org/xapi/cmi5/result/extensions/progress';
 
-/** Returns the statements about a write with their verbs, in the order in which an LRS must get them. */
-export function statementsOf(
+/** What differs between the statements about a write. */
+interface About {
+  name?: string;
+  object?: Json;
+  parent?: Json;
+  result?: Json;
+}
+
+/** Yields the statements about a write with their verbs, in the order in which an LRS must get them. */
+export function* statementsOf(
   subject: StatementSubject,
   options: StatementOptions,
-): { verb: XapiVerb; statement: Statement }[] {
+): Generator<{ verb: XapiVerb; statement: Statement }> {
   const { event, text } = subject;
   const { details } = event;
-  if (details === undefined) return [];
+  if (details === undefined) return;
   let place = 0;
-  const make = (
-    verb: XapiVerb,
-    about: { name?: string; object?: Json; parent?: Json; result?: Json } = {},
-  ) => ({
-    verb,
-    statement: { ...statementOf(subject, options, verb, about), timestamp: timestampOf(event.at, place++) },
-  });
-  const step = text.steps.findIndex(({ id }) => id === details.stepId);
-  const position = details.finished ? text.steps.length : step;
-  const percent = text.steps.length === 0 || step < 0 ? 0 : Math.round((100 * position) / text.steps.length);
+  function* make(verb: XapiVerb, about: () => About = () => ({})) {
+    const timestamp = timestampOf(event.at, place++);
+    if (!options.verbs.includes(verb)) return;
+    yield { verb, statement: { ...statementOf(subject, options, verb, about()), timestamp } };
+  }
+  if (details.began) yield* make('initialized');
+  const titles = new Map(text.steps.map(({ id, title }) => [id, title]));
+  for (const answer of details.answers) yield* make('answered', () => answered(subject, answer, titles));
+  if (details.hasMoved) {
+    const step = text.steps.findIndex(({ id }) => id === details.stepId);
+    const position = details.finished ? text.steps.length : step;
+    const percent =
+      text.steps.length === 0 || step < 0 ? 0 : Math.round((100 * position) / text.steps.length);
+    yield* make('progressed', () => ({ result: { extensions: { [progressExtension]: percent } } }));
+  }
+  if (!details.finished) return;
   const score = scoreOf(event, options.passingScore);
   const result = { completion: true, ...(score !== null && { score }) };
-  const statements = [
-    ...(details.began ? [make('initialized')] : []),
-    ...details.answers.map((answer) => make('answered', answered(subject, answer))),
-    ...(details.hasMoved
-      ? [make('progressed', { result: { extensions: { [progressExtension]: percent } } })]
-      : []),
-    ...(details.finished ? [make('completed', { result })] : []),
-    ...(details.finished
-      ? judged(event, options).map(({ verb, success }) => make(verb, { result: { ...result, success } }))
-      : []),
-    ...(details.finished ? [make('terminated')] : []),
-  ];
-  return statements.filter(({ verb }) => options.verbs.includes(verb));
+  yield* make('completed', () => ({ result }));
+  for (const { verb, success } of judged(event, options))
+    yield* make(verb, () => ({ result: { ...result, success } }));
+  yield* make('terminated');
 }
 
 /**
@@ -97,7 +102,7 @@ function statementOf(
   subject: StatementSubject,
   { salt }: StatementOptions,
   verb: XapiVerb,
-  { name = '', object, parent, result }: { name?: string; object?: Json; parent?: Json; result?: Json },
+  { name = '', object, parent, result }: About,
 ): Statement {
   const { recordId, learnerId, homePage, publicUrl, event, text } = subject;
   const lesson = lessonUrl(subject);
@@ -133,12 +138,15 @@ function statementOf(
   };
 }
 
-function answered(subject: StatementSubject, answer: RecordedAnswer) {
+function answered(
+  subject: StatementSubject,
+  answer: RecordedAnswer,
+  titles: ReadonlyMap<string, string>,
+): About {
   const { text } = subject;
   const { stepId, widgetId } = answer;
   const interaction = text.interactions.get(interactionKey(stepId, widgetId));
   const stepUrl = `${lessonUrl(subject)}/steps/${encodeURIComponent(stepId)}`;
-  const step = text.steps.find(({ id }) => id === stepId);
   const score = scoreOf(answer);
   const response = responseOf(interaction, answer.answer);
   const result = {
@@ -155,7 +163,7 @@ function answered(subject: StatementSubject, answer: RecordedAnswer) {
     parent: {
       objectType: 'Activity',
       id: stepUrl,
-      definition: { type: `${adl}/activities/module`, ...nameOf(step?.title ?? '', text.language) },
+      definition: { type: `${adl}/activities/module`, ...nameOf(titles.get(stepId) ?? '', text.language) },
     },
     ...(Object.keys(result).length > 0 && { result }),
   };

@@ -125,7 +125,7 @@ const eventOf = (lesson: PlayedLesson, progress: LessonProgress) => ({
 function statementResults(state: ReturnType<typeof play>, passingScore: number) {
   const { revision, attempt, status, score, maxScore, completedAt } = state;
   const details = { began: false, finished: true, hasMoved: false, stepId: 'step', answers: [] };
-  return statementsOf(
+  const statements = statementsOf(
     {
       ...{ recordId: versionId, lessonId: versionId, learnerId: 'ann' },
       ...{ homePage: 'https://lectern.test', publicUrl: 'https://lectern.test' },
@@ -136,7 +136,8 @@ function statementResults(state: ReturnType<typeof play>, passingScore: number) 
       text: { title: '', language: 'en', steps: [], interactions: new Map(), characters: 0 },
     },
     { verbs: ['passed', 'failed'], salt: null, passingScore },
-  ).map(({ verb, statement }) => ({ verb, result: statement.result }));
+  );
+  return Array.from(statements, ({ verb, statement }) => ({ verb, result: statement.result }));
 }
 
 test('the same answers give the same score and the same verdict on the page, on the server, in packages and by hand', () => {

@@ -6,11 +6,25 @@ import { createDestination } from '../../shared/xapi/destinations.ts';
 import { Player, publishLesson, question, section, step } from '../player/player-lessons.ts';
 import { buildLearnerToken } from '../support/factories.ts';
 import { testPepper } from '../support/harness.ts';
+import { longestBlock } from '../support/longest-block.ts';
 import { useApi } from '../support/use.ts';
 
 /* Statements of lessons and answers that would harm the deliveries of others. No worker runs: the tests publish. */
 
 const api = useApi();
+
+function addDestination(endpoint: string) {
+  return createDestination(api.db, testPepper, api.organization._id, {
+    ...{ endpoint, username: 'lectern', password: 'a password' },
+    ...{ version: '1.0.3', verbs: ['answered'], pseudonyms: false, passingScore: null },
+  });
+}
+
+async function publishNow(): Promise<void> {
+  const log = createLogger({ logLevel: 'silent' }, 'test');
+  const deps = { db: api.db, log, publicUrl: 'http://localhost', pepper: testPepper };
+  await publishDueEvents(deps, new AbortController().signal);
+}
 
 /** Answers a question of a lesson, and publishes the statement. Returns it. */
 async function answer(props: object, given: unknown) {
@@ -20,16 +34,11 @@ async function answer(props: object, given: unknown) {
     sections: [section('one', step('s1', block))],
   });
   await api.db.xapiDestinations.deleteMany({});
-  await createDestination(api.db, testPepper, api.organization._id, {
-    ...{ endpoint: 'https://lrs.invalid/', username: 'lectern', password: 'a password' },
-    ...{ version: '1.0.3', verbs: ['answered'], pseudonyms: false, passingScore: null },
-  });
+  await addDestination('https://lrs.invalid/');
   const learnerId = randomUUID();
   const player = new Player(api.url, version, buildLearnerToken(version, { learnerId }));
   await player.write({ items: [{ widgetId: 'q1', answer: given }] });
-  const log = createLogger({ logLevel: 'silent' }, 'test');
-  const deps = { db: api.db, log, publicUrl: 'http://localhost', pepper: testPepper };
-  await publishDueEvents(deps, new AbortController().signal);
+  await publishNow();
   const { body } = await api.db.eventDeliveries.findOne({ learnerId }).lean().orFail();
   return JSON.parse(body) as {
     object: { definition: { name: { en: string }; choices: { id: string; description: { en: string } }[] } };
@@ -69,3 +78,22 @@ test.each([[[{ toString: 1 }, 'b']], [{ a: { toString: 1, valueOf: 1 } }]])(
     expect(result.response).toContain('toString');
   },
 );
+
+test('statements about 1,000 answers for five destinations are written while other work goes on', async () => {
+  const choices = Array.from({ length: 20 }, (_, index) => ({ id: `c${index}`, html: 'x'.repeat(80) }));
+  const blocks = Array.from({ length: 1_000 }, (_, index) => {
+    const { type, props } = question(`q${index}`);
+    return { type, props: { ...props, choices } };
+  });
+  const version = await publishLesson(api, api.organization, {
+    sections: [section('one', step('s1', ...blocks))],
+  });
+  await api.db.xapiDestinations.deleteMany({});
+  for (const name of ['a', 'b', 'c', 'd', 'e']) await addDestination(`https://${name}.invalid/`);
+  const learnerId = randomUUID();
+  const player = new Player(api.url, version, buildLearnerToken(version, { learnerId }));
+  await player.write({ items: blocks.map(({ props }) => ({ widgetId: props.id, answer: ['c0'] })) });
+  const block = await longestBlock(publishNow);
+  expect(await api.db.eventDeliveries.countDocuments({ learnerId })).toBe(5_000);
+  expect(block).toBeLessThan(250);
+});
