@@ -53,11 +53,13 @@ test.each<[attack: string, blocks: () => unknown[], fault: string]>([
 });
 
 const beginnings = 'url('.repeat(400_000);
+const attributes = Array.from({ length: 250_000 }, (_, index) => `a${index}=""`).join(' ');
 
 test.each<[attack: string, drawing: string, fault: string | null]>([
   ['a style of beginnings of URLs', `<style>${beginnings}</style>`, null],
   ['an attribute of beginnings of URLs', `<g style="${beginnings}"/>`, null],
   ['elements nested in each other', '<g>'.repeat(500_000), 'nests elements more than 256 deep'],
+  ['250,000 attributes', `<g ${attributes}/>`, null],
 ])('a drawing with %s does not block the event loop', async (_attack, inside, fault) => {
   const { organization } = await buildOrganization(harness);
   const bytes = Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg">${inside}</svg>`);
