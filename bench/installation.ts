@@ -90,20 +90,37 @@ export async function prepareInstallation(more: Record<string, string> = {}): Pr
   };
 }
 
+type StartingPoint = Pick<BenchInstallation, 'servers' | 'settings'>;
+
 /** Starts the API from `dist/`, as operators do, and resolves when it is ready. Call `compile()` first. */
 export async function startCompiledApi(
-  { servers, settings }: Pick<BenchInstallation, 'servers' | 'settings'>,
+  installation: StartingPoint,
   extraSettings: Record<string, string> = {},
   execArgv: string[] = [],
+) {
+  const { first, ...api } = await startCompiled('api', installation, { extraSettings, execArgv });
+  return { ...api, ...(first as { port: number; metricsPort: number }) };
+}
+
+/** As {@link startCompiledApi}, but a worker. */
+export function startCompiledWorker(installation: StartingPoint, execArgv: string[]) {
+  return startCompiled('worker', installation, { execArgv });
+}
+
+async function startCompiled(
+  program: 'api' | 'worker',
+  { servers, settings }: StartingPoint,
+  { extraSettings = {}, execArgv }: { extraSettings?: Record<string, string>; execArgv: string[] },
 ) {
   const { mongodbUri: MONGODB_URI, redisUrl: REDIS_URL } = servers;
   const env = childEnvironment({ MONGODB_URI, REDIS_URL, ...settings, ...extraSettings });
   // This process has a loader for TypeScript, which the child would inherit.
-  const child = fork(join(packageRoot, 'dist', 'api', 'main.js'), { env, execArgv });
+  const child = fork(join(packageRoot, 'dist', program, 'main.js'), { env, execArgv });
   const ended = once(child, 'exit');
-  const [ports] = (await once(child, 'message')) as [{ port: number; metricsPort: number }];
+  const [first] = (await once(child, 'message')) as [unknown];
   return {
-    ...ports,
+    /** The message of a process that is ready. */
+    first,
     /** Sends a message to the process, for a script that `execArgv` preloads, and returns the response. */
     async ask(message: string): Promise<unknown> {
       child.send(message);

@@ -7,7 +7,7 @@
  *     growth [rounds] [seconds] [records,...]            learners [learners] [minutes] [pause]
  *     webhooks [rounds] [folder of another checkout]     start [rounds]
  *     books [rounds] [seconds]                           lists [learners] [statistics]
- *     privacy [rounds] [learners,...] [entries]          hostile
+ *     privacy [rounds] [learners,...] [entries]          hostile [children|worker|api]
  *     first [rounds]
  */
 

@@ -13,6 +13,12 @@ export interface PackageContent {
 
 /** Writes lesson.json and manifest.json of a lesson package into a folder. */
 export async function writePackage(folder: string, content: PackageContent): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const [name, text] of Object.entries(packageTexts(content))) await writeFile(join(folder, name), text);
+}
+
+/** Returns lesson.json and manifest.json of a lesson package. */
+export function packageTexts(content: PackageContent): { 'lesson.json': string; 'manifest.json': string } {
   const { lessonId, versionId, sections, media = [], variables = [] } = content;
   const lesson = {
     lesson: {
@@ -36,9 +42,7 @@ export async function writePackage(folder: string, content: PackageContent): Pro
     formatVersion: '1.0.0',
     files: { media, widgets: [] },
   };
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, 'lesson.json'), JSON.stringify(lesson));
-  await writeFile(join(folder, 'manifest.json'), JSON.stringify(manifest));
+  return { 'lesson.json': JSON.stringify(lesson), 'manifest.json': JSON.stringify(manifest) };
 }
 
 /** Returns the id of a number, the same in every run. */

@@ -26,18 +26,27 @@ interface Bench {
 
 const questionsOfStep = 12;
 
+/** Names a question of the largest lesson. */
+export function questionOf(number: number): { stepId: string; widgetId: string } {
+  const [step, index] = [Math.floor(number / questionsOfStep), number % questionsOfStep];
+  return { stepId: `step-${step}`, widgetId: `block-${step}-${index}-${'y'.repeat(12)}` };
+}
+
 /** Measures requests about a lesson and records that are as large as Lectern accepts, and forms of that size. */
 export async function measureLimits(bench: Bench): Promise<void> {
-  const version = await publishLargest(bench);
+  const version = await publishLargest(bench.installation);
   await measureLesson(bench, version);
   await measureRecords(bench, version);
   await measureForms(bench);
 }
 
 /** A lesson near all limits at once: parts, elements, the length of the outline, and the size of texts. */
-async function publishLargest({ installation }: Bench): Promise<LessonVersion> {
-  const path = join(installation.folder, 'largest');
-  const steps = many(280, (step) => ({
+export async function publishLargest({
+  folder,
+  publish,
+}: Pick<BenchInstallation, 'folder' | 'publish'>): Promise<LessonVersion> {
+  const path = join(folder, 'largest');
+  const steps = many(250, (step) => ({
     ...{ id: `step-${step}`, title: `Step ${step} ${'x'.repeat(400)}`, order_index: step },
     content: {
       root: {},
@@ -52,7 +61,7 @@ async function publishLargest({ installation }: Bench): Promise<LessonVersion> {
   }));
   const sections = [{ id: 's', title: 's', order_index: 0, steps }];
   await writePackage(path, { lessonId: numberedId(1), versionId: numberedId(2), sections });
-  return installation.publish(path);
+  return publish(path);
 }
 
 async function measureLesson({ send, measure, tokenOf }: Bench, version: LessonVersion): Promise<void> {
@@ -72,19 +81,15 @@ async function measureLesson({ send, measure, tokenOf }: Bench, version: LessonV
 /** Fills records by several writes, and then changes, reads and lists them. */
 async function measureRecords({ send, measure, tokenOf }: Bench, version: LessonVersion): Promise<void> {
   const { lessonId, _id: versionId } = version;
-  const widget = (number: number) => {
-    const [step, index] = [Math.floor(number / questionsOfStep), number % questionsOfStep];
-    return { stepId: `step-${step}`, widgetId: `block-${step}-${index}-${'y'.repeat(12)}` };
-  };
   const forms: Record<string, (round: number) => object> = {
     'answers with many parts': (round) => ({
       items: many(300, (index) => ({
-        ...widget(round * 300 + index),
+        ...questionOf(round * 300 + index),
         answer: many(10, () => ({ a: [{}], b: 'x'.repeat(20) })),
       })),
     }),
     'long answers': (round) => ({
-      items: many(300, (index) => ({ ...widget(round * 300 + index), answer: 'x'.repeat(600) })),
+      items: many(300, (index) => ({ ...questionOf(round * 300 + index), answer: 'x'.repeat(600) })),
     }),
     'large states': (round) => {
       const value = { list: many(2_000, (index) => ({ [`key ${index}`]: 'x'.repeat(90) })) };
@@ -103,7 +108,7 @@ async function measureRecords({ send, measure, tokenOf }: Bench, version: Lesson
       await measure('record near the limit: write', `${name}, ${round}`, () => write(fieldsOf(round)));
     step = 1;
     await measure('record near the limit: one answer', name, () =>
-      write({ items: [{ ...widget(0), answer: 'a' }] }),
+      write({ items: [{ ...questionOf(0), answer: 'a' }] }),
     );
     const reads: [kind: string, path: string][] = [
       ['session', session],

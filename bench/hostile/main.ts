@@ -1,13 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { harmlessSvg, sanitizedSvg } from '../../shared/media/svg.ts';
+import { repairFile } from '../../shared/media/repaired-files.ts';
+import { sanitizedSvg } from '../../shared/media/svg.ts';
 import { openPackage } from '../../shared/packages/open-package.ts';
 import { readPackage } from '../../shared/packages/read-package.ts';
 import { messageOf } from '../../shared/platform/errors.ts';
 import { longestBlock } from '../../test/support/longest-block.ts';
-import { numberedId, writePackage } from '../write-package.ts';
+import { numberedId, packageTexts, writePackage } from '../write-package.ts';
 import { measureRequests } from './requests.ts';
+import { measureWorker } from './worker.ts';
 
 /*
  * Measures how long hostile content blocks the event loop of a process that imports it, in CPU time. The baseline does
@@ -21,7 +23,7 @@ const folder = await mkdtemp(join(tmpdir(), 'lectern-bench-hostile-'));
 const html = (text: string, index = 0) => ({ type: 'Text', props: { id: `t${index}`, html: text } });
 const question = (index: number) => ({
   type: 'MultipleChoice',
-  props: { id: `q${index}`, prompt: 'x', options: [{ id: 'a', html: 'a', correct: true }] },
+  props: { id: `q${index}`, prompt: 'x', choices: [{ id: 'a', html: 'a' }], correct: ['a'] },
 });
 const many = <T>(count: number, of: (index: number) => T) =>
   Array.from({ length: count }, (_, index) => of(index));
@@ -50,6 +52,7 @@ const lessons: Record<string, () => unknown[]> = {
 };
 
 const svgBytes = 8_000_000;
+const svgOf = (inside: string) => `<svg xmlns="http://www.w3.org/2000/svg">${inside}</svg>`;
 const fill = (text: string) => text.repeat(svgBytes / text.length);
 const drawings: Record<string, () => string> = {
   'a style of url(': () => `<style>${fill('url(')}</style>`,
@@ -59,35 +62,129 @@ const drawings: Record<string, () => string> = {
   'a text of quotation marks': () => `<title>${fill('"')}</title>`,
 };
 
-console.log('longest block of the event loop   in a child process   in the process   ratio');
-for (const [name, blocks] of Object.entries(lessons)) {
-  const path = join(folder, name);
-  const step = { id: 't', title: 't', order_index: 0, content: { root: {}, content: blocks() } };
+/** Up to the limit of 512 KiB. */
+const captionsOf = (line: string) => `WEBVTT\n\n${line.repeat(520_000 / line.length)}`;
+const media: Record<string, [extension: string, mimeType: string, bytes: () => Buffer]> = {
+  'captions of line ends': ['vtt', 'text/vtt', () => Buffer.from(captionsOf('\n'))],
+  'captions of malformed times': [
+    'vtt',
+    'text/vtt',
+    () => Buffer.from(captionsOf('0:1,0 --> 0:2\u2028x\n\n')),
+  ],
+  'captions of SubRip': [
+    'srt',
+    'text/plain',
+    () => Buffer.from('1\n00:00:01,000 --> 00:00:02,000\nx\n\n'.repeat(13_000)),
+  ],
+  // 20 MB of the smallest boxes, and of tables full of codecs.
+  'an MP4 of boxes': [
+    'mp4',
+    'video/mp4',
+    () => Buffer.concat([box('ftyp', Buffer.from('isom')), ...many(2_500_000, () => box('free'))]),
+  ],
+  'an MP4 of codecs': [
+    'mp4',
+    'video/mp4',
+    () =>
+      Buffer.concat([
+        box('ftyp', Buffer.from('isom')),
+        ...many(300, (index) => box('stsd', Buffer.alloc(65_536, `x${index}abc`))),
+      ]),
+  ],
+  'a PNG of 65,535 pixels each way': [
+    'png',
+    'image/png',
+    () =>
+      Buffer.concat([
+        Buffer.from('89504e470d0a1a0a0000000d494844520000ffff0000ffff0806000000', 'hex'),
+        Buffer.alloc(1_000_000),
+      ]),
+  ],
+};
+
+function box(type: string, content = Buffer.alloc(0)): Buffer {
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(8 + content.length);
+  head.write(type, 4, 'latin1');
+  return Buffer.concat([head, content]);
+}
+
+/** Returns the files of a package whose lesson has these blocks, and shows or offers one file. */
+function packageOf(
+  blocks: unknown[],
+  file?: [extension: string, mimeType: string, bytes: Buffer],
+): Record<string, Buffer> {
+  const id = numberedId(3);
+  const step = { id: 't', title: 't', order_index: 0, content: { root: {}, content: blocks } };
   const sections = [{ id: 's', title: 's', order_index: 0, steps: [step] }];
-  await writePackage(path, { lessonId: numberedId(1), versionId: numberedId(2), sections });
-  await compare(
-    name,
-    () => openPackage({ path, options: {}, asNew: false }, owner),
-    () => readPackage(path),
-  );
+  const localPath = `./media/${id}.${file?.[0]}`;
+  const texts = packageTexts({
+    ...{ lessonId: numberedId(1), versionId: numberedId(2), sections },
+    ...(file && { media: [{ id, localPath, mimeType: file[1] }] }),
+  });
+  const files = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, Buffer.from(text)]));
+  return { ...files, ...(file && { [localPath.slice(2)]: file[2] }) };
 }
-for (const [name, inside] of Object.entries(drawings)) {
-  const bytes = Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg">${inside()}</svg>`);
-  await compare(
-    `SVG: ${name}`,
-    () => harmlessSvg(bytes, owner),
-    () => sanitizedSvg(bytes),
-  );
-}
+
+const parts: Record<string, () => Promise<void>> = {
+  children: measureChildren,
+  worker: measureImports,
+  api: measureApi,
+};
+for (const [name, measure] of Object.entries(parts)) if (name === (process.argv[3] ?? name)) await measure();
 await rm(folder, { recursive: true });
-console.log('\nlongest block of the API, and the request that took it');
-await measureRequests({
-  'a question': () => [question(0)],
-  '8,000 questions': () => many(8_000, question),
-  '200 texts of 200 elements': () => many(200, (index) => html('<p>x</p>'.repeat(200), index)),
-  'a text of 2 MB': () => [html('x'.repeat(2_000_000))],
-  '15,000 blocks': () => many(15_000, (index) => html('x', index)),
-});
+
+async function measureChildren(): Promise<void> {
+  console.log('longest block of the event loop   in a child process   in the process   ratio');
+  for (const [name, blocks] of Object.entries(lessons)) {
+    const path = join(folder, name);
+    const step = { id: 't', title: 't', order_index: 0, content: { root: {}, content: blocks() } };
+    const sections = [{ id: 's', title: 's', order_index: 0, steps: [step] }];
+    await writePackage(path, { lessonId: numberedId(1), versionId: numberedId(2), sections });
+    await compare(
+      name,
+      () => openPackage({ path, options: {}, asNew: false }, owner),
+      () => readPackage(path),
+    );
+  }
+  for (const [name, inside] of Object.entries(drawings)) {
+    const bytes = Buffer.from(svgOf(inside()));
+    await compare(
+      `SVG: ${name}`,
+      () => repairFile('image/svg+xml', bytes, owner),
+      () => sanitizedSvg(bytes),
+    );
+  }
+}
+
+async function measureImports(): Promise<void> {
+  const video = [
+    { type: 'Video', props: { id: 'v', src: `media:${numberedId(3)}`, captions: `media:${numberedId(3)}` } },
+  ];
+  await measureWorker({
+    ...mapped(lessons, (blocks) => packageOf(blocks())),
+    ...mapped(drawings, (inside) =>
+      packageOf([html('x')], ['svg', 'image/svg+xml', Buffer.from(svgOf(inside()))]),
+    ),
+    ...mapped(media, ([extension, type, bytes]) => packageOf(video, [extension, type, bytes()])),
+  });
+}
+
+async function measureApi(): Promise<void> {
+  console.log('longest block of the API, and the request that took it');
+  await measureRequests({
+    'a question': () => [[question(0)]],
+    '8,000 questions': () => [many(8_000, question)],
+    '8,000 steps': () => many(8_000, () => [question(0)]),
+    '200 texts of 200 elements': () => [many(200, (index) => html('<p>x</p>'.repeat(200), index))],
+    'a text of 2 MB': () => [[html('x'.repeat(2_000_000))]],
+    '15,000 blocks': () => [many(15_000, (index) => html('x', index))],
+  });
+}
+
+function mapped<From, To>(all: Record<string, From>, to: (one: From) => To): Record<string, () => To> {
+  return Object.fromEntries(Object.entries(all).map(([name, one]) => [name, () => to(one)]));
+}
 
 async function compare(name: string, inChild: () => unknown, inProcess: () => unknown): Promise<void> {
   const [block, verdict] = await blockOf(inChild);

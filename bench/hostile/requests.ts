@@ -1,28 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { countInTurn } from '../../shared/learners/count-learners.ts';
+import { requestStatistics } from '../../shared/models/lesson-statistics.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { messageOf } from '../../shared/platform/errors.ts';
+import { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
 import { signEmbedToken } from '../../shared/tokens/player-tokens.ts';
 import { compile } from '../../esbuild.config.ts';
 import { prepareInstallation, startCompiledApi } from '../installation.ts';
+import type { BenchInstallation } from '../installation.ts';
 import { numberedId, writePackage } from '../write-package.ts';
 import { measureLimits } from './limits.ts';
 import type { Measure, Send } from './limits.ts';
+import { costs, recording } from './recorder.ts';
 
 /* Measures how long hostile requests, and first loads of hostile lessons, block the event loop of the API. */
-
-/** Runs in the API: answers a message with the longest block since the last one, in milliseconds of CPU time. */
-const recorder = `
-  const cpuMs = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000; };
-  let [longest, last] = [0, cpuMs()];
-  setInterval(() => { const now = cpuMs(); longest = Math.max(longest, now - last); last = now; }, 5).unref();
-  process.on('message', (message) => {
-    if (message !== 'longest block') return;
-    process.send(Math.max(longest, cpuMs() - last));
-    longest = 0;
-  });
-  process.channel.unref();
-`;
 
 const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 const many = (count: number, of: (index: number) => string) =>
@@ -47,14 +39,17 @@ const values: Record<string, (bytes: number) => string> = {
   'not JSON': (bytes) => '"\\'.repeat(bytes / 2),
 };
 
-/** Starts an API and prints the longest block of its event loop for each request. */
-export async function measureRequests(lessons: Record<string, () => unknown[]>): Promise<void> {
+/**
+ * Starts an API and prints the longest block of its event loop for each request.
+ *
+ * @param lessons the blocks of each step
+ */
+export async function measureRequests(
+  lessons: Record<string, () => { props: { id: string } }[][]>,
+): Promise<void> {
   await compile();
   const installation = await prepareInstallation();
-  const api = await startCompiledApi(installation, {}, [
-    '--import',
-    `data:text/javascript,${encodeURIComponent(recorder)}`,
-  ]);
+  const api = await startCompiledApi(installation, {}, recording);
   const { authorization } = installation;
   const send: Send = async (method, path, body, headers = {}) => {
     const response = await fetch(`http://127.0.0.1:${api.port}${path}`, {
@@ -71,9 +66,9 @@ export async function measureRequests(lessons: Record<string, () => unknown[]>):
   };
   const longest = new Map<string, { block: number; what: string }>();
   const measure: Measure = async (kind, name, request) => {
-    await api.ask('longest block');
+    await costs(api);
     const verdict = await request();
-    const block = Math.round(Number(await api.ask('longest block')));
+    const { block } = await costs(api);
     if (block > (longest.get(kind)?.block ?? -1)) longest.set(kind, { block, what: `${name}: ${verdict}` });
   };
   const tokenOf = ({ organizationId, lessonId }: LessonVersion, learnerId: string = randomUUID()) =>
@@ -83,30 +78,41 @@ export async function measureRequests(lessons: Record<string, () => unknown[]>):
       600,
     ).token;
   try {
-    const versions: Record<string, LessonVersion> = {};
+    const versions: Record<string, { version: LessonVersion; items: object[] }> = {};
     for (const [name, content] of Object.entries(lessons)) {
       const path = join(installation.folder, 'package');
-      const step = { id: 's', title: 's', order_index: 0, content: { root: {}, content: content() } };
-      const sections = [{ id: 's', title: 's', order_index: 0, steps: [step] }];
+      const steps = content().map((blocks, index) => {
+        const id = `step-${index}`;
+        return { id, title: 's', order_index: index, content: { root: {}, content: blocks } };
+      });
+      const questions = steps.flatMap(({ id: stepId, content: { content: blocks } }) =>
+        blocks.map(({ props }) => ({ stepId, widgetId: props.id, answer: ['a'] })),
+      );
+      const sections = [{ id: 's', title: 's', order_index: 0, steps }];
       await writePackage(path, { lessonId: numberedId(1), versionId: numberedId(2), sections });
       try {
-        versions[name] = await installation.publish(path);
+        versions[name] = { version: await installation.publish(path), items: questions.slice(-1_000) };
       } catch (error) {
         console.log(`${name.padEnd(34)} is rejected: ${messageOf(error).slice(0, 60)}`);
       }
     }
     await send('GET', '/api/lessons');
-    for (const [name, version] of Object.entries(versions)) {
+    for (const [name, { version, items }] of Object.entries(versions)) {
       const { lessonId, _id } = version;
       const token = tokenOf(version);
       const lesson = `/api/public/lessons/${lessonId}`;
       await measure('first page', name, () => send('GET', `/embed/${lessonId}?token=${token}`));
       await measure('first player data', name, () => send('GET', `${lesson}/player-data?token=${token}`));
       await measure('check', name, () => send('GET', `/api/lessons/${lessonId}/versions/${_id}/check`));
+      const position = { versionId: _id, currentSectionIndex: 0, currentStepIndex: 0 };
+      await measure('1,000 answers', name, () =>
+        send('POST', `${lesson}/session?token=${token}`, JSON.stringify({ ...position, items })),
+      );
+      await count(installation, version);
       await measure('statistics', name, () => send('GET', `/api/lessons/${lessonId}/statistics`));
       await measure('answers', name, () => send('GET', `/api/lessons/${lessonId}/answers.csv`));
     }
-    const [version] = Object.values(versions);
+    const version = Object.values(versions)[0]?.version;
     if (version === undefined) return;
     for (const [name, valueOf] of Object.entries(values)) {
       const session = `/api/public/lessons/${version.lessonId}/session?token=${tokenOf(version)}`;
@@ -141,4 +147,10 @@ export async function measureRequests(lessons: Record<string, () => unknown[]>):
     await api.stop();
     await installation.remove();
   }
+}
+
+/** Counts the learners of a version, as a worker does. */
+async function count({ db }: Pick<BenchInstallation, 'db'>, version: LessonVersion): Promise<void> {
+  await requestStatistics(db, version);
+  await countInTurn({ db, lessons: new PreparedLessons(db, mebibyte) })(new AbortController().signal);
 }

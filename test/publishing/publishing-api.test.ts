@@ -65,7 +65,7 @@ test('a lesson that cannot be played is published by force only, with the reason
   expectError(await send('POST', draft, 'publish?force=yes'), 422, 'force must be true or false');
 });
 
-test('an organization whose work on lessons piles up gets 429 for more, and nobody else does', async () => {
+test('an organization whose work on lessons piles up gets 429 for more, and no other organization does', async () => {
   const [draft, organization] = [await buildDraft(), api.organization];
   // As after an upgrade that changes the format of prepared lessons.
   await api.db.preparedParts.deleteMany({ versionId: draft._id });
