@@ -6,7 +6,7 @@ import type { GzipText } from '../../shared/platform/gzip-text.ts';
 import { scriptText } from '../../shared/platform/html.ts';
 import { printJson } from '../../shared/platform/raw-json.ts';
 import { isHttpUrl } from '../../shared/platform/parse-url.ts';
-import { learnerName } from '../player/session.ts';
+import { learnerName } from '../player/authorize.ts';
 
 /**
  * Codes that tell support why a page shows no lesson. Each has the messages `embed.<code>.title` and

@@ -41,12 +41,13 @@ import {
   playerLessonId,
   playerQuerySchema,
   verifyToken,
+  learnerName,
 } from '../player/authorize.ts';
 import { chunksUrl, contentUrl } from '../player/content-url.ts';
 import type { TokenUses } from '../player/token-uses.ts';
 import type { PlayerReleases } from '../player/player-releases.ts';
 import type { RequestLimits } from '../http/request-limits.ts';
-import { learnerName, lessonFactsOf, readSession } from '../player/session.ts';
+import { readSession } from '../player/session.ts';
 import {
   failureCodes,
   launchBoot,
@@ -176,9 +177,9 @@ async function sendLesson(deps: EmbedDependencies, ctx: RequestContext): Promise
   setPageHeaders(deps, ctx, allowedOrigins);
   const version = await findTokenVersion(db, token);
   const { _id: versionId, lessonId } = version;
-  await deps.requestLimits.enterLearner(learnerName(token), token.organizationId, ctx.res);
+  await deps.requestLimits.enterLearner(learnerName(token), token.organizationId, ctx);
   const [facts, session, look] = await Promise.all([
-    lessonFactsOf(lessons, versionId),
+    lessons.knownFacts(versionId),
     readSession({ db, lessons }, token, versionId),
     lookOf(deps, version),
   ]);

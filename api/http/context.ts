@@ -8,6 +8,8 @@ export interface RequestState {
   log: Logger;
   /** Aborted when the client disconnects or the process shuts down. */
   signal: AbortSignal;
+  /** The size of the response before compression, once it is known. */
+  bodyBytes?: number | undefined;
 }
 
 /** A request's context, in functions that need its log, id or signal. */

@@ -13,7 +13,6 @@ import { failure, json } from '../http/responses.ts';
 import { userPlayerData } from '../player/bodies.ts';
 import { playerDataOptions, sendPlayerData } from '../player/player-data.ts';
 import type { PlayerDataDependencies } from '../player/player-data.ts';
-import { lessonFactsOf } from '../player/session.ts';
 
 const notFound = 'Lesson or version not found';
 
@@ -66,7 +65,7 @@ export const getUserPlayerData = defineEndpoint(
       ),
     },
   },
-  (deps: PlayerDataDependencies & { db: Database; lessons: Pick<PreparedLessons, 'facts'> }) =>
+  (deps: PlayerDataDependencies & { db: Database; lessons: Pick<PreparedLessons, 'knownFacts'> }) =>
     async ({ ctx, caller, params: { lessonId }, query: { versionId, ...options } }) => {
       const { organization, user } = caller;
       const version =
@@ -74,7 +73,7 @@ export const getUserPlayerData = defineEndpoint(
           ? await findPlayedVersion(deps.db, organization._id, lessonId, null)
           : await findLessonVersion(deps.db, organization._id, lessonId, versionId);
       if (version === null) throw new LecternError('NOT_FOUND', notFound);
-      const facts = await lessonFactsOf(deps.lessons, version._id);
+      const facts = await deps.lessons.knownFacts(version._id);
       // In the place of a learner's attributes.
       const { id: userId, email, role } = presentUser(user);
       const userAttributes = JSON.stringify({ userId, email, role });

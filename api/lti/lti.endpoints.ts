@@ -193,7 +193,7 @@ export const launch = defineEndpoint(
  * @throws {LecternError} as `readForm`; TOO_MANY_REQUESTS.
  */
 async function readLaunchForm({ requestLimits }: LtiDependencies, ctx: RequestContext): Promise<Fields> {
-  await requestLimits.enterLaunch(clientIp(ctx), ctx.res);
+  await requestLimits.enterLaunch(clientIp(ctx), ctx);
   return readForm(ctx, { maxBytes: maxLaunchBytes });
 }
 

@@ -130,3 +130,20 @@ export async function findVersionInPlay(
   if (token.versionId !== null && versionId !== token.versionId) throw nothingPlayable();
   return findTokenVersion(db, { ...token, versionId });
 }
+
+/** Returns a name for a learner's record in a lesson. Previews have no record, and get a name for each link. */
+export function learnerName(token: PlayerToken): string {
+  const { kind, organizationId, lessonId } = token;
+  return JSON.stringify([kind, organizationId, lessonId, ...learnerOf(token)]);
+}
+
+function learnerOf(token: PlayerToken): (string | number | null)[] {
+  switch (token.kind) {
+    case 'embed':
+      return [token.learnerId];
+    case 'launch':
+      return [token.platformId, token.contextId, token.ltiUserId];
+    case 'preview':
+      return [token.versionId, token.issuedAt];
+  }
+}

@@ -26,13 +26,14 @@ import {
   otherLessonText,
   playerQuerySchema,
   previewText,
+  learnerName,
 } from './authorize.ts';
 import { playerData, session } from './bodies.ts';
 import { chunksUrl, contentUrl } from './content-url.ts';
 import type { ContentUrlDependencies } from './content-url.ts';
 import { playerDataOptions, sendPlayerData } from './player-data.ts';
 import type { PlayerDataDependencies } from './player-data.ts';
-import { learnerName, lessonFactsOf, readSession, writeSession } from './session.ts';
+import { readSession, writeSession } from './session.ts';
 import type { WriteDependencies } from './session.ts';
 
 const unplayable = 'Lesson has validation errors that prevent playback';
@@ -84,10 +85,10 @@ export const getPlayerData = defineEndpoint(
       422: failure('The lesson cannot be played, and `validate_playability` is not false.', unplayable),
     },
   },
-  (deps: PlayerDataDependencies & { db: Database; lessons: Pick<PreparedLessons, 'facts'> }) =>
+  (deps: PlayerDataDependencies & { db: Database; lessons: Pick<PreparedLessons, 'knownFacts'> }) =>
     async ({ ctx, caller: token, query }) => {
       const version = await findTokenVersion(deps.db, token);
-      const facts = await lessonFactsOf(deps.lessons, version._id);
+      const facts = await deps.lessons.knownFacts(version._id);
       if (query.validate_playability && facts.playabilityErrors.length > 0) {
         throw new LecternError('INVALID_CONTENT', unplayable);
       }
@@ -153,7 +154,7 @@ export const getPlayerSession = defineEndpoint(
   },
   (deps: { requestLimits: RequestLimits; db: Database; lessons: PreparedLessons }) =>
     async ({ ctx, caller: token }) => {
-      await deps.requestLimits.enterLearner(learnerName(token), token.organizationId, ctx.res);
+      await deps.requestLimits.enterLearner(learnerName(token), token.organizationId, ctx);
       const version = await findTokenVersion(deps.db, token);
       return { status: 200, body: await readSession(deps, token, version._id) };
     },
@@ -244,7 +245,7 @@ export const writePlayerSession = defineEndpoint(
   (deps: WriteDependencies & { requestLimits: RequestLimits }) =>
     async ({ ctx, caller: token }) => {
       assertNotPreview(token);
-      await deps.requestLimits.enterLearner(learnerName(token), token.organizationId, ctx.res);
+      await deps.requestLimits.enterLearner(learnerName(token), token.organizationId, ctx);
       const write = parseProgressWrite(await readJsonBody(ctx, { maxBytes: maxSessionBytes }));
       return { status: 200, body: await writeSession(deps, token, write) };
     },

@@ -8,7 +8,6 @@ import { stateOf } from '../../shared/models/progress-record.ts';
 import { learnerOfToken } from '../../shared/tokens/player-tokens.ts';
 import { pseudonymOf } from '../../shared/tokens/learner-subject.ts';
 import type { PlayerToken } from '../../shared/tokens/player-tokens.ts';
-import type { LessonFacts } from '../../shared/player/prepare-lesson.ts';
 import type { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
 import { recordedEvent } from '../../shared/events/progress-events.ts';
 import type { Subscriptions } from '../../shared/outgoing/subscriptions.ts';
@@ -198,38 +197,11 @@ async function stateIn(
 }
 
 async function outlineOf(lessons: PreparedLessons, versionId: string): Promise<LessonOutline> {
-  return (await lessonFactsOf(lessons, versionId)).outline;
-}
-
-/** @throws {Error} if the version has no content. */
-export async function lessonFactsOf(
-  lessons: Pick<PreparedLessons, 'facts'>,
-  versionId: string,
-): Promise<LessonFacts> {
-  const facts = await lessons.facts(versionId);
-  if (facts === undefined) throw new Error(`version ${versionId} has no content`);
-  return facts;
+  return (await lessons.knownFacts(versionId)).outline;
 }
 
 async function present(repository: ProgressRepository, state: ProgressState): Promise<Session> {
   const { attempt, versionId, finished } = state;
   const attemptCompleted = finished?.isCurrent ?? false;
   return { ...(await repository.present(state)), attempt, attemptCompleted, versionId };
-}
-
-/** Returns a name for a learner's record in a lesson. Previews have no record, and get a name for each link. */
-export function learnerName(token: PlayerToken): string {
-  const { kind, organizationId, lessonId } = token;
-  return JSON.stringify([kind, organizationId, lessonId, ...learnerOf(token)]);
-}
-
-function learnerOf(token: PlayerToken): (string | number | null)[] {
-  switch (token.kind) {
-    case 'embed':
-      return [token.learnerId];
-    case 'launch':
-      return [token.platformId, token.contextId, token.ltiUserId];
-    case 'preview':
-      return [token.versionId, token.issuedAt];
-  }
 }

@@ -75,7 +75,7 @@ export const getProgress = defineEndpoint(
   (deps: ProgressDependencies) =>
     async ({ ctx, caller, params }) => {
       const learner = { organizationId: caller.organization._id, ...params };
-      await deps.requestLimits.enterOrganization(learner.organizationId, ctx.res);
+      await deps.requestLimits.enterOrganization(learner.organizationId, ctx);
       const record = await findRecordOfLesson(deps.db, learner, () => findEmbedProgress(deps.db, learner));
       return { status: 200, body: presentEmbedProgress(record) };
     },
@@ -108,7 +108,7 @@ export const getLtiProgress = defineEndpoint(
   (deps: ProgressDependencies) =>
     async ({ ctx, caller, params, query }) => {
       const learner = { organizationId: caller.organization._id, ...params, ...query };
-      await deps.requestLimits.enterOrganization(learner.organizationId, ctx.res);
+      await deps.requestLimits.enterOrganization(learner.organizationId, ctx);
       const record = await findRecordOfLesson(deps.db, learner, () => findLtiProgress(deps.db, learner));
       return { status: 200, body: presentLtiProgress(record) };
     },

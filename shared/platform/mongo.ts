@@ -25,6 +25,8 @@ export async function connectMongo(uri: string): Promise<Connection> {
     waitQueueTimeoutMS: 5_000,
     socketTimeoutMS: operationTimeoutMs,
     writeConcern: { w: 'majority' },
+    // Only drivers have written the texts, and the check takes most of the time for reading a large record.
+    enableUtf8Validation: false,
   });
   try {
     await connection.asPromise();

@@ -63,6 +63,13 @@ export class PreparedLessons {
     return (await this.#facts.fetch(versionId))?.facts;
   }
 
+  /** Returns the facts about a version that has content. */
+  async knownFacts(versionId: string): Promise<LessonFacts> {
+    const facts = await this.facts(versionId);
+    if (facts === undefined) throw new Error(`version ${versionId} has no content`);
+    return facts;
+  }
+
   /** Returns the {@link playerLessonText} of a version; undefined if the version has no content. */
   lesson(versionId: string): Promise<GzipText | undefined> {
     return this.#text(versionId, 'lesson');
