@@ -113,8 +113,8 @@ test('an organization streams two lists at once; a client that hangs up frees it
 });
 
 test('the answers of the largest records are listed a record at a time', async () => {
-  const answer = JSON.stringify(Array.from({ length: 3000 }, () => ({ a: [{}], b: 'x' })));
-  const items = Array.from({ length: 16 }, (_, index) => ({
+  const answer = JSON.stringify(Array.from({ length: 9 }, () => ({ a: [{}], b: 'x' })));
+  const items = Array.from({ length: 4000 }, (_, index) => ({
     stepId: 's1',
     widgetId: `q${index}`,
     answer,
@@ -124,14 +124,11 @@ test('the answers of the largest records are listed a record at a time', async (
     ...{ score: 0, maxScore: 0, startedAt: null, completedAt: null, lastActivityAt: new Date() },
   } as unknown as ListedLearner;
   const learners = Readable.from(Array.from({ length: 20 }, () => learner)) as AsyncIterable<ListedLearner>;
-  const questions = items.map(({ stepId, widgetId }) => {
-    return { key: widgetKey(stepId, widgetId), title: widgetId, interaction: undefined };
-  });
+  const questions = [{ key: widgetKey('s1', 'q1'), title: 'q1', interaction: undefined }];
   let text = '';
   const list = async () => {
     for await (const rows of answersAsCsv(learners, questions)) text += rows;
   };
-  // All at once take more than a second.
   expect(await longestBlock(list)).toBeLessThan(400);
   expect(text.trimEnd().split('\r\n')).toHaveLength(21);
 });
