@@ -28,3 +28,15 @@ export function addStyles(css: string): void {
   if (own) own.insertRule(`@media all{${css}}`, own.cssRules.length);
   else page.head.append(element('style', {}, css));
 }
+
+/** Returns a random UUID. `crypto.randomUUID` exists only on pages with https. */
+export function randomId(): string {
+  return uuid([...crypto.getRandomValues(new Uint32Array(4))], '4');
+}
+
+/** Returns a UUID of a version with four words of 32 bits. */
+export function uuid(words: number[], version: string): string {
+  const hex = words.map((word) => word.toString(16).padStart(8, '0')).join('');
+  const variant = ((parseInt(hex[16] ?? '0', 16) & 3) | 8).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${version}${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`;
+}

@@ -1,7 +1,7 @@
 import { readBoot } from './boot.ts';
 import type { NoticeBoot } from './boot.ts';
 import { openHost } from './host-link.ts';
-import { playPage } from './play-page.ts';
+import { LessonPage } from './play-page.ts';
 import { linkedStep, stepFragments } from '../step-history.ts';
 import { forgetLearner, openStorage } from './fact-store.ts';
 import { tokenStore } from './token-keeper.ts';
@@ -16,7 +16,7 @@ function start(): void {
   const token = query.get('token');
   // Removes the token from the URL, because URLs are copied, stored in histories and shown on screens.
   if (token !== null) history.replaceState(history.state, '', location.pathname + location.hash);
-  if (boot?.page === 'lesson') playPage(boot, token ?? '');
+  if (boot?.page === 'lesson') new LessonPage(boot, token ?? '').start();
   else if (boot !== undefined) waitForToken(boot, query);
   for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-lectern-back]')) breakOut(link);
 }

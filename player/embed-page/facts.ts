@@ -205,13 +205,19 @@ export function keptAtRestart(facts: readonly Fact[]): Fact[] {
   return facts.filter(({ attempt }) => attempt === finished);
 }
 
-/** Returns whether a record has something of another tab or device that this page does not show. */
-export function hasForeign(shown: SessionRecord, record: SessionRecord): boolean {
-  const partsOf = ({ attempt, attemptCompleted, items, variableState }: SessionRecord) =>
-    JSON.stringify([
+/**
+ * Returns whether a record has something of another tab or device that this page does not show.
+ *
+ * @param onStep counts only answers of this step
+ */
+export function hasForeign(shown: SessionRecord, record: SessionRecord, onStep?: string): boolean {
+  const partsOf = ({ attempt, attemptCompleted, items, variableState }: SessionRecord) => {
+    const counted = (items ?? []).filter(({ stepId }) => onStep === undefined || stepId === onStep);
+    return JSON.stringify([
       ...[attempt, attemptCompleted, Object.entries(variableState ?? {}).sort(byText)],
-      (items ?? []).map(({ stepId, widgetId, answer }) => [stepId, widgetId, answer]).sort(byText),
+      counted.map(({ stepId, widgetId, answer }) => [stepId, widgetId, answer]).sort(byText),
     ]);
+  };
   return partsOf(shown) !== partsOf(record);
 }
 

@@ -72,6 +72,8 @@ export type OuterMessage =
   | { type: 'print' }
   | { type: 'chunk'; chunk: number; steps: ChunkStep[] }
   | { type: 'chunkFailed'; chunk: number; isGone: boolean }
+  /** What the learner has done elsewhere on other steps than this one, which is shown. */
+  | { type: 'update'; state: FrameProgress; stepId: string }
   | { type: 'unmount' }
   | ({ type: 'remount' } & Pick<FrameStart, 'state' | 'startAt'>);
 

@@ -40,3 +40,9 @@ export function leaveFor(url: string): void {
     open(url, '_blank', 'noopener');
   }
 }
+
+/** Checks that the learner has pressed something: a widget can send the same messages as the player. */
+export function isPressed(): boolean {
+  // Safari knows the press since 16.4, Firefox since 120.
+  return (navigator as Partial<Navigator>).userActivation?.isActive ?? true;
+}

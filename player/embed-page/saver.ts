@@ -1,4 +1,5 @@
 import { backoffMs } from '../../shared/platform/backoff.ts';
+import { randomId } from '../older-browsers.ts';
 import { bodyOf, keptAtRestart, newestOf, nextFacts, projected } from './facts.ts';
 import type { Fact, FactContent, GivenAnswer, Write } from './facts.ts';
 import type { FactStore } from './fact-store.ts';
@@ -202,7 +203,7 @@ export class Saver {
   #add(position: StepPosition, content: FactContent, ageMs = 0): Fact {
     const { client, store, versionId, isRecorded } = this.#options;
     const at = client.now() - ageMs;
-    const fact: Fact = { ...content, id: newId(), at, attempt: this.#attempt, versionId, position };
+    const fact: Fact = { ...content, id: randomId(), at, attempt: this.#attempt, versionId, position };
     if (isRecorded) store.put(fact);
     else this.#record = projected(this.#record, [fact]);
     if (!fact.isDraft) this.#shown = projected(this.#shown, [fact]);
@@ -223,7 +224,7 @@ export class Saver {
     for (const fact of store.all()) {
       if (fact.isDraft !== true || !isChosen(fact)) continue;
       store.remove(fact);
-      const answer = { ...fact, isDraft: undefined, id: newId() };
+      const answer = { ...fact, isDraft: undefined, id: randomId() };
       store.put(answer);
       this.#shown = projected(this.#shown, [answer]);
     }
@@ -251,7 +252,7 @@ export class Saver {
     const isSame = ({ attempt, versionId }: Fact) =>
       attempt === first.attempt && versionId === first.versionId;
     const { position } = newestOf(facts.filter(isSame));
-    const write = { writeId: newId(), facts: chosen, position };
+    const write = { writeId: randomId(), facts: chosen, position };
     // The active time may be what the server has refused.
     if (this.#alone.has(first.id)) return { ...write, stepTimes: undefined };
     const stepTimes = this.#stepTimes;
@@ -315,14 +316,4 @@ export class Saver {
     this.#options.store.remove(fact);
     if (fact.answer ?? fact.variable ?? fact.completed) this.#options.onLost();
   }
-}
-
-/** Returns a random UUID. Pages without TLS have no `crypto.randomUUID`. */
-function newId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  const hex = Array.from(bytes, (byte, index) => {
-    const marked = index === 6 ? (byte & 0x0f) | 0x40 : index === 8 ? (byte & 0x3f) | 0x80 : byte;
-    return marked.toString(16).padStart(2, '0');
-  }).join('');
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }

@@ -2,8 +2,60 @@ import type { VisibleLesson } from './frame-link.ts';
 import type { Viewport } from './host-messages.ts';
 import { windowHeight } from '../visible-area.ts';
 
+/** The size of the page, and the part of it that is on the screen. */
+export interface PageLayout {
+  /** Returns the visible part of an element; null in a separate window, which the lesson's frame fills. */
+  visible(this: void, element: Element): VisibleLesson | null;
+  /** Sets the part that the host page reports. */
+  setViewport(this: void, reported: Omit<Viewport, 'type'>): void;
+  /** Sets the height of the lesson. */
+  setHeight(this: void, height: number): void;
+}
+
+/**
+ * Lays out the page: the notices, and the frame with the lesson.
+ *
+ * @param on.resized called with the page's height
+ * @param on.moved called when another part of the lesson is visible
+ */
+export function pageLayout(
+  iframe: HTMLIFrameElement,
+  notices: HTMLElement,
+  on: { resized(this: void, height: number): void; moved(this: void): void },
+): PageLayout {
+  const part = parent === window ? null : visiblePart(show);
+
+  function show(): void {
+    if (part === null) return;
+    notices.style.insetBlockStart = `${part.of(document.body).top}px`;
+    on.moved();
+  }
+
+  document.documentElement.className = 'lectern-embed-root';
+  document.body.className = part ? 'lectern-embed' : 'lectern-embed lectern-is-window';
+  // The frame stays where it is: moved, it would load again.
+  document.getElementById('lectern-page')?.replaceWith(notices);
+  new ResizeObserver(([entry]) => {
+    const isSized = iframe.style.blockSize !== '';
+    if (!entry || !isSized) return;
+    on.resized(Math.ceil(entry.contentRect.height));
+    // A host page that does not follow the height now shows another part of the lesson.
+    show();
+  }).observe(document.getElementById('lectern-lesson') as HTMLElement);
+
+  return {
+    visible: (element) => part?.of(element) ?? null,
+    setViewport: (reported) => part?.set(reported),
+    setHeight(height) {
+      if (part) iframe.style.blockSize = `${height}px`;
+      // On paper, the whole step counts.
+      else iframe.style.setProperty('--lectern-content-height', `${height}px`);
+    },
+  };
+}
+
 /** The part of the lesson that is on the screen. */
-export interface VisiblePart {
+interface VisiblePart {
   of(this: void, frame: Element): VisibleLesson;
   /** Sets the part that the host page reports. */
   set(this: void, reported: Omit<Viewport, 'type'>): void;
@@ -15,7 +67,7 @@ export interface VisiblePart {
  *
  * @param onChange called when the part has changed
  */
-export function visiblePart(onChange: () => void): VisiblePart {
+function visiblePart(onChange: () => void): VisiblePart {
   let height = windowHeight();
   let seen = { top: 0, bottom: innerHeight };
 

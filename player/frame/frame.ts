@@ -4,8 +4,10 @@ import { element, icon, onPrintKeys } from '../dom.ts';
 import { addMessages, message } from '../../shared/i18n/message.ts';
 import type { ChunkStep } from '../../shared/lessons/lesson-skeleton.ts';
 import { fetchWidget } from '../lesson/archive.ts';
+import { rememberPlace } from '../lesson/focus.ts';
+import { withOthers } from '../lesson/lesson-progress.ts';
 import { mountLesson } from '../lesson/mount-lesson.ts';
-import type { LessonEvent, LessonHandle, LessonOptions } from '../lesson/options.ts';
+import type { LessonEvent, LessonOptions } from '../lesson/options.ts';
 import { readSkeleton } from '../lesson/read-skeleton.ts';
 import { chunkedSteps } from '../lesson/step-source.ts';
 import { addTheme, setScheme } from '../theme.ts';
@@ -62,8 +64,12 @@ function play(start: FrameStart, port: MessagePort): void {
   let handle = mount(start, true);
   const afterPress = pressGuard();
   let goToTimer: ReturnType<typeof setTimeout> | undefined;
+  let restoreFocus = (): void => undefined;
 
-  function mount({ state, startAt }: Pick<FrameStart, 'state' | 'startAt'>, cover: boolean): LessonHandle {
+  function mount(
+    { state, startAt }: Pick<FrameStart, 'state' | 'startAt'>,
+    cover: boolean,
+  ): ReturnType<typeof mountLesson> {
     const { lesson, versionId, language } = start;
     const options: LessonOptions = {
       element: root,
@@ -139,7 +145,11 @@ function play(start: FrameStart, port: MessagePort): void {
         clearTimeout(goToTimer);
         goToTimer = setTimeout(() => handle.goTo(data.stepId));
         return;
+      case 'update':
+        handle.update((lesson, progress) => withOthers(lesson, progress, data.state, data.stepId));
+        return;
       case 'unmount':
+        restoreFocus = rememberPlace(root);
         // Keeps the height, so that the page does not jump until the lesson is mounted again.
         root.style.minBlockSize = `${root.offsetHeight}px`;
         handle.destroy();
@@ -149,6 +159,7 @@ function play(start: FrameStart, port: MessagePort): void {
         handle.destroy();
         handle = mount(data, false);
         root.style.minBlockSize = '';
+        restoreFocus();
     }
   };
   // A frame is cut between two pages of paper where it prints with the page around it.

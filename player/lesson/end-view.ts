@@ -1,13 +1,15 @@
 import { intlLocale, message } from '../../shared/i18n/message.ts';
 import { finalShare, shownShare } from '../../shared/progress/points.ts';
+import type { Points } from '../../shared/progress/points.ts';
 import { element, icon } from '../dom.ts';
 import { confirmDialog } from './confirm-dialog.ts';
 import { pointsOf } from './lesson-progress.ts';
 import type { LessonProgress } from './lesson-progress.ts';
 import { isMistake, resultsOf } from './question-results.ts';
-import type { Result, StepResults } from './question-results.ts';
+import type { QuestionResult, Result, StepResults } from './question-results.ts';
 import type { PlayedLesson } from './read-lesson.ts';
 import { questionLink } from './question-link.ts';
+import type { Variables } from './visibility.ts';
 
 /** The actions on the page after the last step. */
 export interface EndActions {
@@ -30,30 +32,8 @@ export function endView(
   language: string,
   actions: EndActions,
 ): HTMLElement {
-  const page = element(
-    'div',
-    { class: 'lectern-end' },
-    element('p', {}, message(language, 'lesson.completeNote')),
-  );
   const results = resultsOf(lesson, progress);
-  const all = results.flatMap(({ questions }) => questions);
-  const points = pointsOf(lesson, progress);
-  if (all.length > 0) {
-    const answered = all.filter(({ result }) => result !== 'open').length;
-    const texts = element('div', {});
-    const box = element('div', { class: 'lectern-result' }, texts);
-    const { score, maxScore } = points;
-    if (maxScore !== null) {
-      box.prepend(ring(finalShare(points), language));
-      const text = message(language, 'widget.score', { score: score ?? 0, maxScore });
-      texts.append(element('p', { class: 'lectern-score' }, text));
-    }
-    texts.append(element('p', {}, message(language, 'lesson.answered', { answered, total: all.length })));
-    page.append(box);
-  }
-
-  const back = button('lesson.backToLesson', () => actions.back());
-  const again = button('lesson.startAgain', () => open());
+  const questions = results.flatMap((step) => step.questions);
   const { dialog, open } = confirmDialog(
     {
       title: message(language, 'lesson.startAgainAsk'),
@@ -63,69 +43,108 @@ export function endView(
     },
     () => actions.restart(),
   );
-  const buttons = [back, again];
-  if (all.some(isMistake)) buttons.unshift(button('lesson.review', () => actions.review()));
-  if (actions.leave) buttons.unshift(button('lesson.leave', actions.leave));
-  // One action stands out: back to the course, else the mistakes, else the lesson.
-  buttons[0]?.classList.remove('lectern-is-quiet');
-  page.append(element('div', { class: 'lectern-actions' }, ...buttons), ...sectionResults(), dialog);
-  return page;
+  return element(
+    'div',
+    { class: 'lectern-end' },
+    element('p', {}, message(language, 'lesson.completeNote')),
+    ...(questions.length > 0 ? [resultBox(questions, pointsOf(lesson, progress), language)] : []),
+    actionBar(questions.some(isMistake), language, { ...actions, restart: open }),
+    ...sectionResults(lesson, results, { variables: progress.variables, language, actions }),
+    dialog,
+  );
+}
 
-  function button(
+/** Shows the points, and how many questions are answered. */
+function resultBox(questions: readonly QuestionResult[], points: Points, language: string): HTMLElement {
+  const texts = element('div', {});
+  const box = element('div', { class: 'lectern-result' }, texts);
+  const { score, maxScore } = points;
+  if (maxScore !== null) {
+    box.prepend(ring(finalShare(points), language));
+    const text = message(language, 'widget.score', { score: score ?? 0, maxScore });
+    texts.append(element('p', { class: 'lectern-score' }, text));
+  }
+  const answered = questions.filter(({ result }) => result !== 'open').length;
+  const total = questions.length;
+  texts.append(element('p', {}, message(language, 'lesson.answered', { answered, total })));
+  return box;
+}
+
+/** One action stands out: back to the course, else the mistakes, else the lesson. */
+function actionBar(hasMistakes: boolean, language: string, actions: EndActions): HTMLElement {
+  const button = (
     key: 'lesson.backToLesson' | 'lesson.startAgain' | 'lesson.review' | 'lesson.leave',
     act: () => void,
-  ) {
-    const made = element(
-      'button',
-      { class: 'lectern-button lectern-is-quiet', type: 'button' },
-      message(language, key),
-    );
-    made.addEventListener('click', act);
+  ) => {
+    const label = message(language, key);
+    const made = element('button', { class: 'lectern-button lectern-is-quiet', type: 'button' }, label);
+    made.addEventListener('click', () => act());
     return made;
-  }
+  };
+  const buttons = [
+    ...(actions.leave ? [button('lesson.leave', actions.leave)] : []),
+    ...(hasMistakes ? [button('lesson.review', actions.review)] : []),
+    button('lesson.backToLesson', actions.back),
+    button('lesson.startAgain', actions.restart),
+  ];
+  buttons[0]?.classList.remove('lectern-is-quiet');
+  return element('div', { class: 'lectern-actions' }, ...buttons);
+}
 
-  /** Lists the questions of each section, with links. */
-  function sectionResults(): HTMLElement[] {
-    return lesson.sections.flatMap(({ title }, sectionIndex) => {
-      const steps = results.filter(({ step }) => step.sectionIndex === sectionIndex);
-      if (steps.length === 0) return [];
-      const questions = steps.flatMap((step) => step.questions);
-      const scored = questions.filter(({ points: earned }) => earned !== null);
-      const right = scored.filter(({ result }) => result === 'right').length;
-      const heading = element(
-        'h2',
-        { class: 'lectern-end-heading' },
-        element('span', {}, title || lesson.title),
-      );
-      if (scored.length > 0) {
-        const count = message(language, 'lesson.rightOf', { right, total: scored.length });
-        heading.append(' ', element('span', { class: 'lectern-outline-count' }, count));
-      }
-      return [heading, element('ul', { class: 'lectern-results' }, ...steps.flatMap(questionRows))];
-    });
-  }
+/** What links to questions need. */
+interface ResultContext {
+  variables: Variables;
+  language: string;
+  actions: EndActions;
+}
 
-  function questionRows({ step, questions }: StepResults): HTMLElement[] {
-    const context = { lesson, variables: progress.variables, language };
-    return questions.map((question) => {
-      const { widgetId, result, points: earned } = question;
-      const said = [resultText(result, language)];
-      // The texts of answers that need a teacher, or none, say it all.
-      if (earned) said.push(message(language, 'lesson.points', earned));
-      const link = questionLink(context, step, question, () => actions.goToIndex(step.index, widgetId));
-      return element(
-        'li',
-        { class: `lectern-result-row lectern-is-${result}` },
-        element('span', { class: 'lectern-result-mark' }, icon(icons[result])),
-        link,
-        element(
-          'span',
-          { class: 'lectern-result-text' },
-          ...said.flatMap((part) => [element('span', {}, part), ' ']),
-        ),
-      );
-    });
-  }
+/** Lists the questions of each section, with links. */
+function sectionResults(
+  lesson: PlayedLesson,
+  results: readonly StepResults[],
+  context: ResultContext,
+): HTMLElement[] {
+  return lesson.sections.flatMap(({ title }, sectionIndex) => {
+    const steps = results.filter(({ step }) => step.sectionIndex === sectionIndex);
+    if (steps.length === 0) return [];
+    const scored = steps.flatMap(({ questions }) => questions).filter(({ points }) => points !== null);
+    const right = scored.filter(({ result }) => result === 'right').length;
+    const heading = element(
+      'h2',
+      { class: 'lectern-end-heading' },
+      element('span', {}, title || lesson.title),
+    );
+    if (scored.length > 0) {
+      const count = message(context.language, 'lesson.rightOf', { right, total: scored.length });
+      heading.append(' ', element('span', { class: 'lectern-outline-count' }, count));
+    }
+    const rows = steps.flatMap((step) => questionRows(lesson, step, context));
+    return [heading, element('ul', { class: 'lectern-results' }, ...rows)];
+  });
+}
+
+function questionRows(
+  lesson: PlayedLesson,
+  { step, questions }: StepResults,
+  { variables, language, actions }: ResultContext,
+): HTMLElement[] {
+  return questions.map((question) => {
+    const { widgetId, result, points } = question;
+    const said = [resultText(result, language)];
+    // The texts of answers that need a teacher, or none, say it all.
+    if (points) said.push(message(language, 'lesson.points', points));
+    const link = questionLink({ lesson, variables, language }, step, question, () =>
+      actions.goToIndex(step.index, widgetId),
+    );
+    const texts = said.flatMap((part) => [element('span', {}, part), ' ']);
+    return element(
+      'li',
+      { class: `lectern-result-row lectern-is-${result}` },
+      element('span', { class: 'lectern-result-mark' }, icon(icons[result])),
+      link,
+      element('span', { class: 'lectern-result-text' }, ...texts),
+    );
+  });
 }
 
 function resultText(result: Result, language: string): string {

@@ -103,6 +103,31 @@ export function resumeProgress(lesson: PlayedLesson, state: unknown, startAt?: s
   return at(lesson, progress, index);
 }
 
+/**
+ * Returns the progress with what the learner has done elsewhere on other steps. The current step and the one that was
+ * shown before keep their answers, and the lesson its variables.
+ *
+ * @param state as in {@link resumeProgress}
+ */
+export function withOthers(
+  lesson: PlayedLesson,
+  progress: LessonProgress,
+  state: unknown,
+  shownId: string,
+): LessonProgress {
+  const { items, tries, visited, completed } = resumeProgress(lesson, state);
+  const kept = [shownId, currentStep(lesson, progress).id];
+  const own = progress.items.filter(({ stepId }) => kept.includes(stepId));
+  const ownTries = [...progress.tries].filter(([key]) => kept.some((id) => key.startsWith(`${id}\n`)));
+  return {
+    ...progress,
+    completed: progress.completed || completed,
+    visited: [...new Set([...progress.visited, ...visited])],
+    items: own.reduce(withItem, items),
+    tries: new Map([...tries, ...ownTries]),
+  };
+}
+
 /** Returns a copy of the state, to store. */
 export function savedState(lesson: PlayedLesson, progress: LessonProgress): LessonState {
   const { id, sectionIndex, stepIndex } = currentStep(lesson, progress);

@@ -5,7 +5,7 @@ import { openArchive } from './archive.ts';
 import type { Archive } from './archive.ts';
 import { notice } from '../figure.ts';
 import type { LessonErrorCode, LessonHandle, LessonOptions } from './options.ts';
-import { callSafely, playLesson } from './play-lesson.ts';
+import { callSafely, LessonPlay } from './play-lesson.ts';
 import { readLesson } from './read-lesson.ts';
 import type { PlayedLesson } from './read-lesson.ts';
 import { widgetLoader } from './widget-loader.ts';
@@ -20,10 +20,10 @@ import type { WidgetSource } from './widget-loader.ts';
 export function mountLesson(
   options: LessonOptions,
   read: (lesson: unknown) => PlayedLesson = (lesson) => readLesson(lesson, options.ownTypes),
-): LessonHandle {
+): LessonHandle & Pick<LessonPlay, 'update'> {
   const root = element('div', { class: 'lectern-lesson' });
   const abort = new AbortController();
-  let handle: LessonHandle | undefined;
+  let played: LessonPlay | undefined;
   let isAlive = true;
   options.element.append(root);
 
@@ -60,7 +60,7 @@ export function mountLesson(
     const sources = [options.loadWidget, archive?.loadWidget].filter(
       (source): source is WidgetSource => source !== undefined,
     );
-    handle = playLesson(root, options, {
+    played = new LessonPlay(root, options, {
       lesson,
       versionId: options.versionId ?? archive?.versionId,
       language,
@@ -94,13 +94,14 @@ export function mountLesson(
   else void fetchAndPlay(options.base);
 
   return {
-    goTo: (stepId) => handle?.goTo(stepId) ?? false,
-    next: () => handle?.next() ?? false,
-    back: () => handle?.back() ?? false,
-    state: () => handle?.state(),
+    goTo: (stepId) => played?.goTo(stepId) ?? false,
+    next: () => played?.next() ?? false,
+    back: () => played?.back() ?? false,
+    state: () => played?.state(),
+    update: (change) => played?.update(change),
     destroy() {
       abort.abort();
-      handle?.destroy();
+      played?.destroy();
       isAlive = false;
       root.remove();
     },

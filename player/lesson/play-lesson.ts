@@ -1,26 +1,16 @@
 import type { Credits } from '../credits.ts';
 import { message } from '../../shared/i18n/message.ts';
 import { finalShare, shownPoints } from '../../shared/progress/points.ts';
-import { jsonCopy, text } from '../props.ts';
-import { sizeIn } from '../picture-space.ts';
-import {
-  answerItem,
-  isWidgetClosed,
-  nextProgress,
-  pointsOf,
-  resumeProgress,
-  savedAnswer,
-  savedState,
-  triesOf,
-  variableCopy,
-} from './lesson-progress.ts';
-import type { LessonAction } from './lesson-progress.ts';
-import { lessonView } from './lesson-view.ts';
-import type { LessonError, LessonEvent, LessonHandle, LessonOptions } from './options.ts';
+import { jsonCopy } from '../props.ts';
+import { nextProgress, pointsOf, resumeProgress, savedState } from './lesson-progress.ts';
+import type { LessonAction, LessonProgress } from './lesson-progress.ts';
+import { LessonView } from './lesson-view.ts';
+import type { LessonError, LessonErrorCode, LessonEvent, LessonHandle, LessonOptions } from './options.ts';
 import type { PlayedLesson, PlayedStep } from './read-lesson.ts';
 import { hasTask, mistakeAfter, openQuestions, resultsOf } from './question-results.ts';
 import type { Mistake } from './question-results.ts';
-import type { StepHost } from './step-view.ts';
+import { stepHostOf } from './step-answers.ts';
+import type { ReportedLesson } from './step-answers.ts';
 import type { WidgetLoader } from './widget-loader.ts';
 
 /** The number of steps that are loaded ahead of the learner. */
@@ -38,314 +28,277 @@ export interface PlaySetup {
   report(this: void, error: LessonError): void;
 }
 
-/** Plays a lesson that has steps. Its events go to the callbacks in the options. */
-export function playLesson(root: HTMLElement, options: LessonOptions, setup: PlaySetup): LessonHandle {
-  const { lesson, language, report } = setup;
-  let progress = resumeProgress(lesson, options.state, options.startAt);
-  let isReady = false;
-  let isAlive = true;
-  /** While a step is removed, its widgets may still report, but the learner cannot navigate. */
-  let isLeaving = false;
-  let isDestroyed = false;
+/** A lesson that has steps, in play. Its events go to the callbacks in the options. */
+export class LessonPlay implements ReportedLesson {
+  readonly #options: LessonOptions;
+  readonly #setup: PlaySetup;
+  readonly #lesson: PlayedLesson;
+  readonly #view: LessonView;
+  #progress: LessonProgress;
   /** Widgets of the current step with an answer that is not submitted. It becomes an answer when the learner leaves the step. */
-  const drafts = new Set<string>();
+  readonly #drafts = new Set<string>();
   /** Whether the learner sees the cover. */
-  let isCovered = options.cover !== false && options.startAt === undefined && !progress.atEnd;
+  #isCovered: boolean;
   /** The mistake that the learner looks at, while Next leads from one to the next. */
-  let reviewed: Mistake | undefined;
+  #reviewed: Mistake | undefined;
+  #isReady = false;
+  /** While a step is removed, its widgets may still report, but the learner cannot navigate. */
+  #isLeaving = false;
+  #isDestroyed = false;
+  /** Whether callbacks are still called. */
+  #isAlive = true;
 
-  function event(): LessonEvent {
+  constructor(root: HTMLElement, options: LessonOptions, setup: PlaySetup) {
+    const { lesson, credits } = setup;
+    this.#options = options;
+    this.#setup = setup;
+    this.#lesson = lesson;
+    this.#progress = resumeProgress(lesson, options.state, options.startAt);
+    this.#view = new LessonView(root, lesson, stepHostOf(options, setup, this), {
+      ...options,
+      credits,
+      goToIndex: (index, widgetId) => {
+        if (this.#goToIndex(index) && widgetId !== undefined) this.#view.focusQuestion(widgetId);
+      },
+      next: () => this.#nextOrAsk(),
+      loaded: () => this.#mark(),
+      back: () => this.back(),
+      restart: () => this.#restart(),
+      review: () => this.#review(),
+      leave: options.onLeave,
+    });
+    const mayCover = options.cover !== false && options.startAt === undefined && !this.#progress.atEnd;
+    this.#isCovered = mayCover && this.#showCover();
+    if (!this.#isCovered) this.#show(false);
+    queueMicrotask(() => {
+      this.#isReady = true;
+      this.notify(options.onReady, this.event());
+      this.#notifyHeading();
+    });
+  }
+
+  progress(): LessonProgress {
+    return this.#progress;
+  }
+
+  act(action: LessonAction): void {
+    this.#progress = nextProgress(this.#lesson, this.#progress, action);
+  }
+
+  setDraft(widgetId: string, isDraft: boolean): void {
+    if (isDraft) this.#drafts.add(widgetId);
+    else this.#drafts.delete(widgetId);
+    this.#mark();
+  }
+
+  notify<Event>(callback: ((event: Event) => void) | undefined, event: Event): void {
+    if (this.#isAlive) callSafely(callback, event);
+  }
+
+  event(): LessonEvent {
+    const { id, steps } = this.#lesson;
     return {
-      lessonId: lesson.id,
-      versionId: setup.versionId ?? null,
-      ...savedState(lesson, progress),
-      totalSteps: lesson.steps.length,
-      ...shownPoints(pointsOf(lesson, progress)),
+      lessonId: id,
+      versionId: this.#setup.versionId ?? null,
+      ...savedState(this.#lesson, this.#progress),
+      totalSteps: steps.length,
+      ...shownPoints(pointsOf(this.#lesson, this.#progress)),
       at: new Date().toISOString(),
     };
   }
 
-  function notify<Event>(callback: ((event: Event) => void) | undefined, argument: Event): void {
-    if (isAlive) callSafely(callback, argument);
-  }
-
-  /** Comes after the other callbacks: they may add the step's history entry, which then gets the page's new title. */
-  function notifyHeading(): void {
-    notify(options.onHeading, view.heading());
-  }
-
-  function act(action: LessonAction): void {
-    progress = nextProgress(lesson, progress, action);
-  }
-
-  function setVariable(step: PlayedStep, widgetId: unknown, name: string, value: unknown): void {
-    let copy: unknown;
-    try {
-      copy = variableCopy(progress, name, value);
-    } catch (cause) {
-      reportFor(step, { widgetId }, 'invalid_answer', cause);
-      return;
-    }
-    act({ kind: 'set', name, value: copy });
-    notify(options.onVariableChange, { ...event(), name, value: jsonCopy(copy) });
-  }
-
-  function reportFor(
+  report(
+    code: LessonErrorCode,
     step: PlayedStep,
     block: { widgetId?: unknown; widgetType?: string },
-    code: LessonError['code'],
     cause: unknown,
   ): void {
-    if (!isAlive) return;
+    if (!this.#isAlive) return;
     const widgetId = typeof block.widgetId === 'string' ? block.widgetId : undefined;
-    report({
-      code,
-      message: cause instanceof Error ? cause.message : String(cause),
-      cause,
-      stepId: step.id,
-      widgetId,
-      widgetType: block.widgetType,
+    const text = cause instanceof Error ? cause.message : String(cause);
+    this.#setup.report({
+      ...{ code, message: text, cause, stepId: step.id, widgetId, widgetType: block.widgetType },
     });
   }
 
-  const stepHost: StepHost = {
-    language,
-    overrides: lesson.overrides,
-    ownTypes: lesson.ownTypes,
-    widgetTimeoutMs: options.widgetTimeout ?? 15_000,
-    widgetFor: setup.widgetFor,
-    resolveMedia: setup.resolveMedia,
-    openVideo: options.openVideo,
-    creditsFor: setup.credits.lineFor,
-    sizeOf: (src) => sizeIn(lesson.pictureSizes, src),
-    variables: () => progress.variables,
-    saved(step, { props: { id: widgetId } }) {
-      if (typeof widgetId !== 'string') return { state: undefined, tries: 0 };
-      const answer = savedAnswer(progress, step.id, widgetId);
-      return {
-        state: answer === undefined ? undefined : jsonCopy(answer),
-        tries: triesOf(progress, step.id, widgetId),
-      };
-    },
-    answer(step, { type, props }, value, result, at) {
-      // Learners may practice a closed question. Its answer and points stay.
-      if (isWidgetClosed(lesson, progress, step.id, text(props.id))) return;
-      let item;
-      try {
-        item = answerItem(lesson, { stepId: step.id, widgetId: text(props.id) }, value, result, new Date(at));
-      } catch (cause) {
-        reportFor(step, { widgetId: props.id, widgetType: type }, 'invalid_answer', cause);
-        return;
-      }
-      act({ kind: 'answer', item });
-      drafts.delete(item.widgetId);
-      mark();
-      const variable = text(props.variable);
-      if (variable) setVariable(step, props.id, variable, item.answer);
-      notify(options.onAnswer, { ...event(), item: jsonCopy(item) });
-    },
-    draft(step, { props }, value) {
-      const widgetId = text(props.id);
-      if (value === undefined) drafts.delete(widgetId);
-      else drafts.add(widgetId);
-      mark();
-      if (options.onDraft === undefined) return false;
-      const at = new Date().toISOString();
-      if (widgetId) notify(options.onDraft, { stepId: step.id, widgetId, answer: value, at });
-      return true;
-    },
-    setVariable(step, { props }, name, value) {
-      if (Object.hasOwn(progress.variables, name)) setVariable(step, props.id, name, value);
-    },
-    report(code, step, block, cause) {
-      reportFor(step, { widgetId: block?.props.id, widgetType: block?.type }, code, cause);
-    },
-  };
+  state(): ReturnType<LessonHandle['state']> {
+    return this.#isReady ? savedState(this.#lesson, this.#progress) : undefined;
+  }
 
-  const view = lessonView(root, lesson, stepHost, {
-    credits: setup.credits,
-    ...{ logo: options.logo, status: options.status },
-    ...{ canPresent: options.canPresent, canPrintAnswers: options.canPrintAnswers },
-    goToIndex(index, widgetId) {
-      if (goToIndex(index) && widgetId !== undefined) view.focusQuestion(widgetId);
-    },
-    next: nextOrAsk,
-    loaded: mark,
-    back,
-    restart,
-    review,
-    leave: options.onLeave,
-  });
+  /** Goes to a step, or with null to the end of a lesson that the learner has completed before. */
+  goTo(stepId: string | null): boolean {
+    if (stepId !== null) return this.#goToIndex(this.#lesson.steps.findIndex(({ id }) => id === stepId));
+    if (!this.#canNavigate() || !this.#progress.completed) return false;
+    if (!this.#progress.atEnd) this.#changeStep({ kind: 'finish' });
+    return true;
+  }
+
+  next(): boolean {
+    if (this.#isCovered) return this.#start();
+    if (!this.#canNavigate() || this.#progress.atEnd) return false;
+    if (this.#goToIndex(this.#progress.index + 1)) return true;
+    const isFirst = !this.#progress.completed;
+    const finished = this.#changeStep({ kind: 'finish' });
+    if (isFirst && finished) this.notify(this.#options.onComplete, finished);
+    return true;
+  }
+
+  back(): boolean {
+    const { atEnd, index } = this.#progress;
+    return this.#goToIndex(atEnd ? index : index - 1);
+  }
+
+  /** Takes over what the learner has done elsewhere on other steps. The page stays as it is, with the focus. */
+  update(change: (lesson: PlayedLesson, progress: LessonProgress) => LessonProgress): void {
+    this.#progress = change(this.#lesson, this.#progress);
+    if (!this.#isCovered) this.#mark();
+  }
+
+  destroy(): void {
+    if (this.#isDestroyed) return;
+    this.#isDestroyed = true;
+    // Widgets report their last answers here; no callback is called afterward.
+    this.#leave();
+    this.#isAlive = false;
+    this.#view.destroy();
+  }
+
+  /** Comes after the other callbacks: they may add the step's history entry, which then gets the page's new title. */
+  #notifyHeading(): void {
+    this.notify(this.#options.onHeading, this.#view.heading());
+  }
 
   /** Shows the current step, and loads the following ones before the learner needs them. */
-  function show(isChange: boolean): void {
-    view.show(progress, isChange);
-    mark();
-    loadAhead();
+  #show(isChange: boolean): void {
+    this.#view.show(this.#progress, isChange);
+    this.#mark();
+    this.#loadAhead();
   }
 
   /** Shows the cover; false if the lesson has none. Its first step is loaded meanwhile. */
-  function showCover(): boolean {
-    if (lesson.cover === null) return false;
-    const { visited, items, completed } = progress;
-    const isBegun = completed || progress.index > 0 || visited.length > 1 || items.length > 0;
-    view.showCover(lesson.cover, message(language, isBegun ? 'lesson.continue' : 'lesson.start'));
-    lesson.load(progress.index).catch(() => undefined);
-    loadAhead();
+  #showCover(): boolean {
+    const { cover } = this.#lesson;
+    if (cover === null) return false;
+    const { visited, items, completed, index } = this.#progress;
+    const isBegun = completed || index > 0 || visited.length > 1 || items.length > 0;
+    this.#view.showCover(cover, message(this.#setup.language, isBegun ? 'lesson.continue' : 'lesson.start'));
+    this.#lesson.load(index).catch(() => undefined);
+    this.#loadAhead();
     return true;
   }
 
   /** Goes from the cover to the current step. */
-  function start(): boolean {
-    if (!canNavigate()) return false;
-    isCovered = false;
-    view.leave();
-    show(true);
-    notifyHeading();
+  #start(): boolean {
+    if (!this.#canNavigate()) return false;
+    this.#isCovered = false;
+    this.#view.leave();
+    this.#show(true);
+    this.#notifyHeading();
     return true;
   }
 
-  function loadAhead(): void {
+  #loadAhead(): void {
     for (let ahead = 1; ahead <= stepsAhead; ahead += 1) {
       // It is loaded again when the learner reaches it.
-      lesson.load(progress.index + ahead).catch(() => undefined);
+      this.#lesson.load(this.#progress.index + ahead).catch(() => undefined);
     }
   }
 
-  function leave(): void {
-    isLeaving = true;
-    view.leave();
-    isLeaving = false;
+  #leave(): void {
+    this.#isLeaving = true;
+    this.#view.leave();
+    this.#isLeaving = false;
   }
 
   /** @returns the event; undefined if a callback has destroyed the player */
-  function changeStep(action: LessonAction): LessonEvent | undefined {
-    leave();
-    if (isDestroyed) return undefined;
-    isCovered = false;
-    drafts.clear();
-    act(action);
-    show(true);
-    const changed = event();
-    notify(options.onStepChange, jsonCopy(changed));
-    notifyHeading();
+  #changeStep(action: LessonAction): LessonEvent | undefined {
+    this.#leave();
+    if (this.#isDestroyed) return undefined;
+    this.#isCovered = false;
+    this.#drafts.clear();
+    this.act(action);
+    this.#show(true);
+    const changed = this.event();
+    this.notify(this.#options.onStepChange, jsonCopy(changed));
+    this.#notifyHeading();
     return changed;
   }
 
-  function canNavigate(): boolean {
-    return isReady && !isLeaving && !isDestroyed;
+  #canNavigate(): boolean {
+    return this.#isReady && !this.#isLeaving && !this.#isDestroyed;
   }
 
   /** Returns false for an index without a step. */
-  function goToIndex(index: number): boolean {
-    if (!canNavigate() || lesson.steps[index] === undefined) return false;
-    reviewed = undefined;
-    if (isCovered && index === progress.index) start();
-    else if (!progress.atEnd && index === progress.index) view.focus();
-    else changeStep({ kind: 'go', index });
+  #goToIndex(index: number): boolean {
+    if (!this.#canNavigate() || this.#lesson.steps[index] === undefined) return false;
+    this.#reviewed = undefined;
+    if (this.#isCovered && index === this.#progress.index) this.#start();
+    else if (!this.#progress.atEnd && index === this.#progress.index) this.#view.focus();
+    else this.#changeStep({ kind: 'go', index });
     return true;
   }
 
-  function goTo(stepId: string | null): boolean {
-    if (stepId === null) return goToEnd();
-    return goToIndex(lesson.steps.findIndex(({ id }) => id === stepId));
+  #mark(): void {
+    const progress = this.#progress;
+    this.#view.mark(
+      progress,
+      this.#nextText(),
+      !progress.atEnd && hasTask(this.#lesson, progress, this.#drafts),
+    );
   }
 
-  function mark(): void {
-    view.mark(progress, nextText(), !progress.atEnd && hasTask(lesson, progress, drafts));
-  }
-
-  function isAtLastStep(): boolean {
-    return progress.index === lesson.steps.length - 1;
+  #isAtLastStep(): boolean {
+    return this.#progress.index === this.#lesson.steps.length - 1;
   }
 
   /** Goes to the first mistake, or the next one after it, else to the results. */
-  function review(): void {
-    if (!canNavigate()) return;
-    const mistake = mistakeAfter(lesson, progress, reviewed);
-    const isSameStep = mistake !== undefined && mistake.step === reviewed?.step;
-    reviewed = mistake;
-    if (isSameStep) mark();
-    else if (!changeStep(mistake ? { kind: 'go', index: mistake.step.index } : { kind: 'finish' })) return;
-    if (mistake) view.focusQuestion(mistake.widgetId);
+  #review(): void {
+    if (!this.#canNavigate()) return;
+    const mistake = mistakeAfter(this.#lesson, this.#progress, this.#reviewed);
+    const isSameStep = mistake !== undefined && mistake.step === this.#reviewed?.step;
+    this.#reviewed = mistake;
+    if (isSameStep) this.#mark();
+    else {
+      const action = mistake
+        ? ({ kind: 'go', index: mistake.step.index } as const)
+        : ({ kind: 'finish' } as const);
+      if (!this.#changeStep(action)) return;
+    }
+    if (mistake) this.#view.focusQuestion(mistake.widgetId);
   }
 
-  function nextText(): string {
-    if (reviewed) {
-      const mistake = mistakeAfter(lesson, progress, reviewed);
+  #nextText(): string {
+    const { language } = this.#setup;
+    if (this.#reviewed) {
+      const mistake = mistakeAfter(this.#lesson, this.#progress, this.#reviewed);
       return message(language, mistake ? 'lesson.nextMistake' : 'lesson.backToResults');
     }
-    return message(language, isAtLastStep() ? 'lesson.finish' : 'lesson.next');
+    return message(language, this.#isAtLastStep() ? 'lesson.finish' : 'lesson.next');
   }
 
   /** Does what the Next button does: before the first finish, it asks. */
-  function nextOrAsk(): void {
-    if (!isCovered && reviewed) {
-      review();
+  #nextOrAsk(): void {
+    const progress = this.#progress;
+    if (!this.#isCovered && this.#reviewed) return this.#review();
+    if (this.#isCovered || !this.#isAtLastStep() || progress.completed) {
+      this.next();
       return;
     }
-    if (isCovered || !isAtLastStep() || progress.completed) {
-      next();
+    const open = openQuestions(resultsOf(this.#lesson, progress), progress.index, this.#drafts);
+    const { sendsGrade = false } = this.#options;
+    if (open.length === 0 && !sendsGrade) {
+      this.next();
       return;
     }
-    const open = openQuestions(resultsOf(lesson, progress), progress.index, drafts);
-    const { sendsGrade = false } = options;
-    if (open.length === 0 && !sendsGrade) next();
-    else {
-      const grade = sendsGrade ? finalShare(pointsOf(lesson, progress)) : null;
-      view.askFinish({ open, grade, variables: progress.variables }, next);
-    }
+    const grade = sendsGrade ? finalShare(pointsOf(this.#lesson, progress)) : null;
+    this.#view.askFinish({ open, grade, variables: progress.variables }, () => void this.next());
   }
 
-  /** Goes to the end of a lesson that the learner has completed before. */
-  function goToEnd(): boolean {
-    if (!canNavigate() || !progress.completed) return false;
-    if (!progress.atEnd) changeStep({ kind: 'finish' });
-    return true;
+  #restart(): void {
+    this.act({ kind: 'restart' });
+    this.notify(this.#options.onRestart, this.event());
+    this.#changeStep({ kind: 'go', index: 0 });
   }
-
-  function next(): boolean {
-    if (isCovered) return start();
-    if (!canNavigate() || progress.atEnd) return false;
-    if (goToIndex(progress.index + 1)) return true;
-    const isFirst = !progress.completed;
-    const finished = changeStep({ kind: 'finish' });
-    if (isFirst && finished) notify(options.onComplete, finished);
-    return true;
-  }
-
-  function back(): boolean {
-    return goToIndex(progress.atEnd ? progress.index : progress.index - 1);
-  }
-
-  function restart(): void {
-    act({ kind: 'restart' });
-    notify(options.onRestart, event());
-    changeStep({ kind: 'go', index: 0 });
-  }
-
-  isCovered &&= showCover();
-  if (!isCovered) show(false);
-  queueMicrotask(() => {
-    isReady = true;
-    notify(options.onReady, event());
-    notifyHeading();
-  });
-
-  return {
-    goTo,
-    next,
-    back,
-    state: () => (isReady ? savedState(lesson, progress) : undefined),
-    destroy() {
-      if (isDestroyed) return;
-      isDestroyed = true;
-      // Widgets report their last answers here; no callback is called afterward.
-      leave();
-      isAlive = false;
-      view.destroy();
-    },
-  };
 }
 
 /** Calls a callback. If it throws, the page's own error handling gets the error, and the lesson continues. */

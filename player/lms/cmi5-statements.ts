@@ -1,3 +1,4 @@
+import { randomId, uuid } from '../older-browsers.ts';
 import { listOf, recordOf } from '../../shared/lessons/json-values.ts';
 import { choiceId, scorm2004Pattern, scorm2004Response, shortText } from '../../shared/lms/responses.ts';
 import { questionId } from '../../shared/lms/ids.ts';
@@ -167,15 +168,4 @@ function stableId(texts: string[]): string {
     ['0', '1', '2', '3'].map((salt) => fingerprintOf([salt, ...texts])),
     '8',
   );
-}
-
-/** `crypto.randomUUID` exists only on pages with https. */
-export function randomId(): string {
-  return uuid([...crypto.getRandomValues(new Uint32Array(4))], '4');
-}
-
-function uuid(words: number[], version: string): string {
-  const hex = words.map((word) => word.toString(16).padStart(8, '0')).join('');
-  const variant = ((parseInt(hex[16] ?? '0', 16) & 3) | 8).toString(16);
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${version}${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`;
 }

@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { requestErasure } from '../../../shared/erasure/erase.ts';
 import type { LessonVersion } from '../../../shared/models/lesson-version.ts';
@@ -180,6 +181,31 @@ describe('in several tabs and on several devices', () => {
     await press(first, 'Finish');
     expect(await first.event('complete')).toMatchObject({ score: 1, maxScore: 2 });
     await lab.seeSaved(version, { q1: ['b'], essay: 'The moon pulls', q2: ['a'] });
+  });
+
+  test('what another device does leaves the focus where it is, also if it changes the step', async () => {
+    const { version, learner } = await lab.start({ version: await publishEssay() });
+    const laptop = new Player(lab.api.url, version, buildLearnerToken(version));
+    const frame = learner.page.frames()[2];
+    const focus = async (control: Locator) => {
+      await control.focus();
+      await frame?.evaluate('document.activeElement.isFirst = true');
+    };
+    const focused = () =>
+      frame?.evaluate<string>(`[document.activeElement.isFirst, document.activeElement.tagName].join(' ')`);
+    await laptop.write({ currentStepIndex: 1, items: [{ widgetId: 'q2', answer: ['b'] }] });
+    await choose(learner, 'a');
+    await focus(learner.lesson.getByRole('button', { name: 'Try again' }));
+    const other = learner.lesson.locator('.lectern-outline-step').nth(1);
+    await waitFor('the mark', async () => (await other.getAttribute('data-mark')) === 'right');
+    expect(await focused()).toBe('true BUTTON');
+
+    await laptop.write({ items: [{ widgetId: 'essay', answer: 'The moon' }] });
+    await press(learner, 'Try again');
+    await choose(learner, 'b');
+    await focus(learner.lesson.getByRole('textbox'));
+    await seeText(learner, 'The moon');
+    await waitFor('the focus', async () => (await focused()) === ' TEXTAREA');
   });
 
   test('a phone that was offline loses nothing while a laptop goes on, and nothing is asked', async () => {
