@@ -7,7 +7,7 @@ import type { Logger } from '../shared/platform/log.ts';
 import { createLtiKeys } from '../shared/lti/keys.ts';
 import { createPlatformClient } from '../shared/lti/platform-requests.ts';
 import { createDeliveryQueue } from '../shared/deliveries/queue.ts';
-import { scoreQueueName } from '../shared/lti/scores/publish-to-outbox.ts';
+import { scoreQueueName } from '../shared/lti/scores/grade.ts';
 import { buildIndexes, openDatabase } from '../shared/models/database.ts';
 import { createReadinessProbe } from '../shared/operations/checks.ts';
 import { registerQueueMetrics } from '../shared/operations/queue-metrics.ts';

@@ -5,6 +5,7 @@ import { createLtiKeys } from '../shared/lti/keys.ts';
 import { createPlatformClient } from '../shared/lti/platform-requests.ts';
 import { createServiceTokens } from '../shared/lti/service-token.ts';
 import { buildIndexes, openDatabase } from '../shared/models/database.ts';
+import { startLimitingRows } from '../shared/outgoing/row-limits.ts';
 import { registerDeliveryMetrics } from '../shared/operations/delivery-metrics.ts';
 import { registerScoreMetrics } from '../shared/operations/score-metrics.ts';
 import { MongoLastUses } from '../shared/models/file-use.ts';
@@ -86,7 +87,7 @@ export async function startWorker(
     client: platforms,
     tokens: createServiceTokens({ client: platforms, keys: createLtiKeys(db, secrets) }),
   };
-  const scores = createDeliveryWorker(servers.redisUrl, scoreOutbox(db, gradeService, log), {
+  const scores = createDeliveryWorker(servers.redisUrl, scoreOutbox(db, gradeService), {
     ...{ redis, config, log },
     observeAttempt: observeScoreAttempts(metrics.registry),
   });
@@ -94,11 +95,11 @@ export async function startWorker(
   const observeAttempts = observeDeliveries(metrics.registry);
   // Without a public URL, ids in statements name a host that does not exist.
   const publicUrl = config.publicUrl ?? 'http://lectern.invalid';
-  const webhooks = createDeliveryWorker(servers.redisUrl, webhookOutbox({ ...senders, publicUrl }), {
+  const webhooks = createDeliveryWorker(servers.redisUrl, webhookOutbox(senders), {
     ...{ redis, config, log },
     observeAttempt: observeAttempts('webhook'),
   });
-  const statements = createDeliveryWorker(servers.redisUrl, xapiOutbox(senders), {
+  const statements = createDeliveryWorker(servers.redisUrl, xapiOutbox({ ...senders, publicUrl }), {
     ...{ redis, config, log },
     observeAttempt: observeAttempts('xapi'),
   });
@@ -118,6 +119,7 @@ export async function startWorker(
       }
     },
   });
+  const rowLimits = startLimitingRows(db, metrics.registry, log);
   const uploadSweep = startUploadSweep({ db, uploads, config, log });
   const statistics = startDueWork({
     ...{ name: 'statistics', pollIntervalMs: 1_000, log },
@@ -145,7 +147,7 @@ export async function startWorker(
       ...[imports, scores, webhooks, statements].map((work) => work.close(drainMs(config))),
     ]),
   );
-  shutdown.add('sweeping', () => Promise.all([sweeping.stop(), uploadSweep.stop()]));
+  shutdown.add('sweeping', () => Promise.all([sweeping.stop(), uploadSweep.stop(), rowLimits.stop()]));
   shutdown.add('statistics', () => statistics.stop());
   shutdown.add('erasures', () => Promise.all([erasures.stop(), retention.stop()]));
   shutdown.add('downloads', () => followUps.close().finally(() => downloader.close()));

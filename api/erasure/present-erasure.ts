@@ -14,7 +14,6 @@ const descriptions: Record<RecordKind, string> = {
   ltiProgress: 'Progress records of a user of an LTI platform.',
   grades: 'Grades for the platform’s gradebook, sent or waiting.',
   deliveries: 'Webhook events and xAPI statements, sent or waiting, with the responses to them.',
-  pendingEvents: 'Events that waited for room in the outbox.',
 };
 
 /** Counts of records by kind. */
@@ -55,7 +54,7 @@ export const erasureBody = z
   .meta({ id: 'Erasure' });
 
 export const examplePreview: z.input<typeof erasurePreview> = {
-  removed: { progress: 3, ltiProgress: 0, grades: 0, deliveries: 12, pendingEvents: 0 },
+  removed: { progress: 3, ltiProgress: 0, grades: 0, deliveries: 12 },
   downstream: {
     gradebooks: [],
     recordStores: [],

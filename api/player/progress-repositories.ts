@@ -1,3 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import type { ClientSession } from 'mongoose';
+import type { EventOwner } from '../../shared/events/progress-events.ts';
+import { changedGrade } from '../../shared/lti/scores/grade.ts';
 import { courseIdOf } from '../../shared/models/course.ts';
 import type { Database } from '../../shared/models/database.ts';
 import {
@@ -6,7 +10,7 @@ import {
   saveEmbedProgress,
 } from '../../shared/models/embed-progress.ts';
 import { findLtiProgress, removeLtiProgress, saveLtiProgress } from '../../shared/models/lti-progress.ts';
-import type { ProgressEventFields } from '../../shared/events/progress-events.ts';
+import { wantScore } from '../../shared/models/lti-score-changes.ts';
 import type { ProgressRecord, SavedWrite } from '../../shared/models/progress-record.ts';
 import type {
   EmbedToken,
@@ -14,6 +18,8 @@ import type {
   PlayerToken,
   PreviewToken,
 } from '../../shared/tokens/player-tokens.ts';
+import { rowsOfWrite } from '../../shared/outgoing/progress-rows.ts';
+import type { ProgressReceivers } from '../../shared/outgoing/subscriptions.ts';
 import { itemsJson } from '../../shared/progress/state.ts';
 import type { ProgressState, StoredAttributes } from '../../shared/progress/state.ts';
 import { presentEmbedProgress, presentLtiProgress } from '../progress/present-progress.ts';
@@ -24,9 +30,6 @@ const nilCourseId = '00000000-0000-0000-0000-000000000000';
 /** A learner's record as players get it: for embed tokens the integrators' body, for launches with the answers added. */
 export type PresentedProgress = ReturnType<typeof presentEmbedProgress> | ReturnType<typeof presentLaunch>;
 
-/** A learner's stored record, as far as both kinds have it. */
-export type StoredProgress = ProgressRecord & ProgressEventFields;
-
 /**
  * Reads and saves the progress of a token's learner: the embed record for an embed token, the LTI record or none for a
  * launch token, none for a preview token.
@@ -36,12 +39,21 @@ export interface ProgressRepository {
   persists: boolean;
   /** The attributes in the token; null for LTI users. */
   userAttributes: StoredAttributes | null;
-  find(): Promise<StoredProgress | null>;
+  find(): Promise<ProgressRecord | null>;
   /** Returns false, and changes nothing, if another write came first. */
-  save(state: ProgressState, write: SavedWrite): Promise<boolean>;
+  save(change: RecordChange): Promise<boolean>;
   /** Removes the record. */
   remove(): Promise<void>;
   present(state: ProgressState): Promise<PresentedProgress>;
+}
+
+/** A write to a record, from its stored state to the next one. */
+export interface RecordChange {
+  stored: ProgressRecord | null;
+  before: ProgressState;
+  next: ProgressState;
+  factsAfter: Date | null;
+  receivers: ProgressReceivers | null;
 }
 
 export function progressRepository(db: Database, token: PlayerToken): ProgressRepository {
@@ -56,7 +68,11 @@ function embedRepository(db: Database, token: EmbedToken): ProgressRepository {
     persists: true,
     userAttributes,
     find: () => findEmbedProgress(db, token),
-    save: (state, write) => saveEmbedProgress(db, token, state, write),
+    save(change) {
+      const { organizationId, lessonId, learnerId } = token;
+      const write = savedWrite(db, change, { organizationId, lessonId, learnerId });
+      return saveEmbedProgress(db, token, change.next, write);
+    },
     remove: () => removeEmbedProgress(db, token),
     present: (state) =>
       Promise.resolve(
@@ -77,11 +93,46 @@ function ltiRepository(db: Database, token: LaunchToken): ProgressRepository {
       known = record?.courseId ?? known;
       return record;
     },
-    save: async (state, write) => saveLtiProgress(db, token, state, { ...write, courseId: await courseId() }),
+    async save(change) {
+      const { organizationId, lessonId, platformId, ltiUserId, contextId } = token;
+      const owner = { organizationId, lessonId, platformId, ltiUserId, contextId };
+      const grade = changedGrade(change.before, change.next);
+      const write = savedWrite(
+        db,
+        change,
+        owner,
+        grade && ((session) => wantScore(db, owner, grade, session)),
+      );
+      return saveLtiProgress(db, token, change.next, { ...write, courseId: await courseId() });
+    },
     remove: () => removeLtiProgress(db, token),
     present: async (state) => presentLaunch(token, state, await courseId()),
   };
 }
+
+/** Returns what a write stores beside the state. @param addGrade adds the grade to the outbox. */
+function savedWrite(
+  db: Database,
+  { stored, before, next, factsAfter, receivers }: RecordChange,
+  owner: WithoutRecordId<EventOwner>,
+  addGrade: ((session: ClientSession) => Promise<unknown>) | null = null,
+): SavedWrite {
+  const recordId = stored?._id ?? randomUUID();
+  const lastUpdate = stored?.lastUpdate ?? null;
+  const addEvents =
+    receivers && rowsOfWrite(db, receivers, { owner: { ...owner, recordId }, before, next, lastUpdate });
+  if (addEvents === null && addGrade === null) return { recordId, factsAfter, addRows: null };
+  return {
+    recordId,
+    factsAfter,
+    async addRows(session) {
+      await addGrade?.(session);
+      return { lastUpdate: addEvents === null ? lastUpdate : await addEvents(session) };
+    },
+  };
+}
+
+type WithoutRecordId<Owner> = Owner extends unknown ? Omit<Owner, 'recordId'> : never;
 
 /** For launches that are not recorded: of teachers, and of users that the platform does not identify. */
 function untrackedRepository(token: LaunchToken): ProgressRepository {

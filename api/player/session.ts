@@ -5,11 +5,12 @@ import { findLastErasure } from '../../shared/models/erasure.ts';
 import { findOncePublished } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { stateOf } from '../../shared/models/progress-record.ts';
+import type { ProgressRecord } from '../../shared/models/progress-record.ts';
 import { learnerOfToken } from '../../shared/tokens/player-tokens.ts';
 import { pseudonymOf } from '../../shared/tokens/learner-subject.ts';
 import type { PlayerToken } from '../../shared/tokens/player-tokens.ts';
 import type { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
-import { recordedEvent } from '../../shared/events/progress-events.ts';
+import { changedGrade } from '../../shared/lti/scores/grade.ts';
 import type { Subscriptions } from '../../shared/outgoing/subscriptions.ts';
 import { carryOver } from '../../shared/progress/carry-over.ts';
 import { carryFacts, factsAfter, factsOf } from '../../shared/progress/facts.ts';
@@ -23,7 +24,7 @@ import type { Secrets } from '../../shared/platform/secrets.ts';
 import type { LtiLearner } from '../../shared/models/lti-progress.ts';
 import { assertNotRevoked, findTokenVersion } from './authorize.ts';
 import { progressRepository } from './progress-repositories.ts';
-import type { PresentedProgress, ProgressRepository, StoredProgress } from './progress-repositories.ts';
+import type { PresentedProgress, ProgressRepository } from './progress-repositories.ts';
 
 export interface SessionDependencies {
   db: Database;
@@ -95,11 +96,10 @@ async function mergeOnce(
   const fresh = erasedAt === null ? facts : factsAfter(facts, erasedAt);
   const next = fresh === null ? before : mergeFacts(before, fresh, outline, now);
   if (next === before || !repository.persists) return next;
-  const wanted = await subscriptions.progressOf(token.organizationId);
-  const recorded = wanted && recordedEvent(wanted, before, next, stored?.announced?.at ?? null);
-  if (!(await repository.save(next, { factsAfter: erasedAt, recorded }))) return null;
+  const receivers = await subscriptions.progressOf(token.organizationId);
+  if (!(await repository.save({ stored, before, next, factsAfter: erasedAt, receivers }))) return null;
   if (isNew) await undoIfErased(deps, token, repository);
-  if (token.kind === 'launch') deps.outboxSignal.send(token);
+  if (token.kind === 'launch' && changedGrade(before, next) !== null) deps.outboxSignal.send(token);
   return next;
 }
 
@@ -107,7 +107,7 @@ async function mergeOnce(
 async function stateForWrite(
   { db, lessons }: SessionDependencies,
   version: LessonVersion,
-  stored: StoredProgress | null,
+  stored: ProgressRecord | null,
   now: Date,
 ): Promise<ProgressState> {
   if (stored === null) return initialProgress(version._id, await outlineOf(lessons, version._id), now);

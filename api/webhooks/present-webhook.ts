@@ -1,10 +1,16 @@
 import { z } from 'zod';
 import { subscribableEvents } from '../../shared/events/event-types.ts';
 import { deliveryStatuses, statusOfDelivery } from '../../shared/models/delivery-list.ts';
-import type { EventDelivery } from '../../shared/models/event-delivery.ts';
+import type { EventDelivery, MissedEvents } from '../../shared/models/event-delivery.ts';
 import { disabledReasons } from '../../shared/models/webhook.ts';
 import type { Webhook } from '../../shared/models/webhook.ts';
 import { time, uuid } from '../http/responses.ts';
+
+export const missedEvents = z.strictObject({ since: time, until: time.nullable() }).meta({
+  description:
+    'When events were last not recorded, because too many deliveries of the organization waited. `until` is null while ' +
+    'that lasts. Missing if it never happened.',
+});
 
 export const webhookBody = z
   .strictObject({
@@ -24,6 +30,7 @@ export const webhookBody = z
     failingSince: time.optional().meta({
       description: 'Since when every attempt has failed. Missing after a success.',
     }),
+    missedEvents: missedEvents.optional(),
     createdAt: time,
   })
   .meta({ id: 'Webhook' });
@@ -76,8 +83,13 @@ export const deliveryPage = z
   })
   .meta({ id: 'WebhookDeliveryPage' });
 
+/** Presents the time in which a receiver missed events. */
+export function presentMissed({ since, until }: MissedEvents): z.input<typeof missedEvents> {
+  return { since: since.toISOString(), until: until?.toISOString() ?? null };
+}
+
 export function presentWebhook(webhook: Webhook): z.input<typeof webhookBody> {
-  const { _id, url, types, description, disabled, failingSince, createdAt } = webhook;
+  const { _id, url, types, description, disabled, failingSince, missed, createdAt } = webhook;
   return {
     id: _id,
     url,
@@ -86,6 +98,7 @@ export function presentWebhook(webhook: Webhook): z.input<typeof webhookBody> {
     status: disabled === null ? 'active' : 'disabled',
     ...(disabled !== null && { disabledReason: disabled.reason }),
     ...(failingSince !== null && { failingSince: failingSince.toISOString() }),
+    ...(missed !== null && { missedEvents: presentMissed(missed) }),
     createdAt: createdAt.toISOString(),
   };
 }

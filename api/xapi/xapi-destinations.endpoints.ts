@@ -22,6 +22,7 @@ import { replay, replayBody, replayDescription, replayed } from '../deliveries/r
 import { defineEndpoint } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
+import { missedEvents, presentMissed } from '../webhooks/present-webhook.ts';
 import { empty, failure, json, time, uuid } from '../http/responses.ts';
 import { strictBody } from '../http/strict-body.ts';
 import { objectFault } from '../../shared/platform/object-fault.ts';
@@ -48,6 +49,7 @@ const destinationBody = z
     pseudonyms: z.boolean(),
     passingScore: z.number().nullable(),
     status: z.enum(['active', 'paused']),
+    missedEvents: missedEvents.optional(),
     pausedReason: z.string().optional().meta({
       description:
         'Why the destination is paused: `owner`, the status with which the LRS rejected Lectern, or `no_statement_ids` if a success had no ids of statements, such as a web page.',
@@ -164,12 +166,14 @@ function assertEndpoint(url: string | undefined, config: DestinationDependencies
 }
 
 function present(destination: XapiDestination): z.input<typeof destinationBody> {
-  const { _id, endpoint, username, version, verbs, salt, passingScore, paused, createdAt } = destination;
+  const { _id, endpoint, username, version, verbs, salt, passingScore, paused, missed, createdAt } =
+    destination;
   return {
     id: _id,
     ...{ endpoint, username, version, verbs, pseudonyms: salt !== null, passingScore },
     status: paused === null ? 'active' : 'paused',
     ...(paused !== null && { pausedReason: paused.reason }),
+    ...(missed !== null && { missedEvents: presentMissed(missed) }),
     createdAt: createdAt.toISOString(),
   };
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { saveEmbedProgress } from '../../shared/models/embed-progress.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
@@ -37,7 +38,7 @@ export async function seed(installation: BenchInstallation): Promise<Seed> {
 
   for (const learnerId of learnerIds) {
     const learner = { organizationId, lessonId: small.lessonId, learnerId };
-    const fields = { factsAfter: null, recorded: null };
+    const fields = { recordId: randomUUID(), factsAfter: null, addRows: null };
     const state = { ...halfWay(small), userAttributes: { text: userAttributes, issuedAt: 0 } };
     if (!(await saveEmbedProgress(db, learner, state, fields))) throw new Error('the record exists');
   }

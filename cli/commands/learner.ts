@@ -130,7 +130,6 @@ const names: Record<(typeof recordKinds)[number], string> = {
   ltiProgress: 'progress records of LTI',
   grades: 'grades',
   deliveries: 'events and statements, sent or waiting',
-  pendingEvents: 'events without room in the outbox',
 };
 
 function linesOf({

@@ -15,7 +15,6 @@ const helpOf: Record<RecordKind, string> = {
   ltiProgress: 'the same for progress of users of LTI platforms',
   grades: 'remove grades older than this many days, if their progress is gone; off keeps them',
   deliveries: 'remove events and statements older than this many days, sent or waiting; off: the default',
-  pendingEvents: 'remove events older than this many days that the outbox has no room for; off: the default',
 };
 
 type RetentionOptions = Partial<Record<RecordKind, number | typeof off>> & { dryRun?: boolean };

@@ -225,10 +225,10 @@ function collectEvents(text: string, previous: EventType[] = []): EventType[] {
   return [...new Set([...previous, type])];
 }
 
-function present({ _id, url, types, description, disabled, failingSince, createdAt }: Webhook) {
+function present({ _id, url, types, description, disabled, failingSince, missed, createdAt }: Webhook) {
   return {
     ...{ id: _id, url, events: types, description, status: disabled === null ? 'active' : 'disabled' },
-    ...{ disabledReason: disabled?.reason ?? null, failingSince, createdAt },
+    ...{ disabledReason: disabled?.reason ?? null, failingSince, missedEvents: missed, createdAt },
   };
 }
 
@@ -248,8 +248,9 @@ function webhookTable(webhooks: Webhook[], slug: string): string {
   return table(['ID', 'STATE', 'URL', 'EVENTS'], rows);
 }
 
-function stateOf({ disabled, failingSince }: Webhook): string {
+function stateOf({ disabled, failingSince, missed }: Webhook): string {
   if (disabled !== null) return `disabled (${disabled.reason})`;
+  if (missed !== null && missed.until === null) return `misses events since ${missed.since.toISOString()}`;
   return failingSince === null ? 'active' : `failing since ${failingSince.toISOString()}`;
 }
 

@@ -113,14 +113,18 @@ function ofOne(command: Command, description: string): Command {
     .requiredOption('--org <slug>', 'the organization');
 }
 
-function present({ _id, endpoint, username, version, verbs, salt, passingScore, paused }: XapiDestination) {
+function present(destination: XapiDestination) {
+  const { _id, endpoint, username, version, verbs, salt, passingScore, paused, missed } = destination;
   return {
     ...{ id: _id, endpoint, username, version, verbs, pseudonyms: salt !== null, passingScore },
     ...{ status: paused === null ? 'active' : 'paused', pausedReason: paused?.reason ?? null },
+    missedEvents: missed,
   };
 }
 
-function stateOf({ paused }: XapiDestination): string {
+function stateOf({ paused, missed }: XapiDestination): string {
+  if (missed !== null && missed.until === null)
+    return `misses statements since ${missed.since.toISOString()}`;
   return paused === null ? 'active' : `paused (${pauseText(paused.reason)})`;
 }
 

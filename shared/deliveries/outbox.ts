@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Schema } from 'mongoose';
-import type { Model, PipelineStage, QueryFilter } from 'mongoose';
+import type { ClientSession, Model, PipelineStage, QueryFilter } from 'mongoose';
 import { isUnleased, leaseFields, newLease, noLease } from '../platform/lease.ts';
 import type { Leased } from '../platform/lease.ts';
 
@@ -149,12 +149,13 @@ export function endAttempt<Row extends Delivery>(
   rows: Model<Row>,
   { _id, leaseId }: Pick<Row, '_id' | 'leaseId'>,
   changes: object,
+  session?: ClientSession,
 ): Promise<Row | null> {
   return rows
     .findOneAndUpdate(
       { _id, leaseId } as QueryFilter<Row>,
       [{ $set: { ...noLease, ...changes } }, clearFailuresWhenIdle],
-      { updatePipeline: true, returnDocument: 'after' },
+      { updatePipeline: true, returnDocument: 'after', session },
     )
     .lean<Row>()
     .exec();

@@ -31,7 +31,7 @@ export async function anonymizeRecords(db: Database, learner: LearnerSubject): P
   } else {
     const { platformId, ltiUserId } = learner;
     await anonymizeIn(db, db.ltiProgress, { organizationId, platformId, ltiUserId }, (id) => ({
-      ...{ ltiUserId: id, contextId: null, courseId: nilCourseId, scoresDue: null },
+      ...{ ltiUserId: id, contextId: null, courseId: nilCourseId },
     }));
   }
 }
@@ -61,11 +61,10 @@ async function anonymizeIn<Record extends ProgressRecord>(
       completedAt: record.completedAt && dayOf(record.completedAt),
       lastActivityAt: dayOf(record.lastActivityAt),
       finished: finished && { ...finished, at: dayOf(finished.at) },
-      factsAfter: null,
+      ...{ factsAfter: null, lastUpdate: null },
     };
     // A record that has changed meanwhile is removed, as it would be without the anonymous copy.
-    const change = { $set: set, $unset: { events: 1, eventsDueAt: 1, announced: 1 } };
-    await model.updateOne({ _id, revision } as object, change);
+    await model.updateOne({ _id, revision } as object, { $set: set });
   }
 }
 

@@ -11,24 +11,6 @@ export interface Explained {
   fields: readonly (readonly [paths: string, meaning: string])[];
 }
 
-/** Returns the fields of an event, which waits in a record or in the backlog. @param at the path of the event. */
-function eventFields(at: string): [paths: string, meaning: string][] {
-  const paths = (...names: string[]) => names.map((name) => `${at}.${name}`).join(', ');
-  return [
-    [paths('id', 'at'), 'its number, and when it happened'],
-    [paths('changes'), 'what changed: started, scored, completed'],
-    [paths('revision', 'attempt', 'versionId', 'status'), 'as in progress.json, at that time'],
-    [paths('score', 'maxScore', 'completedAt'), 'as in progress.json, at that time'],
-    [paths('details'), 'details for learning record stores'],
-    [paths('details.began', 'details.finished'), 'whether the lesson was begun or finished'],
-    [paths('details.hasMoved', 'details.stepId'), 'whether the learner went to another step; the step'],
-    [paths('details.answers'), 'the answers that were given'],
-    [paths('details.answers[].stepId', 'details.answers[].widgetId'), 'the step and the question'],
-    [paths('details.answers[].score', 'details.answers[].maxScore'), 'points, and possible points'],
-    [paths('details.answers[].answer'), 'the answer as JSON text; null if it is long'],
-  ];
-}
-
 /** The delivery state of a message or a grade. */
 const deliveryFields: Explained['fields'] = [
   ['state', 'waiting, failed, or idle: nothing to send'],
@@ -68,10 +50,6 @@ is stored about it.`,
     ['finished', 'the last finished attempt'],
     ['finished.at, finished.isCurrent', 'when; false if the lesson was begun again since'],
     ['finished.score, finished.maxScore', 'its points, and possible points'],
-    ['announced', 'the last message about a change of the entry'],
-    ['announced.revision, announced.at', 'the revision that it reported, and when'],
-    ['events', 'messages to the organization that are not sent yet'],
-    ...eventFields('events[]'),
   ],
 };
 
@@ -104,9 +82,6 @@ send.`,
       ['lastTimestamp', 'the time in the last message, accepted or not'],
       ['perhapsTaken', 'finishedAt of a grade whose response was lost'],
       ...deliveryFields,
-      ['events', 'messages about failures that are not sent yet'],
-      ['events[].id, events[].at', 'its id, and when sending failed'],
-      ['events[].reason, events[].status', 'the kind of failure; HTTP status of the response'],
     ],
   },
   deliveries: {
@@ -115,7 +90,7 @@ send.`,
 organization, or will send: for example that you have finished a lesson. Lectern
 deletes sent messages after 7 days, and failed ones after 30 days.`,
     fields: [
-      ['kind', 'webhook, or xapi for a learning record store'],
+      ['kind', 'webhook, xapi (a record store), or write (not prepared yet)'],
       ['type, eventAt', 'what happened, and when'],
       ['lessonId', 'the lesson'],
       ['learnerId, platformId', 'the learner; the learning platform, if there is one'],
@@ -124,20 +99,6 @@ deletes sent messages after 7 days, and failed ones after 30 days.`,
       ['attempts', 'the tries to send it'],
       ['attempts[].at, attempts[].status', 'when; HTTP status of the response'],
       ['deliveredAt, expiresAt', 'when it arrived; when Lectern deletes the entry'],
-    ],
-  },
-  pendingEvents: {
-    name: 'waiting-events.json',
-    meaning: `Things that you have done in lessons, for which Lectern has not made a
-message yet.`,
-    fields: [
-      ['owner', 'the learner and the lesson'],
-      ['owner.lessonId', 'the lesson'],
-      ['owner.learnerId', 'the learner, as the organization names them'],
-      ['owner.platformId, owner.ltiUserId', 'the learning platform, and the learner there'],
-      ['owner.contextId', 'the course there'],
-      ['event', 'what happened'],
-      ...eventFields('event'),
     ],
   },
 };

@@ -1,12 +1,9 @@
-import type { ProgressEvent } from '../events/progress-events.ts';
 import type { Delivery, DeliveryFailure } from '../deliveries/outbox.ts';
-import type { PendingEvent, PendingEvents } from '../events/pending-events.ts';
 import type { EmbedProgress } from '../models/embed-progress.ts';
-import type { BacklogEntry, EventOwner } from '../models/event-backlog.ts';
 import type { DeliveryAttempt, EventDelivery } from '../models/event-delivery.ts';
 import type { RecordKind } from '../models/learner-records.ts';
 import type { LtiProgress } from '../models/lti-progress.ts';
-import type { GradeFailedEvent, LtiScore, SentScore } from '../models/lti-score.ts';
+import type { LtiScore, SentScore } from '../models/lti-score.ts';
 import type { ProgressRecord } from '../models/progress-record.ts';
 import { RawJson } from '../platform/raw-json.ts';
 import { itemsJson, variablesJson } from '../progress/state.ts';
@@ -67,13 +64,6 @@ export function originOf(url: string): string {
   return new URL(url).origin;
 }
 
-const ofPendingEvents = { eventsDueAt: false } satisfies Fields<Omit<PendingEvents<PendingEvent>, 'events'>>;
-
-const progressEvent = fieldsOf<ProgressEvent>({
-  ...{ id: true, at: true, changes: true, details: true, revision: true, attempt: true, versionId: true },
-  ...{ status: true, score: true, maxScore: true, completedAt: true },
-});
-
 const ofProgress = {
   ...{ _id: false, organizationId: false, recentWriteIds: false },
   ...{ lessonId: true, versionId: true, revision: true, attempt: true, status: true, score: true },
@@ -84,8 +74,8 @@ const ofProgress = {
   userAttributes: ({ text }: StoredAttributes) => json(text),
   ...{ startedAt: true, completedAt: true, lastActivityAt: true, factsAfter: false },
   finished: fieldsOf<FinishedAttempt>({ at: true, score: true, maxScore: true, isCurrent: true }),
-  ...{ events: each(progressEvent), announced: true, ...ofPendingEvents },
-} satisfies Fields<ProgressRecord & Pick<EmbedProgress, 'events' | 'eventsDueAt' | 'announced'>>;
+  lastUpdate: false,
+} satisfies Fields<ProgressRecord>;
 
 const ofDelivery = {
   ...{ _id: false, leaseId: false, leaseUntil: false },
@@ -98,18 +88,17 @@ const ofScore = { scoreGiven: true, scoreMaximum: true, finishedAt: true } as co
 const records: { [Kind in RecordKind]: Selector<RecordOf[Kind]> } = {
   progress: fieldsOf<EmbedProgress>({ ...ofProgress, learnerId: true }),
   ltiProgress: fieldsOf<LtiProgress>({
-    ...{ ...ofProgress, scoresDue: false },
+    ...{ ...ofProgress, gradeAskedAt: false },
     ...{ platformId: true, ltiUserId: true, contextId: true, courseId: true },
   }),
   grades: fieldsOf<LtiScore>({
-    ...{ ...ofDelivery, ...ofPendingEvents, organizationId: false, linkId: true, lessonId: true },
+    ...{ ...ofDelivery, organizationId: false, linkId: true, lessonId: true },
     ...{ platformId: true, ltiUserId: true, contextId: true, lastTimestamp: true, perhapsTaken: true },
     wanted: fieldsOf({ ...ofScore, revision: true }),
     sent: fieldsOf<SentScore>({
       ...{ ...ofScore, timestamp: true, at: true, lineItemUrl: originOf },
       response: fieldsOf({ status: true, body: false }),
     }),
-    events: each(fieldsOf<GradeFailedEvent>({ id: true, at: true, reason: true, status: true })),
   }),
   deliveries: fieldsOf<EventDelivery>({
     ...{ ...ofDelivery, organizationId: false, targetId: false, kind: true, type: true, lessonId: true },
@@ -122,13 +111,6 @@ const records: { [Kind in RecordKind]: Selector<RecordOf[Kind]> } = {
       }),
     ),
   }),
-  pendingEvents: fieldsOf<BacklogEntry>({
-    ...{ _id: false, organizationId: false, event: progressEvent, skippedUntil: false },
-    owner: fieldsOf<EventOwner>({
-      ...{ _id: false, organizationId: false, lessonId: true },
-      ...{ learnerId: true, ltiUserId: true, platformId: true, contextId: true },
-    }),
-  }),
 };
 
 interface RecordOf {
@@ -136,7 +118,6 @@ interface RecordOf {
   ltiProgress: LtiProgress;
   grades: LtiScore;
   deliveries: EventDelivery;
-  pendingEvents: BacklogEntry;
 }
 
 /** Returns the exported part of a record; see `jsonPieces`. */

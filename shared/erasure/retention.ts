@@ -113,13 +113,6 @@ const expiredOf: Record<
       hint: { organizationId: 1, createdAt: -1, _id: 1 },
     },
   ],
-  pendingEvents: ({ eventBacklog }, organizationId, until) => [
-    {
-      records: eventBacklog.collection,
-      filter: { organizationId, 'event.at': { $lte: until } },
-      hint: { organizationId: 1, 'event.at': 1 },
-    },
-  ],
 };
 
 /** Progress expires by the last activity, lesson by lesson: an index for it would make each write of a learner slower. */

@@ -1,8 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { Schema } from 'mongoose';
-import { widgetKey } from '../progress/outline.ts';
 import type { ProgressState, StoredItem } from '../progress/state.ts';
-import { indexPendingEvents, pendingEventFields } from './pending-events.ts';
-import type { PendingEvent, PendingEvents } from './pending-events.ts';
+import { widgetKey } from '../progress/outline.ts';
 
 /** The changes of a learner's record that each have their own event type. */
 export const progressChanges = ['started', 'scored', 'completed'] as const;
@@ -14,14 +13,23 @@ export type ProgressSnapshot = Pick<
   'revision' | 'attempt' | 'versionId' | 'status' | 'score' | 'maxScore' | 'completedAt'
 >;
 
-/** A write to a learner's record that webhooks report to integrators. Its id is the revision. */
-export interface ProgressEvent extends PendingEvent, ProgressSnapshot {
-  changes: ProgressChange[];
-  /** Missing if the organization has no xAPI destination. */
-  details?: WriteDetails;
+/** Whose record it is. */
+export type EventOwner = {
+  recordId: string;
+  organizationId: string;
+  lessonId: string;
+} & ({ learnerId: string } | { ltiUserId: string; platformId: string; contextId: string | null });
+
+/** A write to a learner's record, for xAPI statements. */
+export interface WriteEvent extends Pick<
+  ProgressSnapshot,
+  'revision' | 'attempt' | 'versionId' | 'score' | 'maxScore'
+> {
+  at: Date;
+  details: WriteDetails;
 }
 
-/** The details of a write that xAPI statements need. */
+/** What happened in a write. */
 export interface WriteDetails {
   /** Whether it begins an attempt. */
   began: boolean;
@@ -37,63 +45,40 @@ export interface RecordedAnswer extends Pick<StoredItem, 'stepId' | 'widgetId' |
   answer: string | null;
 }
 
+/**
+ * The last `progress.updated` of a record: the time at which it is due, and the id from which those of its deliveries
+ * follow. Until then, later writes replace its content.
+ */
+export interface LastUpdate {
+  at: Date;
+  id: string;
+}
+
 /** The fields of progress records for events. */
-export interface ProgressEventFields extends PendingEvents<ProgressEvent> {
-  /** The last `progress.updated`. Missing before the first. */
-  announced?: { revision: number; at: Date };
+export interface ProgressEventFields {
+  /** Null before the first. */
+  lastUpdate: LastUpdate | null;
 }
 
 /** The schema fields. */
 export const progressEventFields = {
-  ...pendingEventFields,
-  announced: {
-    type: new Schema({ revision: Number, at: Date }, { _id: false, strict: 'throw' }),
-    default: undefined,
+  lastUpdate: {
+    type: new Schema<LastUpdate>(
+      { at: { type: Date, required: true }, id: { type: String, required: true } },
+      { _id: false, strict: 'throw' },
+    ),
+    default: null,
   },
 } as const;
 
-export const indexProgressEvents = indexPendingEvents;
-
-/** The changes that an organization's webhooks and xAPI destinations need. */
-export interface WantedProgress {
-  changes: ReadonlySet<ProgressChange>;
-  /** Every write, as `progress.updated`. */
-  updates: boolean;
-  /** The details of each write, for xAPI statements. */
-  details: boolean;
-}
-
-/** The event data that a write adds to its record: an event, a time at which a worker reads the record, or both. */
-export interface RecordedEvent {
-  event: ProgressEvent | null;
-  dueAt: Date;
-}
-
 /** The minimum time between two `progress.updated` events of a learner. */
-export const updateIntervalMs = 60_000;
+const updateIntervalMs = 60_000;
 
-/**
- * Returns the event data that a write adds to its record; null if no subscription needs any.
- *
- * @param before the state that the write changed.
- * @param announcedAt the time of the record's last `progress.updated`.
- */
-export function recordedEvent(
-  wanted: WantedProgress,
-  before: ProgressState,
-  next: ProgressState,
-  announcedAt: Date | null,
-): RecordedEvent | null {
-  const at = next.lastActivityAt;
-  const changes = changesOf(before, next).filter((change) => wanted.changes.has(change));
-  const details = wanted.details ? detailsOf(before, next) : null;
-  if (changes.length > 0 || details !== null) {
-    const event = { id: String(next.revision), at, changes, ...snapshotOf(next) };
-    return { event: details === null ? event : { ...event, details }, dueAt: at };
-  }
-  if (!wanted.updates) return null;
-  const earliest = announcedAt === null ? 0 : announcedAt.getTime() + updateIntervalMs;
-  return { event: null, dueAt: new Date(Math.max(at.getTime(), earliest)) };
+/** Returns the `progress.updated` that reports a write: the last one, if it is not due yet, or the next one. */
+export function updateAt(last: LastUpdate | null, now: Date): LastUpdate {
+  if (last !== null && last.at > now) return last;
+  const earliest = last === null ? 0 : last.at.getTime() + updateIntervalMs;
+  return { at: new Date(Math.max(now.getTime(), earliest)), id: randomUUID() };
 }
 
 export function snapshotOf(state: ProgressSnapshot): ProgressSnapshot {
@@ -101,7 +86,8 @@ export function snapshotOf(state: ProgressSnapshot): ProgressSnapshot {
   return { revision, attempt, versionId, status, score, maxScore, completedAt };
 }
 
-function changesOf(before: ProgressState, next: ProgressState): ProgressChange[] {
+/** Returns the changes between two states of a record that have their own events. */
+export function changesOf(before: ProgressState, next: ProgressState): ProgressChange[] {
   const changes: ProgressChange[] = [];
   if (before.startedAt === null && next.startedAt !== null) changes.push('started');
   if (next.score !== null && (next.score !== before.score || next.maxScore !== before.maxScore)) {
@@ -121,7 +107,7 @@ const maxAnswerCharacters = 4096;
 const maxAnswersCharacters = 65_536;
 
 /** Returns null for a write that changes nothing that statements report. */
-function detailsOf(before: ProgressState, next: ProgressState): WriteDetails | null {
+export function detailsOf(before: ProgressState, next: ProgressState): WriteDetails | null {
   const began = (before.startedAt === null && next.startedAt !== null) || before.attempt !== next.attempt;
   let room = maxAnswersCharacters;
   const writes = new Map(before.items.map((item) => [widgetKey(item.stepId, item.widgetId), item.writeId]));

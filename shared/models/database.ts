@@ -5,7 +5,6 @@ import { auditEntrySchema } from './audit-entry.ts';
 import { courseSchema } from './course.ts';
 import { embedProgressSchema } from './embed-progress.ts';
 import { erasureSchema } from './erasure.ts';
-import { eventBacklogSchema } from './event-backlog.ts';
 import { eventDeliverySchema } from './event-delivery.ts';
 import { exportRecordSchema } from './export-record.ts';
 import { externalWidgetSchema } from './external-widget.ts';
@@ -61,7 +60,6 @@ const schemas = {
   tokenRevocations: tokenRevocationSchema,
   embedProgress: embedProgressSchema,
   erasures: erasureSchema,
-  eventBacklog: eventBacklogSchema,
   eventDeliveries: eventDeliverySchema,
   ltiProgress: ltiProgressSchema,
   courses: courseSchema,

@@ -2,7 +2,7 @@ import type { DeliveryState } from '../deliveries/outbox.ts';
 import type { EventDelivery, EventDeliveryDb } from './event-delivery.ts';
 
 /** The limit of an organization's waiting rows. */
-export const maxWaitingRows = 100_000;
+export const maxWaitingRows = 500_000;
 
 /** Returns the number of an organization's rows in a state, up to a limit. */
 export function countDeliveries(

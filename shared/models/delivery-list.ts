@@ -1,6 +1,6 @@
 import type { PipelineStage } from 'mongoose';
 import { clearFailuresWhenIdle, later, noFailures } from '../deliveries/outbox.ts';
-import { keptMs } from './event-delivery.ts';
+import { eventKinds, keptMs } from './event-delivery.ts';
 import type { EventDelivery, EventDeliveryDb, EventKind } from './event-delivery.ts';
 
 /* Deliveries of events for their owners: lists, resends and dismissals. */
@@ -37,7 +37,11 @@ export interface DeliverySelection {
 
 function filterOf({ status, ...fields }: DeliverySelection) {
   const given = Object.entries(fields).filter(([, value]) => Boolean(value));
-  return { ...Object.fromEntries(given), ...(status !== undefined && filterOfStatus[status]) };
+  return {
+    kind: { $in: [...eventKinds] },
+    ...Object.fromEntries(given),
+    ...(status !== undefined && filterOfStatus[status]),
+  };
 }
 
 /** Returns rows, newest first. @param options.after the last row of the previous page. */

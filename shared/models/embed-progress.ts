@@ -2,10 +2,7 @@ import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
 import { schemaOptions, uuidField } from '../platform/mongo.ts';
 import type { ProgressState } from '../progress/state.ts';
-import { indexProgressEvents, progressEventFields } from '../events/progress-events.ts';
-import type { ProgressEventFields } from '../events/progress-events.ts';
 import { batched } from './batched.ts';
-import type { EventBacklogDb } from './event-backlog.ts';
 import { learnerListIndex, progressFields, saveState, statisticsIndex } from './progress-record.ts';
 import type { ProgressRecord, SavedWrite } from './progress-record.ts';
 
@@ -17,9 +14,9 @@ export interface EmbedLearner {
 }
 
 /** A learner's progress, as the progress endpoint returns it (docs/progress.md). */
-export interface EmbedProgress extends ProgressRecord, EmbedLearner, ProgressEventFields {}
+export interface EmbedProgress extends ProgressRecord, EmbedLearner {}
 
-export interface EmbedProgressDb extends EventBacklogDb {
+export interface EmbedProgressDb {
   embedProgress: Model<EmbedProgress>;
 }
 
@@ -28,7 +25,6 @@ export const embedProgressSchema = new Schema<EmbedProgress>(
     _id: uuidField,
     ...progressFields,
     learnerId: { type: String, required: true },
-    ...progressEventFields,
   },
   schemaOptions,
 );
@@ -37,7 +33,6 @@ embedProgressSchema.index(learnerListIndex);
 embedProgressSchema.index(statisticsIndex);
 // For the learner's records in all lessons.
 embedProgressSchema.index({ organizationId: 1, learnerId: 1, _id: 1 });
-indexProgressEvents(embedProgressSchema);
 
 /** Returns the record of a learner, or null before the first write. */
 export const findEmbedProgress = batched(async (db: EmbedProgressDb, learners: readonly EmbedLearner[]) => {
@@ -69,5 +64,5 @@ export function saveEmbedProgress(
   state: ProgressState,
   write: SavedWrite,
 ): Promise<boolean> {
-  return saveState(db, db.embedProgress, keyOf(learner), state, write);
+  return saveState(db.embedProgress, keyOf(learner), state, write);
 }

@@ -1,5 +1,5 @@
 import { Schema } from 'mongoose';
-import type { Model } from 'mongoose';
+import type { ClientSession, Model } from 'mongoose';
 import {
   claimDelivery,
   deliveryFields,
@@ -20,6 +20,51 @@ import { noLease } from '../platform/lease.ts';
 export const eventKinds = ['webhook', 'xapi'] as const;
 export type EventKind = (typeof eventKinds)[number];
 
+/** A row that workers replace by the statements about a write, before they send them. No list shows it. */
+export const writeKind = 'write';
+
+/** The time in which a receiver got no events, because the outbox had no room for its organization; null until it has. */
+export interface MissedEvents {
+  since: Date;
+  until: Date | null;
+}
+
+/** The schema field. */
+export const missedField = {
+  type: new Schema<MissedEvents>(
+    { since: { type: Date, required: true }, until: { type: Date, default: null } },
+    { _id: false, strict: 'throw' },
+  ),
+  default: null,
+} as const;
+
+/**
+ * Notes in the receivers of an organization that they miss events from now on, or no longer. Returns whether any has
+ * changed.
+ */
+export async function noteMissed(
+  receivers: Model<Receiver>,
+  organizationId: string,
+  isFull: boolean,
+): Promise<boolean> {
+  const found = await receivers.find({ organizationId }, { missed: 1 }).lean<Receiver[]>().exec();
+  const changed = found.filter(({ missed }) => (missed !== null && missed.until === null) !== isFull);
+  if (changed.length === 0) return false;
+  const now = new Date();
+  await receivers.updateMany(
+    { _id: { $in: changed.map(({ _id }) => _id) } },
+    { $set: isFull ? { missed: { since: now, until: null } } : { 'missed.until': now } },
+  );
+  return true;
+}
+
+/** What webhooks and destinations have in common. */
+export interface Receiver {
+  _id: string;
+  organizationId: string;
+  missed: MissedEvents | null;
+}
+
 /** One attempt to send an event, as its owner sees it. */
 export interface DeliveryAttempt {
   at: Date;
@@ -34,9 +79,9 @@ export interface DeliveryAttempt {
 
 /** An event for one target: a row of the outbox. */
 export interface EventDelivery extends Delivery {
-  kind: EventKind;
+  kind: EventKind | typeof writeKind;
   organizationId: string;
-  /** The id of the webhook. */
+  /** The id of the webhook or the destination; of the organization for a write. */
   targetId: string;
   /** The type of the event. */
   type: string;
@@ -64,7 +109,7 @@ export interface EventDeliveryDb {
 export const eventDeliverySchema = new Schema<EventDelivery>(
   {
     _id: { type: String, required: true },
-    kind: { type: String, required: true, enum: eventKinds },
+    kind: { type: String, required: true, enum: [...eventKinds, writeKind] },
     organizationId: { type: String, required: true },
     targetId: { type: String, required: true },
     type: { type: String, required: true },
@@ -112,33 +157,54 @@ const dayMs = 24 * 3600_000;
 /** How long rows are kept for lists and for sending them again. */
 export const keptMs = { delivered: 7 * dayMs, failed: 30 * dayMs };
 
-/** A row before it is stored; without a sequence, it may overtake others. */
+/** A row before it is stored: due now unless it has a time, and without a sequence, it may overtake others. */
 export type NewDelivery = Omit<
   EventDelivery,
   keyof Delivery | 'sequence' | 'attempts' | 'deliveredAt' | 'expiresAt'
 > &
   Pick<EventDelivery, '_id'> &
-  Partial<Pick<EventDelivery, 'sequence'>>;
+  Partial<Pick<EventDelivery, 'sequence' | 'nextTryAt'>>;
 
-/** Adds rows to the outbox, due now. Rows that exist stay as they are. */
-export async function insertDeliveries(db: EventDeliveryDb, rows: readonly NewDelivery[]): Promise<void> {
+/**
+ * Adds rows to the outbox. Rows that exist stay as they are.
+ *
+ * @param session adds them in its transaction, which a row that exists aborts.
+ */
+export async function insertDeliveries(
+  db: EventDeliveryDb,
+  rows: readonly NewDelivery[],
+  session?: ClientSession,
+): Promise<void> {
   if (rows.length === 0) return;
   const now = new Date();
   const defaults = {
-    ...{ state: 'waiting' as const, nextTryAt: now, createdAt: now },
+    ...{ sequence: null, state: 'waiting' as const, nextTryAt: now, createdAt: now },
     ...{ attempts: [], deliveredAt: null, expiresAt: null, ...noFailures, ...noLease },
   };
   try {
     await db.eventDeliveries.collection.insertMany(
-      rows.map((row) => ({ sequence: null, ...row, ...defaults })) as never,
-      {
-        ordered: false,
-      },
+      rows.map((row) => ({ ...defaults, ...row })) as never,
+      session === undefined ? { ordered: false } : { session },
     );
   } catch (error) {
     // Every other row is stored.
-    if (!isDuplicatesOnly(error)) throw error;
+    if (session !== undefined || !isDuplicatesOnly(error)) throw error;
   }
+}
+
+/** Replaces the content of rows that no worker is sending. Returns whether all of them waited. */
+export async function replaceWaiting(
+  db: EventDeliveryDb,
+  ids: readonly string[],
+  { body, eventAt }: Pick<EventDelivery, 'body' | 'eventAt'>,
+  session: ClientSession,
+): Promise<boolean> {
+  const { matchedCount } = await db.eventDeliveries.updateMany(
+    { _id: { $in: [...ids] }, state: 'waiting', leaseId: null },
+    { $set: { body, eventAt } },
+    { session },
+  );
+  return matchedCount === ids.length;
 }
 
 /** A row that no other worker sends until its lease expires. */
@@ -188,7 +254,7 @@ export function findRestOfSequences(
 }
 
 /** Returns the targets of a kind with rows that are due; see {@link findDueTargets}. */
-export function findDueEventTargets(db: EventDeliveryDb, kind: EventKind): Promise<DueTarget[]> {
+export function findDueEventTargets(db: EventDeliveryDb, kind: EventDelivery['kind']): Promise<DueTarget[]> {
   return findDueTargets(db.eventDeliveries, 'targetId', { owner: 'organizationId', which: { kind } });
 }
 
@@ -282,6 +348,33 @@ export async function releaseEventDeliveries(
     [{ $set: { ...noLease, nextTryAt: later(delayMs) } }],
     { updatePipeline: true },
   );
+}
+
+/** Returns an organization's writes without statements that are due, the oldest first. */
+export function findWrites(
+  db: EventDeliveryDb,
+  organizationId: string,
+  limit: number,
+): Promise<EventDelivery[]> {
+  return db.eventDeliveries
+    .find({
+      ...{ kind: writeKind, state: 'waiting', targetId: organizationId },
+      nextTryAt: { $lte: new Date() },
+    })
+    .sort({ nextTryAt: 1 })
+    .limit(limit)
+    .lean<EventDelivery[]>()
+    .exec();
+}
+
+/** Removes writes whose statements are in the outbox. */
+export async function removeWrites(db: EventDeliveryDb, ids: readonly string[]): Promise<void> {
+  await db.eventDeliveries.deleteMany({ _id: { $in: [...ids] }, kind: writeKind });
+}
+
+/** Postpones a write whose statements cannot be made. */
+export async function postponeWrite(db: EventDeliveryDb, id: string, until: Date): Promise<void> {
+  await db.eventDeliveries.updateOne({ _id: id }, { $set: { nextTryAt: until } });
 }
 
 /** Returns the target of a row; null if there is no such row. */

@@ -3,7 +3,6 @@ import { learnerSubject } from '../tokens/learner-subject.ts';
 import type { LearnerSubject } from '../tokens/learner-subject.ts';
 import type { EmbedProgressDb } from './embed-progress.ts';
 import type { EventDeliveryDb } from './event-delivery.ts';
-import type { BacklogEntry } from './event-backlog.ts';
 import type { LtiLearner, LtiProgressDb } from './lti-progress.ts';
 import type { LtiScoreDb } from './lti-score.ts';
 
@@ -13,7 +12,7 @@ import type { LtiScoreDb } from './lti-score.ts';
  */
 
 /** The kinds of records of a learner: an erasure removes them, an export contains them, and retention limits them. */
-export const recordKinds = ['progress', 'ltiProgress', 'grades', 'deliveries', 'pendingEvents'] as const;
+export const recordKinds = ['progress', 'ltiProgress', 'grades', 'deliveries'] as const;
 export type RecordKind = (typeof recordKinds)[number];
 export type RecordCounts = Record<RecordKind, number>;
 
@@ -52,10 +51,6 @@ function selectionsOf(learner: LearnerSubject, until: Date | null): Partial<Reco
   if (learner.source === 'embed') {
     const { learnerId } = learner;
     return {
-      pendingEvents: {
-        filter: { organizationId, 'owner.learnerId': learnerId, ...upTo('event.at') },
-        hint: { organizationId: 1, 'owner.learnerId': 1, _id: 1 },
-      },
       progress: {
         filter: { organizationId, learnerId, ...begun },
         hint: { organizationId: 1, learnerId: 1, _id: 1 },
@@ -69,12 +64,7 @@ function selectionsOf(learner: LearnerSubject, until: Date | null): Partial<Reco
   const { platformId, ltiUserId } = learner;
   const user = { organizationId, platformId, ltiUserId };
   const ofUser = { organizationId: 1, platformId: 1, ltiUserId: 1, _id: 1 } as const;
-  const owner = { organizationId, 'owner.platformId': platformId, 'owner.ltiUserId': ltiUserId };
   return {
-    pendingEvents: {
-      filter: { ...owner, ...upTo('event.at') },
-      hint: { organizationId: 1, 'owner.platformId': 1, 'owner.ltiUserId': 1, _id: 1 },
-    },
     ltiProgress: { filter: { ...user, ...begun }, hint: ofUser },
     grades: { filter: { ...user, ...upTo('createdAt') }, hint: ofUser },
     deliveries: {
@@ -85,10 +75,9 @@ function selectionsOf(learner: LearnerSubject, until: Date | null): Partial<Reco
 }
 
 function modelsOf(db: LearnerRecordsDb): Record<RecordKind, Model<never>> {
-  const { eventBacklog, embedProgress, ltiProgress, ltiScores, eventDeliveries } = db;
+  const { embedProgress, ltiProgress, ltiScores, eventDeliveries } = db;
   return {
-    ...{ pendingEvents: eventBacklog, progress: embedProgress, ltiProgress },
-    ...{ grades: ltiScores, deliveries: eventDeliveries },
+    ...{ progress: embedProgress, ltiProgress, grades: ltiScores, deliveries: eventDeliveries },
   } as unknown as Record<RecordKind, Model<never>>;
 }
 
@@ -141,7 +130,7 @@ export async function removeRecords(
 /** How many records are read at once: about 2 MiB. */
 const readBatch: Record<RecordKind, number> = {
   ...{ progress: 1, ltiProgress: 1 },
-  ...{ grades: 25, deliveries: 25, pendingEvents: 5 },
+  ...{ grades: 25, deliveries: 25 },
 };
 
 /** Returns the kinds of records that a learner can have. */
@@ -227,16 +216,6 @@ const learnersOf: Record<
       .cursor({ batchSize });
     for await (const { learnerId, platformId } of deliveries)
       yield learnerSubject(organizationId, learnerId, platformId);
-  },
-  async *pendingEvents(db, organizationId) {
-    const backlog = db.eventBacklog
-      .find({ organizationId }, { _id: 0, owner: 1 })
-      .lean<Pick<BacklogEntry, 'owner'>>()
-      .cursor({ batchSize });
-    for await (const { owner } of backlog) {
-      if ('learnerId' in owner) yield learnerSubject(organizationId, owner.learnerId, null);
-      else yield learnerSubject(organizationId, owner.ltiUserId, owner.platformId);
-    }
   },
 };
 

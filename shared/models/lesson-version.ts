@@ -1,8 +1,5 @@
 import { Schema } from 'mongoose';
-import type { Model } from 'mongoose';
-import { randomUUID } from 'node:crypto';
-import { addEvent, indexPendingEvents, pendingEventFields } from '../events/pending-events.ts';
-import type { PendingEvent, PendingEvents } from '../events/pending-events.ts';
+import type { ClientSession, Model } from 'mongoose';
 import { schemaOptions } from '../platform/mongo.ts';
 import { batched } from './batched.ts';
 import { lessonExists } from './lesson.ts';
@@ -17,13 +14,8 @@ export interface WidgetPin {
   widgetId: string;
 }
 
-/** A publication, or its end. */
-export interface PublicationEvent extends PendingEvent {
-  type: 'lesson.published' | 'lesson.unpublished';
-}
-
 /** A version of a lesson. Its content never changes and is stored separately (lesson-content.ts). */
-export interface LessonVersion extends PendingEvents<PublicationEvent> {
+export interface LessonVersion {
   _id: string;
   lessonId: string;
   organizationId: string;
@@ -72,11 +64,9 @@ export const lessonVersionSchema = new Schema<LessonVersion>(
     createdAt: { type: Date, required: true, default: () => new Date() },
     publishedAt: { type: Date, default: null },
     importId: String,
-    ...pendingEventFields,
   },
   schemaOptions,
 );
-indexPendingEvents(lessonVersionSchema);
 lessonVersionSchema.index({ lessonId: 1, versionNumber: 1 }, { unique: true });
 // Ordered so that finding the newest published version reads one entry.
 lessonVersionSchema.index({ lessonId: 1, status: 1, publishedAt: -1, versionNumber: -1 });
@@ -260,37 +250,31 @@ export function markVersionPublished(
   db: LessonVersionDb,
   versionId: string,
   widgets: WidgetPin[],
+  session?: ClientSession,
 ): Promise<LessonVersion | null> {
   return db.lessonVersions
     .findOneAndUpdate(
       { _id: versionId, status: { $ne: 'published' } },
-      {
-        $set: { status: 'published', publishedAt: new Date(), widgets },
-        ...publicationEvent('lesson.published'),
-      },
-      { returnDocument: 'after' },
+      { $set: { status: 'published', publishedAt: new Date(), widgets } },
+      { returnDocument: 'after', session },
     )
     .lean<LessonVersion>()
     .exec();
 }
 
-/** Unpublishes versions; returns the number that were published. */
+/** Unpublishes versions; returns those that were published. */
 export async function markVersionsUnpublished(
   db: LessonVersionDb,
   filter: { lessonId: string; versionId?: string },
-): Promise<number> {
-  const { modifiedCount } = await db.lessonVersions.updateMany(
-    {
-      lessonId: filter.lessonId,
-      status: 'published',
-      ...(filter.versionId === undefined ? {} : { _id: filter.versionId }),
-    },
-    { $set: { status: 'unpublished' }, ...publicationEvent('lesson.unpublished') },
-  );
-  return modifiedCount;
-}
-
-function publicationEvent(type: PublicationEvent['type']) {
-  const at = new Date();
-  return addEvent<PublicationEvent>({ id: randomUUID(), at, type }, at);
+  session?: ClientSession,
+): Promise<LessonVersion[]> {
+  const published = {
+    lessonId: filter.lessonId,
+    status: 'published',
+    ...(filter.versionId !== undefined && { _id: filter.versionId }),
+  } as const;
+  const found = await db.lessonVersions.find(published, null, { session }).lean<LessonVersion[]>().exec();
+  const which = { _id: { $in: found.map(({ _id }) => _id) } };
+  await db.lessonVersions.updateMany(which, { $set: { status: 'unpublished' } }, { session });
+  return found;
 }

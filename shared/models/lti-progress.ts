@@ -1,11 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { Schema } from 'mongoose';
-import type { Model } from 'mongoose';
+import type { ClientSession, Model } from 'mongoose';
 import { schemaOptions, uuidField } from '../platform/mongo.ts';
 import type { ProgressState } from '../progress/state.ts';
-import { indexProgressEvents, progressEventFields } from '../events/progress-events.ts';
-import type { ProgressEventFields } from '../events/progress-events.ts';
-import type { EventBacklogDb } from './event-backlog.ts';
 import { learnerListIndex, progressFields, saveState, statisticsIndex } from './progress-record.ts';
 import type { ProgressRecord, SavedWrite } from './progress-record.ts';
 
@@ -22,16 +18,13 @@ export interface LtiLearner {
  * A user's progress, as the LTI progress endpoint returns it (docs/progress.md). Scores are points here and scaled in
  * the response.
  */
-export interface LtiProgress extends ProgressRecord, LtiLearner, ProgressEventFields {
+export interface LtiProgress extends ProgressRecord, LtiLearner {
   courseId: string;
-  /**
-   * Not null while the outbox may lack this state. Each change for the outbox writes another UUID, so that publishing
-   * an older state does not clear it.
-   */
-  scoresDue: string | null;
+  /** When a launch last asked for the record's grade; null before the first. */
+  gradeAskedAt: Date | null;
 }
 
-export interface LtiProgressDb extends EventBacklogDb {
+export interface LtiProgressDb {
   ltiProgress: Model<LtiProgress>;
 }
 
@@ -45,8 +38,7 @@ export const ltiProgressSchema = new Schema<LtiProgress>(
     ltiUserId: { type: String, required: true },
     contextId: { type: String, default: null },
     courseId: { type: String, required: true },
-    scoresDue: { type: String, default: null },
-    ...progressEventFields,
+    gradeAskedAt: { type: Date, default: null },
   },
   schemaOptions,
 );
@@ -64,8 +56,6 @@ ltiProgressSchema.index({
 });
 ltiProgressSchema.index(ltiLearnerListIndex);
 ltiProgressSchema.index(statisticsIndex);
-indexProgressEvents(ltiProgressSchema);
-ltiProgressSchema.index({ scoresDue: 1 }, { partialFilterExpression: { scoresDue: { $type: 'string' } } });
 
 type LearnerQuery = Omit<LtiLearner, 'contextId'> & { contextId?: string | null | undefined };
 
@@ -83,14 +73,14 @@ export function findLtiProgress(
   return found.lean<LtiProgress>().exec();
 }
 
-/** See {@link saveState}. The same write marks the state as due for the outbox. */
+/** See {@link saveState}. */
 export function saveLtiProgress(
   db: LtiProgressDb,
   learner: LtiLearner,
   state: ProgressState,
   { courseId, ...write }: SavedWrite & { courseId: string },
 ): Promise<boolean> {
-  return saveState(db, db.ltiProgress, keyOf(learner), state, write, { courseId, scoresDue: randomUUID() });
+  return saveState(db.ltiProgress, keyOf(learner), state, write, { courseId });
 }
 
 /** Removes the record of a user in one lesson and one context. */
@@ -98,47 +88,22 @@ export async function removeLtiProgress(db: LtiProgressDb, learner: LtiLearner):
   await db.ltiProgress.deleteOne(keyOf(learner));
 }
 
-/** Marks a record, if there is one, as due for the outbox. */
-export async function markScoresDue(db: LtiProgressDb, learner: LtiLearner): Promise<void> {
-  await db.ltiProgress.updateOne(keyOf(learner), { $set: { scoresDue: randomUUID() } });
-}
-
-/** Clears a mark once the outbox has its state. A newer mark stays. */
-export async function clearScoresDue(
+/**
+ * Returns a learner's record; null if there is none. It also writes the record: a concurrent transaction that finishes an
+ * attempt then conflicts with this one, and one of the two sees what the other has done.
+ */
+export function askForGrade(
   db: LtiProgressDb,
   learner: LtiLearner,
-  scoresDue: string,
-): Promise<void> {
-  await db.ltiProgress.updateOne({ ...keyOf(learner), scoresDue }, { $set: { scoresDue: null } });
-}
-
-/** The part of a due record that the outbox gets, with its mark. */
-export type DueScore = LtiLearner & Pick<LtiProgress, 'revision' | 'finished'> & { scoresDue: string };
-
-const dueFields = {
-  ...{ organizationId: 1, lessonId: 1, platformId: 1, ltiUserId: 1, contextId: 1 },
-  ...{ revision: 1, finished: 1, scoresDue: 1 },
-} as const;
-
-/** Returns a learner's record if it is due for the outbox; otherwise null. */
-export function findScoreDue(db: LtiProgressDb, learner: LtiLearner): Promise<DueScore | null> {
+  session: ClientSession,
+): Promise<Pick<LtiProgress, 'revision' | 'finished'> | null> {
   return db.ltiProgress
-    .findOne({ ...keyOf(learner), scoresDue: { $type: 'string' } }, dueFields)
-    .lean<DueScore>()
-    .exec();
-}
-
-/**
- * Returns a batch of due records, in the order of their marks.
- *
- * @param after the last mark of the previous batch.
- */
-export function findScoresDue(db: LtiProgressDb, after: string, limit: number): Promise<DueScore[]> {
-  return db.ltiProgress
-    .find({ scoresDue: { $type: 'string', $gt: after } }, dueFields)
-    .sort({ scoresDue: 1 })
-    .limit(limit)
-    .lean<DueScore[]>()
+    .findOneAndUpdate(
+      keyOf(learner),
+      { $set: { gradeAskedAt: new Date() } },
+      { session, projection: { revision: 1, finished: 1 } },
+    )
+    .lean<Pick<LtiProgress, 'revision' | 'finished'>>()
     .exec();
 }
 

@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import type { PipelineStage } from 'mongoose';
+import type { ClientSession, PipelineStage } from 'mongoose';
 import {
   claimDelivery,
   dismissDeliveries,
@@ -14,14 +13,7 @@ import {
 } from '../deliveries/outbox.ts';
 import type { DeliveryState, Expression, FailedAttempt, MaxFailingMs } from '../deliveries/outbox.ts';
 import type { LtiLearner } from './lti-progress.ts';
-import type {
-  GradeFailedEvent,
-  LtiScore,
-  LtiScoreDb,
-  ScoreValues,
-  SentScore,
-  WantedScore,
-} from './lti-score.ts';
+import type { LtiScore, LtiScoreDb, ScoreValues, SentScore, WantedScore } from './lti-score.ts';
 
 /**
  * The changes of scores in the outbox, in addition to those of all formats (shared/deliveries/outbox.ts):
@@ -52,7 +44,12 @@ const spaced = when({ $gt: ['$lastTimestamp', '$$NOW'] }, '$$NOW', {
  *
  * @returns the number of changed rows.
  */
-export async function wantScore(db: LtiScoreDb, learner: LtiLearner, wanted: WantedScore): Promise<number> {
+export async function wantScore(
+  db: LtiScoreDb,
+  learner: LtiLearner,
+  wanted: WantedScore,
+  session?: ClientSession,
+): Promise<number> {
   const { organizationId, platformId, ltiUserId, lessonId, contextId } = learner;
   const { modifiedCount } = await db.ltiScores.updateMany(
     {
@@ -60,7 +57,7 @@ export async function wantScore(db: LtiScoreDb, learner: LtiLearner, wanted: Wan
       $or: [{ wanted: null }, { 'wanted.revision': { $lt: wanted.revision } }],
     },
     wantUpdate(wanted),
-    { updatePipeline: true },
+    { updatePipeline: true, session },
   );
   return modifiedCount;
 }
@@ -165,28 +162,30 @@ export function recordRetry(
   db: LtiScoreDb,
   row: ClaimedScore,
   { failure, delayMs, maxFailingMs }: { failure: FailedAttempt; delayMs: number; maxFailingMs: MaxFailingMs },
+  session?: ClientSession,
 ): Recorded {
   const failed = failedAttempt(failure);
   const state = when(isUnwanted, 'idle', when(hasFailedTooLong(failed, maxFailingMs), 'failed', 'waiting'));
-  return endAttempt(db.ltiScores, row, {
+  const changes = {
     state,
-    ...failureEvent(state, failure),
     nextTryAt: later(delayMs),
     ...failed.changes,
     // Without a response, or with a server error, the platform may have accepted the score.
     ...((failure.status === null || failure.status >= 500) && perhapsTaken(row)),
-  });
+  };
+  return endAttempt(db.ltiScores, row, changes, session);
 }
 
 /** Records a final rejection. A newer score is still sent. */
-export function recordFailed(db: LtiScoreDb, row: ClaimedScore, failure: FailedAttempt): Recorded {
+export function recordFailed(
+  db: LtiScoreDb,
+  row: ClaimedScore,
+  failure: FailedAttempt,
+  session?: ClientSession,
+): Recorded {
   const state = endOf(row.wanted, 'failed');
-  return endAttempt(db.ltiScores, row, {
-    state,
-    ...failureEvent(state, failure),
-    nextTryAt: spaced,
-    ...failedAttempt(failure).changes,
-  });
+  const changes = { state, nextTryAt: spaced, ...failedAttempt(failure).changes };
+  return endAttempt(db.ltiScores, row, changes, session);
 }
 
 /** Records that there is no target for the score any more. A newer score is still sent. */
@@ -202,17 +201,6 @@ export function recordAborted(db: LtiScoreDb, row: ClaimedScore): Recorded {
 /** Ends an attempt that sent nothing, and does not count. */
 export function recordBusy(db: LtiScoreDb, row: ClaimedScore, delayMs: number): Recorded {
   return endAttempt(db.ltiScores, row, { nextTryAt: later(delayMs) });
-}
-
-/** Adds the event that reports a score that is not retried, if that is its next state. */
-function failureEvent(state: Expression, { at, reason, status }: FailedAttempt) {
-  const event: GradeFailedEvent = { id: randomUUID(), at, reason, status };
-  const hasFailed = { $eq: [state, 'failed'] };
-  const events = { $concatArrays: [{ $ifNull: ['$events', []] }, [literal(event)]] };
-  return {
-    events: when(hasFailed, events, '$events'),
-    eventsDueAt: when(hasFailed, '$$NOW', '$eventsDueAt'),
-  };
 }
 
 /** The link now leads to another lesson, whose record has no score yet. */

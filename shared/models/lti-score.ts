@@ -3,8 +3,6 @@ import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
 import { deliveryFields, deliveryStates, findDueTargets, noFailures } from '../deliveries/outbox.ts';
 import type { Delivery, DeliveryState } from '../deliveries/outbox.ts';
-import { indexPendingEvents, pendingEventFields } from '../events/pending-events.ts';
-import type { PendingEvent, PendingEvents } from '../events/pending-events.ts';
 import { noLease } from '../platform/lease.ts';
 import { schemaOptions, upsertSafely, uuidField } from '../platform/mongo.ts';
 import type { LtiLearner } from './lti-progress.ts';
@@ -31,17 +29,11 @@ export interface SentScore extends ScoreValues {
   response: { status: number; body: string };
 }
 
-/** A score that is no longer retried, and the last response. */
-export interface GradeFailedEvent extends PendingEvent {
-  reason: string;
-  status: number | null;
-}
-
 /**
  * The score of one learner in the line item of one resource link: a row of the outbox, created at the learner's launch.
  * All deciding times are MongoDB's, so that clocks of processes may differ.
  */
-export interface LtiScore extends LtiLearner, Delivery, PendingEvents<GradeFailedEvent> {
+export interface LtiScore extends LtiLearner, Delivery {
   /** The id of the resource link. */
   linkId: string;
   /** Null until the learner has finished the lesson. */
@@ -94,12 +86,10 @@ export const ltiScoreSchema = new Schema<LtiScore>(
     lastTimestamp: { type: Date, default: null },
     perhapsTaken: { type: Date, default: null },
     ...deliveryFields,
-    ...pendingEventFields,
   },
   schemaOptions,
 );
 ltiScoreSchema.index({ linkId: 1, ltiUserId: 1 }, { unique: true });
-indexPendingEvents(ltiScoreSchema);
 ltiScoreSchema.index({ platformId: 1, ltiUserId: 1, lessonId: 1, contextId: 1 });
 // For the rows of a user in all lessons.
 ltiScoreSchema.index({ organizationId: 1, platformId: 1, ltiUserId: 1, _id: 1 });

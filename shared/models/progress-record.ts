@@ -1,18 +1,16 @@
 import { Schema } from 'mongoose';
-import type { Model, SchemaDefinition } from 'mongoose';
-import { addEvent, removePublished } from '../events/pending-events.ts';
-import type { ProgressEvent, RecordedEvent } from '../events/progress-events.ts';
-import { isDuplicate } from '../platform/mongo.ts';
+import type { ClientSession, Model, SchemaDefinition } from 'mongoose';
+import { progressEventFields } from '../events/progress-events.ts';
+import type { ProgressEventFields } from '../events/progress-events.ts';
+import { inTransaction, isDuplicate } from '../platform/mongo.ts';
 import { progressStatuses } from '../progress/state.ts';
 import type { FactOrder, FinishedAttempt, ProgressState, StoredAttributes } from '../progress/state.ts';
-import { addToBacklog, hasBacklogRoom } from './event-backlog.ts';
-import type { EventBacklogDb, EventOwner } from './event-backlog.ts';
 
 /**
  * The common fields of progress records. JSON values are stored as text, because BSON would reorder number-like keys,
  * reject some names, and limit nesting to 100 levels.
  */
-export interface ProgressRecord extends ProgressState {
+export interface ProgressRecord extends ProgressState, ProgressEventFields {
   _id: string;
   organizationId: string;
   lessonId: string;
@@ -69,6 +67,7 @@ export const progressFields: SchemaDefinition<ProgressRecord> = {
   finished: { type: finishedSchema, default: null },
   recentWriteIds: { type: [String], default: [] },
   factsAfter: { type: Date, default: null },
+  ...progressEventFields,
 };
 
 /**
@@ -102,15 +101,12 @@ export function stateOf(record: ProgressRecord): ProgressState {
 
 /** What a write stores beside the state. */
 export interface SavedWrite {
+  /** The `_id` of the record, also before it exists. */
+  recordId: string;
   factsAfter: Date | null;
-  /** The event for subscribed webhooks; null if none subscribes to it. */
-  recorded: RecordedEvent | null;
+  /** Adds rows of the write to outboxes in its transaction, and returns the fields to set; null without rows. */
+  addRows: ((session: ClientSession) => Promise<ProgressEventFields>) | null;
 }
-
-/** The fields of an {@link EventOwner}. */
-const ownerFields = {
-  ...{ organizationId: 1, lessonId: 1, learnerId: 1, ltiUserId: 1, platformId: 1, contextId: 1 },
-} as const;
 
 /**
  * Stores the next state of a record in one atomic write if the stored revision is still the previous one (optimistic
@@ -120,67 +116,30 @@ const ownerFields = {
  * @param fields additional fields of the record's kind.
  */
 export async function saveState<Record extends ProgressRecord>(
-  db: EventBacklogDb,
   model: Model<Record>,
   key: Partial<Record>,
   state: ProgressState,
-  { factsAfter, recorded }: SavedWrite,
+  { recordId, factsAfter, addRows }: SavedWrite,
   fields: Partial<Record> = {},
 ): Promise<boolean> {
   const set = { ...state, factsAfter, ...fields };
-  if (state.revision === 1) {
-    try {
-      await model.create({ ...key, ...set, ...(recorded !== null && firstEvent(recorded)) });
+  const store = async (options: { session?: ClientSession }, more: Partial<ProgressEventFields>) => {
+    if (state.revision === 1) {
+      await model.insertMany([{ _id: recordId, ...key, ...set, ...more }], options);
       return true;
-    } catch (error) {
-      if (isDuplicate(error)) return false;
-      throw error;
     }
-  }
-  const which = { ...key, revision: state.revision - 1 };
-  const save = async (filter: object, event: object = {}) => {
-    const change = { $set: set, ...event };
-    return (await model.updateOne({ ...which, ...filter }, change)).matchedCount === 1;
+    const which = { ...key, revision: state.revision - 1 };
+    return (await model.updateOne(which, { $set: { ...set, ...more } }, options)).matchedCount === 1;
   };
-  if (recorded === null) return save({});
-  const { $push, ...due } = addEvent(recorded.event, recorded.dueAt);
-  if ($push === undefined) return save({}, due);
-  if (await save(hasRoom, { $push, ...due })) return true;
-  // Another write came first, or the record is full.
-  if (!(await moveEvents(db, model, which))) return false;
-  return save({}, { $push: { events: { ...$push.events, $slice: -maxPendingEvents } }, ...due });
-}
-
-/**
- * The maximum number of events in a record. A worker publishes them within a second. Without a worker, or above this
- * limit, they move to the backlog.
- */
-const maxPendingEvents = 20;
-const lastPending = `events.${maxPendingEvents - 1}`;
-const hasRoom = { [lastPending]: { $exists: false } };
-
-/**
- * Moves the events of a full record to the backlog. They stay if the organization has too many there, and the next write
- * then drops the oldest one. Returns false if there is no such record.
- */
-async function moveEvents<Record extends ProgressRecord>(
-  db: EventBacklogDb,
-  model: Model<Record>,
-  which: object,
-): Promise<boolean> {
-  const full = await model
-    .findOne({ ...which, [lastPending]: { $exists: true } }, { ...ownerFields, events: 1 })
-    .lean()
-    .exec();
-  if (full === null) return false;
-  const { events, ...owner } = full as unknown as EventOwner & { events: ProgressEvent[] };
-  if (await hasBacklogRoom(db, owner.organizationId)) {
-    await addToBacklog(db, [{ owner, events }]);
-    await removePublished(model, [{ _id: owner._id, ids: events.map(({ id }) => id) }]);
+  try {
+    if (addRows === null) return await store({}, {});
+    return await inTransaction(model.db, async (session) => {
+      const isStored = await store({ session }, await addRows(session));
+      if (!isStored) await session.abortTransaction();
+      return isStored;
+    });
+  } catch (error) {
+    if (isDuplicate(error)) return false;
+    throw error;
   }
-  return true;
-}
-
-function firstEvent({ event, dueAt }: RecordedEvent) {
-  return { eventsDueAt: dueAt, ...(event !== null && { events: [event] }) };
 }

@@ -1,10 +1,10 @@
 import { Schema } from 'mongoose';
-import type { Model } from 'mongoose';
-import { indexPendingEvents, pendingEventFields, addEvent } from '../events/pending-events.ts';
-import type { PendingEvent, PendingEvents } from '../events/pending-events.ts';
+import type { ClientSession, Model } from 'mongoose';
 import { subscribableEvents } from '../events/event-types.ts';
 import type { EventType } from '../events/event-types.ts';
 import { schemaOptions, uuidField } from '../platform/mongo.ts';
+import { missedField } from './event-delivery.ts';
+import type { MissedEvents } from './event-delivery.ts';
 
 /**
  * The reasons for disabling a webhook: its owner stopped it, its receiver returned 410, or every attempt failed for
@@ -13,13 +13,8 @@ import { schemaOptions, uuidField } from '../platform/mongo.ts';
 export const disabledReasons = ['owner', 'gone', 'failing'] as const;
 export type DisabledReason = (typeof disabledReasons)[number];
 
-/** An event of the webhook itself: Lectern disabled it. */
-export interface WebhookDisabledEvent extends PendingEvent {
-  reason: Exclude<DisabledReason, 'owner'>;
-}
-
 /** A URL of an integrator that gets an organization's events. */
-export interface Webhook extends PendingEvents<WebhookDisabledEvent> {
+export interface Webhook {
   _id: string;
   organizationId: string;
   url: string;
@@ -37,6 +32,8 @@ export interface Webhook extends PendingEvents<WebhookDisabledEvent> {
   disabled: { reason: DisabledReason; at: Date } | null;
   /** The first of the consecutive failed attempts; null after a success. */
   failingSince: Date | null;
+  /** Null if it never missed events. */
+  missed: MissedEvents | null;
   createdAt: Date;
 }
 
@@ -63,13 +60,12 @@ export const webhookSchema = new Schema<Webhook>(
       default: null,
     },
     failingSince: { type: Date, default: null },
+    missed: missedField,
     createdAt: { type: Date, required: true, default: () => new Date() },
-    ...pendingEventFields,
   },
   schemaOptions,
 );
 webhookSchema.index({ organizationId: 1, createdAt: 1 });
-indexPendingEvents(webhookSchema);
 
 export async function insertWebhook(
   db: WebhookDb,
@@ -149,17 +145,17 @@ export async function markWebhookWorking(db: WebhookDb, id: string): Promise<voi
   await db.webhooks.updateOne({ _id: id }, { $set: { failingSince: null } });
 }
 
-/** Disables an active webhook, and adds the event that reports it. Returns false if it is not active. */
+/** Disables an active webhook. Returns false if it is not active. */
 export async function disableWebhook(
   db: WebhookDb,
   id: string,
-  reason: WebhookDisabledEvent['reason'],
+  reason: Exclude<DisabledReason, 'owner'>,
+  session?: ClientSession,
 ): Promise<boolean> {
-  const at = new Date();
-  const event: WebhookDisabledEvent = { id: at.toISOString(), at, reason };
   const { modifiedCount } = await db.webhooks.updateOne(
     { _id: id, disabled: null },
-    { $set: { disabled: { reason, at } }, ...addEvent(event, at) },
+    { $set: { disabled: { reason, at: new Date() } } },
+    { session },
   );
   return modifiedCount === 1;
 }

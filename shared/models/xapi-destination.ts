@@ -1,8 +1,8 @@
 import { Schema } from 'mongoose';
-import type { Model } from 'mongoose';
-import { addEvent, indexPendingEvents, pendingEventFields } from '../events/pending-events.ts';
-import type { PendingEvent, PendingEvents } from '../events/pending-events.ts';
+import type { ClientSession, Model } from 'mongoose';
 import { schemaOptions, uuidField } from '../platform/mongo.ts';
+import { missedField } from './event-delivery.ts';
+import type { MissedEvents } from './event-delivery.ts';
 
 /** The verbs of the statements that Lectern sends. */
 export const xapiVerbs = [
@@ -22,13 +22,8 @@ export type XapiVersion = (typeof xapiVersions)[number];
 /** The reason of a pause: a success without the ids of the statements, such as a web page. */
 export const noIds = 'no_statement_ids';
 
-/** An event about the destination itself: its LRS rejects Lectern's requests. */
-export interface XapiPausedEvent extends PendingEvent {
-  status: number;
-}
-
 /** A learning record store (LRS) that gets statements about an organization's learners. */
-export interface XapiDestination extends PendingEvents<XapiPausedEvent> {
+export interface XapiDestination {
   _id: string;
   organizationId: string;
   /** The URL of its xAPI, which ends with a slash. */
@@ -46,6 +41,8 @@ export interface XapiDestination extends PendingEvents<XapiPausedEvent> {
   paused: { reason: string; at: Date } | null;
   /** The number of consecutive rejected statements, and the time of the first; missing after a success. */
   rejections?: { count: number; since: Date };
+  /** Null if it never missed events. */
+  missed: MissedEvents | null;
   createdAt: Date;
 }
 
@@ -72,12 +69,11 @@ export const xapiDestinationSchema = new Schema<XapiDestination>(
       type: new Schema({ count: Number, since: Date }, { _id: false, strict: 'throw' }),
       default: undefined,
     },
+    missed: missedField,
     createdAt: { type: Date, required: true, default: () => new Date() },
-    ...pendingEventFields,
   },
   schemaOptions,
 );
-indexPendingEvents(xapiDestinationSchema);
 xapiDestinationSchema.index({ organizationId: 1, createdAt: 1 });
 
 /** Returns the destinations of organizations, the oldest first. */
@@ -131,14 +127,18 @@ export async function deleteDestination(
   return deletedCount === 1;
 }
 
-/** Pauses an active destination, and adds the event that reports it. Returns false if it is not active. */
-export async function pauseDestination(db: XapiDestinationDb, id: string, status: number): Promise<boolean> {
-  const at = new Date();
-  const event: XapiPausedEvent = { id: at.toISOString(), at, status };
+/** Pauses an active destination. Returns false if it is not active. */
+export async function pauseDestination(
+  db: XapiDestinationDb,
+  id: string,
+  status: number,
+  session?: ClientSession,
+): Promise<boolean> {
   const reason = status < 300 ? noIds : String(status);
   const { modifiedCount } = await db.xapiDestinations.updateOne(
     { _id: id, paused: null },
-    { $set: { paused: { reason, at } }, ...addEvent(event, at) },
+    { $set: { paused: { reason, at: new Date() } } },
+    { session },
   );
   return modifiedCount === 1;
 }

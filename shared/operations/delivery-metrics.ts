@@ -76,14 +76,4 @@ export function registerDeliveryMetrics(registry: Registry, db: Database): void 
       );
     },
   });
-  new Gauge({
-    name: 'lectern_event_backlog',
-    help: 'Changes of learners whose events wait because the outbox has no room for their organization.',
-    registers,
-    async collect() {
-      this.reset();
-      const count = await db.eventBacklog.estimatedDocumentCount().catch(() => null);
-      if (count !== null) this.set(count);
-    },
-  });
 }

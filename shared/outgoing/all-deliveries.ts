@@ -1,10 +1,11 @@
 import {
   dismissEventDeliveries,
+  findDelivery,
   listDeliveries,
   resendDeliveries,
   statusOfDelivery,
 } from '../models/delivery-list.ts';
-import { eventKinds } from '../models/event-delivery.ts';
+import { eventKinds, writeKind } from '../models/event-delivery.ts';
 import type { DeliveryStatus } from '../models/delivery-list.ts';
 import type { DeliveryAttempt, EventDelivery } from '../models/event-delivery.ts';
 import type { Database } from '../models/database.ts';
@@ -94,7 +95,7 @@ export async function findAnyDelivery(
   organizationId: string,
   id: string,
 ): Promise<AnyDelivery | null> {
-  const event = await db.eventDeliveries.findOne({ _id: id, organizationId }).lean<EventDelivery>().exec();
+  const event = await findDelivery(db, { organizationId }, id);
   if (event !== null) return fromEvent(event);
   const [score] = await findScoresById(db, [id]);
   return score?.organizationId === organizationId ? fromScore(score) : null;
@@ -113,8 +114,9 @@ const scoreFilters = {
 } as const satisfies Record<DeliveryStatus, object>;
 
 function fromEvent(delivery: EventDelivery): AnyDelivery {
-  const { _id: id, kind, targetId, type, lessonId, learnerId, createdAt, attempts } = delivery;
+  const { _id: id, targetId, type, lessonId, learnerId, createdAt, attempts } = delivery;
   const status = statusOfDelivery(delivery);
+  const kind = delivery.kind === writeKind ? 'xapi' : delivery.kind;
   return { id, kind, targetId, type, status, lessonId, learnerId, createdAt, attempts };
 }
 

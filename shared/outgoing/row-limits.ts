@@ -1,48 +1,67 @@
+import type { Model } from 'mongoose';
+import { Gauge } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { Database } from '../models/database.ts';
 import { countDeliveries, maxWaitingRows, trimDeliveries } from '../models/delivery-limits.ts';
+import { noteMissed } from '../models/event-delivery.ts';
+import type { Receiver } from '../models/event-delivery.ts';
 import type { Logger } from '../platform/log.ts';
+import { repeat } from '../platform/repeat.ts';
+import type { Repetition } from '../platform/repeat.ts';
 
 /** The limits of an organization's rows in the outbox. */
 export interface RowLimits {
-  /** At this number, events of learners' records wait in the backlog, and other events wait in their documents. */
+  /** From this number on, no more events are recorded. */
   maxWaiting: number;
   /** Above this number, the oldest delivered rows are deleted, and the oldest failed ones. */
   maxEnded: number;
-  /** How long a count is valid. */
-  cacheMs: number;
 }
 
-export const defaultRowLimits: RowLimits = { maxWaiting: maxWaitingRows, maxEnded: 100_000, cacheMs: 10_000 };
+export const defaultRowLimits: RowLimits = { maxWaiting: maxWaitingRows, maxEnded: 100_000 };
 const trimmedAtOnce = 20_000;
+const intervalMs = 10_000;
 
-/** The last count of each organization's rows: its time, and whether there were too many. */
-const counted = new WeakMap<Database, Map<string, { at: number; isFull: boolean }>>();
+/** Applies the limits every ten seconds, and reports how full the fullest outbox is. */
+export function startLimitingRows(db: Database, registry: Registry, log: Logger): Repetition {
+  const gauge = new Gauge({
+    name: 'lectern_outbox_fill_ratio',
+    help: 'The waiting events of the organization that has most, as a share of the limit. At 1, events are not recorded.',
+    registers: [registry],
+  });
+  return repeat(
+    async () => gauge.set(await limitRows(db, log)),
+    intervalMs,
+    () => undefined,
+  );
+}
 
 /**
- * Returns the organizations with too many waiting rows. Deletes the oldest ended rows of organizations with too many of
- * these.
+ * Counts the rows of each organization. While too many wait, its receivers note since when they miss events. Deletes the
+ * oldest ended rows above the limit.
+ *
+ * @returns the share of the limit that the fullest outbox has.
  */
-export async function fullOutboxes(
-  { db, log }: { db: Database; log: Logger },
-  organizationIds: readonly string[],
-  { maxWaiting, maxEnded, cacheMs }: RowLimits,
-): Promise<Set<string>> {
-  const counts = counted.get(db) ?? new Map<string, { at: number; isFull: boolean }>();
-  counted.set(db, counts);
-  const now = performance.now();
-  for (const [id, { at }] of counts) if (now - at >= cacheMs) counts.delete(id);
-  for (const id of organizationIds.filter((one) => !counts.has(one))) {
-    // For MongoDB, a limit of 0 means no limit.
-    const isFull = (await countDeliveries(db, id, 'waiting', maxWaiting + 1)) >= maxWaiting;
-    if (isFull) {
+export async function limitRows(
+  db: Database,
+  log: Logger,
+  { maxWaiting, maxEnded }: RowLimits = defaultRowLimits,
+): Promise<number> {
+  const receivers = [db.webhooks, db.xapiDestinations] as unknown as Model<Receiver>[];
+  const ids = await Promise.all(receivers.map((model) => model.distinct('organizationId').exec()));
+  let fullest = 0;
+  for (const id of new Set(ids.flat())) {
+    const waiting = await countDeliveries(db, id, 'waiting', maxWaiting);
+    fullest = Math.max(fullest, waiting / maxWaiting);
+    const isFull = waiting >= maxWaiting;
+    const hasChanged = await Promise.all(receivers.map((model) => noteMissed(model, id, isFull)));
+    if (isFull && hasChanged.includes(true)) {
       const details = { organization: id, rows: maxWaiting };
-      log.warn(details, 'an organization has too many undelivered events; new ones wait in the backlog');
+      log.warn(details, 'an organization has too many undelivered events; new ones are not recorded');
     }
-    counts.set(id, { at: now, isFull });
     for (const state of ['idle', 'failed'] as const) {
       if ((await countDeliveries(db, id, state, maxEnded + 1)) <= maxEnded) continue;
       await trimDeliveries(db, id, state, { kept: maxEnded, limit: trimmedAtOnce });
     }
   }
-  return new Set(organizationIds.filter((id) => counts.get(id)?.isFull === true));
+  return fullest;
 }

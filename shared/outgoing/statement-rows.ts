@@ -1,32 +1,77 @@
 import { setImmediate as otherWork } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { ProgressEvent } from '../events/progress-events.ts';
+import type { WriteEvent } from '../events/progress-events.ts';
 import type { Database } from '../models/database.ts';
-import type { NewDelivery } from '../models/event-delivery.ts';
+import {
+  findDueEventTargets,
+  findWrites,
+  insertDeliveries,
+  postponeWrite,
+  removeWrites,
+  writeKind,
+} from '../models/event-delivery.ts';
+import type { EventDelivery, NewDelivery } from '../models/event-delivery.ts';
 import { findPlatform } from '../models/lti-platform.ts';
+import { listDestinations } from '../models/xapi-destination.ts';
 import type { XapiDestination } from '../models/xapi-destination.ts';
+import { isDatabaseError } from '../platform/mongo.ts';
+import type { Logger } from '../platform/log.ts';
 import { uuidV5 } from '../platform/uuid.ts';
 import { saltOf } from '../xapi/destinations.ts';
 import { findVersionText } from '../xapi/find-version-text.ts';
 import type { Interaction, VersionText } from '../xapi/interactions.ts';
 import { statementsOf } from '../xapi/statements.ts';
 
-/** A learner's write, for xAPI statements. */
-export interface RecordedWrite {
-  recordId: string;
-  organizationId: string;
-  lessonId: string;
-  learnerId: string;
-  /** The platform of an LTI user; null for a learner of an integrator. */
-  platformId: string | null;
-  event: ProgressEvent;
-}
-
 export interface StatementDependencies {
   db: Database;
   /** Without a trailing slash. */
   publicUrl: string;
   pepper: string;
+  log: Logger;
+}
+
+/** Writes per query: each has 200 kB at most. */
+const batchSize = 10;
+
+/** The retry delay for a write whose statements cannot be made: another release may be able to. */
+const retryMs = 3_600_000;
+
+/**
+ * Replaces the writes in the outbox by the statements about them. The statements' ids follow from the write's, so a
+ * repeated one adds nothing.
+ *
+ * @param signal ends it after the current batch.
+ */
+export async function makeStatements(deps: StatementDependencies, signal: AbortSignal): Promise<void> {
+  const { db } = deps;
+  for (const { target: organizationId } of await findDueEventTargets(db, writeKind)) {
+    const destinations = await listDestinations(db, [organizationId]);
+    for (let isLast = false; !isLast && !signal.aborted;) {
+      const writes = await findWrites(db, organizationId, batchSize);
+      for (const write of writes) await replaceWrite(deps, write, destinations);
+      isLast = writes.length < batchSize;
+    }
+  }
+}
+
+async function replaceWrite(
+  deps: StatementDependencies,
+  write: EventDelivery,
+  destinations: readonly XapiDestination[],
+): Promise<void> {
+  const { db, log } = deps;
+  try {
+    if (destinations.length > 0) await insertDeliveries(db, await statementRows(deps, destinations, write));
+    await removeWrites(db, [write._id]);
+  } catch (error) {
+    // Other errors are about this write only.
+    if (isDatabaseError(error)) throw error;
+    log.error(
+      { err: error, write: write._id },
+      'the statements about a write cannot be made; retried after an hour',
+    );
+    await postponeWrite(db, write._id, new Date(Date.now() + retryMs));
+  }
 }
 
 /** The maximum length of all texts that a worker caches: enough for at least fifty lessons. */
@@ -41,35 +86,32 @@ const unknownVersion: VersionText = {
   characters: 0,
 };
 
-/**
- * Returns the outbox rows of the statements about a write.
- *
- * @param homePages the home pages of known platforms, by platform.
- */
-export async function statementRows(
+async function statementRows(
   deps: StatementDependencies,
   destinations: readonly XapiDestination[],
-  write: RecordedWrite,
-  homePages: Map<string, string>,
+  write: EventDelivery,
 ): Promise<NewDelivery[]> {
-  const targets = destinations.filter(({ organizationId }) => organizationId === write.organizationId);
-  if (targets.length === 0 || write.event.details === undefined) return [];
-  const { recordId, lessonId, learnerId, event } = write;
+  const { _id: writeId, organizationId, lessonId, learnerId, platformId, eventAt: at, body } = write;
+  const { recordId, event } = JSON.parse(body) as { recordId: string; event: Omit<WriteEvent, 'at'> };
+  if (lessonId === null || learnerId === null) return [];
   const subject = {
-    ...{ recordId, lessonId, learnerId, event, publicUrl: deps.publicUrl },
-    homePage: await homePageOf(deps, homePages, write.platformId),
-    text: await cachedVersionText(deps.db, {
-      organizationId: write.organizationId,
-      versionId: event.versionId,
-    }),
+    ...{ writeId, recordId, lessonId, learnerId, event: { ...event, at }, publicUrl: deps.publicUrl },
+    homePage: await homePageOf(deps, platformId),
+    text: await cachedVersionText(deps.db, { organizationId, versionId: event.versionId }),
   };
   const rows: NewDelivery[] = [];
-  for (const destination of targets) {
-    const { verbs, passingScore } = destination;
+  for (const destination of destinations) {
+    const { _id: targetId, verbs, passingScore } = destination;
     const options = { verbs, passingScore, salt: saltOf(destination, deps.pepper) };
     let place = 0;
     for (const { verb, statement } of statementsOf(subject, options)) {
-      rows.push(rowOf(destination, write, { verb, statement, place }));
+      rows.push({
+        _id: `xst_${uuidV5(targetId, statement.id)}`,
+        kind: 'xapi',
+        ...{ organizationId, targetId, type: verb, lessonId, learnerId, platformId, eventAt: at },
+        sequence: { id: writeId, place },
+        body: JSON.stringify(statement),
+      });
       place += 1;
       if (rows.length % rowsPerTurn === 0) await otherWork();
     }
@@ -77,30 +119,13 @@ export async function statementRows(
   return rows;
 }
 
-function rowOf(
-  { _id: targetId, organizationId }: XapiDestination,
-  { recordId, lessonId, learnerId, platformId, event }: RecordedWrite,
-  { verb, statement, place }: { verb: string; statement: { id: string }; place: number },
-): NewDelivery {
-  return {
-    _id: `xst_${uuidV5(targetId, statement.id)}`,
-    kind: 'xapi',
-    ...{ organizationId, targetId, type: verb, lessonId, learnerId, platformId, eventAt: event.at },
-    sequence: { id: `${recordId}:${event.revision}`, place },
-    body: JSON.stringify(statement),
-  };
-}
-
 async function homePageOf(
   { db, publicUrl }: StatementDependencies,
-  known: Map<string, string>,
   platformId: string | null,
 ): Promise<string> {
   if (platformId === null) return publicUrl;
-  const issuer = known.get(platformId) ?? (await findPlatform(db, platformId))?.issuer;
-  const homePage = issuer ?? `${publicUrl}/lti/platforms/${encodeURIComponent(platformId)}`;
-  known.set(platformId, homePage);
-  return homePage;
+  const issuer = (await findPlatform(db, platformId))?.issuer;
+  return issuer ?? `${publicUrl}/lti/platforms/${encodeURIComponent(platformId)}`;
 }
 
 async function cachedVersionText(

@@ -1,22 +1,27 @@
 import { LRUCache } from 'lru-cache';
-import { progressChanges } from '../events/progress-events.ts';
-import type { WantedProgress } from '../events/progress-events.ts';
 import type { EventType } from '../events/event-types.ts';
 import { listWebhooks } from '../models/webhook.ts';
-import type { WebhookDb } from '../models/webhook.ts';
+import type { Webhook, WebhookDb } from '../models/webhook.ts';
 import { listDestinations } from '../models/xapi-destination.ts';
 import type { XapiDestinationDb } from '../models/xapi-destination.ts';
 import { subscriptionCacheMs } from '../webhooks/manage.ts';
 
 const maxOrganizations = 10_000;
 
+/** The receivers of an organization that get events about learners' records. */
+export interface ProgressReceivers {
+  webhooks: readonly Pick<Webhook, '_id' | 'types'>[];
+  /** Whether there is an xAPI destination. */
+  hasDestinations: boolean;
+}
+
 /**
- * Returns the changes of learners' records that an organization's webhooks and xAPI destinations need; null for none.
- * Cached for half a second, because every write of a learner reads it.
+ * Returns the receivers of events about learners' records; null for none. Cached for half a second, because every write
+ * of a learner reads it.
  */
 export class Subscriptions {
   readonly #db: WebhookDb & XapiDestinationDb;
-  readonly #cache = new LRUCache<string, { readAt: number; wanted: Promise<WantedProgress | null> }>({
+  readonly #cache = new LRUCache<string, { readAt: number; receivers: Promise<ProgressReceivers | null> }>({
     max: maxOrganizations,
   });
 
@@ -24,31 +29,45 @@ export class Subscriptions {
     this.#db = db;
   }
 
-  progressOf(organizationId: string): Promise<WantedProgress | null> {
+  progressOf(organizationId: string): Promise<ProgressReceivers | null> {
     const now = performance.now();
     const cached = this.#cache.get(organizationId);
-    if (cached !== undefined && now - cached.readAt < subscriptionCacheMs) return cached.wanted;
-    const read = { readAt: now, wanted: this.#read(organizationId) };
+    if (cached !== undefined && now - cached.readAt < subscriptionCacheMs) return cached.receivers;
+    const read = { readAt: now, receivers: this.#read(organizationId) };
     this.#cache.set(organizationId, read);
     // Current callers get the rejection, and the next caller retries.
-    read.wanted.catch(() => {
+    read.receivers.catch(() => {
       if (this.#cache.peek(organizationId) === read) this.#cache.delete(organizationId);
     });
-    return read.wanted;
+    return read.receivers;
   }
 
-  async #read(organizationId: string): Promise<WantedProgress | null> {
-    const [webhooks, destinations] = await Promise.all([
-      listWebhooks(this.#db, [organizationId]),
+  async #read(organizationId: string): Promise<ProgressReceivers | null> {
+    const [active, destinations] = await Promise.all([
+      activeWebhooks(this.#db, organizationId),
       listDestinations(this.#db, [organizationId]),
     ]);
-    const types = new Set<EventType>(
-      webhooks.filter(({ disabled }) => disabled === null).flatMap((webhook) => webhook.types),
-    );
-    const changes = new Set(progressChanges.filter((change) => types.has(`progress.${change}`)));
-    const updates = types.has('progress.updated');
+    const webhooks = active.filter(({ types }) => types.some((type) => type.startsWith('progress.')));
     // A paused destination gets its statements later.
-    const details = destinations.length > 0;
-    return changes.size > 0 || updates || details ? { changes, updates, details } : null;
+    const hasDestinations = destinations.some(({ missed }) => !isMissing(missed));
+    return webhooks.length > 0 || hasDestinations ? { webhooks, hasDestinations } : null;
   }
+}
+
+/** Returns the webhooks of an organization that get events now, and those of some types only if any are given. */
+export async function activeWebhooks(
+  db: WebhookDb,
+  organizationId: string,
+  wanted?: readonly EventType[],
+): Promise<Webhook[]> {
+  const webhooks = await listWebhooks(db, [organizationId]);
+  return webhooks.filter(
+    ({ disabled, missed, types }) =>
+      disabled === null && !isMissing(missed) && (wanted?.some((type) => types.includes(type)) ?? true),
+  );
+}
+
+/** Returns whether a receiver misses events now, because the outbox has no room for its organization. */
+function isMissing(missed: Webhook['missed']): boolean {
+  return missed !== null && missed.until === null;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ConnectionString } from 'mongodb-connection-string-url';
 import mongoose from 'mongoose';
-import type { Connection } from 'mongoose';
+import type { ClientSession, Connection } from 'mongoose';
 import { LecternError, messageOf } from './errors.ts';
 import { mayShowOptions, withoutCredentials } from './server-urls.ts';
 
@@ -81,6 +81,30 @@ function awaitsInitiation(error: unknown): boolean {
   return [...(reason?.servers?.values() ?? [])].some(({ type }) => type === 'RSGhost');
 }
 
+/** An erasure removes what a transaction stores: its second pass comes later than this. */
+const transactionMs = 10_000;
+
+/**
+ * Makes changes in one transaction. MongoDB repeats `change` after a conflict with another one, so it must read again
+ * what it depends on.
+ *
+ * @param change passes the session to each operation, one after the other.
+ * @throws {Error} if the transaction does not end in ten seconds: nothing has changed then.
+ */
+export async function inTransaction<T>(
+  connection: Connection,
+  change: (session: ClientSession) => Promise<T>,
+): Promise<T> {
+  const endsAt = performance.now() + transactionMs;
+  return connection.getClient().withSession((session) =>
+    session.withTransaction(async () => {
+      const result = await change(session);
+      if (performance.now() > endsAt) throw new Error('a transaction took too long');
+      return result;
+    }),
+  );
+}
+
 /** Returns MongoDB's version. @throws if it does not respond. */
 export async function pingMongo(connection: Connection): Promise<string> {
   if (connection.db === undefined) throw new Error('not connected');
@@ -99,6 +123,11 @@ export const schemaOptions = {
 
 /** The `_id` of documents that Lectern names itself. */
 export const uuidField = { type: String, required: true, default: () => randomUUID() as string } as const;
+
+/** Returns whether MongoDB or its driver reported an error. */
+export function isDatabaseError(error: unknown): boolean {
+  return error instanceof mongoose.mongo.MongoError;
+}
 
 /** Returns whether a write failed because a unique index already contains the value. */
 export function isDuplicate(error: unknown): boolean {

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { LecternError } from '../platform/errors.ts';
+import type { LecternEvent } from '../events/event-types.ts';
 import { isCoreWidget } from '../lessons/core-widgets.ts';
 import type { Database } from '../models/database.ts';
 import { findExternalWidgets } from '../models/external-widget.ts';
-import { markLessonDeleted } from '../models/lesson.ts';
+import { findLesson, markLessonDeleted } from '../models/lesson.ts';
 import {
   findVersion,
   isPreviewable,
@@ -11,6 +13,7 @@ import {
 } from '../models/lesson-version.ts';
 import type { LessonVersion, WidgetPin } from '../models/lesson-version.ts';
 import { findNewestReleases } from '../models/widget-release.ts';
+import { changeWithEvents } from '../outgoing/publish-events.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import type { TaskWait } from '../platform/tasks.ts';
 import { findContentUses } from '../player/prepared-lessons.ts';
@@ -44,8 +47,24 @@ export async function publishVersion(
     );
   }
   const pins = await pinWidgets(db, store, version, widgetTypes);
+  const published = await changeWithEvents(
+    db,
+    { organizationId: version.organizationId, types: ['lesson.published'] },
+    (session) => markVersionPublished(db, versionId, pins, session),
+    (changed) => (changed === null ? [] : [publicationEvent('lesson.published', changed)]),
+  );
   // Null if a concurrent request published it, with its own pins and time.
-  return (await markVersionPublished(db, versionId, pins)) ?? publishVersion(db, store, versionId, options);
+  return published ?? publishVersion(db, store, versionId, options);
+}
+
+function publicationEvent(
+  type: 'lesson.published' | 'lesson.unpublished',
+  { _id: versionId, organizationId, lessonId, versionNumber }: LessonVersion,
+): LecternEvent {
+  return {
+    ...{ type, key: randomUUID(), at: new Date(), organizationId, lessonId, learnerId: null },
+    data: { organizationId, lessonId, versionId, versionNumber },
+  };
 }
 
 async function findWithUses(db: Database, versionId: string, wait?: TaskWait) {
@@ -127,15 +146,25 @@ export async function preparePreview(
 }
 
 /** Unpublishes one version, or all versions of a lesson. Returns the number of versions that were published. */
-export function unpublish(db: Database, lessonId: string, versionId?: string): Promise<number> {
-  return markVersionsUnpublished(db, { lessonId, ...(versionId !== undefined && { versionId }) });
+export async function unpublish(db: Database, lessonId: string, versionId?: string): Promise<number> {
+  const lesson = await findLesson(db, lessonId);
+  if (lesson === null) return 0;
+  const { organizationId } = lesson;
+  const unpublished = await changeWithEvents(
+    db,
+    { organizationId, types: ['lesson.unpublished'] },
+    (session) =>
+      markVersionsUnpublished(db, { lessonId, ...(versionId !== undefined && { versionId }) }, session),
+    (versions) => versions.map((version) => publicationEvent('lesson.unpublished', version)),
+  );
+  return unpublished.length;
 }
 
 /** Deletes a lesson. Its versions stay, unpublished, for a later import. Returns false if there is no such lesson. */
 export async function deleteLesson(db: Database, lessonId: string): Promise<boolean> {
   // The lesson is deleted first, so that no request can reach it even if the next step fails.
   const deleted = await markLessonDeleted(db, lessonId);
-  await markVersionsUnpublished(db, { lessonId });
+  await unpublish(db, lessonId);
   return deleted;
 }
 

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { ProgressEvent, RecordedAnswer } from '../events/progress-events.ts';
+import type { RecordedAnswer, WriteEvent } from '../events/progress-events.ts';
 import type { XapiVerb } from '../models/xapi-destination.ts';
 import { uuidV5 } from '../platform/uuid.ts';
 import { reachesMark, shareOf, shownPoints, shownShare } from '../progress/points.ts';
@@ -11,6 +11,8 @@ import type { Interaction, VersionText } from './interactions.ts';
 
 /** A learner's write, with all data for its statements. */
 export interface StatementSubject {
+  /** The ids of the statements follow from it. */
+  writeId: string;
   /** The id of the learner's record. */
   recordId: string;
   lessonId: string;
@@ -19,7 +21,7 @@ export interface StatementSubject {
   homePage: string;
   /** Lectern's public URL, without a trailing slash. Activity ids begin with it. */
   publicUrl: string;
-  event: ProgressEvent;
+  event: WriteEvent;
   text: VersionText;
 }
 
@@ -55,7 +57,6 @@ export function* statementsOf(
 ): Generator<{ verb: XapiVerb; statement: Statement }> {
   const { event, text } = subject;
   const { details } = event;
-  if (details === undefined) return;
   let place = 0;
   function* make(verb: XapiVerb, about: () => About = () => ({})) {
     const timestamp = timestampOf(event.at, place++);
@@ -104,7 +105,7 @@ function statementOf(
   verb: XapiVerb,
   { name = '', object, parent, result }: About,
 ): Statement {
-  const { recordId, learnerId, homePage, publicUrl, event, text } = subject;
+  const { writeId, recordId, learnerId, homePage, publicUrl, event, text } = subject;
   const lesson = lessonUrl(subject);
   const version = { objectType: 'Activity', id: `${lesson}/versions/${event.versionId}` };
   const lessonActivity = {
@@ -118,7 +119,7 @@ function statementOf(
       .digest('hex');
   return {
     // The same write has the same ids, so that an LRS stores a repeated statement once.
-    id: uuidV5(recordId, JSON.stringify([event.revision, verb, name])),
+    id: uuidV5(writeId, JSON.stringify([verb, name])),
     actor: {
       objectType: 'Agent',
       account: { homePage, name: salt === null ? learnerId : pseudonym(salt) },

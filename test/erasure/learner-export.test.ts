@@ -10,7 +10,7 @@ import type { Explained } from '../../shared/erasure/export-readme.ts';
 import { countRecords, kindsOf, recordKinds } from '../../shared/models/learner-records.ts';
 import type { RecordKind } from '../../shared/models/learner-records.ts';
 import { createPlatform } from '../../shared/models/lti-platform.ts';
-import type { GradeFailedEvent, LtiScore } from '../../shared/models/lti-score.ts';
+import type { LtiScore } from '../../shared/models/lti-score.ts';
 import { createWebhook } from '../../shared/webhooks/manage.ts';
 import { createDestination } from '../../shared/xapi/destinations.ts';
 import { filesOf } from '../exports/exports.ts';
@@ -29,7 +29,7 @@ const api = useApi();
 const version = useLesson(api);
 const sources = ['embed', 'lti'] as const;
 
-// Records have pending events only if a webhook or an xAPI destination receives them.
+// Writes are in the outbox only if a webhook or an xAPI destination receives them.
 beforeAll(async () => {
   const organizationId = api.organization._id;
   await createWebhook(api.db, testPepper, organizationId, {
@@ -62,12 +62,10 @@ async function plantFullLearner(source: 'embed' | 'lti'): Promise<MarkedLearner>
   });
   const at = new Date();
   const record = source === 'embed' ? api.db.embedProgress : api.db.ltiProgress;
-  await record.collection.updateOne(ofSubject(learner), { $set: { announced: { revision: 1, at } } });
-  const failed: GradeFailedEvent = { id: '1', at, reason: 'rejected', status: 400 };
+  await record.collection.updateOne(ofSubject(learner), { $set: { lastUpdate: { id: 'an id', at } } });
   const grade: Partial<LtiScore> = {
     wanted: { scoreGiven: 1, scoreMaximum: 3, finishedAt: at, revision: 2 },
     failure: { at, since: at, reason: 'rejected', status: 400, body: 'a response' },
-    ...{ events: [failed], eventsDueAt: at },
   };
   await api.db.ltiScores.updateOne({ ltiUserId: learner.markers[0] }, { $set: grade });
   return learner;
@@ -136,21 +134,17 @@ describe('the fields of an export', () => {
 
   /** Fields that coordinate processes, and what needs the scope `deliveries`. */
   const ofProgress = [
-    ...['_id', 'organizationId', 'recentWriteIds', 'eventsDueAt', 'factsAfter'],
+    ...['_id', 'organizationId', 'recentWriteIds', 'lastUpdate', 'factsAfter'],
     ...['positionOrder', 'progressDataOrder', 'items[].writeId'],
   ];
   const omitted: Record<RecordKind, string[]> = {
     progress: ofProgress,
-    ltiProgress: [...ofProgress, 'scoresDue'],
-    grades: [
-      ...['_id', 'organizationId', 'leaseId', 'leaseUntil', 'eventsDueAt'],
-      ...['failure.body', 'sent.response.body'],
-    ],
+    ltiProgress: [...ofProgress, 'gradeAskedAt'],
+    grades: [...['_id', 'organizationId', 'leaseId', 'leaseUntil', 'failure.body', 'sent.response.body']],
     deliveries: [
       ...['_id', 'organizationId', 'leaseId', 'leaseUntil', 'targetId', 'sequence', 'fieldOfAnotherRelease'],
       ...['failure.body', 'attempts[].milliseconds', 'attempts[].error', 'attempts[].response'],
     ],
-    pendingEvents: ['_id', 'organizationId', 'owner._id', 'owner.organizationId'],
   };
   /** Fields of MongoDB with JSON as text. */
   const texts = new Set(['progressData', 'items[].answer', 'body']);
@@ -181,16 +175,19 @@ describe('the fields of an export', () => {
     const learner = await plantFullLearner(source);
     const files = await filesOf(await exportOf(learner));
     const [id] = learner.markers;
-    const { embedProgress, ltiProgress, ltiScores, eventDeliveries, eventBacklog } = api.db;
+    const { embedProgress, ltiProgress, ltiScores, eventDeliveries } = api.db;
     const collections = {
-      ...{ progress: embedProgress, ltiProgress, grades: ltiScores },
-      ...{ deliveries: eventDeliveries, pendingEvents: eventBacklog },
+      progress: embedProgress,
+      ltiProgress,
+      grades: ltiScores,
+      deliveries: eventDeliveries,
     };
     for (const kind of kindsOf(learner.subject)) {
-      const $or = ['learnerId', 'ltiUserId', 'owner.learnerId', 'owner.ltiUserId'].map((name) => ({
-        [name]: id,
-      }));
-      const stored = await collections[kind].collection.find({ $or }).sort({ _id: 1 }).toArray();
+      const $or = ['learnerId', 'ltiUserId'].map((name) => ({ [name]: id }));
+      const stored = await collections[kind].collection
+        .find({ $or })
+        .sort({ createdAt: -1, _id: 1 })
+        .toArray();
       expect(stored.length).toBeGreaterThan(0);
       expect(JSON.parse(String(files.get(recordFiles[kind].name)))).toEqual(
         stored.map((record) => expected(record, omitted[kind])),
@@ -249,7 +246,7 @@ print(json.dumps(tables))
     const names = (await read(path)).map(({ name }) => name);
     expect(names).toEqual([
       ...['README.txt', 'learner.json', 'lessons.csv', 'answers.csv', 'progress.json', 'grades.json'],
-      ...['messages.json', 'waiting-events.json', 'access.json', 'recipients.json'],
+      ...['messages.json', 'access.json', 'recipients.json'],
     ]);
   });
 });
@@ -259,12 +256,10 @@ describe.each(sources)('for %s', (source) => {
     const learner = await plantLearner(api, version, { source });
     const id = learner.markers[0] as string;
     // More than one page of them.
-    for (const { collection } of [api.db.eventDeliveries, api.db.eventBacklog]) {
-      const ofLearner = [{ learnerId: id }, { 'owner.learnerId': id }, { 'owner.ltiUserId': id }];
-      const record = await collection.findOne({ $or: ofLearner });
-      const copies = Array.from({ length: 30 }, () => ({ ...record, _id: randomUUID() }));
-      await collection.insertMany(copies as never);
-    }
+    const { collection } = api.db.eventDeliveries;
+    const record = await collection.findOne({ learnerId: id });
+    const copies = Array.from({ length: 30 }, () => ({ ...record, _id: randomUUID() }));
+    await collection.insertMany(copies as never);
     const { organization } = await buildOrganization(api);
     const others = [
       await plantLearner(api, version, { source: source === 'lti' ? 'embed' : 'lti', id }),
@@ -275,7 +270,7 @@ describe.each(sources)('for %s', (source) => {
       items: [{ widgetId: 'dial', answer: '=1+1' }],
     });
     const counts = await countRecords(api.db, learner.subject);
-    expect(counts).toMatchObject({ deliveries: 32, pendingEvents: 31 });
+    expect(counts).toMatchObject({ deliveries: 36 });
     const answer = await ask(api.url + pathOf(learner, {}, '/export'), { headers: api.headers });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-disposition')).toMatch(

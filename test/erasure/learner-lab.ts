@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import mongoose from 'mongoose';
-import { addToBacklog } from '../../shared/models/event-backlog.ts';
-import type { EventOwner } from '../../shared/models/event-backlog.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { insertDeliveries } from '../../shared/models/event-delivery.ts';
 import { findOrCreateScore } from '../../shared/models/lti-score.ts';
@@ -54,10 +52,6 @@ export async function plantLearner(
     ...{ progressData: { state }, variableState: { variable } },
     items: [{ widgetId: 'dial', answer: { answer } }],
   });
-  const learner: EventOwner =
-    source === 'embed'
-      ? { _id: randomUUID(), organizationId, lessonId, learnerId: id }
-      : { _id: randomUUID(), organizationId, lessonId, ltiUserId: id, platformId, contextId };
   const row = {
     ...{ organizationId, targetId: randomUUID(), lessonId, learnerId: id, eventAt: new Date() },
     ...{ platformId: source === 'lti' ? platformId : null, body: JSON.stringify({ learner: id, answer }) },
@@ -65,6 +59,7 @@ export async function plantLearner(
   await insertDeliveries(api.db, [
     { _id: `evt_${randomUUID()}`, kind: 'webhook', type: 'progress.scored', ...row },
     { _id: `xst_${randomUUID()}`, kind: 'xapi', type: 'answered', ...row },
+    { _id: randomUUID(), kind: 'write', type: 'write', ...row },
   ]);
   const attempt = { at: new Date(), milliseconds: 1, status: 400, error: response, response };
   const failure = { at: new Date(), since: new Date(), reason: 'rejected', status: 400, body: response };
@@ -72,18 +67,6 @@ export async function plantLearner(
     { targetId: row.targetId },
     { $set: { failure, attempts: [attempt], fieldOfAnotherRelease: response } },
   );
-  const details = {
-    ...{ began: false, finished: false, hasMoved: false, stepId: null },
-    answers: [
-      { stepId: 's3', widgetId: 'dial', score: null, maxScore: null, answer: JSON.stringify(answer) },
-    ],
-  };
-  const snapshot = {
-    ...{ revision: 2, attempt: 1, versionId: version._id, status: 'in_progress' as const },
-    ...{ score: null, maxScore: null, completedAt: null },
-  };
-  const event = { id: randomUUID(), at: new Date(), changes: [], details, ...snapshot };
-  await addToBacklog(api.db, [{ owner: learner, events: [event] }]);
   await revokeTokens(
     api.db,
     testPepper,

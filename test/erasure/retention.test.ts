@@ -14,9 +14,9 @@ import { plantLearner } from './learner-lab.ts';
 const api = useApi();
 
 const dayMs = 24 * 3600_000;
-const none = { progress: 0, ltiProgress: 0, grades: 0, deliveries: 0, pendingEvents: 0 };
-const all = { progress: 30, ltiProgress: 30, grades: 30, deliveries: 30, pendingEvents: 30 };
-const ofTwoLearners = { progress: 1, ltiProgress: 1, grades: 1, deliveries: 4, pendingEvents: 2 };
+const none = { progress: 0, ltiProgress: 0, grades: 0, deliveries: 0 };
+const all = { progress: 30, ltiProgress: 30, grades: 30, deliveries: 30 };
+const ofTwoLearners = { progress: 1, ltiProgress: 1, grades: 1, deliveries: 6 };
 
 interface Tenant {
   organization: Organization;
@@ -34,12 +34,11 @@ async function tenantWith(days: number): Promise<Tenant> {
 
 async function age({ organization: { _id: organizationId } }: Tenant, days: number): Promise<void> {
   const at = new Date(Date.now() - days * dayMs);
-  const { embedProgress, ltiProgress, ltiScores, eventDeliveries, eventBacklog } = api.db;
+  const { embedProgress, ltiProgress, ltiScores, eventDeliveries } = api.db;
   for (const model of [embedProgress, ltiProgress])
     await model.collection.updateMany({ organizationId }, { $set: { lastActivityAt: at } });
   for (const model of [ltiScores, eventDeliveries])
     await model.collection.updateMany({ organizationId }, { $set: { createdAt: at, state: 'idle' } });
-  await eventBacklog.collection.updateMany({ organizationId }, { $set: { 'event.at': at } });
 }
 
 const put = ({ headers }: Tenant, body: object, query = '') =>
@@ -60,13 +59,12 @@ async function run(db: Database = api.db): Promise<void> {
 }
 
 async function countsOf({ organization: { _id: organizationId } }: Tenant) {
-  const { embedProgress, ltiProgress, ltiScores, eventDeliveries, eventBacklog } = api.db;
+  const { embedProgress, ltiProgress, ltiScores, eventDeliveries } = api.db;
   return {
     progress: await embedProgress.countDocuments({ organizationId }),
     ltiProgress: await ltiProgress.countDocuments({ organizationId }),
     grades: await ltiScores.countDocuments({ organizationId }),
     deliveries: await eventDeliveries.countDocuments({ organizationId }),
-    pendingEvents: await eventBacklog.countDocuments({ organizationId }),
   };
 }
 
@@ -151,10 +149,7 @@ test('a run removes more records of a lesson than one operation does', async () 
 
 test.each([
   [{ days: { progress: 0 } }, 'progress must be a whole number of days between 1 and 36500, or null'],
-  [
-    { days: { answers: 1 } },
-    'days must be an object with progress, ltiProgress, grades, deliveries, pendingEvents',
-  ],
+  [{ days: { answers: 1 } }, 'days must be an object with progress, ltiProgress, grades, deliveries'],
 ])('%j is rejected', async (body, fault) => {
   const answer = await put({ organization: api.organization, headers: api.headers }, body);
   expectError(answer, 422, fault);

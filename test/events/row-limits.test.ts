@@ -1,123 +1,130 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Model } from 'mongoose';
 import { beforeEach, expect, test } from 'vitest';
 import { insertDeliveries } from '../../shared/models/event-delivery.ts';
 import type { NewDelivery } from '../../shared/models/event-delivery.ts';
-import { publishDueEvents } from '../../shared/outgoing/publish-events.ts';
+import { limitRows } from '../../shared/outgoing/row-limits.ts';
 import type { RowLimits } from '../../shared/outgoing/row-limits.ts';
+import { makeStatements } from '../../shared/outgoing/statement-rows.ts';
+import { createWebhook, spreadMs } from '../../shared/webhooks/manage.ts';
 import { createDestination } from '../../shared/xapi/destinations.ts';
 import { createLogger } from '../../shared/platform/log.ts';
 import { Player, useLesson } from '../player/player-lessons.ts';
+import { ask, jsonOf } from '../support/answers.ts';
 import { buildLearnerToken } from '../support/factories.ts';
 import { testPepper } from '../support/harness.ts';
 import { useApi } from '../support/use.ts';
 
-/* What happens to events that the outbox has no room for. No worker runs: the tests publish. */
+/* The outbox without a worker: the tests do its work. */
 
 const api = useApi();
 const version = useLesson(api);
 
 beforeEach(async () => {
-  await api.db.xapiDestinations.deleteMany({});
-  await api.db.eventDeliveries.deleteMany({});
+  for (const model of [
+    api.db.xapiDestinations,
+    api.db.webhooks,
+    api.db.eventDeliveries,
+  ] as unknown as Model<object>[]) {
+    await model.deleteMany({});
+  }
   const credentials = { endpoint: 'https://lrs.invalid/', username: 'lectern', password: 'a password' };
   const settings = { version: '1.0.3' as const, verbs: ['progressed' as const], pseudonyms: false };
-  const options = { ...credentials, ...settings, passingScore: null };
-  await createDestination(api.db, testPepper, api.organization._id, options);
+  await createDestination(api.db, testPepper, api.organization._id, {
+    ...credentials,
+    ...settings,
+    passingScore: null,
+  });
 });
 
-/** Publishes all events, with limits that suit a test. Returns the errors that it logs. */
-async function publish(limits: Partial<RowLimits> = {}): Promise<string[]> {
+/** Limits the rows, and returns the errors and warnings that this logs. */
+async function limit(limits: Partial<RowLimits> = {}): Promise<string[]> {
+  const lines: string[] = [];
+  const log = createLogger({ logLevel: 'warn' }, 'test', { write: (line) => void lines.push(line) });
+  await limitRows(api.db, log, { maxWaiting: 1000, maxEnded: 1000, ...limits });
+  // Processes cache who gets events.
+  await delay(spreadMs);
+  return lines;
+}
+
+/** Makes the statements about all writes. Returns the errors that this logs. */
+async function make(): Promise<string[]> {
   const errors: string[] = [];
   const log = createLogger({ logLevel: 'error' }, 'test', { write: (line) => void errors.push(line) });
   const deps = { db: api.db, log, publicUrl: 'http://localhost', pepper: testPepper };
-  const few = { maxWaiting: 1000, maxEnded: 1000, cacheMs: 0, ...limits };
-  await publishDueEvents(deps, new AbortController().signal, few);
+  await makeStatements(deps, new AbortController().signal);
   return errors;
 }
 
-/** Goes to and fro between two steps; returns the revisions of the events. */
-async function move(times: number): Promise<number[]> {
+/** Goes to and fro between two steps, so many times. */
+async function move(times: number): Promise<void> {
   const player = new Player(api.url, version, buildLearnerToken(version, { learnerId: randomUUID() }));
-  const revisions: number[] = [];
-  for (let revision = 0; revision < times; revision += 1) {
-    await player.write({ currentSectionIndex: (revision + 1) % 2 });
-    revisions.push(revision + 1);
-  }
-  return revisions;
+  for (let time = 0; time < times; time += 1) await player.write({ currentSectionIndex: (time + 1) % 2 });
 }
 
-async function publishedRevisions(): Promise<number[]> {
-  const rows = await api.db.eventDeliveries.find({ type: 'progressed' }).lean();
-  const bodies = rows.map(({ body }) => JSON.parse(body) as { context: { extensions: object } });
-  const revisions = bodies.flatMap(({ context }) => Object.values(context.extensions) as number[]);
-  return revisions.toSorted((a, b) => a - b);
-}
+const count = (filter: object) => api.db.eventDeliveries.countDocuments(filter);
 
-test('without a worker, a record keeps few events, and none is lost', async () => {
-  const revisions = await move(25);
-  const record = await api.db.embedProgress.findOne({}).sort({ lastActivityAt: -1 }).lean().orFail();
-  expect(record.events?.length).toBeLessThanOrEqual(20);
-  await publish();
-  expect(await publishedRevisions()).toEqual(revisions);
-  expect(await api.db.eventBacklog.countDocuments({})).toBe(0);
+test('each write becomes its statements once, although workers repeat it', async () => {
+  await move(3);
+  const writes = await api.db.eventDeliveries.find({ kind: 'write' }).lean();
+  expect(writes).toHaveLength(3);
+  await make();
+  expect(await count({ type: 'progressed' })).toBe(3);
+  // A worker died before it removed the writes.
+  await api.db.eventDeliveries.collection.insertMany(writes as never);
+  await make();
+  expect([await count({ type: 'progressed' }), await count({ kind: 'write' })]).toEqual([3, 0]);
 });
 
-test('events that the outbox has no room for wait in the backlog, and follow when it has room', async () => {
-  const revisions = await move(3);
-  await publish({ maxWaiting: 0 });
-  expect(await publishedRevisions()).toEqual([]);
-  expect(await api.db.eventBacklog.countDocuments({})).toBe(3);
-  expect(await api.db.embedProgress.countDocuments({ events: { $exists: true } })).toBe(0);
-  await publish();
-  expect(await publishedRevisions()).toEqual(revisions);
-  expect(await api.db.eventBacklog.countDocuments({})).toBe(0);
+test('while too many events wait, no more are recorded, and the receivers say since when', async () => {
+  const organizationId = api.organization._id;
+  const settings = {
+    url: 'https://receiver.invalid/',
+    types: ['progress.started' as const],
+    description: '',
+  };
+  const { webhook } = await createWebhook(api.db, testPepper, organizationId, settings);
+  const shown = async () => {
+    const read = async (path: string) => jsonOf(await ask(`${api.url}/api${path}`, { headers: api.headers }));
+    const hook = (await read(`/webhooks/${webhook._id}`)) as { missedEvents?: object };
+    const list = (await read('/xapi-destinations')) as { destinations: { missedEvents?: object }[] };
+    return [hook.missedEvents, list.destinations[0]?.missedEvents];
+  };
+  await move(2);
+  expect(await limit({ maxWaiting: 3 })).toHaveLength(1);
+  expect(await limit({ maxWaiting: 3 })).toEqual([]);
+  await move(2);
+  expect(await count({})).toBe(3);
+  const since = expect.stringMatching(/^20/) as string;
+  expect(await shown()).toEqual([
+    { since, until: null },
+    { since, until: null },
+  ]);
+
+  await api.db.eventDeliveries.deleteMany({});
+  await limit({ maxWaiting: 3 });
+  await move(2);
+  expect(await count({})).toBe(3);
+  expect(await shown()).toEqual([
+    { since, until: since },
+    { since, until: since },
+  ]);
 });
 
-test('malformed documents stop no other event: they are logged once, and read again after an hour', async () => {
-  const { eventBacklog, embedProgress } = api.db;
-  const first = await move(1);
-  const good = await embedProgress.findOne({}).sort({ lastActivityAt: -1 }).lean().orFail();
-  const [event] = good.events ?? [];
-  // The oldest of all, so that they come first.
-  const old = { ...event, at: new Date(0) };
-  const { organizationId, lessonId } = good;
-  const owner = { _id: randomUUID(), organizationId, lessonId, learnerId: 'a learner' };
-  const details = { answers: [] };
-  const faults = [
-    { owner: null },
-    { owner: 'a text' },
-    { event: { ...old, changes: 1 } },
-    { event: { ...old, details: { ...details, answers: null } } },
-    { event: { ...old, details, versionId: { a: 1 } } },
-  ];
-  const entries = faults.map((fault) => ({
-    ...{ _id: randomUUID(), organizationId, owner, event: old, ...fault },
-  }));
-  await eventBacklog.collection.insertMany(entries as never);
-  const pending: object[] = [
-    { events: 'a text' },
-    { events: [null] },
-    { events: [old], organizationId: 7 },
-    { events: [{ ...old, details, versionId: { a: 1 } }] },
-  ];
-  const records = pending.map((fault) => ({
-    ...{ ...good, _id: randomUUID(), learnerId: randomUUID(), eventsDueAt: new Date(0), ...fault },
-  }));
-  await embedProgress.collection.insertMany(records as never);
+test('a write whose statements cannot be made stops no other, and is tried again after an hour', async () => {
+  await move(2);
+  const [first] = await api.db.eventDeliveries.find({ kind: 'write' }).sort({ nextTryAt: 1 }).lean();
+  const { _id, body = '' } = first ?? {};
+  await api.db.eventDeliveries.updateOne({ _id }, { $set: { body: '{}' } });
+  const [error = ''] = await make();
+  expect(error).toContain(_id);
+  expect(await count({ type: 'progressed' })).toBe(1);
+  expect(await make()).toEqual([]);
 
-  const errors = await publish();
-  expect(await publishedRevisions()).toEqual(first);
-  expect(errors).toHaveLength(2);
-  for (const { _id } of entries) expect(errors[0]).toContain(_id);
-  for (const { _id } of records) expect(errors[1]).toContain(_id);
-  expect(await publish({ maxWaiting: 0 })).toEqual([]);
-
-  // An hour later, after a repair.
-  await eventBacklog.collection.updateMany({}, { $set: { skippedUntil: new Date(), owner, event: old } });
-  expect(await publish()).toEqual([]);
-  expect(await eventBacklog.countDocuments({})).toBe(0);
-  expect(await api.db.eventDeliveries.countDocuments({ learnerId: 'a learner' })).toBe(1);
-  await embedProgress.deleteMany({ _id: { $in: records.map(({ _id }) => _id) } });
+  await api.db.eventDeliveries.updateOne({ _id }, { $set: { body, nextTryAt: new Date() } });
+  expect(await make()).toEqual([]);
+  expect(await count({ type: 'progressed' })).toBe(2);
 });
 
 test('the oldest of too many ended rows are deleted, but no waiting ones', async () => {
@@ -131,8 +138,7 @@ test('the oldest of too many ended rows are deleted, but no waiting ones', async
     const createdAt = new Date(Date.now() + number);
     await api.db.eventDeliveries.updateOne({ _id }, { $set: { state: 'idle', createdAt } });
   }
-  await move(1);
-  await publish({ maxEnded: 2 });
+  await limit({ maxEnded: 2 });
   const left = await api.db.eventDeliveries.find({ type: 'ping' }).lean();
   expect(left.map(({ learnerId }) => learnerId).toSorted()).toEqual(['3', '4', '5']);
 });

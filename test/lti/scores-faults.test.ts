@@ -7,9 +7,6 @@ import { registerLineItem } from '../../shared/lti/scores/register-line-item.ts'
 import { claimScore, recordRetry, retryScores } from '../../shared/models/lti-score-changes.ts';
 import type { ClaimedScore } from '../../shared/models/lti-score-changes.ts';
 import { insertWebhook } from '../../shared/models/webhook.ts';
-import { publishDueEvents } from '../../shared/outgoing/publish-events.ts';
-import { createLogger } from '../../shared/platform/log.ts';
-import { testPepper } from '../support/harness.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
 import type { GradedLearner } from './support/score-lab.ts';
 
@@ -88,7 +85,7 @@ test.each([400, 403, 422])('after %i, a score is not retried; its row keeps the 
 });
 
 test('a score that fails is an event for webhooks', async () => {
-  const { db, config } = lab.harness;
+  const { db } = lab.harness;
   const learner = await lab.addLearner();
   const { organizationId, ltiUserId: learnerId } = learner.learner;
   const settings = {
@@ -101,8 +98,6 @@ test('a score that fails is an event for webhooks', async () => {
   lab.simulator.fail('scores', { status: 400 });
   expect(await lab.send(learner)).toBe('refused');
   const { _id: scoreId } = await lab.rowOf(learner);
-  const deps = { db, log: createLogger(config, 'test'), publicUrl: 'http://localhost', pepper: testPepper };
-  await publishDueEvents(deps, new AbortController().signal);
   const { body } = await db.eventDeliveries.findOne({ type: 'lti.grade.failed', learnerId }).lean().orFail();
   const { data } = JSON.parse(body) as { data: object };
   expect(eventDefinitions['lti.grade.failed'].data.parse(data)).toMatchObject({

@@ -3,10 +3,9 @@ import { expect, test } from 'vitest';
 import type { Fault, Service } from '../../simulator/faults.ts';
 import type { Score } from '../../simulator/model.ts';
 import { sendScore } from '../../shared/lti/scores/send.ts';
-import { publishDueScores, scoreValuesOf } from '../../shared/lti/scores/publish-to-outbox.ts';
-import { findScoreDue } from '../../shared/models/lti-progress.ts';
+import { scoreValuesOf } from '../../shared/lti/scores/grade.ts';
 import type { ScoreValues } from '../../shared/models/lti-score.ts';
-import { claimScore, recordSent, retryScores, wantScore } from '../../shared/models/lti-score-changes.ts';
+import { claimScore, recordSent, retryScores } from '../../shared/models/lti-score-changes.ts';
 import type { ClaimedScore } from '../../shared/models/lti-score-changes.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
 import type { GradedLearner, Told } from './support/score-lab.ts';
@@ -29,7 +28,7 @@ const faults: [Service, Fault][] = [
 ];
 
 const partly = [
-  ...(['save', 'publish', 'publishHalf', 'passTime', 'claim', 'claimAndSend', 'sendLate'] as const),
+  ...(['save', 'passTime', 'claim', 'claimAndSend', 'sendLate'] as const),
   ...(['jumpAhead', 'resend'] as const),
 ];
 
@@ -63,18 +62,10 @@ class Play {
 
   async run(step: Step): Promise<void> {
     const { db } = lab.harness;
-    const [first] = this.links as [GradedLearner];
     if (step.kind === 'save') return this.save(step.save);
     if (step.kind === 'try') return this.try(step);
-    if (step.kind === 'publish') return void (await publishDueScores(db, never));
     if (step.kind === 'passTime') return lab.passTime();
     if (step.kind === 'resend') return void (await retryScores(db, await this.ids()));
-    if (step.kind === 'publishHalf') {
-      const due = await findScoreDue(db, first.learner);
-      if (due === null) return;
-      const values = scoreValuesOf(due) as ScoreValues;
-      return void (await wantScore(db, due, { ...values, revision: due.revision }));
-    }
     if (step.kind === 'jumpAhead') {
       // A clock that was ahead by an hour is right again.
       const lastTimestamp = new Date(Date.now() + 3600_000);
@@ -98,14 +89,13 @@ class Play {
 
   private async save(index: number): Promise<void> {
     const told = records[index] as Told;
-    await lab.save(this.links[0] as GradedLearner, told);
-    const { scoreGiven, scoreMaximum } = scoreValuesOf(told) as ScoreValues;
+    await lab.tell(this.links[0] as GradedLearner, told);
+    const { scoreGiven, scoreMaximum } = scoreValuesOf({ finished: told.finished ?? null }) as ScoreValues;
     this.said.push({ scoreGiven, scoreMaximum });
   }
 
   private async try({ save, fault, senders, meanwhile }: Extract<Step, { kind: 'try' }>): Promise<void> {
     if (save !== null) await this.save(save);
-    await publishDueScores(lab.harness.db, never);
     if (fault !== null) lab.simulator.fail(...(faults[fault] as [Service, Fault]));
     const ids = await this.ids();
     await lab.passTime();
@@ -116,9 +106,7 @@ class Play {
         // It may still be sending a row that found no slot before.
         await sender.close(10_000);
       }),
-      meanwhile === null
-        ? undefined
-        : this.save(meanwhile).then(() => publishDueScores(lab.harness.db, never)),
+      meanwhile === null ? undefined : this.save(meanwhile),
     ]);
     lab.simulator.heal();
   }
@@ -134,7 +122,6 @@ class Play {
   /** All processes are healthy again, and the operator retries what has failed. */
   async settle(): Promise<void> {
     const { db } = lab.harness;
-    await publishDueScores(db, never);
     const failed = await Promise.all(this.links.map((link) => lab.rowOf(link)));
     await retryScores(
       db,

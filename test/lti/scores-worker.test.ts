@@ -2,7 +2,7 @@ import { onTestFinished, expect, test } from 'vitest';
 import { Registry } from 'prom-client';
 import type { Link } from '../../simulator/model.ts';
 import { createDeliveryQueue } from '../../shared/deliveries/queue.ts';
-import { scoreQueueName } from '../../shared/lti/scores/publish-to-outbox.ts';
+import { scoreQueueName } from '../../shared/lti/scores/grade.ts';
 import type { LtiScore } from '../../shared/models/lti-score.ts';
 import { registerScoreMetrics } from '../../shared/operations/score-metrics.ts';
 import { connectRedis } from '../../shared/platform/redis.ts';

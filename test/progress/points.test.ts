@@ -22,7 +22,7 @@ import type { Block } from '../../shared/lessons/lesson-content.ts';
 import { lessonMapOf } from '../../shared/lms/lesson-map.ts';
 import { packageOptions, passShare } from '../../shared/lms/package-options.ts';
 import { decodeState, encodeState } from '../../shared/lms/state-codec.ts';
-import { scoreValuesOf } from '../../shared/lti/scores/publish-to-outbox.ts';
+import { scoreValuesOf } from '../../shared/lti/scores/grade.ts';
 import type { EmbedProgress } from '../../shared/models/embed-progress.ts';
 import { finalShare, reachesMark, shownPoints, shownShare } from '../../shared/progress/points.ts';
 import { statementsOf } from '../../shared/xapi/statements.ts';
@@ -123,15 +123,14 @@ const eventOf = (lesson: PlayedLesson, progress: LessonProgress) => ({
 });
 
 function statementResults(state: ReturnType<typeof play>, passingScore: number) {
-  const { revision, attempt, status, score, maxScore, completedAt } = state;
+  const { revision, attempt, score, maxScore } = state;
   const details = { began: false, finished: true, hasMoved: false, stepId: 'step', answers: [] };
   const statements = statementsOf(
     {
-      ...{ recordId: versionId, lessonId: versionId, learnerId: 'ann' },
+      ...{ writeId: versionId, recordId: versionId, lessonId: versionId, learnerId: 'ann' },
       ...{ homePage: 'https://lectern.test', publicUrl: 'https://lectern.test' },
       event: {
-        ...{ id: '1', at: now, changes: [], details },
-        ...{ revision, attempt, versionId, status, score, maxScore, completedAt },
+        ...{ at: now, details, revision, attempt, versionId, score, maxScore },
       },
       text: { title: '', language: 'en', steps: [], interactions: new Map(), characters: 0 },
     },

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { publishDueEvents } from '../../shared/outgoing/publish-events.ts';
+import { makeStatements } from '../../shared/outgoing/statement-rows.ts';
 import { createLogger } from '../../shared/platform/log.ts';
 import { createDestination } from '../../shared/xapi/destinations.ts';
 import { Player, publishLesson, question, section, step } from '../player/player-lessons.ts';
@@ -23,7 +23,7 @@ function addDestination(endpoint: string) {
 async function publishNow(): Promise<void> {
   const log = createLogger({ logLevel: 'silent' }, 'test');
   const deps = { db: api.db, log, publicUrl: 'http://localhost', pepper: testPepper };
-  await publishDueEvents(deps, new AbortController().signal);
+  await makeStatements(deps, new AbortController().signal);
 }
 
 /** Answers a question of a lesson, and publishes the statement. Returns it. */

@@ -33,8 +33,8 @@ export interface Outbox<Row extends Delivery, Claimed extends Row, Receipt> {
   /** The queue whose jobs deliver rows at once; null for an outbox whose sweeps are frequent enough. */
   queueName: string | null;
   sweepIntervalMs: number;
-  /** Publishes pending events to the outbox; runs before each sweep. */
-  publishDue: (signal: AbortSignal) => Promise<void>;
+  /** Makes rows to send; runs before each sweep. */
+  prepare: (signal: AbortSignal) => Promise<void>;
 }
 
 /**
@@ -116,12 +116,12 @@ function createJobs(
 }
 
 /**
- * Publishes pending events and delivers due rows, at the start and then regularly. A slow target does not delay the
+ * Delivers due rows, at the start and then regularly. A slow target does not delay the
  * next sweep.
  */
 function startSweeps(
   sender: { sendDue(): Promise<void> },
-  { publishDue, sweepIntervalMs }: Pick<Outbox<never, never, never>, 'publishDue' | 'sweepIntervalMs'>,
+  { prepare, sweepIntervalMs }: Pick<Outbox<never, never, never>, 'prepare' | 'sweepIntervalMs'>,
   log: Logger,
 ): { start(): void; stop(): void; settled: () => Promise<void> } {
   const stopping = new AbortController();
@@ -131,12 +131,12 @@ function startSweeps(
     if (!isFailing) log.warn({ err: error }, 'a sweep of the outbox failed; the next one retries');
     isFailing = true;
   };
-  let publishing: Promise<void> | null = null;
+  let preparing: Promise<void> | null = null;
   const sweep = () => {
-    publishing ??= publishDue(stopping.signal)
+    preparing ??= prepare(stopping.signal)
       .catch(warn)
-      .finally(() => (publishing = null));
-    void publishing
+      .finally(() => (preparing = null));
+    void preparing
       .then(() => sender.sendDue())
       .then(() => (isFailing = false))
       .catch(warn);
@@ -151,6 +151,6 @@ function startSweeps(
       clearInterval(timer);
       stopping.abort();
     },
-    settled: () => publishing ?? Promise.resolve(),
+    settled: () => preparing ?? Promise.resolve(),
   };
 }

@@ -136,12 +136,12 @@ export function eventFormat(
   };
 }
 
-/** Returns the outbox of a format. @param publishDue publishes pending events; by default, another outbox does. */
+/** Returns the outbox of a format. @param prepare makes rows to send, before each sweep. */
 export function eventOutbox(
   format: EventFormat,
-  publishDue: EventOutbox['publishDue'] = () => Promise.resolve(),
+  prepare: EventOutbox['prepare'] = () => Promise.resolve(),
 ): EventOutbox {
-  return { format, queueName: null, sweepIntervalMs: 1_000, publishDue };
+  return { format, queueName: null, sweepIntervalMs: 1_000, prepare };
 }
 
 /** Returns whether a status shows a temporary fault of the receiver, not a fault of the request. */

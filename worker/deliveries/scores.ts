@@ -1,7 +1,11 @@
+import { randomUUID } from 'node:crypto';
+import type { ClientSession } from 'mongoose';
 import { Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
 import { findDueTargets } from '../../shared/deliveries/outbox.ts';
-import { publishDueScores, scoreQueueName } from '../../shared/lti/scores/publish-to-outbox.ts';
+import type { FailedAttempt } from '../../shared/deliveries/outbox.ts';
+import type { LecternEvent } from '../../shared/events/event-types.ts';
+import { scoreQueueName } from '../../shared/lti/scores/grade.ts';
 import { sendScore } from '../../shared/lti/scores/send.ts';
 import { ScoreFault } from '../../shared/lti/scores/service-request.ts';
 import type { GradeService } from '../../shared/lti/scores/service-request.ts';
@@ -18,7 +22,7 @@ import {
   recordSent,
 } from '../../shared/models/lti-score-changes.ts';
 import type { ClaimedScore } from '../../shared/models/lti-score-changes.ts';
-import type { Logger } from '../../shared/platform/log.ts';
+import { changeWithEvents } from '../../shared/outgoing/publish-events.ts';
 import type { DeliveryFormat, Outcome } from './delivery-sender.ts';
 import type { Outbox } from './delivery-worker.ts';
 
@@ -32,17 +36,12 @@ const lineItemMs = 1_000;
 export function scoreOutbox(
   db: Database,
   service: GradeService,
-  log: Logger,
 ): Outbox<LtiScore, ClaimedScore, ScoreReceipt> {
   return {
     format: scoreFormat(db, service),
     queueName: scoreQueueName,
     sweepIntervalMs: 30_000,
-    async publishDue(signal) {
-      const count = await publishDueScores(db, signal);
-      if (count > 0)
-        log.info({ count }, 'published scores that a stopped process had left out of the outbox');
-    },
+    prepare: () => Promise.resolve(),
   };
 }
 
@@ -67,11 +66,28 @@ export function scoreFormat(
     timeoutFault: () => new ScoreFault('timeout', 'The platform took too long'),
     recordSent: (row, receipt) => recordSent(db, row, receipt),
     recordMoot: (row) => recordMoot(db, row),
-    recordFailed: (row, failure) => recordFailed(db, row, failure),
-    recordRetry: (row, retry) => recordRetry(db, row, retry),
+    recordFailed: (row, failure) =>
+      endWithEvent(db, row, failure, (session) => recordFailed(db, row, failure, session)),
+    recordRetry: (row, retry) =>
+      endWithEvent(db, row, retry.failure, (session) => recordRetry(db, row, retry, session)),
     recordBusy: (row, delayMs) => recordBusy(db, row, delayMs),
     recordAborted: (row) => recordAborted(db, row),
   };
+}
+
+/** Ends a failed attempt, and reports a score that is not retried. */
+function endWithEvent(
+  db: Database,
+  { _id: scoreId, organizationId, lessonId, ltiUserId, platformId, contextId }: LtiScore,
+  { at, reason, status: httpStatus }: FailedAttempt,
+  end: (session?: ClientSession) => Promise<LtiScore | null>,
+): Promise<LtiScore | null> {
+  const event: LecternEvent = {
+    ...{ type: 'lti.grade.failed', key: randomUUID(), at, organizationId, lessonId, learnerId: ltiUserId },
+    data: { organizationId, lessonId, ltiUserId, platformId, contextId, scoreId, reason, httpStatus },
+  };
+  const about = { organizationId, types: ['lti.grade.failed' as const] };
+  return changeWithEvents(db, about, end, (row) => (row?.state === 'failed' ? [event] : []));
 }
 
 /** From a platform nearby to the time limit of an attempt. */

@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { isDeliveryFault } from '../../shared/deliveries/delivery-fault.ts';
 import type { DeliveryFault } from '../../shared/deliveries/delivery-fault.ts';
+import type { LecternEvent } from '../../shared/events/event-types.ts';
 import type { ClaimedDelivery } from '../../shared/models/event-delivery.ts';
 import {
   disableWebhook,
@@ -8,7 +10,7 @@ import {
   markWebhookWorking,
 } from '../../shared/models/webhook.ts';
 import type { Webhook } from '../../shared/models/webhook.ts';
-import { publishDueEvents } from '../../shared/outgoing/publish-events.ts';
+import { changeWithEvents } from '../../shared/outgoing/publish-events.ts';
 import { withJitter } from '../../shared/platform/backoff.ts';
 import { openWebhookSecrets, signedHeaders } from '../../shared/webhooks/secrets.ts';
 import { eventFormat, eventOutbox, faultsOf, isUnavailable, postEvent } from './event-format.ts';
@@ -40,12 +42,9 @@ const maxRetryAfterMs = 24 * hourMs;
 const maxFailingMs = 3 * 24 * hourMs;
 
 /**
- * Returns the outbox of webhooks: each webhook is a target (Standard Webhooks 1.0.0). It also publishes pending events,
- * for webhooks and xAPI destinations.
- *
- * @param deps.publicUrl Lectern's public URL, for ids in statements; without a trailing slash.
+ * Returns the outbox of webhooks: each webhook is a target (Standard Webhooks 1.0.0).
  */
-export function webhookOutbox(deps: EventDependencies & { publicUrl: string }): EventOutbox {
+export function webhookOutbox(deps: EventDependencies): EventOutbox {
   const format = eventFormat(deps, {
     ...{ kind: 'webhook', name: 'webhook delivery', receiver, fault },
     // Deliveries wait for receivers most of the time.
@@ -58,8 +57,7 @@ export function webhookOutbox(deps: EventDependencies & { publicUrl: string }): 
       return Math.round(Math.max(jitteredMs, Math.min(retryAfterMs, maxRetryAfterMs)));
     },
   });
-  const publishing = { ...deps, pepper: deps.secrets.keyPepper };
-  return eventOutbox(format, (signal) => publishDueEvents(publishing, signal));
+  return eventOutbox(format);
 }
 
 /** Posts an event, and records whether the webhook works. @throws {DeliveryFault} */
@@ -102,7 +100,7 @@ function reasonOf(status: number): 'gone' | 'unavailable' | 'rejected' {
 
 async function recordFault(
   { db, log }: EventDependencies,
-  { _id: webhookId, organizationId, failingSince }: Webhook,
+  { _id: webhookId, organizationId, url, failingSince }: Webhook,
   { reason }: DeliveryFault,
 ): Promise<void> {
   const now = new Date();
@@ -112,7 +110,24 @@ async function recordFault(
     return;
   }
   const why = reason === 'gone' ? 'gone' : 'failing';
-  if (await disableWebhook(db, webhookId, why)) {
+  const event: LecternEvent = {
+    ...{
+      type: 'webhook.disabled',
+      key: randomUUID(),
+      at: now,
+      organizationId,
+      lessonId: null,
+      learnerId: null,
+    },
+    data: { organizationId, webhookId, url, reason: why },
+  };
+  const isDisabled = await changeWithEvents(
+    db,
+    { organizationId, types: ['webhook.disabled'], except: webhookId },
+    (session) => disableWebhook(db, webhookId, why, session),
+    (changed) => (changed ? [event] : []),
+  );
+  if (isDisabled) {
     log.warn({ webhook: webhookId, organization: organizationId, reason: why }, 'a webhook was disabled');
   }
 }

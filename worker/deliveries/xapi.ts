@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { isDeliveryFault } from '../../shared/deliveries/delivery-fault.ts';
 import type { DeliveryFault } from '../../shared/deliveries/delivery-fault.ts';
 import { later, leaseDeliveries, leaseMs } from '../../shared/deliveries/outbox.ts';
@@ -17,6 +18,9 @@ import {
   pauseDestination,
 } from '../../shared/models/xapi-destination.ts';
 import type { XapiDestination } from '../../shared/models/xapi-destination.ts';
+import type { LecternEvent } from '../../shared/events/event-types.ts';
+import { changeWithEvents } from '../../shared/outgoing/publish-events.ts';
+import { makeStatements } from '../../shared/outgoing/statement-rows.ts';
 import { backoffMs } from '../../shared/platform/backoff.ts';
 import { authorizationOf } from '../../shared/xapi/destinations.ts';
 import type { Delivered } from './delivery-sender.ts';
@@ -64,9 +68,11 @@ const fault = faultsOf({
 
 /**
  * Returns the outbox of xAPI statements: each destination is a target. Statements are sent in batches: the sender claims
- * the first one, and the format adds others.
+ * the first one, and the format adds others. Before each sweep, it makes the statements about new writes.
+ *
+ * @param deps.publicUrl Lectern's public URL, for ids in statements; without a trailing slash.
  */
-export function xapiOutbox(deps: EventDependencies): EventOutbox {
+export function xapiOutbox(deps: EventDependencies & { publicUrl: string }): EventOutbox {
   const { db } = deps;
   const format: EventFormat = eventFormat(deps, {
     ...{ kind: 'xapi', name: 'statement', receiver, fault, maxConcurrent: 8 },
@@ -77,7 +83,7 @@ export function xapiOutbox(deps: EventDependencies): EventOutbox {
   async function unlessResumed(row: ClaimedDelivery): Promise<void> {
     if ((await findDestination(db, row.targetId))?.paused === null) await resumeDeliveries(db, row);
   }
-  return eventOutbox({
+  const sending: EventFormat = {
     ...format,
     async recordRetry(row, end, attempt) {
       const recorded = await format.recordRetry(row, end, attempt);
@@ -89,7 +95,9 @@ export function xapiOutbox(deps: EventDependencies): EventOutbox {
       if (delayMs === pausedMs) await unlessResumed(row);
       return recorded;
     },
-  });
+  };
+  const making = { ...deps, pepper: deps.secrets.keyPepper };
+  return eventOutbox(sending, (signal) => makeStatements(making, signal));
 }
 
 type BatchDependencies = EventDependencies & Pick<EventFormat, 'recordEnd'>;
@@ -346,10 +354,27 @@ function hasIds(text: string, count: number): boolean {
 /** Pauses a destination, and reports it. */
 async function pause(
   { db, log }: EventDependencies,
-  { _id, organizationId }: XapiDestination,
+  { _id, organizationId, endpoint }: XapiDestination,
   status: number,
 ): Promise<void> {
-  if (!(await pauseDestination(db, _id, status))) return;
+  const event: LecternEvent = {
+    ...{
+      type: 'xapi.paused',
+      key: randomUUID(),
+      at: new Date(),
+      organizationId,
+      lessonId: null,
+      learnerId: null,
+    },
+    data: { organizationId, destinationId: _id, endpoint, httpStatus: status },
+  };
+  const isPaused = await changeWithEvents(
+    db,
+    { organizationId, types: ['xapi.paused'] },
+    (session) => pauseDestination(db, _id, status, session),
+    (changed) => (changed ? [event] : []),
+  );
+  if (!isPaused) return;
   const about = { destination: _id, organization: organizationId, status };
   log.warn(about, 'an LRS rejects Lectern: its destination is paused until its owner resumes it');
 }

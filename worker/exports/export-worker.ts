@@ -13,7 +13,6 @@ import type { BuildDependencies } from './build-archive.ts';
 import { openSlotForOthers } from './slot-for-others.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { processJob, stopReasons } from './process-job.ts';
-import { startPublishingKept } from './report-export.ts';
 import { startUpkeep } from './upkeep.ts';
 import type { Watched } from '../maintenance/watchdog.ts';
 
@@ -100,7 +99,6 @@ export function createExportWorker(
   };
   const repetitions = [
     repeat(stopCancelled, cancellationPollMs, () => undefined),
-    startPublishingKept({ db: deps.db, queue, log }),
     startUpkeep(queue, { config, log }),
   ];
   return {

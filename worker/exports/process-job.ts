@@ -10,11 +10,14 @@ import type { Logger } from '../../shared/platform/log.ts';
 import type { BuildDependencies } from './build-archive.ts';
 import { buildIfMissing } from './build-if-missing.ts';
 import { JobOfOtherRelease } from './profiles/profile.ts';
-import { reportFailed, reportProgress, reportReady } from './report-export.ts';
+import { reportFailed, reportProgress, reportReady, UnreportedExport } from './report-export.ts';
 import type { BuildOutcome, WorkerMetrics } from './metrics.ts';
 
 /** A job that has stopped this many workers fails. */
 const maxStalls = 3;
+
+/** The delay before a job whose event MongoDB could not store runs again. */
+const unreportedDelayMs = 5_000;
 
 /** The delay before a worker takes a job of another release again, and how long a job may wait for that release. */
 const otherRelease = { delayMs: 2_000, maxMs: 3_600_000 };
@@ -60,7 +63,9 @@ export async function processJob(
   try {
     return await build(taken);
   } catch (error) {
-    throw options.signal.aborted ? await stop(taken) : await fail(taken, error);
+    throw options.signal.aborted
+      ? await stop(taken)
+      : await fail(taken, error).catch((failure: unknown) => postpone(taken, failure));
   } finally {
     deps.running.delete(id);
   }
@@ -80,7 +85,7 @@ async function build(taken: TakenJob): Promise<ExportResult> {
   const milliseconds = Date.now() - startedAt;
   log.info({ ...result, milliseconds }, existed ? 'export existed already' : 'export built');
   // The job that built an archive reports it: this one, in an earlier start, or the one before.
-  if (!existed || job.attemptsStarted > 1) await reportReady(reportingOf(taken), job, result);
+  if (!existed || job.attemptsStarted > 1) await reportReady(taken.build.db, job, result);
   await closeExport(queue, job.data);
   return result;
 }
@@ -103,6 +108,7 @@ async function stop(taken: TakenJob): Promise<Error> {
 /** Ends a job whose build has failed, unless it is retried. Returns the error that tells BullMQ which. */
 async function fail(taken: TakenJob, error: unknown): Promise<Error> {
   const { queue, job, startedAt } = taken;
+  if (error instanceof UnreportedExport) throw error;
   if (error instanceof JobOfOtherRelease && startedAt - job.timestamp < otherRelease.maxMs) {
     return giveBack(taken, error.message, otherRelease.delayMs);
   }
@@ -114,11 +120,17 @@ async function fail(taken: TakenJob, error: unknown): Promise<Error> {
     taken.log.error({ err: error, attempt, milliseconds: Date.now() - startedAt }, 'export failed');
     if (!isPermanent(taken, error) && attempt < (job.opts.attempts ?? 1)) return new Error(reason);
     // In this order: after a crash in between, the next start fails again, and reports the same event.
-    await reportFailed(reportingOf(taken), job, error);
+    await reportFailed(taken.build.db, job, error);
     await saveFailure(queue, job.data.key, { reason, progress: progressOf(job) });
   }
   await closeExport(queue, job.data);
   return new UnrecoverableError(reason);
+}
+
+/** Runs a job again later if MongoDB could not store its event. @throws any other error. */
+function postpone(taken: TakenJob, failure: unknown): Promise<Error> {
+  if (!(failure instanceof UnreportedExport)) throw failure;
+  return giveBack(taken, failure.message, unreportedDelayMs);
 }
 
 /** Returns a job to the queue. */
@@ -131,10 +143,6 @@ async function giveBack(taken: TakenJob, detail: string, delayMs = 0): Promise<E
 
 function count({ metrics, startedAt }: TakenJob, outcome: BuildOutcome, bytes = 0): void {
   metrics.built(outcome, (Date.now() - startedAt) / 1000, bytes);
-}
-
-function reportingOf({ build: { db }, queue, log }: TakenJob) {
-  return { db, queue, log };
 }
 
 /** Returns whether no build of a job has begun yet. A pre-build has not waited since a request. */

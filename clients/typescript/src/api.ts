@@ -51,6 +51,8 @@ export type CreatedWebhook = {
   disabledReason?: 'owner' | 'gone' | 'failing';
   /** Since when every attempt has failed. Missing after a success. */
   failingSince?: string;
+  /** When events were last not recorded, because too many deliveries of the organization waited. `until` is null while that lasts. Missing if it never happened. */
+  missedEvents?: { since: string; until: string | null };
   createdAt: string;
   /** Signs deliveries (Standard Webhooks). Store it: no other response shows it. */
   secret: string;
@@ -132,8 +134,6 @@ export type Erasure = {
     grades: number;
     /** Webhook events and xAPI statements, sent or waiting, with the responses to them. */
     deliveries: number;
-    /** Events that waited for room in the outbox. */
-    pendingEvents: number;
   };
   /** Null until the job has begun. */
   downstream: {
@@ -156,8 +156,6 @@ export type ErasurePreview = {
     grades: number;
     /** Webhook events and xAPI statements, sent or waiting, with the responses to them. */
     deliveries: number;
-    /** Events that waited for room in the outbox. */
-    pendingEvents: number;
   };
   downstream: {
     /** Platforms that have accepted grades, and keep them. */
@@ -685,7 +683,6 @@ export type Retention = {
     ltiProgress: number | null;
     grades: number | null;
     deliveries: number | null;
-    pendingEvents: number | null;
   };
   /** Null while all kinds are off. */
   nextRunAt: string | null;
@@ -701,8 +698,6 @@ export type RetentionDryRun = {
     grades: number;
     /** Webhook events and xAPI statements, sent or waiting, with the responses to them. */
     deliveries: number;
-    /** Events that waited for room in the outbox. */
-    pendingEvents: number;
   };
 };
 
@@ -764,6 +759,8 @@ export type Webhook = {
   disabledReason?: 'owner' | 'gone' | 'failing';
   /** Since when every attempt has failed. Missing after a success. */
   failingSince?: string;
+  /** When events were last not recorded, because too many deliveries of the organization waited. `until` is null while that lasts. Missing if it never happened. */
+  missedEvents?: { since: string; until: string | null };
   createdAt: string;
 };
 
@@ -809,6 +806,8 @@ export type XapiDestination = {
   pseudonyms: boolean;
   passingScore: number | null;
   status: 'active' | 'paused';
+  /** When events were last not recorded, because too many deliveries of the organization waited. `until` is null while that lasts. Missing if it never happened. */
+  missedEvents?: { since: string; until: string | null };
   /** Why the destination is paused: `owner`, the status with which the LRS rejected Lectern, or `no_statement_ids` if a success had no ids of statements, such as a web page. */
   pausedReason?: string;
   createdAt: string;
@@ -1625,7 +1624,6 @@ export interface Routes {
         ltiProgress?: number | null;
         grades?: number | null;
         deliveries?: number | null;
-        pendingEvents?: number | null;
       };
     };
     result: Retention | RetentionDryRun;

@@ -1,10 +1,10 @@
 import type { Database } from '../../models/database.ts';
-import { markScoresDue } from '../../models/lti-progress.ts';
 import type { LtiResourceLink } from '../../models/lti-resource-link.ts';
 import { findOrCreateScore, followOtherRecord } from '../../models/lti-score.ts';
 import type { LtiScore } from '../../models/lti-score.ts';
 import { retryScores } from '../../models/lti-score-changes.ts';
 import { gradeScopes } from '../claims.ts';
+import { wantGradeOfRecord } from './grade.ts';
 
 /**
  * Creates the outbox row that carries a learner's scores to the line item of a resource link. Each launch of a learner
@@ -24,8 +24,8 @@ export async function registerLineItem(
   const row = await findOrCreateScore(db, { ...learner, linkId });
   const follows = row.lessonId === lessonId && row.contextId === contextId;
   if (!follows) await followOtherRecord(db, row._id, learner);
-  // Changes of the record reach only rows that exist, so a new row may lack the record's last change.
-  if (!follows || row.wanted === null) await markScoresDue(db, learner);
+  // Writes reach only rows that exist, so a new row may lack the grade.
+  if (!follows || row.wanted === null) await wantGradeOfRecord(db, learner);
   else if (row.state === 'failed' || isUnsent(row) || isElsewhere(row, link))
     await retryScores(db, [row._id]);
   return true;

@@ -7,12 +7,13 @@ import { createLtiKeys } from '../../../shared/lti/keys.ts';
 import { createPlatformClient } from '../../../shared/lti/platform-requests.ts';
 import { createServiceTokens } from '../../../shared/lti/service-token.ts';
 import { registerLineItem } from '../../../shared/lti/scores/register-line-item.ts';
-import { publishDueScores } from '../../../shared/lti/scores/publish-to-outbox.ts';
-import { findLtiProgress, saveLtiProgress } from '../../../shared/models/lti-progress.ts';
+import { progressRepository } from '../../../api/player/progress-repositories.ts';
+import { findLtiProgress } from '../../../shared/models/lti-progress.ts';
 import type { LtiLearner } from '../../../shared/models/lti-progress.ts';
 import { saveResourceLink } from '../../../shared/models/lti-resource-link.ts';
 import type { LtiResourceLink } from '../../../shared/models/lti-resource-link.ts';
 import type { LtiScore } from '../../../shared/models/lti-score.ts';
+import { stateOf } from '../../../shared/models/progress-record.ts';
 import { initialProgress } from '../../../shared/progress/merge.ts';
 import type { ProgressState } from '../../../shared/progress/state.ts';
 import { DeliverySender } from '../../../worker/deliveries/delivery-sender.ts';
@@ -104,12 +105,14 @@ async function startScoreLab(
     return { learner, link, lineItem: item as LineItem, resourceLink };
   };
 
-  /** Saves the next revision of the learner's record as the API does, without publishing it. */
-  const save = async ({ learner }: GradedLearner, told: Told) => {
-    const record = await findLtiProgress(db, learner);
-    const revision = (record?.revision ?? 0) + 1;
-    const state = { ...initialProgress(versionId, outline, new Date()), ...told, revision };
-    await saveLtiProgress(db, learner, state, { factsAfter: null, recorded: null, courseId: randomUUID() });
+  /** Saves the next revision of the learner's record, and its grade in the outbox, as the API does. */
+  const tell = async ({ learner }: GradedLearner, told: Told) => {
+    const stored = await findLtiProgress(db, learner);
+    const first = initialProgress(versionId, outline, new Date());
+    const next = { ...first, ...told, revision: (stored?.revision ?? 0) + 1 };
+    const token = { kind: 'launch', issuedAt: 0, expiresAt: 0, versionId, ...learner } as const;
+    const change = { stored, before: stored === null ? first : stateOf(stored), next };
+    await progressRepository(db, token).save({ ...change, factsAfter: null, receivers: null });
   };
   /** A sender as in a worker, and the outcomes of its attempts. */
   const createSender = () => {
@@ -120,7 +123,7 @@ async function startScoreLab(
 
   return {
     ...lab,
-    ...{ service, save, createSender },
+    ...{ service, tell, createSender },
     /** Creates a learner who has launched a new link to a new lesson, by default with a line item. */
     addLearner: (
       changes: Partial<LtiResourceLink> = {},
@@ -138,11 +141,6 @@ async function startScoreLab(
     },
     /** Launches a learner's lesson by another link. */
     addLinkFor: ({ learner }: GradedLearner) => addLinkTo(learner, { label: 'Again', scoreMaximum: 100 }, {}),
-    /** Saves and publishes to the outbox. */
-    tell: async (learner: GradedLearner, told: Told) => {
-      await save(learner, told);
-      await publishDueScores(db, new AbortController().signal);
-    },
     /** Makes everything waiting due and expires all leases. */
     passTime: async () => {
       const past = new Date(0);
