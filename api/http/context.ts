@@ -8,7 +8,7 @@ export interface RequestState {
   log: Logger;
   /** Aborted when the client disconnects or the process shuts down. */
   signal: AbortSignal;
-  /** The size of the response before compression, once it is known. */
+  /** The size of the response before compression, without parts that are constant; undefined until it is known. */
   bodyBytes?: number | undefined;
 }
 

@@ -38,6 +38,8 @@ function withoutSlack(bytes: Buffer): Buffer {
 export async function sendTexts(ctx: Context, texts: readonly (Buffer | GzipText)[]): Promise<void> {
   ctx.vary('Accept-Encoding');
   const total = bytesOf(texts);
+  // The others cost no work.
+  ctx.state.bodyBytes = bytesOf(texts.filter((text) => Buffer.isBuffer(text)));
   if (encodingOf(ctx, texts) === 'gzip') {
     const pieces = await joinGzip(texts);
     ctx.set('Content-Encoding', 'gzip');

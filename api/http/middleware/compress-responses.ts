@@ -16,7 +16,7 @@ const compressBody = compress({
  */
 export const compressResponses: Middleware = async (ctx, next) => {
   await next();
-  ctx.state.bodyBytes = ctx.length;
+  ctx.state.bodyBytes ??= ctx.length;
   if (mayCompress(ctx)) await compressBody(ctx, () => Promise.resolve());
 };
 
