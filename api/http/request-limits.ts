@@ -33,7 +33,7 @@ export class RequestLimits {
     refusal: ofLearnerText,
   });
   readonly #organizations = new ConcurrencyLimit({
-    ...{ ...wait, concurrent: 24, waiting: 1000, refusal: ofOrganizationText },
+    ...{ ...wait, concurrent: 16, waiting: 1000, refusal: ofOrganizationText },
   });
   readonly #launches = new ConcurrencyLimit({
     ...{ ...wait, concurrent: 32, waiting: 100, refusal: ofLaunchesText },
