@@ -25,7 +25,8 @@ const layers = {
   worker: [['operations'], ['exports'], ['imports'], ['deliveries', 'maintenance']],
   shared: [
     ['operations', 'erasure'],
-    ['exports', 'imports', 'lti', 'publishing', 'coordination', 'outgoing', 'learners'],
+    ['exports', 'imports', 'lti', 'publishing', 'coordination', 'learners'],
+    ['outgoing'],
     ['xapi'],
     ['audit', 'webhooks'],
     ['packages'],

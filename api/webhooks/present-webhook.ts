@@ -1,16 +1,11 @@
 import { z } from 'zod';
 import { subscribableEvents } from '../../shared/events/event-types.ts';
 import { deliveryStatuses, statusOfDelivery } from '../../shared/models/delivery-list.ts';
-import type { EventDelivery, MissedEvents } from '../../shared/models/event-delivery.ts';
+import type { EventDelivery } from '../../shared/models/event-delivery.ts';
 import { disabledReasons } from '../../shared/models/webhook.ts';
 import type { Webhook } from '../../shared/models/webhook.ts';
+import { missedEvents, presentMissed } from '../deliveries/missed-events.ts';
 import { time, uuid } from '../http/responses.ts';
-
-export const missedEvents = z.strictObject({ since: time, until: time.nullable() }).meta({
-  description:
-    'When events were last not recorded, because too many deliveries of the organization waited. `until` is null while ' +
-    'that lasts. Missing if it never happened.',
-});
 
 export const webhookBody = z
   .strictObject({
@@ -82,11 +77,6 @@ export const deliveryPage = z
     nextCursor: z.string().nullable().meta({ description: 'The cursor of the next page; null on the last.' }),
   })
   .meta({ id: 'WebhookDeliveryPage' });
-
-/** Presents the time in which a receiver missed events. */
-export function presentMissed({ since, until }: MissedEvents): z.input<typeof missedEvents> {
-  return { since: since.toISOString(), until: until?.toISOString() ?? null };
-}
 
 export function presentWebhook(webhook: Webhook): z.input<typeof webhookBody> {
   const { _id, url, types, description, disabled, failingSince, missed, createdAt } = webhook;

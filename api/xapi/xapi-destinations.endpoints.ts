@@ -18,11 +18,11 @@ import {
   tooManyDestinations,
 } from '../../shared/xapi/destinations.ts';
 import { credentials } from '../accounts/access.ts';
+import { missedEvents, presentMissed } from '../deliveries/missed-events.ts';
 import { replay, replayBody, replayDescription, replayed } from '../deliveries/replay.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
-import { missedEvents, presentMissed } from '../webhooks/present-webhook.ts';
 import { empty, failure, json, time, uuid } from '../http/responses.ts';
 import { strictBody } from '../http/strict-body.ts';
 import { objectFault } from '../../shared/platform/object-fault.ts';

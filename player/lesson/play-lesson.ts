@@ -1,32 +1,18 @@
-import type { Credits } from '../credits.ts';
 import { message } from '../../shared/i18n/message.ts';
 import { finalShare, shownPoints } from '../../shared/progress/points.ts';
 import { jsonCopy } from '../props.ts';
 import { nextProgress, pointsOf, resumeProgress, savedState } from './lesson-progress.ts';
 import type { LessonAction, LessonProgress } from './lesson-progress.ts';
 import { LessonView } from './lesson-view.ts';
-import type { LessonError, LessonErrorCode, LessonEvent, LessonHandle, LessonOptions } from './options.ts';
+import type { LessonErrorCode, LessonEvent, LessonHandle, LessonOptions } from './options.ts';
 import type { PlayedLesson, PlayedStep } from './read-lesson.ts';
 import { hasTask, mistakeAfter, openQuestions, resultsOf } from './question-results.ts';
 import type { Mistake } from './question-results.ts';
 import { stepHostOf } from './step-answers.ts';
-import type { ReportedLesson } from './step-answers.ts';
-import type { WidgetLoader } from './widget-loader.ts';
+import type { PlaySetup, ReportedLesson } from './step-answers.ts';
 
 /** The number of steps that are loaded ahead of the learner. */
 const stepsAhead = 2;
-
-/** The lesson to play and its surroundings, beside the integrator's options. */
-export interface PlaySetup {
-  lesson: PlayedLesson;
-  versionId: string | undefined;
-  language: string;
-  resolveMedia(this: void, src: string): string;
-  widgetFor: WidgetLoader;
-  credits: Credits;
-  /** Calls `onError`; errors that it throws are ignored. */
-  report(this: void, error: LessonError): void;
-}
 
 /** A lesson that has steps, in play. Its events go to the callbacks in the options. */
 export class LessonPlay implements ReportedLesson {

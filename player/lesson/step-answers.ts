@@ -1,11 +1,24 @@
+import type { Credits } from '../credits.ts';
 import { text, jsonCopy } from '../props.ts';
 import { sizeIn } from '../picture-space.ts';
 import { answerItem, isWidgetClosed, savedAnswer, triesOf, variableCopy } from './lesson-progress.ts';
 import type { LessonAction, LessonProgress } from './lesson-progress.ts';
-import type { LessonErrorCode, LessonEvent, LessonOptions } from './options.ts';
-import type { PlaySetup } from './play-lesson.ts';
-import type { PlayedStep } from './read-lesson.ts';
+import type { LessonError, LessonErrorCode, LessonEvent, LessonOptions } from './options.ts';
+import type { PlayedLesson, PlayedStep } from './read-lesson.ts';
 import type { StepHost } from './step-view.ts';
+import type { WidgetLoader } from './widget-loader.ts';
+
+/** The lesson to play and its surroundings, beside the integrator's options. */
+export interface PlaySetup {
+  lesson: PlayedLesson;
+  versionId: string | undefined;
+  language: string;
+  resolveMedia(this: void, src: string): string;
+  widgetFor: WidgetLoader;
+  credits: Credits;
+  /** Calls `onError`; errors that it throws are ignored. */
+  report(this: void, error: LessonError): void;
+}
 
 /** The lesson in play, as far as what its widgets report changes it. */
 export interface ReportedLesson {

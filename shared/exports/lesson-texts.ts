@@ -9,7 +9,7 @@ import type { LessonContentDb } from '../models/lesson-content.ts';
 import { toGzip } from '../platform/gzip-pieces.ts';
 import { runTask } from '../platform/tasks.ts';
 import { outlineOf, pointsOfWidget } from '../progress/outline.ts';
-import { compactJson, prettyJson } from './json-pieces.ts';
+import { compactJson, prettyJson } from '../lessons/json-pieces.ts';
 
 /** The parts of a lesson that an archive needs. */
 export interface LessonRequest {

@@ -1,5 +1,5 @@
 import type { Model } from 'mongoose';
-import { compactJson } from '../exports/json-pieces.ts';
+import { compactJson } from '../lessons/json-pieces.ts';
 import type { Database } from '../models/database.ts';
 import { claimStatistics, saveStatistics } from '../models/lesson-statistics.ts';
 import type { LessonStatistics } from '../models/lesson-statistics.ts';

@@ -1,7 +1,7 @@
 import { fromGzip, toGzip } from '../../shared/platform/gzip-pieces.ts';
 import { bytesOf, digestOf, digestOfChunks } from '../../shared/storage/digest.ts';
 import type { Digest } from '../../shared/storage/store.ts';
-import { prettyJson } from '../../shared/exports/json-pieces.ts';
+import { prettyJson } from '../../shared/lessons/json-pieces.ts';
 
 /** A file that Lectern adds to the archive, besides media and widgets. */
 export interface GeneratedFile {

@@ -1,5 +1,5 @@
 import { message, supportedLanguage, textDirection } from '../../shared/i18n/message.ts';
-import { compactJson } from '../../shared/exports/json-pieces.ts';
+import { compactJson } from '../../shared/lessons/json-pieces.ts';
 import { joinSmallTexts } from '../../shared/platform/gzip-pieces.ts';
 import { scriptText } from '../../shared/platform/html.ts';
 import { schemeAttribute } from '../../shared/theme/tokens.ts';

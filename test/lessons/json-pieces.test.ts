@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compactJson, prettyJson } from '../../shared/exports/json-pieces.ts';
+import { compactJson, prettyJson } from '../../shared/lessons/json-pieces.ts';
 
 test('the joined pieces equal JSON.stringify for every value', () => {
   fc.assert(

@@ -1,4 +1,4 @@
-import { isContainer } from '../lessons/json-values.ts';
+import { isContainer } from './json-values.ts';
 
 /*
  * JSON in small pieces, so that the text of a lesson or of a manifest with 20,000 files is never in memory as a whole.
