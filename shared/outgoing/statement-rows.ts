@@ -30,6 +30,9 @@ export interface StatementDependencies {
   log: Logger;
 }
 
+/** MongoDB's driver prints all rows of an insert at once. */
+const rowsPerInsert = 250;
+
 /** Writes per query: each has 200 kB at most. */
 const batchSize = 10;
 
@@ -61,7 +64,8 @@ async function replaceWrite(
 ): Promise<void> {
   const { db, log } = deps;
   try {
-    if (destinations.length > 0) await insertDeliveries(db, await statementRows(deps, destinations, write));
+    const rows = destinations.length > 0 ? await statementRows(deps, destinations, write) : [];
+    while (rows.length > 0) await insertDeliveries(db, rows.splice(0, rowsPerInsert));
     await removeWrites(db, [write._id]);
   } catch (error) {
     // Other errors are about this write only.
