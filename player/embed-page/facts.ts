@@ -199,9 +199,13 @@ function withAnswer(items: readonly StoredAnswer[], given: StoredAnswer): Stored
   return items.map((item) => (isSame(item) ? { ...item, ...given } : item));
 }
 
-/** Returns the facts that a restart leaves: those of the last attempt that was finished, whose grade may be unsent. */
-export function keptAtRestart(facts: readonly Fact[]): Fact[] {
-  const finished = Math.max(0, ...facts.map(({ completed, attempt }) => (completed ? attempt : 0)));
+/**
+ * Returns the facts that a restart leaves: those of the last attempt that was finished, whose grade they may raise.
+ *
+ * @param saved the finished attempt that the server knows; 0 for none
+ */
+export function keptAtRestart(facts: readonly Fact[], saved: number): Fact[] {
+  const finished = Math.max(saved, ...facts.map(({ completed, attempt }) => (completed ? attempt : 0)));
   return facts.filter(({ attempt }) => attempt === finished);
 }
 

@@ -187,6 +187,8 @@ export class Saver {
     const repeated = this.#isSending ? undefined : this.#pending;
     const last = repeated ?? this.#nextWrite(fresh, maxLastChars);
     if (last === undefined) return;
+    // If the page stays, its next request repeats this one.
+    this.#pending ??= last;
     const body = bodyOf(last, this.#record, client.now());
     void client.send(body).then((response) => this.#settle(last, response));
   }
@@ -213,7 +215,8 @@ export class Saver {
   #restart(): void {
     const { store } = this.#options;
     const facts = store.all();
-    const kept = new Set(keptAtRestart(facts));
+    const { attempt, attemptCompleted } = this.#record;
+    const kept = new Set(keptAtRestart(facts, attemptCompleted ? attempt : 0));
     for (const fact of facts) if (!kept.has(fact)) store.remove(fact);
     this.#attempt += 1;
   }

@@ -31,7 +31,7 @@ export async function anonymizeRecords(db: Database, learner: LearnerSubject): P
   } else {
     const { platformId, ltiUserId } = learner;
     await anonymizeIn(db, db.ltiProgress, { organizationId, platformId, ltiUserId }, (id) => ({
-      ...{ ltiUserId: id, contextId: null, courseId: nilCourseId },
+      ...{ ltiUserId: id, contextId: null, courseId: nilCourseId, gradeAskedAt: null },
     }));
   }
 }

@@ -68,9 +68,11 @@ export async function removeExpired(
     for await (const selection of expiredOf[kind](db, organizationId, until)) {
       const { records, filter, hint, lessonId } = selection;
       signal.throwIfAborted();
+      const before = removed[kind];
       if (isDryRun) removed[kind] += await records.countDocuments(filter, { hint });
       else for await (const count of removeAll(selection, signal)) removed[kind] += count;
-      if (!isDryRun && lessonId !== undefined) await forgetStatistics(db, [lessonId]);
+      const hasChanged = !isDryRun && removed[kind] > before;
+      if (hasChanged && lessonId !== undefined) await forgetStatistics(db, [lessonId]);
     }
   }
 }

@@ -110,9 +110,11 @@ const maxAnswersCharacters = 65_536;
 export function detailsOf(before: ProgressState, next: ProgressState): WriteDetails | null {
   const began = (before.startedAt === null && next.startedAt !== null) || before.attempt !== next.attempt;
   let room = maxAnswersCharacters;
-  const writes = new Map(before.items.map((item) => [widgetKey(item.stepId, item.widgetId), item.writeId]));
+  // A page that closes may send an answer twice, under two ids.
+  const contentOf = ({ answer, score, tries }: StoredItem) => JSON.stringify([answer, score, tries]);
+  const known = new Map(before.items.map((item) => [widgetKey(item.stepId, item.widgetId), contentOf(item)]));
   const answers = next.items
-    .filter((item) => writes.get(widgetKey(item.stepId, item.widgetId)) !== item.writeId)
+    .filter((item) => known.get(widgetKey(item.stepId, item.widgetId)) !== contentOf(item))
     .map(({ stepId, widgetId, score, maxScore, answer }) => {
       const isShort = answer.length <= Math.min(maxAnswerCharacters, room);
       if (isShort) room -= answer.length;

@@ -192,7 +192,7 @@ export async function insertDeliveries(
   }
 }
 
-/** Replaces the content of rows that no worker is sending. Returns whether all of them waited. */
+/** Replaces the content of those rows that no worker is sending. Returns whether all of them waited. */
 export async function replaceWaiting(
   db: EventDeliveryDb,
   ids: readonly string[],
@@ -367,9 +367,14 @@ export function findWrites(
     .exec();
 }
 
-/** Removes writes whose statements are in the outbox. */
-export async function removeWrites(db: EventDeliveryDb, ids: readonly string[]): Promise<void> {
-  await db.eventDeliveries.deleteMany({ _id: { $in: [...ids] }, kind: writeKind });
+/** Returns whether there still is a write. */
+export async function hasWrite(db: EventDeliveryDb, id: string): Promise<boolean> {
+  return (await db.eventDeliveries.exists({ _id: id })) !== null;
+}
+
+/** Removes a write whose statements are in the outbox. */
+export async function removeWrite(db: EventDeliveryDb, id: string): Promise<void> {
+  await db.eventDeliveries.deleteOne({ _id: id });
 }
 
 /** Postpones a write whose statements cannot be made. */

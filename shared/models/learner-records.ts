@@ -115,7 +115,7 @@ export async function lessonsOf(
   return [...new Set(found.map(({ lessonId }) => String(lessonId)))];
 }
 
-/** Removes a learner's records. Events go first, because they are made from the other records. */
+/** Removes a learner's records. */
 export async function removeRecords(
   db: LearnerRecordsDb,
   learner: LearnerSubject,
@@ -127,7 +127,7 @@ export async function removeRecords(
   }
 }
 
-/** How many records are read at once: about 2 MiB. */
+/** How many records are read at once: about 1 MiB. */
 const readBatch: Record<RecordKind, number> = {
   ...{ progress: 1, ltiProgress: 1 },
   ...{ grades: 25, deliveries: 25 },

@@ -39,9 +39,9 @@ const spaced = when({ $gt: ['$lastTimestamp', '$$NOW'] }, '$$NOW', {
 });
 
 /**
- * Sets the score that platforms should have, in all rows of a learner's record. Optimistic concurrency: a row with a
- * later revision stays as it is.
+ * Sets the score that platforms should have, in all rows of a learner's record.
  *
+ * @param session is that of the transaction which writes the record, so that scores follow its order
  * @returns the number of changed rows.
  */
 export async function wantScore(
@@ -52,10 +52,7 @@ export async function wantScore(
 ): Promise<number> {
   const { organizationId, platformId, ltiUserId, lessonId, contextId } = learner;
   const { modifiedCount } = await db.ltiScores.updateMany(
-    {
-      ...{ organizationId, platformId, ltiUserId, lessonId, contextId },
-      $or: [{ wanted: null }, { 'wanted.revision': { $lt: wanted.revision } }],
-    },
+    { organizationId, platformId, ltiUserId, lessonId, contextId },
     wantUpdate(wanted),
     { updatePipeline: true, session },
   );

@@ -7,7 +7,8 @@ import {
   findWrites,
   insertDeliveries,
   postponeWrite,
-  removeWrites,
+  hasWrite,
+  removeWrite,
   writeKind,
 } from '../models/event-delivery.ts';
 import type { EventDelivery, NewDelivery } from '../models/event-delivery.ts';
@@ -39,24 +40,35 @@ const batchSize = 10;
 /** The retry delay for a write whose statements cannot be made: another release may be able to. */
 const retryMs = 3_600_000;
 
+/** How long one call goes on: what is left waits for the next one, so that the statements of others are sent meanwhile. */
+const turnMs = 1_000;
+
 /**
- * Replaces the writes in the outbox by the statements about them. The statements' ids follow from the write's, so a
- * repeated one adds nothing.
+ * Replaces the writes in the outbox by the statements about them, a few of each organization in turn. The statements' ids
+ * follow from the write's, so a repeated one adds nothing.
  *
- * @param signal ends it after the current batch.
+ * @param signal ends it after the current write.
  */
 export async function makeStatements(deps: StatementDependencies, signal: AbortSignal): Promise<void> {
   const { db } = deps;
-  for (const { target: organizationId } of await findDueEventTargets(db, writeKind)) {
-    const destinations = await listDestinations(db, [organizationId]);
-    for (let isLast = false; !isLast && !signal.aborted;) {
-      const writes = await findWrites(db, organizationId, batchSize);
-      for (const write of writes) await replaceWrite(deps, write, destinations);
-      isLast = writes.length < batchSize;
+  const endsAt = performance.now() + turnMs;
+  for (let isLast = false; !isLast;) {
+    const due = await findDueEventTargets(db, writeKind);
+    isLast = due.length === 0;
+    for (const { target: organizationId } of due) {
+      const destinations = await listDestinations(db, [organizationId]);
+      for (const write of await findWrites(db, organizationId, batchSize)) {
+        if (signal.aborted || performance.now() > endsAt) return;
+        await replaceWrite(deps, write, destinations);
+      }
     }
   }
 }
 
+/**
+ * Not one transaction, because thousands of rows may not fit into MongoDB's cache. Reading the lesson may take long, so an
+ * erasure may have removed the write meanwhile.
+ */
 async function replaceWrite(
   deps: StatementDependencies,
   write: EventDelivery,
@@ -65,8 +77,9 @@ async function replaceWrite(
   const { db, log } = deps;
   try {
     const rows = destinations.length > 0 ? await statementRows(deps, destinations, write) : [];
-    while (rows.length > 0) await insertDeliveries(db, rows.splice(0, rowsPerInsert));
-    await removeWrites(db, [write._id]);
+    while (rows.length > 0 && (await hasWrite(db, write._id)))
+      await insertDeliveries(db, rows.splice(0, rowsPerInsert));
+    await removeWrite(db, write._id);
   } catch (error) {
     // Other errors are about this write only.
     if (isDatabaseError(error)) throw error;

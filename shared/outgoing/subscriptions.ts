@@ -54,7 +54,10 @@ export class Subscriptions {
   }
 }
 
-/** Returns the webhooks of an organization that get events now, and those of some types only if any are given. */
+/**
+ * Returns the webhooks of an organization that get events now, and those of some types only if any are given. Erasures
+ * are always reported.
+ */
 export async function activeWebhooks(
   db: WebhookDb,
   organizationId: string,
@@ -63,7 +66,9 @@ export async function activeWebhooks(
   const webhooks = await listWebhooks(db, [organizationId]);
   return webhooks.filter(
     ({ disabled, missed, types }) =>
-      disabled === null && !isMissing(missed) && (wanted?.some((type) => types.includes(type)) ?? true),
+      disabled === null &&
+      (!isMissing(missed) || wanted?.includes('learner.erased') === true) &&
+      (wanted?.some((type) => types.includes(type)) ?? true),
   );
 }
 

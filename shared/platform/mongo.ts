@@ -140,21 +140,6 @@ export function isDuplicatesOnly(error: unknown): boolean {
   return isDuplicate(error) && writeErrors.every(({ code }) => code === 11_000);
 }
 
-/** Returns the documents of a cursor up to the one that reaches a size in BSON, and closes it. */
-export async function readUpTo<Document extends object>(
-  cursor: AsyncIterable<Document>,
-  maxBytes: number,
-): Promise<Document[]> {
-  const documents: Document[] = [];
-  let bytes = 0;
-  for await (const document of cursor) {
-    documents.push(document);
-    bytes += mongoose.mongo.BSON.calculateObjectSize(document);
-    if (bytes >= maxBytes) break;
-  }
-  return documents;
-}
-
 /** Runs an upsert; repeats it if a concurrent one inserted the document first. The second run updates. */
 export async function upsertSafely<T>(upsert: () => Promise<T>): Promise<T> {
   try {

@@ -65,15 +65,10 @@ async function move(times: number): Promise<void> {
 
 const count = (filter: object) => api.db.eventDeliveries.countDocuments(filter);
 
-test('each write becomes its statements once, although workers repeat it', async () => {
+test('each write becomes its statements once, although two workers make them', async () => {
   await move(3);
-  const writes = await api.db.eventDeliveries.find({ kind: 'write' }).lean();
-  expect(writes).toHaveLength(3);
-  await make();
-  expect(await count({ type: 'progressed' })).toBe(3);
-  // A worker died before it removed the writes.
-  await api.db.eventDeliveries.collection.insertMany(writes as never);
-  await make();
+  expect(await count({ kind: 'write' })).toBe(3);
+  expect(await Promise.all([make(), make()])).toEqual([[], []]);
   expect([await count({ type: 'progressed' }), await count({ kind: 'write' })]).toEqual([3, 0]);
 });
 

@@ -345,6 +345,8 @@ test('the page unites visited steps, and shows what is unsent over the record', 
 
 test('a restart drops unsent facts, but for those of the last finished attempt', () => {
   const facts = [factOf('1', 0, { completed: true }), factOf('2', 0, {}), factOf('3', 0, {}, 2)];
-  expect(keptAtRestart(facts).map(({ id }) => id)).toEqual(['1', '2']);
-  expect(keptAtRestart(facts.slice(1))).toEqual([]);
+  expect(keptAtRestart(facts, 0).map(({ id }) => id)).toEqual(['1', '2']);
+  expect(keptAtRestart(facts.slice(1), 0)).toEqual([]);
+  // The server has the finish, and not the answers that were corrected after it.
+  expect(keptAtRestart(facts.slice(1), 1).map(({ id }) => id)).toEqual(['2']);
 });
