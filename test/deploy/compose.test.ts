@@ -98,6 +98,7 @@ test('the backup of docs/operate/backup.md names services of Compose, and the st
     ['mongo', 'sh'],
     ['api', 'tar'],
     ['redis', 'redis-cli'],
+    ['api', 'lectern'],
   ]);
   expect(Object.keys((await readCompose()).services)).toEqual(
     expect.arrayContaining(['api', 'worker', 'mongo', 'redis']),
