@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { MissedEvents } from '../../shared/models/event-delivery.ts';
+import type { MissedEvents } from '../../shared/models/missed-events.ts';
 import { time } from '../http/responses.ts';
 
 export const missedEvents = z.strictObject({ since: time, until: time.nullable() }).meta({

@@ -97,9 +97,10 @@ async function mergeOnce(
   const next = fresh === null ? before : mergeFacts(before, fresh, outline, now);
   if (next === before || !repository.persists) return next;
   const receivers = await subscriptions.progressOf(token.organizationId);
-  if (!(await repository.save({ stored, before, next, factsAfter: erasedAt, receivers }))) return null;
+  const grade = token.kind === 'launch' ? changedGrade(before, next) : null;
+  if (!(await repository.save({ stored, before, next, factsAfter: erasedAt, receivers, grade }))) return null;
   if (isNew) await undoIfErased(deps, token, repository);
-  if (token.kind === 'launch' && changedGrade(before, next) !== null) deps.outboxSignal.send(token);
+  if (token.kind === 'launch' && grade !== null) deps.outboxSignal.send(token);
   return next;
 }
 

@@ -8,6 +8,7 @@ import {
   resendDeliveries,
   statusOfDelivery,
 } from '../../shared/models/delivery-list.ts';
+import { isMissing } from '../../shared/models/missed-events.ts';
 import type { DeliveryStatus } from '../../shared/models/delivery-list.ts';
 import type { EventDelivery } from '../../shared/models/event-delivery.ts';
 import type { Database } from '../../shared/models/database.ts';
@@ -248,9 +249,10 @@ function webhookTable(webhooks: Webhook[], slug: string): string {
   return table(['ID', 'STATE', 'URL', 'EVENTS'], rows);
 }
 
-function stateOf({ disabled, failingSince, missed }: Webhook): string {
+function stateOf(webhook: Webhook): string {
+  const { disabled, failingSince, missed } = webhook;
   if (disabled !== null) return `disabled (${disabled.reason})`;
-  if (missed !== null && missed.until === null) return `misses events since ${missed.since.toISOString()}`;
+  if (missed !== null && isMissing(webhook)) return `misses events since ${missed.since.toISOString()}`;
   return failingSince === null ? 'active' : `failing since ${failingSince.toISOString()}`;
 }
 

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
+import { isMissing } from '../../shared/models/missed-events.ts';
 import { listDestinations, xapiVerbs, xapiVersions } from '../../shared/models/xapi-destination.ts';
 import type { XapiDestination, XapiVerb, XapiVersion } from '../../shared/models/xapi-destination.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
@@ -122,8 +123,9 @@ function present(destination: XapiDestination) {
   };
 }
 
-function stateOf({ paused, missed }: XapiDestination): string {
-  if (missed !== null && missed.until === null)
+function stateOf(destination: XapiDestination): string {
+  const { paused, missed } = destination;
+  if (missed !== null && isMissing(destination))
     return `misses statements since ${missed.since.toISOString()}`;
   return paused === null ? 'active' : `paused (${pauseText(paused.reason)})`;
 }

@@ -25,6 +25,9 @@ const filterOfStatus: Record<DeliveryStatus, object> = {
   dismissed: { state: 'idle', deliveredAt: null },
 };
 
+/** A row for a receiver. */
+export type ListedDelivery = EventDelivery & { kind: EventKind };
+
 /** Selects rows of an organization. */
 export interface DeliverySelection {
   organizationId: string;
@@ -49,7 +52,7 @@ export function listDeliveries(
   db: EventDeliveryDb,
   selection: DeliverySelection,
   { after, limit }: { after: Pick<EventDelivery, '_id' | 'createdAt'> | null; limit: number },
-): Promise<EventDelivery[]> {
+): Promise<ListedDelivery[]> {
   return db.eventDeliveries
     .find({
       ...filterOf(selection),
@@ -64,7 +67,7 @@ export function listDeliveries(
     .sort({ createdAt: -1, _id: 1 })
     .hint(listIndexOf(selection))
     .limit(limit)
-    .lean<EventDelivery[]>()
+    .lean<ListedDelivery[]>()
     .exec();
 }
 
@@ -82,10 +85,10 @@ export function findDelivery(
   db: EventDeliveryDb,
   selection: DeliverySelection,
   id: string,
-): Promise<EventDelivery | null> {
+): Promise<ListedDelivery | null> {
   return db.eventDeliveries
     .findOne({ _id: id, ...filterOf(selection) })
-    .lean<EventDelivery>()
+    .lean<ListedDelivery>()
     .exec();
 }
 

@@ -23,48 +23,6 @@ export type EventKind = (typeof eventKinds)[number];
 /** A row that workers replace by the statements about a write, before they send them. No list shows it. */
 export const writeKind = 'write';
 
-/** The time in which a receiver got no events, because the outbox had no room for its organization; null until it has. */
-export interface MissedEvents {
-  since: Date;
-  until: Date | null;
-}
-
-/** The schema field. */
-export const missedField = {
-  type: new Schema<MissedEvents>(
-    { since: { type: Date, required: true }, until: { type: Date, default: null } },
-    { _id: false, strict: 'throw' },
-  ),
-  default: null,
-} as const;
-
-/**
- * Notes in the receivers of an organization that they miss events from now on, or no longer. Returns whether any has
- * changed.
- */
-export async function noteMissed(
-  receivers: Model<Receiver>,
-  organizationId: string,
-  isFull: boolean,
-): Promise<boolean> {
-  const found = await receivers.find({ organizationId }, { missed: 1 }).lean<Receiver[]>().exec();
-  const changed = found.filter(({ missed }) => (missed !== null && missed.until === null) !== isFull);
-  if (changed.length === 0) return false;
-  const now = new Date();
-  await receivers.updateMany(
-    { _id: { $in: changed.map(({ _id }) => _id) } },
-    { $set: isFull ? { missed: { since: now, until: null } } : { 'missed.until': now } },
-  );
-  return true;
-}
-
-/** What webhooks and destinations have in common. */
-export interface Receiver {
-  _id: string;
-  organizationId: string;
-  missed: MissedEvents | null;
-}
-
 /** One attempt to send an event, as its owner sees it. */
 export interface DeliveryAttempt {
   at: Date;
@@ -224,35 +182,6 @@ export function claimEventDelivery(
   );
 }
 
-/** A row in its sequence. */
-export type SequenceRow = Pick<EventDelivery, '_id' | 'sequence'>;
-
-/**
- * Returns the other waiting rows of the sequences of rows to one target: those with the lowest places, in this order. A
- * worker may be sending some.
- */
-export function findRestOfSequences(
-  db: EventDeliveryDb,
-  targetId: string,
-  rows: readonly SequenceRow[],
-  limit: number,
-): Promise<SequenceRow[]> {
-  const ids = new Set(rows.flatMap(({ sequence }) => sequence?.id ?? []));
-  if (ids.size === 0) return Promise.resolve([]);
-  return db.eventDeliveries
-    .find(
-      {
-        ...{ kind: 'xapi', state: 'waiting', targetId, 'sequence.id': { $in: [...ids] } },
-        _id: { $nin: rows.map(({ _id }) => _id) },
-      },
-      { sequence: 1 },
-    )
-    .sort({ 'sequence.place': 1 })
-    .limit(limit)
-    .lean<SequenceRow[]>()
-    .exec();
-}
-
 /** Returns the targets of a kind with rows that are due; see {@link findDueTargets}. */
 export function findDueEventTargets(db: EventDeliveryDb, kind: EventDelivery['kind']): Promise<DueTarget[]> {
   return findDueTargets(db.eventDeliveries, 'targetId', { owner: 'organizationId', which: { kind } });
@@ -348,38 +277,6 @@ export async function releaseEventDeliveries(
     [{ $set: { ...noLease, nextTryAt: later(delayMs) } }],
     { updatePipeline: true },
   );
-}
-
-/** Returns an organization's writes without statements that are due, the oldest first. */
-export function findWrites(
-  db: EventDeliveryDb,
-  organizationId: string,
-  limit: number,
-): Promise<EventDelivery[]> {
-  return db.eventDeliveries
-    .find({
-      ...{ kind: writeKind, state: 'waiting', targetId: organizationId },
-      nextTryAt: { $lte: new Date() },
-    })
-    .sort({ nextTryAt: 1 })
-    .limit(limit)
-    .lean<EventDelivery[]>()
-    .exec();
-}
-
-/** Returns whether there still is a write. */
-export async function hasWrite(db: EventDeliveryDb, id: string): Promise<boolean> {
-  return (await db.eventDeliveries.exists({ _id: id })) !== null;
-}
-
-/** Removes a write whose statements are in the outbox. */
-export async function removeWrite(db: EventDeliveryDb, id: string): Promise<void> {
-  await db.eventDeliveries.deleteOne({ _id: id });
-}
-
-/** Postpones a write whose statements cannot be made. */
-export async function postponeWrite(db: EventDeliveryDb, id: string, until: Date): Promise<void> {
-  await db.eventDeliveries.updateOne({ _id: id }, { $set: { nextTryAt: until } });
 }
 
 /** Returns the target of a row; null if there is no such row. */

@@ -3,8 +3,8 @@ import type { ClientSession, Model } from 'mongoose';
 import { subscribableEvents } from '../events/event-types.ts';
 import type { EventType } from '../events/event-types.ts';
 import { schemaOptions, uuidField } from '../platform/mongo.ts';
-import { missedField } from './event-delivery.ts';
-import type { MissedEvents } from './event-delivery.ts';
+import { missedField } from './missed-events.ts';
+import type { MissedEvents } from './missed-events.ts';
 
 /**
  * The reasons for disabling a webhook: its owner stopped it, its receiver returned 410, or every attempt failed for

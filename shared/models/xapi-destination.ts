@@ -1,8 +1,8 @@
 import { Schema } from 'mongoose';
 import type { ClientSession, Model } from 'mongoose';
 import { schemaOptions, uuidField } from '../platform/mongo.ts';
-import { missedField } from './event-delivery.ts';
-import type { MissedEvents } from './event-delivery.ts';
+import { missedField } from './missed-events.ts';
+import type { MissedEvents } from './missed-events.ts';
 
 /** The verbs of the statements that Lectern sends. */
 export const xapiVerbs = [

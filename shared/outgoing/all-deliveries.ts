@@ -5,9 +5,9 @@ import {
   resendDeliveries,
   statusOfDelivery,
 } from '../models/delivery-list.ts';
-import { eventKinds, writeKind } from '../models/event-delivery.ts';
-import type { DeliveryStatus } from '../models/delivery-list.ts';
-import type { DeliveryAttempt, EventDelivery } from '../models/event-delivery.ts';
+import { eventKinds } from '../models/event-delivery.ts';
+import type { DeliveryStatus, ListedDelivery } from '../models/delivery-list.ts';
+import type { DeliveryAttempt } from '../models/event-delivery.ts';
 import type { Database } from '../models/database.ts';
 import { findScoresById, listScores } from '../models/lti-score.ts';
 import type { LtiScore } from '../models/lti-score.ts';
@@ -113,10 +113,9 @@ const scoreFilters = {
   dismissed: { state: 'idle', isSent: false },
 } as const satisfies Record<DeliveryStatus, object>;
 
-function fromEvent(delivery: EventDelivery): AnyDelivery {
-  const { _id: id, targetId, type, lessonId, learnerId, createdAt, attempts } = delivery;
+function fromEvent(delivery: ListedDelivery): AnyDelivery {
+  const { _id: id, kind, targetId, type, lessonId, learnerId, createdAt, attempts } = delivery;
   const status = statusOfDelivery(delivery);
-  const kind = delivery.kind === writeKind ? 'xapi' : delivery.kind;
   return { id, kind, targetId, type, status, lessonId, learnerId, createdAt, attempts };
 }
 

@@ -2,17 +2,10 @@ import { setImmediate as otherWork } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { WriteEvent } from '../events/progress-events.ts';
 import type { Database } from '../models/database.ts';
-import {
-  findDueEventTargets,
-  findWrites,
-  insertDeliveries,
-  postponeWrite,
-  hasWrite,
-  removeWrite,
-  writeKind,
-} from '../models/event-delivery.ts';
+import { findDueEventTargets, insertDeliveries, writeKind } from '../models/event-delivery.ts';
 import type { EventDelivery, NewDelivery } from '../models/event-delivery.ts';
 import { findPlatform } from '../models/lti-platform.ts';
+import { findWrites, hasWrite, postponeWrite, removeWrite } from '../models/recorded-writes.ts';
 import { listDestinations } from '../models/xapi-destination.ts';
 import type { XapiDestination } from '../models/xapi-destination.ts';
 import { isDatabaseError } from '../platform/mongo.ts';

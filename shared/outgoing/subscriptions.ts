@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { EventType } from '../events/event-types.ts';
+import { isMissing } from '../models/missed-events.ts';
 import { listWebhooks } from '../models/webhook.ts';
 import type { Webhook, WebhookDb } from '../models/webhook.ts';
 import { listDestinations } from '../models/xapi-destination.ts';
@@ -49,7 +50,7 @@ export class Subscriptions {
     ]);
     const webhooks = active.filter(({ types }) => types.some((type) => type.startsWith('progress.')));
     // A paused destination gets its statements later.
-    const hasDestinations = destinations.some(({ missed }) => !isMissing(missed));
+    const hasDestinations = destinations.some((destination) => !isMissing(destination));
     return webhooks.length > 0 || hasDestinations ? { webhooks, hasDestinations } : null;
   }
 }
@@ -65,14 +66,9 @@ export async function activeWebhooks(
 ): Promise<Webhook[]> {
   const webhooks = await listWebhooks(db, [organizationId]);
   return webhooks.filter(
-    ({ disabled, missed, types }) =>
-      disabled === null &&
-      (!isMissing(missed) || wanted?.includes('learner.erased') === true) &&
-      (wanted?.some((type) => types.includes(type)) ?? true),
+    (webhook) =>
+      webhook.disabled === null &&
+      (!isMissing(webhook) || wanted?.includes('learner.erased') === true) &&
+      (wanted?.some((type) => webhook.types.includes(type)) ?? true),
   );
-}
-
-/** Returns whether a receiver misses events now, because the outbox has no room for its organization. */
-function isMissing(missed: Webhook['missed']): boolean {
-  return missed !== null && missed.until === null;
 }

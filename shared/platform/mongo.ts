@@ -89,7 +89,7 @@ const transactionMs = 10_000;
  * what it depends on.
  *
  * @param change passes the session to each operation, one after the other.
- * @throws {Error} if the transaction does not end in ten seconds: nothing has changed then.
+ * @throws {Error} if the changes take more than ten seconds: none of them is made then.
  */
 export async function inTransaction<T>(
   connection: Connection,

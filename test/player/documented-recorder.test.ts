@@ -12,6 +12,7 @@ import { temporaryFolder } from '../support/folders.ts';
 import { useApi } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { Player, useLesson } from './player-lessons.ts';
+import { memoryStorage } from '../support/memory-storage.ts';
 
 /* The recorder of docs/player-api.md, as it is printed there. */
 
@@ -31,19 +32,6 @@ async function loadExample(): Promise<CreateRecorder> {
   await writeFile(file, source);
   const { createRecorder } = (await import(pathToFileURL(file).href)) as { createRecorder: CreateRecorder };
   return createRecorder;
-}
-
-function memoryStorage() {
-  const values = new Map<string, string>();
-  return {
-    get length() {
-      return values.size;
-    },
-    key: (index: number) => [...values.keys()][index] ?? null,
-    getItem: (key: string) => values.get(key) ?? null,
-    setItem: (key: string, value: string) => void values.set(key, value),
-    removeItem: (key: string) => void values.delete(key),
-  };
 }
 
 /** Starts a server before the API that holds requests until they are released. */

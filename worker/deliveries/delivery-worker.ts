@@ -33,8 +33,8 @@ export interface Outbox<Row extends Delivery, Claimed extends Row, Receipt> {
   /** The queue whose jobs deliver rows at once; null for an outbox whose sweeps are frequent enough. */
   queueName: string | null;
   sweepIntervalMs: number;
-  /** Makes rows to send; runs before each sweep. */
-  prepare: (signal: AbortSignal) => Promise<void>;
+  /** Makes rows to send, before each sweep; null for an outbox whose rows exist. */
+  prepare: ((signal: AbortSignal) => Promise<void>) | null;
 }
 
 /**
@@ -133,7 +133,7 @@ function startSweeps(
   };
   let preparing: Promise<void> | null = null;
   const sweep = () => {
-    preparing ??= prepare(stopping.signal)
+    preparing ??= (prepare?.(stopping.signal) ?? Promise.resolve())
       .catch(warn)
       .finally(() => (preparing = null));
     void preparing

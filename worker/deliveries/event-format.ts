@@ -136,11 +136,8 @@ export function eventFormat(
   };
 }
 
-/** Returns the outbox of a format. @param prepare makes rows to send, before each sweep. */
-export function eventOutbox(
-  format: EventFormat,
-  prepare: EventOutbox['prepare'] = () => Promise.resolve(),
-): EventOutbox {
+/** Returns the outbox of a format. */
+export function eventOutbox(format: EventFormat, prepare: EventOutbox['prepare'] = null): EventOutbox {
   return { format, queueName: null, sweepIntervalMs: 1_000, prepare };
 }
 

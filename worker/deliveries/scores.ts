@@ -41,7 +41,7 @@ export function scoreOutbox(
     format: scoreFormat(db, service),
     queueName: scoreQueueName,
     sweepIntervalMs: 30_000,
-    prepare: () => Promise.resolve(),
+    prepare: null,
   };
 }
 

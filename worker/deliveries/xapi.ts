@@ -1,15 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { isDeliveryFault } from '../../shared/deliveries/delivery-fault.ts';
 import type { DeliveryFault } from '../../shared/deliveries/delivery-fault.ts';
-import { later, leaseDeliveries, leaseMs } from '../../shared/deliveries/outbox.ts';
+import { leaseMs } from '../../shared/deliveries/outbox.ts';
 import { resumeDeliveries } from '../../shared/models/delivery-list.ts';
-import {
-  findRestOfSequences,
-  postponeDue,
-  releaseEventDeliveries,
-  waitAgain,
-} from '../../shared/models/event-delivery.ts';
-import type { ClaimedDelivery, EventDelivery, EventDeliveryDb } from '../../shared/models/event-delivery.ts';
+import { postponeDue, releaseEventDeliveries, waitAgain } from '../../shared/models/event-delivery.ts';
+import type { ClaimedDelivery } from '../../shared/models/event-delivery.ts';
 import {
   clearRejections,
   countRejection,
@@ -26,10 +21,7 @@ import { authorizationOf } from '../../shared/xapi/destinations.ts';
 import type { Delivered } from './delivery-sender.ts';
 import { eventFormat, eventOutbox, faultsOf, isUnavailable, postEvent } from './event-format.ts';
 import type { EventDependencies, EventFormat, EventOutbox, EventReceipt } from './event-format.ts';
-
-/** The limits of one request: its statements, which also limit each claim, and their size. */
-const maxBatch = 50;
-const maxBatchCharacters = 500_000;
+import { batchesOf, claimMore, claimWholeWrites, maxBatch } from './statement-batches.ts';
 
 /** The delay of statements while another worker sends earlier ones of their write. */
 const outOfTurnMs = 1_000;
@@ -161,80 +153,6 @@ async function sendBatch(
   }
   if (isDeliveryFault(firstEnd)) throw firstEnd;
   return { outcome: 'sent', receipt: firstEnd };
-}
-
-/** Leases further rows of a claimed row's target that are due, those that have waited longest first. */
-async function claimMore(
-  db: EventDeliveryDb,
-  { _id, kind, targetId }: ClaimedDelivery,
-  limit: number,
-): Promise<ClaimedDelivery[]> {
-  const found = await db.eventDeliveries
-    .find(
-      { kind, targetId, state: 'waiting', nextTryAt: { $lte: new Date() }, _id: { $ne: _id } },
-      { _id: 1 },
-    )
-    .sort({ nextTryAt: 1 })
-    .limit(limit)
-    .lean<Pick<EventDelivery, '_id'>[]>()
-    .exec();
-  // Spares other claims skipping the rows.
-  return leaseDeliveries<EventDelivery, ClaimedDelivery>(
-    db.eventDeliveries,
-    found.map((row) => row._id),
-    { nextTryAt: later(leaseMs) },
-  );
-}
-
-/**
- * Leases the first other statements of the writes too, also those that wait for a retry: an LRS gets the statements of a
- * write in their order.
- *
- * @returns the statements in the order to send them, and those that have to wait until another worker has sent earlier
- *   ones.
- */
-async function claimWholeWrites(
-  db: EventDeliveryDb,
-  claimed: readonly ClaimedDelivery[],
-): Promise<{ ready: ClaimedDelivery[]; behind: ClaimedDelivery[] }> {
-  const rest = await findRestOfSequences(db, claimed[0]?.targetId ?? '', claimed, maxBatch);
-  const more = await leaseDeliveries<EventDelivery, ClaimedDelivery>(
-    db.eventDeliveries,
-    rest.map(({ _id }) => _id),
-    { nextTryAt: later(leaseMs) },
-    { evenEarly: true },
-  );
-  const leased = new Set(more.map(({ _id }) => _id));
-  const firstElsewhere = new Map<string, number>();
-  for (const { _id, sequence } of rest) {
-    if (sequence === null || leased.has(_id)) continue;
-    firstElsewhere.set(sequence.id, Math.min(sequence.place, firstElsewhere.get(sequence.id) ?? Infinity));
-  }
-  // Further statements, which were not looked at, have this place at least.
-  const lastPlace = rest.length < maxBatch ? Infinity : (rest.at(-1)?.sequence?.place ?? Infinity);
-  const isReady = ({ sequence }: ClaimedDelivery) =>
-    sequence === null ||
-    (sequence.place <= lastPlace && sequence.place < (firstElsewhere.get(sequence.id) ?? Infinity));
-  const placeOf = ({ sequence }: ClaimedDelivery) => sequence?.place ?? 0;
-  const sorted = [...claimed, ...more].sort(
-    (a, b) => a.eventAt.getTime() - b.eventAt.getTime() || placeOf(a) - placeOf(b),
-  );
-  return { ready: sorted.filter(isReady), behind: sorted.filter((row) => !isReady(row)) };
-}
-
-/** Splits statements into batches that an LRS accepts by size. */
-function batchesOf(rows: readonly ClaimedDelivery[]): ClaimedDelivery[][] {
-  const batches: ClaimedDelivery[][] = [];
-  let size = Infinity;
-  for (const row of rows) {
-    size += row.body.length;
-    if (size > maxBatchCharacters || batches.at(-1)?.length === maxBatch) {
-      batches.push([]);
-      size = row.body.length;
-    }
-    batches.at(-1)?.push(row);
-  }
-  return batches;
 }
 
 interface Batch {

@@ -6,6 +6,7 @@ import { gradeScopes } from '../../../shared/lti/claims.ts';
 import { createLtiKeys } from '../../../shared/lti/keys.ts';
 import { createPlatformClient } from '../../../shared/lti/platform-requests.ts';
 import { createServiceTokens } from '../../../shared/lti/service-token.ts';
+import { changedGrade } from '../../../shared/lti/scores/grade.ts';
 import { registerLineItem } from '../../../shared/lti/scores/register-line-item.ts';
 import { progressRepository } from '../../../api/player/progress-repositories.ts';
 import { findLtiProgress } from '../../../shared/models/lti-progress.ts';
@@ -111,7 +112,8 @@ async function startScoreLab(
     const first = initialProgress(versionId, outline, new Date());
     const next = { ...first, ...told, revision: (stored?.revision ?? 0) + 1 };
     const token = { kind: 'launch', issuedAt: 0, expiresAt: 0, versionId, ...learner } as const;
-    const change = { stored, before: stored === null ? first : stateOf(stored), next };
+    const before = stored === null ? first : stateOf(stored);
+    const change = { stored, before, next, grade: changedGrade(before, next) };
     await progressRepository(db, token).save({ ...change, factsAfter: null, receivers: null });
   };
   /** A sender as in a worker, and the outcomes of its attempts. */

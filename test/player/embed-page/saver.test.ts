@@ -13,6 +13,7 @@ import { itemsJson, variablesJson } from '../../../shared/progress/state.ts';
 import type { ProgressState } from '../../../shared/progress/state.ts';
 import { parseProgressWrite } from '../../../shared/progress/write.ts';
 import { now as startOfTime, outline, versionId } from '../../progress/build-progress.ts';
+import { memoryStorage } from '../../support/memory-storage.ts';
 
 const intro = { sectionIndex: 0, stepIndex: 0, stepId: 'intro' };
 const quiz = { sectionIndex: 0, stepIndex: 1, stepId: 'quiz' };
@@ -50,20 +51,6 @@ class Server {
       completedAt: completedAt?.toISOString() ?? null,
     };
   }
-}
-
-/** A storage, as browsers have it. */
-function memoryStorage() {
-  const values = new Map<string, string>();
-  return {
-    get length() {
-      return values.size;
-    },
-    key: (index: number) => [...values.keys()][index] ?? null,
-    getItem: (key: string) => values.get(key) ?? null,
-    setItem: (key: string, value: string) => void values.set(key, value),
-    removeItem: (key: string) => void values.delete(key),
-  };
 }
 
 type Network = 'works' | 'loses requests' | 'loses responses' | 'is slow';
@@ -221,7 +208,7 @@ test('what a closed tab could not send is sent at the next visit, drafts include
   expect(server.state.items[0]?.answeredAt).toEqual(startOfTime);
 });
 
-test('of a refused write, only the refused fact is dropped, and the learner is told once', async () => {
+test('of a refused write, only the refused fact is dropped, and the learner sees one notice', async () => {
   const device = new Device(new Server());
   device.answer('quiz', ['a']);
   device.answer('gone', 1);

@@ -198,7 +198,7 @@ describe('the outer page trusts no widget:', () => {
     expect(await learner.errorCodes()).not.toContain('token_invalid');
   });
 
-  test('a widget shows nested blocks of its own props, each once, and no others; one that reports too much stops no other answer', async () => {
+  test('a widget shows nested blocks of its props, each once, and no others; one that reports too much stops no other answer', async () => {
     const fake = { type: 'Box', props: { id: 'q1' } };
     const box = `export default { mount(element, { props, context }) {
       if (props.id === 'q1') context.answer(['b']);
