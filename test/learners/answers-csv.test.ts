@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { answerText } from '../../shared/learners/answer-columns.ts';
 import { answersAsCsv } from '../../shared/learners/learner-tables.ts';
 import type { ListedLearner } from '../../shared/models/learner-list.ts';
@@ -95,11 +95,13 @@ test('an organization streams two lists at once; a client that hangs up frees it
     Array.from({ length: 30 }, () => ({ items: [essay] })),
   );
   const url = `${api.url}/api/lessons/${own.lessonId}/answers.csv`;
+  const ending = new AbortController();
+  onTestFinished(() => ending.abort());
   const open = async () => {
-    const ending = new AbortController();
-    const response = await fetch(url, { headers, signal: ending.signal });
+    const leaving = new AbortController();
+    const response = await fetch(url, { headers, signal: AbortSignal.any([leaving.signal, ending.signal]) });
     // A response that nothing refers to would hang up by itself.
-    return { response, status: response.status, hangUp: () => ending.abort() };
+    return { response, status: response.status, hangUp: () => leaving.abort() };
   };
   const [first, second] = [await open(), await open()];
   const third = await ask(url, { headers });
