@@ -239,7 +239,7 @@ async function post(
   const request = { headers, body, signal, lookup, config, receiver, fault, reasonOf, needsBody: true };
   try {
     const { status, text } = await postEvent(new URL('statements', destination.endpoint), request);
-    if (status === 204 || hasIds(text, rows.length)) return { status, text };
+    if (status === 204 || hasIds(text, body)) return { status, text };
     const isLasting = rows.some(
       ({ failure }) => failure?.reason === noIds && Date.now() - failure.since.getTime() >= noIdsMs,
     );
@@ -259,11 +259,11 @@ async function post(
   }
 }
 
-/** Returns whether a response has the ids of so many statements, as the specification requires. */
-function hasIds(text: string, count: number): boolean {
+/** Returns whether a response has ids of statements of a request: Ralph leaves out those that it has stored before. */
+function hasIds(text: string, sent: string): boolean {
   try {
     const ids: unknown = JSON.parse(text);
-    return Array.isArray(ids) && ids.length === count && ids.every((id) => typeof id === 'string');
+    return Array.isArray(ids) && ids.length > 0 && ids.every((id) => sent.includes(JSON.stringify(id)));
   } catch {
     return false;
   }
