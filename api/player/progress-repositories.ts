@@ -18,6 +18,7 @@ import type {
   PlayerToken,
   PreviewToken,
 } from '../../shared/tokens/player-tokens.ts';
+import { insertDeliveries } from '../../shared/models/event-delivery.ts';
 import { rowsOfWrite } from '../../shared/outgoing/progress-rows.ts';
 import type { ProgressReceivers } from '../../shared/outgoing/subscriptions.ts';
 import { itemsJson } from '../../shared/progress/state.ts';
@@ -120,17 +121,18 @@ function savedWrite(
   addGrade: ((session: ClientSession) => Promise<unknown>) | null = null,
 ): SavedWrite {
   const recordId = stored?._id ?? randomUUID();
-  const lastUpdate = stored?.lastUpdate ?? null;
-  const addEvents =
-    receivers && rowsOfWrite(db, receivers, { owner: { ...owner, recordId }, before, next, lastUpdate });
-  if (addEvents === null && addGrade === null) return { recordId, factsAfter, addRows: null };
+  const reported = { owner: { ...owner, recordId }, before, next, updateDueAt: stored?.updateDueAt ?? null };
+  const { rows, updateDueAt } =
+    receivers === null ? { ...reported, rows: [] } : rowsOfWrite(receivers, reported);
+  const hasRows = addGrade !== null || rows.length > 0;
   return {
-    recordId,
-    factsAfter,
-    async addRows(session) {
-      await addGrade?.(session);
-      return { lastUpdate: addEvents === null ? lastUpdate : await addEvents(session) };
-    },
+    ...{ recordId, factsAfter, updateDueAt },
+    addRows: hasRows
+      ? async (session) => {
+          await addGrade?.(session);
+          await insertDeliveries(db, rows, session);
+        }
+      : null,
   };
 }
 

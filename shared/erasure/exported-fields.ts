@@ -74,7 +74,7 @@ const ofProgress = {
   userAttributes: ({ text }: StoredAttributes) => json(text),
   ...{ startedAt: true, completedAt: true, lastActivityAt: true, factsAfter: false },
   finished: fieldsOf<FinishedAttempt>({ at: true, score: true, maxScore: true, isCurrent: true }),
-  lastUpdate: false,
+  updateDueAt: false,
 } satisfies Fields<ProgressRecord>;
 
 const ofDelivery = {

@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { Schema } from 'mongoose';
 import type { ProgressState, StoredItem } from '../progress/state.ts';
 import { widgetKey } from '../progress/outline.ts';
 
@@ -45,40 +43,20 @@ export interface RecordedAnswer extends Pick<StoredItem, 'stepId' | 'widgetId' |
   answer: string | null;
 }
 
-/**
- * The last `progress.updated` of a record: the time at which it is due, and the id from which those of its deliveries
- * follow. Until then, later writes replace its content.
- */
-export interface LastUpdate {
-  at: Date;
-  id: string;
-}
-
-/** The fields of progress records for events. */
-export interface ProgressEventFields {
-  /** Null before the first. */
-  lastUpdate: LastUpdate | null;
-}
-
-/** The schema fields. */
-export const progressEventFields = {
-  lastUpdate: {
-    type: new Schema<LastUpdate>(
-      { at: { type: Date, required: true }, id: { type: String, required: true } },
-      { _id: false, strict: 'throw' },
-    ),
-    default: null,
-  },
-} as const;
-
 /** The minimum time between two `progress.updated` events of a learner. */
 const updateIntervalMs = 60_000;
 
-/** Returns the `progress.updated` that reports a write: the last one, if it is not due yet, or the next one. */
-export function updateAt(last: LastUpdate | null, now: Date): LastUpdate {
-  if (last !== null && last.at > now) return last;
-  const earliest = last === null ? 0 : last.at.getTime() + updateIntervalMs;
-  return { at: new Date(Math.max(now.getTime(), earliest)), id: randomUUID() };
+/** Longer than a write takes: until then before it is sent, a `progress.updated` is sure to report a write. */
+const writeMs = 20_000;
+
+/**
+ * Returns when the `progress.updated` that reports a write is due.
+ *
+ * @param due the time of the last one, which reports what the record contains then; null before the first.
+ */
+export function nextUpdateAt(due: Date | null, now: Date): Date {
+  if (due === null || due.getTime() + updateIntervalMs < now.getTime()) return now;
+  return due.getTime() - writeMs > now.getTime() ? due : new Date(due.getTime() + updateIntervalMs);
 }
 
 export function snapshotOf(state: ProgressSnapshot): ProgressSnapshot {

@@ -20,8 +20,12 @@ import { noLease } from '../platform/lease.ts';
 export const eventKinds = ['webhook', 'xapi'] as const;
 export type EventKind = (typeof eventKinds)[number];
 
-/** A row that workers replace by the statements about a write, before they send them. No list shows it. */
-export const writeKind = 'write';
+/**
+ * The kinds of rows that workers replace by rows to send: a write by the statements about it, an update by the
+ * `progress.updated` with what the record contains then. No list shows them.
+ */
+export const sourceKinds = ['write', 'update'] as const;
+export type SourceKind = (typeof sourceKinds)[number];
 
 /** One attempt to send an event, as its owner sees it. */
 export interface DeliveryAttempt {
@@ -37,9 +41,9 @@ export interface DeliveryAttempt {
 
 /** An event for one target: a row of the outbox. */
 export interface EventDelivery extends Delivery {
-  kind: EventKind | typeof writeKind;
+  kind: EventKind | SourceKind;
   organizationId: string;
-  /** The id of the webhook or the destination; of the organization for a write. */
+  /** The id of the webhook or the destination; of the organization for a write or an update. */
   targetId: string;
   /** The type of the event. */
   type: string;
@@ -67,7 +71,7 @@ export interface EventDeliveryDb {
 export const eventDeliverySchema = new Schema<EventDelivery>(
   {
     _id: { type: String, required: true },
-    kind: { type: String, required: true, enum: [...eventKinds, writeKind] },
+    kind: { type: String, required: true, enum: [...eventKinds, ...sourceKinds] },
     organizationId: { type: String, required: true },
     targetId: { type: String, required: true },
     type: { type: String, required: true },
@@ -148,21 +152,6 @@ export async function insertDeliveries(
     // Every other row is stored.
     if (session !== undefined || !isDuplicatesOnly(error)) throw error;
   }
-}
-
-/** Replaces the content of those rows that no worker is sending. Returns whether all of them waited. */
-export async function replaceWaiting(
-  db: EventDeliveryDb,
-  ids: readonly string[],
-  { body, eventAt }: Pick<EventDelivery, 'body' | 'eventAt'>,
-  session: ClientSession,
-): Promise<boolean> {
-  const { matchedCount } = await db.eventDeliveries.updateMany(
-    { _id: { $in: [...ids] }, state: 'waiting', leaseId: null },
-    { $set: { body, eventAt } },
-    { session },
-  );
-  return matchedCount === ids.length;
 }
 
 /** A row that no other worker sends until its lease expires. */

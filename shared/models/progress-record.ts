@@ -1,7 +1,5 @@
 import { Schema } from 'mongoose';
 import type { ClientSession, Model, SchemaDefinition } from 'mongoose';
-import { progressEventFields } from '../events/progress-events.ts';
-import type { ProgressEventFields } from '../events/progress-events.ts';
 import { inTransaction, isDuplicate } from '../platform/mongo.ts';
 import { progressStatuses } from '../progress/state.ts';
 import type { FactOrder, FinishedAttempt, ProgressState, StoredAttributes } from '../progress/state.ts';
@@ -10,12 +8,14 @@ import type { FactOrder, FinishedAttempt, ProgressState, StoredAttributes } from
  * The common fields of progress records. JSON values are stored as text, because BSON would reorder number-like keys,
  * reject some names, and limit nesting to 100 levels.
  */
-export interface ProgressRecord extends ProgressState, ProgressEventFields {
+export interface ProgressRecord extends ProgressState {
   _id: string;
   organizationId: string;
   lessonId: string;
   /** Older facts are ignored: the learner's data were erased then. Null if they never were. */
   factsAfter: Date | null;
+  /** When the last `progress.updated` of the record is due; null before the first. */
+  updateDueAt: Date | null;
 }
 
 const subdocument = { _id: false, strict: 'throw' } as const;
@@ -67,7 +67,7 @@ export const progressFields: SchemaDefinition<ProgressRecord> = {
   finished: { type: finishedSchema, default: null },
   recentWriteIds: { type: [String], default: [] },
   factsAfter: { type: Date, default: null },
-  ...progressEventFields,
+  updateDueAt: { type: Date, default: null },
 };
 
 /**
@@ -100,12 +100,11 @@ export function stateOf(record: ProgressRecord): ProgressState {
 }
 
 /** What a write stores beside the state. */
-export interface SavedWrite {
+export interface SavedWrite extends Pick<ProgressRecord, 'factsAfter' | 'updateDueAt'> {
   /** The `_id` of the record, also before it exists. */
   recordId: string;
-  factsAfter: Date | null;
-  /** Adds rows of the write to outboxes in its transaction, and returns the fields to set; null without rows. */
-  addRows: ((session: ClientSession) => Promise<ProgressEventFields>) | null;
+  /** Adds rows of the write to outboxes in its transaction; null without rows. */
+  addRows: ((session: ClientSession) => Promise<void>) | null;
 }
 
 /**
@@ -119,22 +118,23 @@ export async function saveState<Record extends ProgressRecord>(
   model: Model<Record>,
   key: Partial<Record>,
   state: ProgressState,
-  { recordId, factsAfter, addRows }: SavedWrite,
+  { recordId, factsAfter, updateDueAt, addRows }: SavedWrite,
   fields: Partial<Record> = {},
 ): Promise<boolean> {
-  const set = { ...state, factsAfter, ...fields };
-  const store = async (options: { session?: ClientSession }, more: Partial<ProgressEventFields>) => {
+  const set = { ...state, factsAfter, updateDueAt, ...fields };
+  const store = async (options: { session?: ClientSession }) => {
     if (state.revision === 1) {
-      await model.insertMany([{ _id: recordId, ...key, ...set, ...more }], options);
+      await model.insertMany([{ _id: recordId, ...key, ...set }], options);
       return true;
     }
     const which = { ...key, revision: state.revision - 1 };
-    return (await model.updateOne(which, { $set: { ...set, ...more } }, options)).matchedCount === 1;
+    return (await model.updateOne(which, { $set: set }, options)).matchedCount === 1;
   };
   try {
-    if (addRows === null) return await store({}, {});
+    if (addRows === null) return await store({});
     return await inTransaction(model.db, async (session) => {
-      const isStored = await store({ session }, await addRows(session));
+      await addRows(session);
+      const isStored = await store({ session });
       if (!isStored) await session.abortTransaction();
       return isStored;
     });

@@ -1,20 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import type { ClientSession } from 'mongoose';
+import type { Model } from 'mongoose';
 import type { EventData, LecternEvent } from '../events/event-types.ts';
-import { changesOf, detailsOf, snapshotOf, updateAt } from '../events/progress-events.ts';
-import type {
-  EventOwner,
-  LastUpdate,
-  ProgressChange,
-  ProgressSnapshot,
-  WriteEvent,
-} from '../events/progress-events.ts';
-import { insertDeliveries, replaceWaiting, writeKind } from '../models/event-delivery.ts';
-import type { EventDeliveryDb, NewDelivery } from '../models/event-delivery.ts';
+import { changesOf, detailsOf, nextUpdateAt, snapshotOf } from '../events/progress-events.ts';
+import type { EventOwner, ProgressChange, ProgressSnapshot, WriteEvent } from '../events/progress-events.ts';
+import type { Database } from '../models/database.ts';
+import type { EmbedProgress } from '../models/embed-progress.ts';
+import type { NewDelivery, SourceKind } from '../models/event-delivery.ts';
+import type { LtiProgress } from '../models/lti-progress.ts';
+import type { Logger } from '../platform/log.ts';
 import { scaledTo100, shownPoints } from '../progress/points.ts';
 import type { Points } from '../progress/points.ts';
 import type { ProgressState } from '../progress/state.ts';
 import { rowsOf } from './publish-events.ts';
+import { replaceRows } from './source-rows.ts';
+import { activeWebhooks } from './subscriptions.ts';
 import type { ProgressReceivers } from './subscriptions.ts';
 
 /** A write to a learner's record. */
@@ -22,19 +21,15 @@ export interface ReportedWrite {
   owner: EventOwner;
   before: ProgressState;
   next: ProgressState;
-  lastUpdate: LastUpdate | null;
+  /** When the last `progress.updated` of the record is due; null before the first. */
+  updateDueAt: Date | null;
 }
 
-/** Adds rows to the outbox in a transaction; returns the `progress.updated` that the record notes. */
-export type AddRows = (session: ClientSession) => Promise<LastUpdate | null>;
-
-/** Returns a function that adds the rows of a write to the outbox; null if no receiver gets any. */
+/** Returns the rows of a write for the outbox, and when the `progress.updated` that reports it is due; null for none. */
 export function rowsOfWrite(
-  db: EventDeliveryDb,
   { webhooks, hasDestinations }: ProgressReceivers,
-  write: ReportedWrite,
-): AddRows | null {
-  const { owner, before, next, lastUpdate } = write;
+  { owner, before, next, updateDueAt: lastDueAt }: ReportedWrite,
+): { rows: NewDelivery[]; updateDueAt: Date | null } {
   const at = next.lastActivityAt;
   const rows = changesOf(before, next).flatMap((change) =>
     rowsOf(toEvent(owner, `progress.${change}`, { key: randomUUID(), at }, next), webhooks),
@@ -42,57 +37,59 @@ export function rowsOfWrite(
   const details = hasDestinations ? detailsOf(before, next) : null;
   if (details !== null) {
     const { revision, attempt, versionId, score, maxScore } = next;
-    rows.push(writeRow(owner, { at, revision, attempt, versionId, score, maxScore, details }));
+    const event: WriteEvent = { at, revision, attempt, versionId, score, maxScore, details };
+    const body = JSON.stringify({ recordId: owner.recordId, event });
+    rows.push(sourceRow(owner, { kind: 'write', eventAt: at, body }));
   }
-  const updated = webhooks.filter(({ types }) => types.includes('progress.updated'));
-  if (updated.length === 0) {
-    if (rows.length === 0) return null;
-    return async (session) => {
-      await insertDeliveries(db, rows, session);
-      return lastUpdate;
-    };
+  const hasUpdates = webhooks.some(({ types }) => types.includes('progress.updated'));
+  const updateDueAt = hasUpdates ? nextUpdateAt(lastDueAt, new Date()) : lastDueAt;
+  if (updateDueAt !== null && updateDueAt !== lastDueAt) {
+    rows.push({
+      ...sourceRow(owner, { kind: 'update', eventAt: at, body: owner.recordId }),
+      nextTryAt: updateDueAt,
+    });
   }
-  const updatesOf = ({ id, at: nextTryAt }: LastUpdate) =>
-    rowsOf(toEvent(owner, 'progress.updated', { key: id, at }, next), updated).map((row) => ({
-      ...row,
-      nextTryAt,
-    }));
-  return async (session) => {
-    const update = await nextUpdate(db, lastUpdate, updatesOf, session);
-    await insertDeliveries(db, update === lastUpdate ? rows : [...rows, ...updatesOf(update)], session);
-    return update;
-  };
+  return { rows, updateDueAt };
 }
 
 /**
- * Returns the `progress.updated` that reports a write. It is the last one, with new content, unless a worker may be
- * sending that, or a webhook that was created since has none.
+ * Replaces the updates in the outbox that are due by a `progress.updated` for each webhook.
+ *
+ * @param signal ends it after the current one.
  */
-async function nextUpdate(
-  db: EventDeliveryDb,
-  last: LastUpdate | null,
-  updatesOf: (update: LastUpdate) => NewDelivery[],
-  session: ClientSession,
-): Promise<LastUpdate> {
-  const now = new Date();
-  const update = updateAt(last, now);
-  if (update !== last) return update;
-  const rows = updatesOf(update);
-  const [first] = rows;
-  const ids = rows.map(({ _id }) => _id);
-  if (first !== undefined && (await replaceWaiting(db, ids, first, session))) return update;
-  return updateAt(update, update.at);
+export function makeUpdates(deps: { db: Database; log: Logger }, signal: AbortSignal): Promise<void> {
+  const { db } = deps;
+  return replaceRows(
+    deps,
+    {
+      kind: 'update',
+      receiversOf: (organizationId) => activeWebhooks(db, organizationId, ['progress.updated']),
+      async rowsFor({ _id: key, platformId, body: recordId }, webhooks) {
+        const records = (platformId === null ? db.embedProgress : db.ltiProgress) as Model<StoredResult>;
+        const record = await records.findById(recordId).select(withoutContent).lean<StoredResult>().exec();
+        if (record === null) return [];
+        const about = { key, at: record.lastActivityAt };
+        return rowsOf(toEvent({ ...record, recordId }, 'progress.updated', about, record), webhooks);
+      },
+    },
+    signal,
+  );
 }
 
-/** Returns the row that workers replace by the statements about a write. */
-function writeRow(owner: EventOwner, event: WriteEvent): NewDelivery {
-  const { recordId, organizationId, lessonId } = owner;
+/** A record without what `progress.updated` does not report. */
+type StoredResult = (EmbedProgress | LtiProgress) & ProgressSnapshot;
+const withoutContent = '-items -variables -progressData -userAttributes -stepTimes -recentWriteIds';
+
+/** Returns a row about a learner's record that workers replace. */
+function sourceRow(
+  owner: EventOwner,
+  row: Pick<NewDelivery, 'eventAt' | 'body'> & { kind: SourceKind },
+): NewDelivery {
+  const { organizationId, lessonId } = owner;
   return {
     _id: randomUUID(),
-    ...{ kind: writeKind, type: writeKind, targetId: organizationId, organizationId, lessonId },
+    ...{ ...row, type: row.kind, targetId: organizationId, organizationId, lessonId },
     ...{ learnerId: learnerOf(owner), platformId: 'platformId' in owner ? owner.platformId : null },
-    eventAt: event.at,
-    body: JSON.stringify({ recordId, event }),
   };
 }
 

@@ -62,7 +62,7 @@ async function plantFullLearner(source: 'embed' | 'lti'): Promise<MarkedLearner>
   });
   const at = new Date();
   const record = source === 'embed' ? api.db.embedProgress : api.db.ltiProgress;
-  await record.collection.updateOne(ofSubject(learner), { $set: { lastUpdate: { id: 'an id', at } } });
+  await record.collection.updateOne(ofSubject(learner), { $set: { updateDueAt: at } });
   const grade: Partial<LtiScore> = {
     wanted: { scoreGiven: 1, scoreMaximum: 3, finishedAt: at, revision: 2 },
     failure: { at, since: at, reason: 'rejected', status: 400, body: 'a response' },
@@ -134,7 +134,7 @@ describe('the fields of an export', () => {
 
   /** Fields that coordinate processes, and what needs the scope `deliveries`. */
   const ofProgress = [
-    ...['_id', 'organizationId', 'recentWriteIds', 'lastUpdate', 'factsAfter'],
+    ...['_id', 'organizationId', 'recentWriteIds', 'updateDueAt', 'factsAfter'],
     ...['positionOrder', 'progressDataOrder', 'items[].writeId'],
   ];
   const omitted: Record<RecordKind, string[]> = {

@@ -103,14 +103,17 @@ test('updates of one learner are sent at once, then at most once a minute, with 
   await waitFor('the first update', () => receiver.of('progress.updated', '/updates').length === 1);
   for (let revision = 1; revision < 4; revision += 1) await player.write({ ...lastStep });
   const record = { learnerId, lessonId: version.lessonId };
-  const rows = await api.db.eventDeliveries.find({ targetId: id }).sort({ createdAt: 1 }).lean();
-  const [first, second] = rows.map(({ eventAt, nextTryAt }) => ({ eventAt, nextTryAt }));
-  expect(rows).toHaveLength(2);
+  const rows = await api.db.eventDeliveries.find({ learnerId }).sort({ createdAt: 1 }).lean();
+  expect(rows.map(({ kind, targetId }) => [kind, targetId])).toEqual([
+    ['webhook', id],
+    ['update', api.organization._id],
+  ]);
+  const [first, second] = rows;
   expect((second?.nextTryAt.getTime() ?? 0) - (first?.eventAt.getTime() ?? 0)).toBeGreaterThanOrEqual(60_000);
   // A minute later:
   const now = new Date();
-  await api.db.embedProgress.updateOne(record, { $set: { 'lastUpdate.at': now } });
-  await api.db.eventDeliveries.updateOne({ targetId: id, state: 'waiting' }, { $set: { nextTryAt: now } });
+  await api.db.embedProgress.updateOne(record, { $set: { updateDueAt: now } });
+  await api.db.eventDeliveries.updateOne({ learnerId, state: 'waiting' }, { $set: { nextTryAt: now } });
   await waitFor('the second update', () => receiver.of('progress.updated', '/updates').length === 2);
   expect(receiver.of('progress.updated', '/updates').map(({ body }) => body.data.revision)).toEqual([1, 4]);
 });

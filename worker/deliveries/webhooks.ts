@@ -11,6 +11,7 @@ import {
 } from '../../shared/models/webhook.ts';
 import type { Webhook } from '../../shared/models/webhook.ts';
 import { changeWithEvents } from '../../shared/outgoing/publish-events.ts';
+import { makeUpdates } from '../../shared/outgoing/progress-rows.ts';
 import { withJitter } from '../../shared/platform/backoff.ts';
 import { openWebhookSecrets, signedHeaders } from '../../shared/webhooks/secrets.ts';
 import { eventFormat, eventOutbox, faultsOf, isUnavailable, postEvent } from './event-format.ts';
@@ -42,7 +43,8 @@ const maxRetryAfterMs = 24 * hourMs;
 const maxFailingMs = 3 * 24 * hourMs;
 
 /**
- * Returns the outbox of webhooks: each webhook is a target (Standard Webhooks 1.0.0).
+ * Returns the outbox of webhooks: each webhook is a target (Standard Webhooks 1.0.0). Before each sweep, it makes the
+ * updates that are due.
  */
 export function webhookOutbox(deps: EventDependencies): EventOutbox {
   const format = eventFormat(deps, {
@@ -57,7 +59,7 @@ export function webhookOutbox(deps: EventDependencies): EventOutbox {
       return Math.round(Math.max(jitteredMs, Math.min(retryAfterMs, maxRetryAfterMs)));
     },
   });
-  return eventOutbox(format);
+  return eventOutbox(format, (signal) => makeUpdates(deps, signal));
 }
 
 /** Posts an event, and records whether the webhook works. @throws {DeliveryFault} */
