@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import { findAnswerColumns } from '../../shared/learners/answer-columns.ts';
+import { readAnswerColumns } from '../../shared/learners/answer-columns.ts';
 import { answersAsCsv, learnersAsCsv, learnersAsNdjson } from '../../shared/learners/learner-tables.ts';
 import { presentLearner } from '../../shared/learners/listed-learner.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { learnersOf } from '../../shared/models/learner-list.ts';
 import type { ListedLearner } from '../../shared/models/learner-list.ts';
+import { findContentParts } from '../../shared/models/lesson-content.ts';
 import { findLessonVersion } from '../../shared/models/lesson-list.ts';
 import { lessonExists } from '../../shared/models/lesson.ts';
 import { findPlayedVersion } from '../../shared/models/lesson-version.ts';
@@ -233,8 +234,9 @@ export const answersCsv = defineEndpoint(
       query.version === undefined
         ? await findPlayedVersion(deps.db, organizationId, params.lessonId, null)
         : await findLessonVersion(deps.db, organizationId, params.lessonId, query.version);
-    const questions = version && (await findAnswerColumns(deps.db, version, requestWait));
-    if (questions === null) throw new LecternError('NOT_FOUND', 'Version not found');
+    const content = version && (await findContentParts(deps.db, version._id));
+    if (version === null || content === null) throw new LecternError('NOT_FOUND', 'Version not found');
+    const questions = await readAnswerColumns(content, version, requestWait);
     await sendStream(ctx, organizationId, {
       chunks: () => answersAsCsv(take(learners, limit), questions),
       type: csvType,

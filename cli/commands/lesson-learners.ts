@@ -1,7 +1,8 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { findAnswerColumns } from '../../shared/learners/answer-columns.ts';
+import { readAnswerColumns } from '../../shared/learners/answer-columns.ts';
 import { answersAsCsv, learnersAsCsv, learnersAsNdjson } from '../../shared/learners/learner-tables.ts';
+import { findContentParts } from '../../shared/models/lesson-content.ts';
 import { learnerOrders, learnerSources, learnersOf } from '../../shared/models/learner-list.ts';
 import type { LearnerOrder, LearnerSource } from '../../shared/models/learner-list.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
@@ -88,12 +89,12 @@ async function rowsOf(
   if (format === 'csv') return learnersAsCsv(learners);
   if (format === 'ndjson') return learnersAsNdjson(learners);
   const shown = version ?? latestPublished(found);
-  const questions = shown && (await findAnswerColumns(db, shown));
-  if (questions === null) {
+  const content = shown && (await findContentParts(db, shown._id));
+  if (shown === null || content === null) {
     const message = `No version of ${found.lesson.slug} is published: name the version of the questions with --version.`;
     throw new LecternError('NOT_FOUND', message);
   }
-  return answersAsCsv(learners, questions);
+  return answersAsCsv(learners, await readAnswerColumns(content, shown));
 }
 
 async function* counted<T>(entries: AsyncIterable<T>, onEntry: () => void): AsyncGenerator<T> {

@@ -4,8 +4,7 @@ import { rewriteMediaReferences } from '../lessons/media-references.ts';
 import { lessonMapOf } from '../lms/lesson-map.ts';
 import { stateSizeOf } from '../lms/worst-case.ts';
 import type { StateSize } from '../lms/worst-case.ts';
-import { findContentParts, parseContent } from '../models/lesson-content.ts';
-import type { LessonContentDb } from '../models/lesson-content.ts';
+import { parseContent } from '../models/gzip-parts.ts';
 import { toGzip } from '../platform/gzip-pieces.ts';
 import { runTask } from '../platform/tasks.ts';
 import { outlineOf, pointsOfWidget } from '../progress/outline.ts';
@@ -41,18 +40,17 @@ type TextsPart = Omit<LessonTexts, 'lesson' | 'compact'> | { text: 'lesson' | 'c
 const bytesPerPart = 1024 ** 2;
 
 /**
- * Returns the lesson of an archive, which a child process writes; null if the version has no content.
+ * Returns the lesson of an archive, which a child process writes.
  *
+ * @param parts of the content of the version
  * @throws {LimitExceeded}
  */
-export async function findLessonTexts(
-  db: LessonContentDb,
+export async function writeLessonTexts(
+  parts: Buffer[],
   { _id: versionId, organizationId }: { _id: string; organizationId: string },
   request: LessonRequest,
   signal: AbortSignal,
-): Promise<LessonTexts | null> {
-  const parts = await findContentParts(db, versionId);
-  if (parts === null) return null;
+): Promise<LessonTexts> {
   const run = { what: `Exporting the version ${versionId}`, organizationId, signal };
   const texts: Record<'lesson' | 'compact', Buffer[]> = { lesson: [], compact: [] };
   let facts: Omit<LessonTexts, 'lesson' | 'compact'> | undefined;

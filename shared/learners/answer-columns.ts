@@ -2,8 +2,7 @@ import { isCoreWidget, isOpenQuestion, scoringOf } from '../lessons/core-widgets
 import { recordOf } from '../lessons/json-values.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { partIdOf } from '../lessons/scoring/scoring.ts';
-import type { Database } from '../models/database.ts';
-import { findContentParts, parseContent } from '../models/lesson-content.ts';
+import { parseContent } from '../models/gzip-parts.ts';
 import type { LessonVersion } from '../models/lesson-version.ts';
 import { runTask } from '../platform/tasks.ts';
 import type { TaskWait } from '../platform/tasks.ts';
@@ -30,16 +29,15 @@ export async function* answerColumnsTask(parts: Buffer[]): AsyncGenerator<Answer
 }
 
 /**
- * Returns a column for each block of a version that learners can answer, in reading order; null if the version has no
- * content.
+ * Returns a column for each block of a version that learners can answer, in reading order.
+ *
+ * @param parts of the content of the version
  */
-export async function findAnswerColumns(
-  db: Database,
+export async function readAnswerColumns(
+  parts: Buffer[],
   { _id: versionId, organizationId }: Pick<LessonVersion, '_id' | 'organizationId'>,
   wait: TaskWait = {},
-): Promise<AnswerColumn[] | null> {
-  const parts = await findContentParts(db, versionId);
-  if (parts === null) return null;
+): Promise<AnswerColumn[]> {
   const run = { what: `Reading the version ${versionId}`, organizationId, ...wait };
   return (await runTask<AnswerColumn[]>('answerColumns', parts, run)).flat();
 }

@@ -37,7 +37,7 @@ const identifying = [
  * Yields the answers of learners as CSV: a row for each learner, and a column for each question of a version. Learners
  * must have been read with their answers.
  *
- * @param questions as `findAnswerColumns` returns them
+ * @param questions as `readAnswerColumns` returns them
  */
 export async function* answersAsCsv(
   learners: AsyncIterable<ListedLearner>,

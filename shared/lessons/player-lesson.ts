@@ -9,6 +9,29 @@ export interface MediaAttribution {
   portfolioUrl: string;
 }
 
+/** The credit for a media file, whichever id it has. */
+export type Attribution = Omit<MediaAttribution, 'mediaId'>;
+
+/** Returns the credits of media, by id. */
+export function attributionsOf(
+  media: readonly { id: string; attributions: readonly Attribution[] }[],
+): MediaAttribution[] {
+  return media
+    .flatMap(({ id, attributions }) =>
+      attributions.map(({ text, url, portfolioUrl }) => ({ mediaId: id, text, url, portfolioUrl })),
+    )
+    .sort((a, b) => (a.mediaId < b.mediaId ? -1 : a.mediaId > b.mediaId ? 1 : 0));
+}
+
+/** Returns the media that are pictures at other hosts. */
+export function externalPicturesOf(
+  media: readonly { id: string; mimeType: string; sourceUrl?: string | null | undefined }[],
+): { mediaId: string; url: string }[] {
+  return media.flatMap(({ id, mimeType, sourceUrl }) =>
+    sourceUrl && /^image\//i.test(mimeType) ? [{ mediaId: id, url: sourceUrl }] : [],
+  );
+}
+
 /**
  * Returns the lesson of player data (docs/player.md): sections and steps in playing order, media references as
  * `media:<uuid>`, the credits of its media, and none of lesson.json's further fields. The status is missing: it belongs to the version and not to

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { mongo } from 'mongoose';
+import type { LessonContent } from '../lessons/lesson-content.ts';
 
 const compress = promisify(gzip);
 const expand = promisify(gunzip);
@@ -30,6 +31,16 @@ export function partsOf(file: Buffer): Buffer[] {
 /** Returns the text of all parts, in their order, as UTF-8. */
 export function fromGzipParts(parts: ReadPart[]): Promise<Buffer> {
   return expand(fileOf(parts));
+}
+
+/** Returns the file of a content, in parts: a task may take as long as the content is large. */
+export function contentParts(content: LessonContent): Promise<Buffer[]> {
+  return toGzipParts(JSON.stringify(content));
+}
+
+/** Returns the content in these parts: a task may take as long as the content is large. */
+export async function parseContent(parts: readonly Buffer[]): Promise<LessonContent> {
+  return JSON.parse((await fromGzipParts(parts.map((data) => ({ data })))).toString('utf8')) as LessonContent;
 }
 
 /** Returns the file of all parts, in their order. */

@@ -2,7 +2,7 @@ import { Schema } from 'mongoose';
 import type { Model, Types } from 'mongoose';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { schemaOptions } from '../platform/mongo.ts';
-import { fileOf, fromGzipParts, toGzipParts } from './gzip-parts.ts';
+import { fileOf, parseContent } from './gzip-parts.ts';
 
 /** A part of a version's lesson.json, compressed; media references are `media:<uuid>`. */
 export interface ContentPart {
@@ -50,16 +50,6 @@ export async function insertContent(
     const unfinishedSince = part === 0 ? new Date() : null;
     await db.lessonContents.create({ versionId, part, data, unfinishedSince });
   }
-}
-
-/** Returns the file of a content, in parts: a task may take as long as the content is large. */
-export function contentParts(content: LessonContent): Promise<Buffer[]> {
-  return toGzipParts(JSON.stringify(content));
-}
-
-/** Returns the content in these parts: a task may take as long as the content is large. */
-export async function parseContent(parts: readonly Buffer[]): Promise<LessonContent> {
-  return JSON.parse((await fromGzipParts(parts.map((data) => ({ data })))).toString('utf8')) as LessonContent;
 }
 
 /** Records that the version of a content exists. */

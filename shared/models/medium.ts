@@ -1,14 +1,11 @@
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
-import type { MediaAttribution } from '../lessons/player-lesson.ts';
+import type { Attribution } from '../lessons/player-lesson.ts';
 import { schemaOptions } from '../platform/mongo.ts';
 import type { Digest } from '../storage/store.ts';
 import { existingVersions } from './lesson-version.ts';
 import type { LessonVersionDb } from './lesson-version.ts';
 import { groupsOf } from '../platform/groups.ts';
-
-/** The credit for a media file. */
-export type Attribution = Omit<MediaAttribution, 'mediaId'>;
 
 /** The digest of a file in the store's assets. */
 export const digestSchema = new Schema<Digest>(
@@ -144,26 +141,6 @@ async function findSomeMedia(
     found.map((medium) => medium.versionId),
   );
   return [...own, ...found.filter((medium) => finished.has(medium.versionId))];
-}
-
-/** Returns the credits of media, by id. */
-export function attributionsOf(
-  media: readonly { id: string; attributions: readonly Attribution[] }[],
-): MediaAttribution[] {
-  return media
-    .flatMap(({ id, attributions }) =>
-      attributions.map(({ text, url, portfolioUrl }) => ({ mediaId: id, text, url, portfolioUrl })),
-    )
-    .sort((a, b) => (a.mediaId < b.mediaId ? -1 : a.mediaId > b.mediaId ? 1 : 0));
-}
-
-/** Returns the media that are pictures at other hosts. */
-export function externalPicturesOf(
-  media: readonly { id: string; mimeType: string; sourceUrl?: string | null | undefined }[],
-): { mediaId: string; url: string }[] {
-  return media.flatMap(({ id, mimeType, sourceUrl }) =>
-    sourceUrl && /^image\//i.test(mimeType) ? [{ mediaId: id, url: sourceUrl }] : [],
-  );
 }
 
 /** Returns the media of a version's own package. */

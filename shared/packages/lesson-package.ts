@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import type { MediaKind } from '../lessons/html-media.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import type { PlayabilityError } from '../lessons/playability.ts';
-import type { Attribution } from '../models/medium.ts';
+import type { Attribution } from '../lessons/player-lesson.ts';
 import type { PreparedText } from '../models/prepared-lesson.ts';
 import type { FileLocation } from './file-location.ts';
 

@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import { lookup } from 'mime-types';
 
 import { extensionOf } from '../media/file-formats.ts';
-import type { Attribution } from '../models/medium.ts';
+import type { Attribution } from '../lessons/player-lesson.ts';
 import type { PackageMedium } from './lesson-package.ts';
 import { listedFile, localPathIn, packageFile } from './local-file.ts';
 import type { ManifestEntries, PackageManifest } from './manifest.ts';

@@ -4,8 +4,8 @@ import { pictureOf } from '../lessons/cover.ts';
 import { mediaReferences, rewriteMediaReferences } from '../lessons/media-references.ts';
 import { playabilityErrors } from '../lessons/playability.ts';
 import { totalsOf } from '../lessons/totals.ts';
-import { contentParts } from '../models/lesson-content.ts';
-import { attributionsOf, externalPicturesOf } from '../models/medium.ts';
+import { attributionsOf, externalPicturesOf } from '../lessons/player-lesson.ts';
+import { contentParts } from '../models/gzip-parts.ts';
 import type { PreparedText } from '../models/prepared-lesson.ts';
 import { prepareLesson } from '../player/prepare-lesson.ts';
 import type {

@@ -11,7 +11,7 @@ import type { PlayabilityError } from '../lessons/playability.ts';
 import { playerLessonText } from '../lessons/player-lesson.ts';
 import type { MediaAttribution } from '../lessons/player-lesson.ts';
 import { estimatedDuration, totalsOf } from '../lessons/totals.ts';
-import { parseContent } from '../models/lesson-content.ts';
+import { parseContent } from '../models/gzip-parts.ts';
 import type { PreparedKind, PreparedText } from '../models/prepared-lesson.ts';
 import { GzipText } from '../platform/gzip-text.ts';
 import { outlineOf } from '../progress/outline.ts';

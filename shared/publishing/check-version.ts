@@ -5,6 +5,7 @@ import { quote } from '../lessons/json-values.ts';
 import { LecternError } from '../platform/errors.ts';
 import type { Database } from '../models/database.ts';
 import { findExternalWidgets } from '../models/external-widget.ts';
+import { findContentParts } from '../models/lesson-content.ts';
 import type { LessonVersion } from '../models/lesson-version.ts';
 import { findMedia } from '../models/medium.ts';
 import type { FoundMedium } from '../models/medium.ts';
@@ -52,8 +53,8 @@ export async function checkVersion(
   wait: Pick<TaskWait, 'wait'> = {},
 ): Promise<VersionCheck> {
   const { uses, media, missing } = await readVersion(db, version, wait);
-  const faults =
-    (await findContentFaults(db, version, { ...wait, signal: rest.signal })) ?? missingContent(version);
+  const content = (await findContentParts(db, version._id)) ?? missingContent(version);
+  const faults = await findContentFaults(content, version, { ...wait, signal: rest.signal });
   const externalMedia = [...media].flatMap(([id, { asset, sourceUrl }]) =>
     asset === null && sourceUrl !== null ? [{ id, sourceUrl }] : [],
   );

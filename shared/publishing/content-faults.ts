@@ -1,8 +1,7 @@
 import { authoringWarnings } from '../lessons/authoring.ts';
 import { playabilityErrors } from '../lessons/playability.ts';
 import type { PlayabilityError } from '../lessons/playability.ts';
-import type { Database } from '../models/database.ts';
-import { findContentParts, parseContent } from '../models/lesson-content.ts';
+import { parseContent } from '../models/gzip-parts.ts';
 import type { LessonVersion } from '../models/lesson-version.ts';
 import { runTask } from '../platform/tasks.ts';
 import type { TaskWait } from '../platform/tasks.ts';
@@ -25,14 +24,12 @@ export async function* contentFaultsTask(parts: Buffer[]): AsyncGenerator<Conten
   for (const warnings of groupsOf(authoringWarnings(content), faultsPerPart)) yield { errors: [], warnings };
 }
 
-/** Returns the faults in the content of a version; null if it has no content. */
+/** Returns the faults in the content of a version, which is in these parts. */
 export async function findContentFaults(
-  db: Database,
+  content: Buffer[],
   { _id: versionId, organizationId }: Pick<LessonVersion, '_id' | 'organizationId'>,
   wait: TaskWait = {},
-): Promise<ContentFaults | null> {
-  const content = await findContentParts(db, versionId);
-  if (content === null) return null;
+): Promise<ContentFaults> {
   const run = { what: `Checking the version ${versionId}`, organizationId, ...wait };
   const parts = await runTask<ContentFaults>('contentFaults', content, run);
   return {

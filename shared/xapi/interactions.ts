@@ -6,7 +6,7 @@ import { readMatching } from '../lessons/scoring/matching.ts';
 import { readQuestion } from '../lessons/scoring/multiple-choice.ts';
 import { readOrdering } from '../lessons/scoring/ordering.ts';
 import { orderedSections } from '../lessons/totals.ts';
-import { parseContent } from '../models/lesson-content.ts';
+import { parseContent } from '../models/gzip-parts.ts';
 import { groupsOf } from '../platform/groups.ts';
 
 /** A question as statements describe it: its interaction type, its text and its parts. */

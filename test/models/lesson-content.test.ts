@@ -1,11 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import {
-  contentParts,
-  deleteContent,
-  findContent,
-  insertContent,
-} from '../../shared/models/lesson-content.ts';
+import { contentParts } from '../../shared/models/gzip-parts.ts';
+import { deleteContent, findContent, insertContent } from '../../shared/models/lesson-content.ts';
 import { buildBlock, lessonWithContent } from '../lessons/build-lesson.ts';
 import { useHarness } from '../support/use.ts';
 

@@ -1,7 +1,7 @@
 import type { Config } from '../../shared/platform/config.ts';
 import type { Downloader } from '../../shared/media/downloads/downloader.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { findLessonTexts } from '../../shared/exports/lesson-texts.ts';
+import { writeLessonTexts } from '../../shared/exports/lesson-texts.ts';
 import type { LessonTexts } from '../../shared/exports/lesson-texts.ts';
 import { exportJobOf, incompleteKey } from '../../shared/exports/jobs.ts';
 import type { ExportJob, ExportProgress, ExportResult } from '../../shared/exports/jobs.ts';
@@ -9,6 +9,7 @@ import { profileOf } from '../../shared/exports/profiles.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { claimExportTime, findExportRecord } from '../../shared/models/export-record.ts';
 import type { ExportEntry, ExportRecord } from '../../shared/models/export-record.ts';
+import { findContentParts } from '../../shared/models/lesson-content.ts';
 import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { IncompleteBuilds } from '../../shared/coordination/incomplete-builds.ts';
@@ -118,8 +119,9 @@ async function planWithLesson(
   const { withPage, maxStateCharacters } = profile;
   const paths = new Map(plan.media.map(({ id, path }) => [id, `./${path}`]));
   const request = { paths, ownTypes: ownTypesOf(plan), withPage, maxStateCharacters };
-  const texts = await findLessonTexts(db, version, request, signal);
-  if (texts === null) throw missingContent();
+  const parts = await findContentParts(db, version._id);
+  if (parts === null) throw missingContent();
+  const texts = await writeLessonTexts(parts, version, request, signal);
   return { plan, texts, lesson: await compressedFile('lesson.json', texts.lesson) };
 }
 
