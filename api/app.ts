@@ -63,7 +63,7 @@ import { getSession, logIn, logOut } from './accounts/session.endpoints.ts';
 import { exportManifest } from './exports/export-manifest.endpoints.ts';
 import { cancelExport, exportStatus } from './exports/export-status.endpoints.ts';
 import { exportZip } from './exports/export-zip.endpoints.ts';
-import type { Endpoint, InspectReply } from './http/endpoint.ts';
+import type { Endpoint } from './http/endpoint.ts';
 import { acceptEmptyParameters, addEndpoints, createRouter } from './http/router.ts';
 import { getUserPlayerData } from './lessons/lesson-player-data.endpoints.ts';
 import { getLesson, listLessons, listVersions } from './lessons/lessons.endpoints.ts';
@@ -183,8 +183,8 @@ export const endpoints: readonly Endpoint<AppDependencies>[] = [
   listAudit,
 ];
 
-/** Returns the HTTP application. @param inspect checks every JSON response of the handlers. */
-export function createApp(deps: AppDependencies, inspect?: InspectReply): Koa<RequestState> {
+/** Returns the HTTP application. */
+export function createApp(deps: AppDependencies): Koa<RequestState> {
   const app = new Koa<RequestState>({
     proxy: deps.config.trustProxy > 0,
     maxIpsCount: deps.config.trustProxy,
@@ -205,7 +205,7 @@ export function createApp(deps: AppDependencies, inspect?: InspectReply): Koa<Re
   app.use(requirePlainHost);
   if (deps.config.admin !== undefined) app.use(adminQueues(deps.config.admin, deps.queue, deps));
   const router = createRouter();
-  addEndpoints(router, endpoints, deps, inspect);
+  addEndpoints(router, endpoints, deps);
   app.use(acceptEmptyParameters(router).routes());
   app.use(() => {
     throw new LecternError('NOT_FOUND', 'Not found');

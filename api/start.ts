@@ -33,7 +33,6 @@ import { createApp } from './app.ts';
 import type { AppDependencies } from './app.ts';
 import { maxPlayerDownloads } from './media/external-media.ts';
 import { PlayerAssets } from './media/player-assets.ts';
-import type { InspectReply } from './http/endpoint.ts';
 import { createHttpServer, prepareGracefulClose, serverLimits } from './http/http-server.ts';
 import { ConcurrencyLimit } from '../shared/platform/concurrency-limit.ts';
 import { ExportChanges } from './exports/export-changes.ts';
@@ -62,7 +61,6 @@ export interface ApiPorts {
 /**
  * Connects, listens, and registers the shutdown steps.
  *
- * @param inspect checks every JSON response of the handlers; tests compare them with their schemas.
  * @returns the ports it listens on.
  * @throws {LecternError} that names the server that does not respond, the missing build or the used port, and the
  * remedy.
@@ -70,7 +68,7 @@ export interface ApiPorts {
 export async function startApi(
   config: Config,
   servers: ServerUrls,
-  { log, shutdown, inspect }: { log: Logger; shutdown: Shutdown; inspect?: InspectReply },
+  { log, shutdown }: { log: Logger; shutdown: Shutdown },
 ): Promise<ApiPorts> {
   const secrets = await loadSecrets(config, (message) => log.warn(message));
   const ownPlayer = await playerRelease();
@@ -144,7 +142,7 @@ export async function startApi(
     log,
     stopping: stopping.signal,
   };
-  const app = createApp(deps, inspect);
+  const app = createApp(deps);
   const handle = app.callback();
   const server = createHttpServer((...exchange) => void handle(...exchange), serverLimits(config), log);
   const closeServer = prepareGracefulClose(server);

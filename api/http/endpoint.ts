@@ -172,18 +172,6 @@ export interface EndpointDefinition<
   sample?: readonly string[];
 }
 
-/** A JSON response, before Lectern sends it. */
-export interface JsonReply {
-  operationId: string;
-  status: number;
-  /** The documented schema; undefined if the status has no JSON body. */
-  schema: z.ZodType | undefined;
-  text: string;
-}
-
-/** Checks a response. If it throws, the request gets 500. */
-export type InspectReply = (reply: JsonReply) => void;
-
 /** The dependencies of every endpoint, in addition to those of its handler. */
 export type EndpointDependencies = AuditDependencies & IdempotencyDependencies;
 
@@ -197,8 +185,7 @@ export interface Endpoint<Deps> extends EndpointDefinition<
   unknown,
   Responses
 > {
-  /** @param inspect checks every JSON response of the handler. */
-  createHandler(deps: Deps, inspect?: InspectReply): (ctx: EndpointContext) => Promise<void>;
+  createHandler(deps: Deps): (ctx: EndpointContext) => Promise<void>;
 }
 
 /**
@@ -231,7 +218,7 @@ export function defineEndpoint<
   const send = replySender(definition);
   return {
     ...(definition as unknown as Endpoint<AccessDeps & ErrorDeps & Deps & EndpointDependencies>),
-    createHandler(deps, inspect) {
+    createHandler(deps) {
       const respond = handle(deps);
       return async (ctx) => {
         // With an unread body, closing the connection could cut the end of a long response.
@@ -250,7 +237,7 @@ export function defineEndpoint<
         const run = async (newId: string, readBody = read) => {
           const reply = await respond({ ...parsed, caller, readBody, newId });
           if (audit) await auditRequest(deps, ctx, audit, { ...parsed, reply });
-          if ('status' in reply) send(ctx, reply, inspect);
+          if ('status' in reply) send(ctx, reply);
         };
         if (idempotent === undefined) await run(randomUUID());
         else await runOnce(deps, ctx, definition, { ...parsed, read }, run);
@@ -260,27 +247,17 @@ export function defineEndpoint<
 }
 
 /** Returns the function that sends the replies of an endpoint's handler. */
-function replySender({ operationId, responses }: Pick<Endpoint<never>, 'operationId' | 'responses'>) {
-  const documented = new Map(
-    Object.entries(responses).map(([status, response]) => [
-      Number(status),
-      { schema: response.kind === 'json' ? response.schema : undefined, headers: fixedHeaders(response) },
-    ]),
+function replySender({ responses }: Pick<Endpoint<never>, 'responses'>) {
+  const headersOf = new Map(
+    Object.entries(responses).map(([status, response]) => [Number(status), fixedHeaders(response)]),
   );
-  return (
-    ctx: Context,
-    reply: { status: PropertyKey; body?: unknown },
-    inspect: InspectReply | undefined,
-  ): void => {
+  return (ctx: Context, reply: { status: PropertyKey; body?: unknown }): void => {
     const status = Number(reply.status);
-    const { schema, headers } = documented.get(status) ?? { schema: undefined, headers: {} };
-    const text = reply.body === undefined ? undefined : printJson(reply.body as Record<string, unknown>);
-    if (text !== undefined) inspect?.({ operationId, status, text, schema });
     ctx.status = status;
-    ctx.set(headers);
-    if (text === undefined) return;
+    ctx.set(headersOf.get(status) ?? {});
+    if (reply.body === undefined) return;
     ctx.type = 'application/json';
-    ctx.body = text;
+    ctx.body = printJson(reply.body as Record<string, unknown>);
   };
 }
 

@@ -2,7 +2,7 @@ import Router from '@koa/router';
 import type { Middleware } from 'koa';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { RequestState } from './context.ts';
-import type { Endpoint, InspectReply } from './endpoint.ts';
+import type { Endpoint } from './endpoint.ts';
 import { apiErrors } from './error-format.ts';
 
 const methodOrder = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
@@ -10,14 +10,11 @@ const methodOrder = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 /**
  * Adds the routes of endpoints to a router. Endpoints of one path must share their error format. Other methods on the
  * path run the middleware of the first one's access, and then get 405.
- *
- * @param inspect checks every JSON response of the handlers.
  */
 export function addEndpoints<Deps>(
   router: Router<RequestState>,
   endpoints: readonly Endpoint<Deps>[],
   deps: Deps,
-  inspect?: InspectReply,
 ): void {
   for (const path of new Set(endpoints.map((endpoint) => endpoint.path))) {
     const group = endpoints.filter((endpoint) => endpoint.path === path);
@@ -34,7 +31,7 @@ export function addEndpoints<Deps>(
     );
     const chainOf = (one: typeof access) => chains.get(one) ?? [];
     for (const endpoint of group)
-      router[endpoint.method](path, ...chainOf(endpoint.access), endpoint.createHandler(deps, inspect));
+      router[endpoint.method](path, ...chainOf(endpoint.access), endpoint.createHandler(deps));
     const methods = group.flatMap(({ method }) =>
       method === 'get' ? ['GET', 'HEAD'] : method.toUpperCase(),
     );

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici';
 import { inject } from 'vitest';
-import type { JsonReply } from '../../api/http/endpoint.ts';
 import { startApi } from '../../api/start.ts';
 import { parseConfig } from '../../shared/platform/config.ts';
 import type { Config } from '../../shared/platform/config.ts';
@@ -93,7 +93,7 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     environment,
     async startApi(changes = {}) {
       const own = parseConfig({ ...environment, ...changes });
-      const { port } = await startApi(own, servers, { log, shutdown: shutdownOf(), inspect: checkReply });
+      const { port } = await startApi(own, servers, { log, shutdown: shutdownOf() });
       return `http://127.0.0.1:${port}`;
     },
     async startWorker(changes = {}) {
@@ -102,6 +102,7 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
       return () => shutdown.close();
     },
     async close() {
+      await endRequests();
       for (const shutdown of started) await shutdown.close();
       if (await isEmptied(db)) spareDatabases.push(database);
       else await db.connection.dropDatabase();
@@ -109,6 +110,13 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** Ends responses that a test has left unread: an API waits for them, as long as it takes, before it stops. */
+async function endRequests(): Promise<void> {
+  const dispatcher = getGlobalDispatcher();
+  setGlobalDispatcher(new Agent());
+  await dispatcher.destroy();
 }
 
 /** Deletes all documents. Returns false for a database whose collections or indexes a test has changed. */
@@ -119,19 +127,4 @@ async function isEmptied({ connection }: Database): Promise<boolean> {
   if (!found.every(({ name }) => known.has(name))) return false;
   await Promise.all(models.map(({ collection }) => collection.deleteMany({})));
   return true;
-}
-
-/**
- * Checks a response against its documented schema.
- *
- * @throws {Error} if it does not fit: the request gets 500, so the test fails.
- */
-function checkReply({ operationId, status, schema, text }: JsonReply): void {
-  const error =
-    schema === undefined ? 'undocumented JSON body' : schema.safeParse(JSON.parse(text)).error?.message;
-  if (error === undefined) return;
-  const fault = `${operationId} ${status} does not fit its schema: ${error}\n${text.slice(0, 1_000)}`;
-  // The log is silent in tests.
-  process.stderr.write(`${fault}\n`);
-  throw new Error(fault);
 }
