@@ -47,12 +47,6 @@ test('the credentials of a deleted organization are unknown', async () => {
   expect(await enter(key)).toMatchObject({ fault: 'unknown' });
 });
 
-test('a second revocation does not change the time of the first', async () => {
-  const { key } = await buildKey();
-  const revoked = await revokeApiKey(harness.db, key.publicKey);
-  expect(await revokeApiKey(harness.db, key.publicKey)).toStrictEqual(revoked);
-});
-
 test('the last-used time is written at most once a minute', async () => {
   const { key } = await buildKey();
   const used = async (secondsAgo: number) => {

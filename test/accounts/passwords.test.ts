@@ -40,7 +40,8 @@ test.each(['1234567890', 'password123', 'PassWord123', 'basketball', '\u{FF11}23
 test('a hash contains its parameters, is never the same twice, and reveals nothing of the password', async () => {
   const [first, second] = [await hashPassword('a password'), await hashPassword('a password')];
   for (const hash of [first, second]) {
-    expect(hash).toMatch(/^\$scrypt\$ln=15,r=8,p=3\$[\w+/]{22}\$[\w+/]{43}$/);
+    // The tests' parameters; test/cli/users.test.ts has those of installations.
+    expect(hash).toMatch(/^\$scrypt\$ln=11,r=8,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
     expect(isOutdated(hash)).toBe(false);
   }
   expect(first.split('$')[3]).not.toBe(second.split('$')[3]);
@@ -82,9 +83,4 @@ test('with many concurrent checks some wait, and the rest get a retry error', as
     expect(reason).toMatchObject({ code: 'TOO_MANY_REQUESTS', retryAfterSeconds: 10 });
   }
   expect(await passwordMatches('a password', null)).toBe(false);
-});
-
-test('a client that disconnects leaves the queue', async () => {
-  const gone = AbortSignal.abort(new Error('gone'));
-  await expect(passwordMatches('a password', null, gone)).rejects.toThrow('gone');
 });

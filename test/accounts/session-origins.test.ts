@@ -17,22 +17,17 @@ describe('a log-in or log-out', () => {
   test.each<[string, Record<string, string>, boolean]>([
     ['without a browser', {}, true],
     ['from a page of Lectern', { origin: own, 'sec-fetch-site': 'same-origin' }, true],
-    ['from a page of Lectern, in an older browser', { origin: own }, true],
     ['from an allowed same-site origin', { origin: app, 'sec-fetch-site': 'same-site' }, true],
     ['of an allowed origin, on another site', { origin: app, 'sec-fetch-site': 'cross-site' }, true],
-    ['of an allowed origin, in an older browser', { origin: app }, true],
     ['of another site', { origin: foreign, 'sec-fetch-site': 'cross-site' }, false],
-    ['of another site, in an older browser', { origin: foreign }, false],
     [
       'from another host on the same site',
       { origin: 'https://x.lectern.example', 'sec-fetch-site': 'same-site' },
       false,
     ],
     ['from an allowed host on another port', { origin: `${app}:8443` }, false],
-    ['from an allowed host over http', { origin: app.replace('https', 'http') }, false],
     ['from a host whose name begins like an allowed one', { origin: `${app}.evil.example` }, false],
     ['from a page without an origin', { origin: 'null', 'sec-fetch-site': 'cross-site' }, false],
-    ['from another site that sends no Origin', { 'sec-fetch-site': 'cross-site' }, false],
   ])('%s (CSRF check): %o, passes: %s', async (_whose, headers, letThrough) => {
     const out = await ask(`${api.url}/api/session`, { method: 'DELETE', headers });
     expect(out.status).toBe(letThrough ? 204 : 403);
@@ -77,9 +72,7 @@ const lesson = '11111111-1111-4111-8111-111111111111';
 
 describe.each([
   ['/api/session', 'GET, POST, DELETE'],
-  ['/api/lessons', 'GET'],
   [`/api/lessons/${lesson}/versions`, 'GET'],
-  [`/api/lessons/${lesson}/player-data`, 'GET'],
 ])('%s', (path, methods) => {
   const read = (origin?: string) => ask(api.url + path, { headers: origin === undefined ? {} : { origin } });
   const preflight = (origin: string) =>

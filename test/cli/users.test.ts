@@ -65,6 +65,7 @@ describe('lectern user create', () => {
     const { code, stdout, stderr } = await startCommand(shell, environment).finished;
     expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' });
     expect(JSON.parse(stdout)).toStrictEqual({ id: expect.any(String) as string, email, role: 'author' });
+    expect((await accountOf(email))?.user.passwordHash).toMatch(/^\$scrypt\$ln=15,r=8,p=3\$/);
     expect(await hasPassword(email, 'correct horse battery')).toBe(true);
   });
 
