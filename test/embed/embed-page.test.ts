@@ -250,7 +250,6 @@ describe('a page that cannot play has the status of player-data, and a code:', (
 
   test.each<[string, number, string, () => Opened | Promise<Opened>]>([
     ['an empty token', 400, 'bad_address', () => ({ token: '' })],
-    ['two tokens', 400, 'bad_address', () => ({ token: `${valid()}&token=${valid()}` })],
     [
       'an expired token',
       401,
@@ -258,7 +257,6 @@ describe('a page that cannot play has the status of player-data, and a code:', (
       () => ({ token: buildLearnerToken(version, { seconds: -1 }) }),
     ],
     ['a forged token', 401, 'token_invalid', () => ({ token: `${valid().slice(0, -5)}AAAAA` })],
-    ['a malformed token', 401, 'token_invalid', () => ({ token: 'x' })],
     [
       'a revoked token',
       401,

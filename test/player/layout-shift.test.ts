@@ -115,9 +115,9 @@ const settled = `(async () => {
 })()`;
 
 /** Opens the gallery, and loads its pictures when all of it is on the page. Returns the boxes before and after. */
-async function loadLate(url: string, isArchive: boolean) {
+async function loadLate(url: string) {
   const { page, load } = await openSlowly(url);
-  const lesson = isArchive ? page : page.frameLocator('iframe.lectern-embed-frame');
+  const lesson = page.frameLocator('iframe.lectern-embed-frame');
   await lesson.getByRole('button', { name: 'Start' }).waitFor();
   const frame = page.frames().at(-1) ?? page.mainFrame();
   const coverHeight = () => frame.evaluate(`document.querySelector('.lectern-cover-image')?.clientHeight`);
@@ -140,24 +140,21 @@ async function loadLate(url: string, isArchive: boolean) {
   return { before, after, shifts };
 }
 
-test.each(['the hosted page', 'an archive'])('pictures that load late move nothing, on %s', async (where) => {
-  const version = await buildGallery();
-  const isArchive = where === 'an archive';
-  const url = isArchive ? (await lab.unpack(version)).urls['a plain web server'] : hostedUrl(version);
-  const { before, after, shifts } = await loadLate(url, isArchive);
+test('pictures that load late move nothing', async () => {
+  const { before, after, shifts } = await loadLate(hostedUrl(await buildGallery()));
   expect(after).toEqual(before);
   expect(shifts).toEqual([]);
 });
 
 test('pictures of other hosts move nothing once a learner has loaded them, and before that those beside no text', async () => {
   const version = await buildGallery(true);
-  const first = await loadLate(hostedUrl(version), false);
+  const first = await loadLate(hostedUrl(version));
   const sizes = (boxes: Record<string, string>) =>
     Object.entries(boxes).flatMap(([name, box]) =>
       /^(?:line|width|percent|table)/.test(name) ? [] : [[name, box.replace(/^\S+ /, '')]],
     );
   expect(sizes(first.after)).toEqual(sizes(first.before));
-  const second = await loadLate(hostedUrl(version), false);
+  const second = await loadLate(hostedUrl(version));
   expect(second.after).toEqual(second.before);
   expect(second.shifts).toEqual([]);
 });

@@ -62,7 +62,7 @@ const cutOff = `(() => {
 /** Other languages than the one with the longest words differ where there is least space. */
 async function cutAt(pageName: string, language: string): Promise<string[]> {
   const found: string[] = [];
-  for (const width of language === 'de' ? [320, 360, 390, 768, 1280] : [320, 768]) {
+  for (const width of language === 'de' ? [320, 360, 390, 768, 1280] : [320]) {
     await page.setViewportSize({ width, height: 800 });
     // The layout follows the width in a later frame.
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
@@ -112,8 +112,8 @@ it.each(supportedLanguages())('in %s, nothing is cut off between 320 and 1,280 p
   expect(found).toEqual([]);
 });
 
-it.each([320, 768, 1280])('the skip link is in front of the header at %i pixels', async (width) => {
-  await page.setViewportSize({ width, height: 800 });
+it('the skip link is in front of the header', async () => {
+  await page.setViewportSize({ width: 320, height: 800 });
   await view.start({ lesson });
   await page.locator('.lectern-skip').focus();
   const front = `(() => {

@@ -93,37 +93,6 @@ describe('a presentation', () => {
     await page.keyboard.press('ArrowRight');
     expect(await heading()).toBe('Mercury');
   });
-
-  it.each([
-    [
-      'refuses full screen',
-      `Element.prototype.requestFullscreen = () => Promise.reject(new TypeError('refused'))`,
-    ],
-    [
-      // Safari before 16.4.
-      'has only prefixed full screen',
-      `delete Element.prototype.requestFullscreen;
-      delete Document.prototype.exitFullscreen;
-      for (const { prototype } of [Document, ShadowRoot]) delete prototype.fullscreenElement;
-      for (const name of ['matches', 'closest', 'querySelector', 'querySelectorAll']) {
-        const select = Element.prototype[name];
-        Element.prototype[name] = function (selector) {
-          if (selector.includes(':fullscreen')) throw new SyntaxError(selector);
-          return select.call(this, selector);
-        };
-      }`,
-    ],
-  ])('is large, and ends by Escape, where the browser %s', async (_, script) => {
-    await view.start({ lesson, canPresent: true });
-    await page.evaluate(script);
-    await click('Present');
-    await expect.poll(() => fontSize('.lectern-block p')).toBeGreaterThan(40);
-    await page.keyboard.press('PageDown');
-    expect(await heading()).toBe('Venus');
-    await page.keyboard.press('Escape');
-    expect(await fontSize('.lectern-block p')).toBeLessThan(20);
-    await page.reload();
-  });
 });
 
 it('learners do not get the button', async () => {

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Frame, Locator, Page } from 'playwright-core';
-import { expect } from 'vitest';
+import { expect, inject } from 'vitest';
 import { stepBlocks } from '../../../shared/lessons/blocks.ts';
 import type { Block, LessonContent, Step } from '../../../shared/lessons/lesson-content.ts';
 import { readBlanks } from '../../../shared/lessons/scoring/fill-in-the-blanks.ts';
@@ -27,8 +27,31 @@ export interface PlayedLesson {
   maxScore: number;
 }
 
+/** Returns a lesson with two steps: one of each type of widgets in another lesson, and then one of each question. */
+export function oneOfEach(content: LessonContent): LessonContent {
+  const steps = orderedSections(content).flatMap((section) => section.steps);
+  const blocks = steps.flatMap((step) => step.content.content);
+  const byType = [...new Map(blocks.map((block) => [block.type, block])).values()];
+  const isQuestion = ({ type = '' }: Block) => type in rightAnswers;
+  const chosen = [byType.filter((block) => !isQuestion(block)), byType.filter(isQuestion)];
+  const [section] = content.sections;
+  const shortened = chosen.map((each, index) => {
+    return { ...steps[index], order_index: index, content: { root: { props: {} }, content: each } };
+  });
+  return { ...content, sections: [{ ...section, steps: shortened }] } as LessonContent;
+}
+
+/** Writes the package of the demo lesson with {@link oneOfEach} of its widgets. Returns its folder. */
+export async function shortenDemo(): Promise<string> {
+  const folder = await mkdtemp(join(inject('runDir'), 'demo-'));
+  await cp(demoFolder, folder, { recursive: true });
+  const { content } = await readDemoLesson(folder);
+  await writeFile(join(folder, 'lesson.json'), JSON.stringify(oneOfEach(content)));
+  return folder;
+}
+
 /** @param folder a package of the demo lesson, or of a part of it */
-export async function readDemoLesson(folder = demoFolder): Promise<PlayedLesson> {
+export async function readDemoLesson(folder: string): Promise<PlayedLesson> {
   const content = JSON.parse(await readFile(join(folder, 'lesson.json'), 'utf8')) as LessonContent;
   const steps = orderedSections(content).flatMap((section) =>
     section.steps.toSorted((one, other) => one.order_index - other.order_index),

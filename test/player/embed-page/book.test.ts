@@ -9,17 +9,17 @@ import type { HostPage } from './embed-lab.ts';
 
 const lab = useEmbedLab();
 const steps = 200;
-const publish = () =>
-  publishLesson(lab.api, lab.api.organization, { sections: bookSections({ steps, words: 300 }) });
 
 let readers = 0;
 let book: LessonVersion;
 beforeAll(async () => {
-  book = await publish();
+  book = await publishLesson(lab.api, lab.api.organization, {
+    sections: bookSections({ steps, words: 300 }),
+  });
 });
 
 /** Opens the book, and collects the ids of the chunks that it requests. */
-async function openBook(version = book) {
+async function openBook() {
   const context = await lab.browser.newContext({ viewport: { width: 1400, height: 900 } });
   const requested: string[] = [];
   context.on('request', (request) => {
@@ -27,7 +27,7 @@ async function openBook(version = book) {
     if (id !== undefined) requested.push(id);
   });
   const learnerId = `reader ${(readers += 1)}`;
-  const learner = await lab.open(version, { context, token: buildLearnerToken(version, { learnerId }) });
+  const learner = await lab.open(book, { context, token: buildLearnerToken(book, { learnerId }) });
   await seeContent(learner, 0);
   return { context, learner, learnerId, requested };
 }
@@ -113,9 +113,8 @@ test('without a network the page says so, and shows the step once the network is
 });
 
 test('a book that was unpublished says that the step is no longer available', async () => {
-  const version = await publish();
-  const { learner } = await openBook(version);
-  await markVersionsUnpublished(lab.api.db, { lessonId: version.lessonId, versionId: version._id });
+  const { learner } = await openBook();
+  await markVersionsUnpublished(lab.api.db, { lessonId: book.lessonId, versionId: book._id });
   await search(learner, bookStepTitle(180));
   await outlineStep(learner, 180).click();
   await learner.lesson.getByText('This step is no longer available. Reload the page.').waitFor();

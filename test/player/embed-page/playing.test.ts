@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, test, describe } from 'vitest';
 import { preparePreview } from '../../../shared/publishing/publishing.ts';
-import { buildLaunchToken, buildLearnerToken, buildPreviewToken } from '../../support/factories.ts';
+import { buildLearnerToken, buildPreviewToken } from '../../support/factories.ts';
 import { heading, publishLesson, question, section, step } from '../player-lessons.ts';
 import {
   answersIn,
@@ -14,6 +14,9 @@ import {
   useEmbedLab,
   finishAnyway,
 } from './embed-lab.ts';
+import type { Page } from 'playwright-core';
+import { useStarted } from '../../support/use.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 const lab = useEmbedLab();
 
@@ -79,6 +82,26 @@ test('a lesson starts whichever of page and frame listens first; a waiting frame
     await route.continue();
   });
   await seeStep(await lab.open(version, { context: late }), 's1');
+});
+
+test('a page whose script does not run says to update the browser, and one whose script runs does not', async () => {
+  const version = await publishQuiz(lab);
+  const url = `${lab.api.url}/embed/${version.lessonId}?token=${buildLearnerToken(version)}`;
+  const page = await lab.browser.newPage();
+  await page.route('**/embed-page.js', (route) =>
+    route.fulfill({ contentType: 'text/javascript', body: '?' }),
+  );
+  await page.goto(url);
+  const line = page.getByText('update your browser');
+  await line.waitFor({ state: 'attached' });
+  expect(await line.isVisible()).toBe(false);
+  await page.evaluate('document.getAnimations().forEach((animation) => animation.finish())');
+  await line.waitFor();
+
+  await page.unroute('**/embed-page.js');
+  await page.reload();
+  await seeStep({ lesson: page.frameLocator('iframe') }, 's1');
+  expect(await line.count()).toBe(0);
 });
 
 test('a learner who closes the tab in mid-lesson resumes with the same step, answers and variables, on any device', async () => {
@@ -153,17 +176,6 @@ test("the browser's Back and Forward go through steps with their titles, and a c
   await seeStep(lesson, 's2');
 });
 
-test.each([
-  ['preview', 1],
-  ['observer', 0],
-] as const)('only teachers may present: a launch with untracked=%s', async (untracked, buttons) => {
-  const version = await publishQuiz(lab);
-  const token = buildLaunchToken(version, { untracked });
-  const { lesson } = await lab.open(version, { token });
-  await seeStep({ lesson }, 's1');
-  expect(await lesson.getByRole('button', { name: 'Present' }).count()).toBe(buttons);
-});
-
 test('a restart clears the answers and keeps the achieved completion; dialogs focus the button that changes nothing', async () => {
   const { version, learner } = await lab.start();
   const errors: string[] = [];
@@ -214,4 +226,103 @@ test('a preview of a draft plays to its end under a notice, and sends and stores
   expect(writes).toEqual([]);
   expect(await page.evaluate<string>('JSON.stringify(localStorage)')).not.toContain('q1');
   expect(answersIn(await lab.progressOf(draft))).toEqual({});
+});
+
+/** Stands in for the browser's dialog, which stays open until a test closes it. Runs in each frame. */
+const dialog = `window.print = () => {
+  dispatchEvent(new Event('beforeprint'));
+  window.closeDialog = () => dispatchEvent(new Event('afterprint'));
+}`;
+
+const words = (id: string) => ({ type: 'Text', props: { id: `${id}-text`, html: `<p>${id} words</p>` } });
+/** More text than the first chunk of a lesson holds. */
+const long = { type: 'Text', props: { id: 'long', html: `<p>${'Many words. '.repeat(4_000)}</p>` } };
+const stepIds = Array.from({ length: 6 }, (_, index) => `s${index + 1}`);
+const explained = { ...question('q1'), props: { ...question('q1').props, explanation: '<p>Because.</p>' } };
+const panels = ['First', 'Second'].map((title) => ({
+  title,
+  body: [{ type: 'Text', props: { id: title, html: `<p>${title} panel</p>` } }],
+}));
+const closed = { type: 'Accordion', props: { id: 'accordion', single: true, panels } };
+
+const version = useStarted(() => {
+  const steps = stepIds.map((id) => {
+    const more = id === 's1' ? [closed] : id === 's2' ? [explained] : [];
+    return step(id, words(id), { ...long, props: { ...long.props, id: `${id}-long` } }, ...more);
+  });
+  return publishLesson(lab.api, lab.api.organization, { sections: [section('one', ...steps)] });
+});
+
+/** Opens the hosted page in a wide window. */
+async function open(token: string) {
+  const context = await lab.browser.newContext({ viewport: { width: 1280, height: 700 } });
+  await context.addInitScript(dialog);
+  const page = await context.newPage();
+  await page.goto(`${lab.api.url}/embed/${version.lessonId}?token=${token}`);
+  const lesson = page.frameLocator('.lectern-embed-frame');
+  await lesson.getByRole('heading', { level: 1 }).waitFor();
+  return { page, lesson };
+}
+
+/** Waits until a frame prints: the inner one, whose print styles apply from now on. */
+async function printingFrame(page: Page) {
+  const frame = await waitFor('the dialog', async () => {
+    for (const each of page.frames()) {
+      if ((await each.evaluate<string>('typeof closeDialog').catch(() => '')) === 'function') return each;
+    }
+    return undefined;
+  });
+  expect(frame.parentFrame()).toBe(page.mainFrame());
+  await page.emulateMedia({ media: 'print' });
+  return frame;
+}
+
+describe('Print lesson', () => {
+  test('prints all steps in order for learners, also those that were not loaded, without answers', async () => {
+    const { page, lesson } = await open(buildLearnerToken(version));
+    await press({ lesson }, 'Print lesson');
+    const frame = await printingFrame(page);
+    const steps = frame.locator('.lectern-paper > .lectern-step');
+    const printed = (await steps.allTextContents()).map((content) => /s\d+ words/.exec(content)?.[0]);
+    expect(printed).toEqual(stepIds.map((id) => `${id} words`));
+    expect(await frame.locator('.lectern-paper :checked').count()).toBe(0);
+    // A4 and Letter, without margins of 1 cm.
+    for (const width of [718, 740]) {
+      await page.setViewportSize({ width, height: 1000 });
+      await expect.poll(() => frame.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      for (const panel of ['First panel', 'Second panel', 's1 words', 's6 words']) {
+        const box = await steps.getByText(panel).boundingBox();
+        expect(box?.width, panel).toBeGreaterThan(500);
+      }
+      expect(
+        await frame.locator('.lectern-lesson > :not(.lectern-paper)').filter({ visible: true }).count(),
+      ).toBe(0);
+      expect(await frame.getByText('Because.').isVisible()).toBe(false);
+    }
+    await page.emulateMedia({ media: 'screen' });
+    await frame.evaluate('closeDialog()');
+    await expect.poll(() => frame.locator('.lectern-paper, .lectern-is-off-paper').count()).toBe(0);
+    expect(await frame.locator('.lectern-prints').textContent()).toBe('Print lesson');
+  });
+
+  test('prints right answers and their explanations for teachers who ask for them', async () => {
+    const { page, lesson } = await open(buildPreviewToken(version));
+    await press({ lesson }, 'Print with answers');
+    const frame = await printingFrame(page);
+    expect(await frame.locator('.lectern-paper :checked').count()).toBe(1);
+    expect(await frame.getByText('Because.').isVisible()).toBe(true);
+  });
+
+  test('the keys of the browser print the step from its frame, wherever the focus is', async () => {
+    const { page, lesson } = await open(buildLearnerToken(version));
+    for (const place of ['page', 'frame']) {
+      if (place === 'frame') await lesson.getByRole('heading', { level: 1 }).click();
+      await page.keyboard.press('Control+p');
+      const frame = await printingFrame(page);
+      await lesson.getByText('Second panel').waitFor();
+      expect(await frame.locator('.lectern-paper').count()).toBe(0);
+      await page.emulateMedia({ media: 'screen' });
+      await frame.evaluate('closeDialog(), delete window.closeDialog');
+    }
+  });
 });

@@ -208,25 +208,6 @@ describe('in several tabs and on several devices', () => {
     await waitFor('the focus', async () => (await focused()) === ' TEXTAREA');
   });
 
-  test('a phone that was offline loses nothing while a laptop goes on, and nothing is asked', async () => {
-    const { version, context, learner: phone } = await lab.start({ version: await publishEssay() });
-    await context.setOffline(true);
-    await choose(phone, 'b');
-    await write(phone, 'The moon');
-    const laptop = await lab.open(version);
-    await press(laptop, 'Next');
-    await choose(laptop, 'b');
-    await lab.seeSaved(version, { q2: ['b'] });
-
-    await context.setOffline(false);
-    await lab.seeSaved(version, { q1: ['b'], q2: ['b'] });
-    await seeText(phone, 'The moon');
-    await press(phone, 'Next');
-    await seeChosen(phone, 'b');
-    await lab.seeSaved(version, { q1: ['b'], q2: ['b'], essay: 'The moon' });
-    expect(await phone.outer.locator('.lectern-embed-notices').getByRole('button').count()).toBe(0);
-  });
-
   test('a restart on one device clears the other one, which was offline meanwhile', async () => {
     const { version, context, learner: phone } = await lab.start();
     await press(phone, 'Next');
@@ -239,21 +220,6 @@ describe('in several tabs and on several devices', () => {
     await seeStep(phone, 's1');
     await lab.seeRecord(version, { items: null });
   });
-});
-
-test('unsubmitted text in a closed page is saved, and is no draft once it is submitted or deleted', async () => {
-  const { version, context, learner: first } = await lab.start({ version: await publishEssay() });
-  await write(first, 'The moon');
-  await seeKept(first, 'The moon');
-  await first.page.close();
-  await lab.seeSaved(version, { essay: 'The moon' });
-
-  const second = await lab.open(version, { context });
-  await seeText(second, 'The moon');
-  await write(second, 'A slip');
-  await seeKept(second, 'A slip');
-  await write(second, 'The moon');
-  await waitFor('no draft', async () => !(await storageOf(second)).includes('A slip'));
 });
 
 test('answers that wait while a version is published are saved to their own version; each scores by its own rules', async () => {

@@ -1,24 +1,11 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { message } from '../../../shared/i18n/message.ts';
-import { deletePrepared } from '../../../shared/models/prepared-lesson.ts';
 import { bytesOf } from '../../../shared/storage/digest.ts';
 import { releaseWidget } from '../../../shared/widgets/releases.ts';
-import { buildLaunchToken, buildLearnerToken } from '../../support/factories.ts';
+import { buildLearnerToken } from '../../support/factories.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { demoFolder } from '../archive-page/play-through.ts';
 import { publishLesson, question, section, step } from '../player-lessons.ts';
-import {
-  answersIn,
-  choose,
-  hostPage,
-  press,
-  publishQuiz,
-  publishWidgets,
-  seeStep,
-  useEmbedLab,
-} from './embed-lab.ts';
+import { answersIn, choose, press, publishQuiz, publishWidgets, seeStep, useEmbedLab } from './embed-lab.ts';
 import type { HostPage } from './embed-lab.ts';
 
 const lab = useEmbedLab();
@@ -130,29 +117,6 @@ describe('the outer page trusts no widget:', () => {
     const again = await lab.open(version);
     const turned = again.widget('Dial').getByRole('button', { name: 'turned' });
     expect(await turned.getAttribute('title')).toBe('rgb(255, 0, 0)');
-  });
-
-  test('a version from before its type was a core type plays and scores its own widget', async () => {
-    const { db } = lab.api;
-    const version = await publishWidgets(lab, {
-      Matching: `export default { type: 'Matching', mount(element, { context }) {
-        element.innerHTML = '<button>Own widget</button>';
-        element.firstChild.onclick = () => context.answer('mine', { score: 1, maxScore: 2 });
-        return { destroy() {} };
-      } };`,
-    });
-    const own = await db.widgetReleases.findOne({
-      type: 'Matching',
-      organizationId: version.organizationId,
-    });
-    const pins = version.widgets.filter(({ type }) => type !== 'Matching');
-    const widgets = [...pins, { type: 'Matching', widgetId: own?.widgetId }];
-    await db.lessonVersions.updateOne({ _id: version._id }, { widgets });
-    // Publishing has prepared the lesson with Lectern's own widget.
-    await deletePrepared(db, version._id);
-    await press({ lesson: (await lab.open(version)).widget('Matching') }, 'Own widget');
-    await lab.seeSaved(version, { Matching: 'mine' });
-    expect(await lab.progressOf(version)).toMatchObject({ score: 2, maxScore: 5 });
   });
 
   test('modules that throw, export no widget, never load, or keep restarting their frame affect nothing else', async () => {
@@ -390,18 +354,6 @@ describe('the frame is as high as the lesson', () => {
     await expectFit();
   });
 
-  test('but does not grow without end with a widget as high as the window', async () => {
-    const code = copyHeight(`element.firstChild.style.height = innerHeight + 'px'`);
-    const learner = await openIn(viewport, { Tall: widgetOf('<div>Tall</div>', code) });
-    await widgetIn(learner).getByText('Tall').waitFor();
-    const before = await settledHeight(learner);
-    expect(before).toBeLessThan(3 * viewport.height);
-    expect((await learner.event('resize')).height).toBe(before);
-    // The frame follows the lesson's own growth.
-    await press({ lesson: widgetIn(learner) }, 'Grow');
-    expect(Math.abs((await settledHeight(learner)) - before - 300)).toBeLessThanOrEqual(2);
-  });
-
   test("but does not grow without end with a widget that copies the window's height late, and hides nothing", async () => {
     const code = copyHeight(
       `setTimeout(() => { element.firstChild.style.height = innerHeight + 1 + 'px'; }, 20)`,
@@ -432,41 +384,5 @@ describe('the frame is as high as the lesson', () => {
     const isScrolling = `document.documentElement.scrollHeight > document.documentElement.clientHeight`;
     const frame = learner.page.frames().find((each) => each.url().endsWith('/frame.html'));
     await waitFor('room for the lesson', async () => !(await frame?.evaluate<boolean>(isScrolling)));
-  });
-
-  test('and does not grow without end in a learning platform that follows the reported heights', async () => {
-    const version = await publishWidgets(lab, {
-      TallLaunched: widgetOf('<div style="height: 100vh">Tall</div>'),
-    });
-    const page = await lab.browser.newPage({ viewport });
-    await page.goto(lab.hostOrigin);
-    await page.evaluate(`{
-      const frame = document.createElement('iframe');
-      frame.height = 400;
-      frame.src = '${lab.api.url}/embed/${version.lessonId}?token=${buildLaunchToken(version)}';
-      addEventListener('message', ({ data }) => { if (data.subject === 'lti.frameResize') frame.height = data.height; });
-      document.getElementById('course').append(frame);
-    }`);
-    const learner = hostPage(page);
-    await widgetIn(learner).getByText('Tall').waitFor();
-    expect(await settledHeight(learner)).toBeLessThan(3 * viewport.height);
-  });
-
-  test('and elements sized by the visible height follow that of the surrounding page', async () => {
-    const bytes = await readFile(join(demoFolder, 'media', '319d284d-1f31-40a5-b1b7-f71e82a8f82d.webm'));
-    const id = '5c6d7a3e-6f0f-4a7c-9d0f-0c9b0f6b5a11';
-    const high = { type: 'Text', props: { id: 'high', html: '<p>Much to read.</p>'.repeat(40) } };
-    const video = { type: 'Video', props: { id: 'video', src: `media:${id}` } };
-    const version = await publishLesson(lab.api, lab.api.organization, {
-      media: [{ id, bytes, mimeType: 'video/webm', extension: 'webm' }],
-      sections: [section('one', step('s1', video, high))],
-    });
-    const context = await lab.browser.newContext({ viewport: { width: 1280, height: 400 } });
-    const learner = await lab.open(version, { context });
-    await seeStep(learner, 's1');
-    const heightOfVideo = async () => (await learner.lesson.locator('video').boundingBox())?.height;
-    await waitFor('four fifths of 400 pixels', async () => (await heightOfVideo()) === 320);
-    await learner.page.setViewportSize({ width: 1280, height: 300 });
-    await waitFor('four fifths of 300 pixels', async () => (await heightOfVideo()) === 240);
   });
 });

@@ -1,11 +1,75 @@
+import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { buildLaunchToken, buildLearnerToken } from '../../support/factories.ts';
+import { faultsIn } from '../../support/axe.ts';
+import { buildLearnerToken, buildLaunchToken } from '../../support/factories.ts';
+import { heading, publishLesson, question, section, step } from '../player-lessons.ts';
+import { useEmbedLab, hostPage, press, seeStep, publishQuiz } from './embed-lab.ts';
 import { useStarted } from '../../support/use.ts';
-import { publishLesson, section, step } from '../player-lessons.ts';
-import { hostPage, press, seeStep, useEmbedLab } from './embed-lab.ts';
 import type { HostPage } from './embed-lab.ts';
+import { readFile } from 'node:fs/promises';
+import { replaceTheme, storeThemeFile } from '../../../shared/assets/theme-files.ts';
+import { ask } from '../../support/answers.ts';
+import { bootOf, embedPath } from '../../embed/embed-pages.ts';
 
 const lab = useEmbedLab();
+
+/** Checks Lectern's page and the frame inside, and their colors also in the dark; host pages belong to their owners. */
+async function faultsOf(page: Page): Promise<string[]> {
+  const [, outer, inner] = page.frames();
+  if (outer === undefined) throw new Error('there is no frame');
+  const frames = inner === undefined ? [outer] : [outer, inner];
+  const faults: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    const rules = colorScheme === 'dark' ? ['color-contrast'] : undefined;
+    for (const frame of frames) faults.push(...(await faultsIn(frame, rules)));
+  }
+  if (inner === undefined) return faults;
+  // The heading and main landmark are in the inner frame.
+  return faults.filter((fault) => !/^(landmark-one-main|page-has-heading-one):/.test(fault));
+}
+
+describe('the page of a hosted lesson, light and dark,', () => {
+  const language = 'ar';
+  const look = { locale: language, viewport: { width: 320, height: 700 } };
+  const publish = () =>
+    publishLesson(lab.api, lab.api.organization, {
+      lesson: { language },
+      sections: [section('one', step('s1', question('q1')), step('s2', heading()))],
+    });
+
+  test('has no axe-core violation during play, and offline', async () => {
+    const context = await lab.browser.newContext(look);
+    const { learner } = await lab.start({ version: await publish(), context });
+    const main = learner.lesson.getByRole('main').getByRole('heading', { level: 1 });
+    expect(await main.count()).toBe(1);
+    expect(await faultsOf(learner.page)).toEqual([]);
+
+    await context.setOffline(true);
+    await learner.lesson.getByRole('radio', { name: 'b' }).check();
+    await learner.lesson.locator('.lectern-question button').click();
+    await learner.outer.getByRole('status').getByRole('paragraph').waitFor();
+    expect(await faultsOf(learner.page)).toEqual([]);
+  });
+
+  test('has none when it cannot play or waits for a token, and is readable without scripts', async () => {
+    const version = await publish();
+    const context = await lab.browser.newContext(look);
+    const scriptless = await lab.browser.newContext({ ...look, javaScriptEnabled: false });
+    const plain = await scriptless.newPage();
+    for (const token of ['', buildLearnerToken(version, { seconds: -10 })]) {
+      const learner = await lab.open(version, { context, token });
+      await learner.outer.getByRole('heading', { level: 1 }).waitFor();
+      expect(await faultsOf(learner.page)).toEqual([]);
+
+      await plain.goto(`${lab.api.url}/embed/${version.lessonId}${token && `?token=${token}`}`);
+      await plain.getByRole('heading', { level: 1 }).waitFor();
+      expect(await plain.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+      expect(await plain.locator('.loading').filter({ visible: true }).count()).toBe(0);
+    }
+  });
+});
+
 const header = 60;
 const screen = { width: 1280, height: 500 };
 const phone = { width: 400, height: 500 };
@@ -99,10 +163,9 @@ describe('in a frame of a fixed height, Start and Next are in view, and all of a
   const objectives = Array<string>(20).fill('Read a tide table. '.repeat(5));
   const version = useStarted(() => publishLong({ lesson: { cover: { objectives } } }));
 
-  test.each<[width: number, height: number, names: (keyof typeof frames)[]]>([
-    [320, 480, ['plain', 'unscrollable', 'nested']],
-    [1000, 400, ['plain']],
-  ])('%i × %i pixels: %j', async (width, height, names) => {
+  const [width, height] = [320, 480];
+  const names = ['plain', 'unscrollable', 'nested'] as const;
+  test(`${width} × ${height} pixels`, async () => {
     const src = (name: (typeof names)[number]) => {
       const token = buildLearnerToken(version, { learnerId: `${name}-${width}` });
       return `${lab.api.url}/embed/${version.lessonId}?token=${token}`;
@@ -146,4 +209,63 @@ test('in a window of its own, the lesson fills it and scrolls', async () => {
   const frame = page.frames().at(-1);
   await frame?.evaluate('scrollTo(0, 900)');
   await expect.poll(async () => (await lesson.locator('.lectern-header').boundingBox())?.y).toBe(0);
+});
+
+const read = (path: string) => readFile(new URL(`../../../${path}`, import.meta.url));
+
+/** Runs in the lesson's frame. */
+const lookInFrame = `(() => {
+  const button = getComputedStyle(document.querySelector('.lectern-steps .lectern-button:last-child'));
+  const logo = document.querySelector('.lectern-logo');
+  return {
+    button: button.backgroundColor,
+    radius: button.borderRadius,
+    page: getComputedStyle(document.querySelector('.lectern-lesson')).backgroundColor,
+    logo: logo && logo.complete && logo.naturalWidth > 0 ? logo.alt : null,
+  };
+})()`;
+
+test('learners see the theme in the frame, and the host page chooses light or dark', async () => {
+  const { db, store, organization, url } = lab.api;
+  const version = await publishQuiz(lab);
+  const bytes = await read('demo/lesson/media/1619c428-4d84-4e65-8c2b-8847b8aea3b0.png');
+  const logo = await storeThemeFile(db, store, { kind: 'logo', name: 'logo.png', bytes });
+  const theme = { color: '#00695c', radius: 1, scheme: 'dark', logo, logoAlt: 'Harbor School' } as const;
+  await replaceTheme(db, { organizationId: organization._id, id: organization._id }, null, theme);
+
+  const page = await ask(url + embedPath(version));
+  expect(page.body.toString()).toMatch(/<html [^>]*data-lectern-scheme="dark"/);
+  const boot = bootOf(page) as { theme: { css: string; logo: { src: string } } };
+  const served = await ask(new URL(boot.theme.logo.src, url).href);
+  expect(served.body.equals(bytes)).toBe(true);
+  expect(served.headers.get('cache-control')).toMatch(/^public, max-age=\d{7}, immutable$/);
+  expect(served.headers.get('content-security-policy')).toContain('sandbox');
+  // For as long as a browser may keep it, the URL is the same.
+  expect((bootOf(await ask(url + embedPath(version))) as typeof boot).theme.logo.src).toBe(
+    boot.theme.logo.src,
+  );
+
+  const host = await lab.open(version, { more: "colorScheme: 'light'" });
+  await seeStep(host, 's1');
+  const look = () => host.lesson.locator('body').evaluate(lookInFrame);
+  await expect
+    .poll(look)
+    .toEqual({ button: 'rgb(0, 105, 92)', radius: '1px', page: 'rgb(255, 255, 255)', logo: 'Harbor School' });
+  await host.page.evaluate(`document.body.style.colorScheme = 'dark'; embed.setColorScheme('page')`);
+  await expect.poll(look).toMatchObject({ page: 'rgb(18, 23, 29)' });
+});
+
+test("an organization's font loads in the frame and in the page around it", async () => {
+  const { db, store, organization } = lab.api;
+  const name = 'Temml.woff2';
+  const bytes = await read(`node_modules/temml/dist/${name}`);
+  const fontFile = await storeThemeFile(db, store, { kind: 'fontFile', name, bytes });
+  const version = await publishQuiz(lab);
+  await replaceTheme(db, { organizationId: organization._id, id: version.lessonId }, null, { fontFile });
+  const host = await lab.open(version);
+  await seeStep(host, 's1');
+  for (const frame of [host.lesson, host.outer]) {
+    const load = `document.fonts.load('16px "Lectern Theme"').then(([face]) => face?.status)`;
+    await expect.poll(() => frame.locator('body').evaluate(load)).toBe('loaded');
+  }
 });
