@@ -9,10 +9,9 @@ export interface Session {
   launchData: { contextTemplate: Json; launchMode: string; masteryScore?: number };
   settings: {
     fetchRedirect?: string;
-    hidesEtags?: boolean;
     stateStatus?: number;
     refusedVerb?: string;
-    loginPage?: 'statements' | 'state' | undefined;
+    loginPage?: 'statements' | undefined;
   };
   isFetched: boolean;
   hasReadLaunchData: boolean;

@@ -21,12 +21,10 @@ export interface LaunchSettings {
   returnUrl?: boolean;
   /** Where the fetch URL redirects to, with the token in the query. */
   fetchRedirect?: string;
-  /** Whether the store hides ETags, as stores of other origins may. */
-  hidesEtags?: boolean;
   /** The status with which the store answers a request for the learner's state, instead of returning it. */
   stateStatus?: number;
-  /** The requests that get a login page with status 200: the first one with statements, or all for the state. */
-  loginPage?: 'statements' | 'state' | undefined;
+  /** The first request with statements gets a login page with status 200. */
+  loginPage?: 'statements' | undefined;
   /** The store answers 401 to requests with a statement of this verb. */
   refusedVerb?: string;
 }
@@ -65,8 +63,6 @@ export async function startCmi5Platform(files: ReadonlyMap<string, Buffer>): Pro
       const type = { 'content-type': 'application/json' };
       response.writeHead(status, { ...type, ...headers }).end(JSON.stringify(body));
     };
-    const sendPage = () =>
-      void response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><h1>Log in</h1>');
     const reject = (requirement: Requirement) => {
       violations.push({ requirement, text: requirements[requirement].txt });
       send(403, { violatedReqId: requirement });
@@ -93,7 +89,9 @@ export async function startCmi5Platform(files: ReadonlyMap<string, Buffer>): Pro
       const { refusedVerb, loginPage } = session.settings;
       if (loginPage === 'statements') {
         session.settings.loginPage = undefined;
-        return sendPage();
+        return void response
+          .writeHead(200, { 'content-type': 'text/html' })
+          .end('<!doctype html><h1>Log in</h1>');
       }
       if ([given].flat().some((statement) => verbOf(statement) === refusedVerb)) return send(401, {});
       for (const statement of [given].flat()) {
@@ -127,12 +125,11 @@ export async function startCmi5Platform(files: ReadonlyMap<string, Buffer>): Pro
       session.hasReadLaunchData = true;
       return send(200, session.launchData);
     }
-    const { stateStatus, loginPage, hidesEtags = false } = session.settings;
+    const { stateStatus } = session.settings;
     if (request.method !== 'GET') writes.push('state');
     else if (stateStatus !== undefined) return send(stateStatus, {});
-    else if (loginPage === 'state') return sendPage();
     const key = `${session.registration} ${query.get('stateId')}`;
-    return handleDocument(documents, request, key, { response, send, hidesEtags });
+    return handleDocument(documents, request, key, { response, send });
   }
 
   const url = await serve((request, response) => {
@@ -203,13 +200,12 @@ async function handleDocument(
   documents: Map<string, { body: string; etag: string }>,
   request: IncomingMessage,
   key: string,
-  { response, send, hidesEtags }: Pick<Reply, 'send'> & { response: ServerResponse; hidesEtags: boolean },
+  { response, send }: Pick<Reply, 'send'> & { response: ServerResponse },
 ): Promise<void> {
-  const etagHeader = (etag: string) => (hidesEtags ? {} : { etag });
   const document = documents.get(key);
   if (request.method === 'GET') {
     if (document === undefined) return send(404, {});
-    const headers = { 'content-type': 'application/json', ...etagHeader(document.etag) };
+    const headers = { 'content-type': 'application/json', etag: document.etag };
     return void response.writeHead(200, headers).end(document.body);
   }
   const isNew = request.headers['if-none-match'] === '*' && document === undefined;
@@ -218,5 +214,5 @@ async function handleDocument(
   const body = await text(request);
   const etag = `"${createHash('sha1').update(body).digest('hex')}"`;
   documents.set(key, { body, etag });
-  response.writeHead(204, etagHeader(etag)).end();
+  response.writeHead(204, { etag }).end();
 }

@@ -43,11 +43,8 @@ export interface LaunchOptions {
    * SCORM 1.2.
    */
   decidesAtExit?: boolean;
-  /**
-   * How the package is shown: in a frame, two frames deep, in a popup, in a popup with the API in the opener's document,
-   * or in a frame of another origin.
-   */
-  layout?: 'frame' | 'deep' | 'popup' | 'document' | 'bridge';
+  /** How the package is shown: in a frame, two frames deep, or in a popup. */
+  layout?: 'frame' | 'deep' | 'popup';
 }
 
 const scripts = { '1.2': 'scorm12', '2004': 'scorm2004' } as const;
@@ -86,8 +83,6 @@ export async function startPlatform(version: ScormVersion, files: ReadonlyMap<st
       send('html', launchPage(version, learner, options, recordOf(learner).cmi));
     } else if (url.pathname === '/deep') {
       send('html', framePage('/package/index.html'));
-    } else if (url.pathname === '/bridge') {
-      send('html', bridgePage(version, url.searchParams.get('platform') ?? ''));
     } else {
       const path = decodeURIComponent(url.pathname.replace('/package/', ''));
       const file = files.get(path);
@@ -96,13 +91,11 @@ export async function startPlatform(version: ScormVersion, files: ReadonlyMap<st
     }
   }
 
-  const serveAll = () => serve((request, response) => void handle(request, response));
-  const [own, other] = [await serveAll(), await serveAll()];
+  const own = await serve((request, response) => void handle(request, response));
   return {
     /** Returns the URL that launches the package for a learner. */
     launchUrl(learner: string, options: LaunchOptions = {}) {
-      const content = `${other}/bridge?platform=${encodeURIComponent(own)}`;
-      const query = new URLSearchParams({ learner, options: JSON.stringify({ ...options, content }) });
+      const query = new URLSearchParams({ learner, options: JSON.stringify(options) });
       return `${own}/launch?${query.toString()}`;
     },
     record: recordOf,
@@ -117,24 +110,15 @@ const framePage = (src: string) =>
 function launchPage(
   version: ScormVersion,
   learner: string,
-  {
-    mode = 'normal',
-    given = {},
-    layout = 'frame',
-    isLoose = false,
-    decidesAtExit = false,
-    content = '',
-  }: LaunchOptions & { content?: string },
+  { mode = 'normal', given = {}, layout = 'frame', isLoose = false, decidesAtExit = false }: LaunchOptions,
   cmi: Record<string, unknown>,
 ): string {
   const name = version === '1.2' ? 'Scorm12API' : 'Scorm2004API';
   const object = version === '1.2' ? 'API' : 'API_1484_11';
-  const isPopup = layout === 'popup' || layout === 'document';
-  const src = layout === 'bridge' ? content : layout === 'deep' ? '/deep' : '/package/index.html';
+  const src = layout === 'deep' ? '/deep' : '/package/index.html';
   const state = JSON.stringify({ version, learner, mode, given, cmi }).replaceAll('<', '\\u003c');
   return `<!doctype html><meta charset="utf-8">
 <script src="/run-time/${scripts[version]}/min"></script>
-<script src="/run-time/cross-frame-lms/min"></script>
 <script>
 const state = ${state};
 const api = new ${name}({ autocommit: false, logLevel: 5 });
@@ -168,14 +152,13 @@ if (state.mode === '') {
   api[prefix + 'GetValue'] = (element) => (/mode$/.test(element) ? '' : get(element));
 }
 ${isLoose ? looseApi : ''}
-${layout === 'document' ? 'document' : 'window'}.${object} = api;
+window.${object} = api;
 </script>
 ${
-  isPopup
+  layout === 'popup'
     ? `<button onclick="window.open('/package/index.html', 'package', 'width=900,height=700')">Open</button>`
     : framePage(src)
-}
-${layout === 'bridge' ? '<script>new CrossFrameLMS(window.' + object + ')</script>' : ''}`;
+}`;
 }
 
 /** Decides passed or failed before the session ends, as Moodle's LMSFinish does. */
@@ -217,10 +200,3 @@ const setGiven = (element, value) => {
   const last = parts.pop();
   parts.reduce((part, key) => part[key], api.cmi)[last] = value;
 };`;
-
-/** A page at the origin of the package, which passes calls to the platform's window. */
-function bridgePage(version: ScormVersion, platform: string): string {
-  const object = version === '1.2' ? 'API' : 'API_1484_11';
-  return `<!doctype html><meta charset="utf-8"><script src="/run-time/cross-frame-api/min"></script>
-<script>window.${object} = new CrossFrameAPI(${JSON.stringify(platform)});</script>${framePage('/package/index.html')}`;
-}

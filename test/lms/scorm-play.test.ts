@@ -228,7 +228,6 @@ describe('on a platform that decides by the mastery score of SCORM 1.2 at each e
 
   test.each([
     ['&preset=moodle', 80, 'incomplete', 'failed'],
-    ['&preset=sap', 60, 'incomplete', 'passed'],
     ['&preset=openedx', 80, 'incomplete', 'completed'],
     // The manifest has the mark.
     ['', 60, 'passed', 'passed'],
@@ -268,15 +267,13 @@ test('the preset of a platform whose sessions expire commits while nothing chang
 test.each([
   ['deep', '1.2'],
   ['popup', '2004'],
-  ['document', '1.2'],
-  ['bridge', '2004'],
 ] as const)('it finds the platform from a %s, and records there', async (layout, scorm) => {
   const format = scorm === '1.2' ? 'scorm12' : 'scorm2004';
   const { platform, context } = await start(scorm, await packageFiles(format));
   const page = await context.newPage();
   await page.goto(platform.launchUrl('ann', { layout }));
   let lesson: Place = page.frameLocator('iframe').frameLocator('iframe');
-  if (layout === 'popup' || layout === 'document') {
+  if (layout === 'popup') {
     const opened = page.waitForEvent('popup');
     await page.getByRole('button', { name: 'Open' }).click();
     lesson = await opened;

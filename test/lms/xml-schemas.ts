@@ -1,3 +1,4 @@
+import { SaxesParser } from 'saxes';
 import { validateXML } from 'xmllint-wasm';
 
 /**
@@ -21,6 +22,17 @@ export async function schemaFaults(
     preload: [...schemas].map(([fileName, contents]) => ({ fileName, contents: contents.toString('utf8') })),
   });
   return errors.map(({ message }) => message);
+}
+
+/** Returns the names of all elements, in the order of the document, and all texts. Fails if it is not well-formed. */
+export function readXml(xml: string): { names: string[]; texts: string[] } {
+  const names: string[] = [];
+  const texts: string[] = [];
+  const parser = new SaxesParser({ xmlns: true });
+  parser.on('opentag', ({ local }) => names.push(local));
+  parser.on('text', (text) => text.trim() !== '' && texts.push(text));
+  parser.write(xml).close();
+  return { names, texts };
 }
 
 /** Returns the schemas that a document names in xsi:schemaLocation. */
