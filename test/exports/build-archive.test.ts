@@ -102,28 +102,6 @@ function watchDrafts(store: Store, onWrite: (bytes: number) => void): Store {
   };
 }
 
-test('a build opens few files at a time, however many the archive has, and closes them all', async () => {
-  const built = await version(Array.from({ length: 60 }, (_, index) => ({ bytes: png(index) })));
-  const counted = countOpenFiles(lab.harness.store);
-  expect(await build(built, { store: counted.store })).toMatchObject({ failures: 0 });
-  expect(counted.most()).toBeLessThanOrEqual(8);
-  expect(counted.open()).toBe(0);
-});
-
-test('the build reports progress after each file, up to the total files and bytes', async () => {
-  const built = await version([
-    { bytes: png(1) },
-    { bytes: png(2) },
-    { sourceUrl: lab.origin.url('/not-there.png') },
-  ]);
-  const reported: ExportProgress[] = [];
-  await build(built, { onProgress: (progress) => reported.push(progress) });
-  expect(reported.map(({ done }) => done)).toEqual(reported.map((_, index) => index + 1));
-  expect(reported.at(-1)?.done).toBe(reported.at(-1)?.total);
-  const bytes = reported.map((progress) => progress.bytes);
-  expect(bytes).toEqual([...bytes].sort((a, b) => a - b));
-});
-
 test('the build writes the archive while files still download', async () => {
   const large = Buffer.alloc(2 * 1024 ** 2, 1);
   let release: () => void = () => undefined;
@@ -172,27 +150,6 @@ test('an abort stops a build at once during an endless download, and leaves noth
   await expect(building).rejects.toBe(reason);
   expect(Date.now() - started).toBeLessThan(2000);
   expect(await remainsOf(built)).toEqual([]);
-  expect(counted.open()).toBe(0);
-});
-
-test('a build closes a file that a slow store opens after the abort', async () => {
-  const built = await version([{ bytes: png(7) }]);
-  const controller = new AbortController();
-  const reason = new Error('the worker is shutting down');
-  const counted = countOpenFiles(lab.harness.store);
-  const { assets } = counted.store;
-  const slow: Store = {
-    ...counted.store,
-    assets: {
-      ...assets,
-      open(digest) {
-        controller.abort(reason);
-        return assets.open(digest);
-      },
-    },
-  };
-  await expect(build(built, { store: slow, signal: controller.signal })).rejects.toBe(reason);
-  expect(counted.most()).toBeGreaterThan(0);
   expect(counted.open()).toBe(0);
 });
 
@@ -255,18 +212,6 @@ test('a full disk does not lose the stored copies of downloads', async () => {
   });
   await expect(build(built, { store })).rejects.toThrow('no space left on device');
   expect(await lab.harness.store.cache.has(digestOf(large))).toBe(true);
-});
-
-test('a file that cannot be opened stops the build at once, whatever is still downloading', async () => {
-  const path = '/never.png';
-  lab.origin.script(path, hang());
-  const built = await version([{ bytes: png(16) }, { sourceUrl: lab.origin.url(path) }]);
-  const open = async (...[digest]: Parameters<Store['assets']['open']>) => {
-    await waitFor('the download', () => lab.origin.requests(path) > 0);
-    throw new Error(`${digest.sha256} cannot be opened`);
-  };
-  const store: Store = { ...lab.harness.store, assets: { ...lab.harness.store.assets, open } };
-  await expect(build(built, { store })).rejects.toThrow('cannot be opened');
 });
 
 test('the manifest names a missing uploaded file, and the export contains the rest', async () => {

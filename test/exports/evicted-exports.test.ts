@@ -59,19 +59,3 @@ test('manifests and redirects keep the files that their URLs name', async () => 
   }
   expect([lab.origin.requests(path), lab.origin.requests(learners.path)]).toEqual([1, 1]);
 });
-
-test('20 clients get whole archives while everything is evicted during their requests', async () => {
-  const lessons = await Promise.all([41, 42, 43, 44].map(publish));
-  const first = await Promise.all(lessons.map(({ version }) => lab.download(version)));
-  let evicted = 0;
-  for (let round = 0; round < 4; round += 1) {
-    const clients = Array.from({ length: 20 }, async (_, client) => {
-      const index = client % lessons.length;
-      const { bytes } = await lab.download(lessons[index]?.version as (typeof lessons)[0]['version']);
-      expect(bytes.equals(first[index]?.bytes ?? Buffer.alloc(0))).toBe(true);
-    });
-    evicted += await evictAll();
-    await Promise.all(clients);
-  }
-  expect(evicted).toBeGreaterThan(0);
-});

@@ -1,10 +1,7 @@
-import { cp, utimes } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { exportJobOf, incompleteKey } from '../../shared/exports/jobs.ts';
+import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { filesBelow } from '../storage/stores.ts';
-import { answer as status, file } from '../support/origin.ts';
+import { file } from '../support/origin.ts';
 import { useStarted } from '../support/use.ts';
 import { useExportLab } from './lab.ts';
 import { openQueue } from './open-queue.ts';
@@ -56,35 +53,4 @@ test('rebuilds of an export that stays incomplete back off until it is complete'
   await complete?.close();
   expect(complete).not.toBeNull();
   expect(await queue.jobs.redis.exists(`${lab.harness.config.redisPrefix}:incomplete:${key}`)).toBe(0);
-});
-
-test('a store whose clock is behind by more than DEGRADED_EXPORT_SECONDS causes no further build', async () => {
-  await startWorker();
-  lab.origin.script('/gone', status(404));
-  const version = await build('/gone');
-  expect((await lab.get(version)).status).toBe(200);
-  const before = lab.origin.requests('/gone');
-
-  const archive = (await filesBelow(lab.harness.config.storeDir)).find((path) =>
-    path.includes(incompleteKey(exportJobOf(version).key)),
-  );
-  const hourAgo = Date.now() / 1000 - 3_600;
-  await utimes(join(lab.harness.config.storeDir, archive ?? ''), hourAgo, hourAgo);
-  expect((await lab.get(version)).status).toBe(200);
-  expect(lab.origin.requests('/gone')).toBe(before);
-});
-
-test('an archive that is not visible to this host yet causes only a few runs of its job', async () => {
-  const { dataDir, storeDir } = lab.harness.config;
-  const elsewhere = join(dataDir, 'another host');
-  const identity = join('v1', 'identity');
-  await cp(join(storeDir, identity), join(elsewhere, identity), { recursive: true });
-  await startWorker({ LECTERN_STORE_DIR: elsewhere });
-  const version = await build();
-  const api = await lab.harness.startApi({ EXPORT_WAIT_SECONDS: '6' });
-  const answers = await Promise.all([1, 2, 3].map(() => lab.get(version, { api })));
-  expect(answers.map((answer) => answer.status)).toEqual([500, 500, 500]);
-  // The first run, one after 2 seconds, and perhaps one more by then.
-  expect(await queue.starts(version)).toBeGreaterThan(1);
-  expect(await queue.starts(version)).toBeLessThan(5);
 });

@@ -1,9 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { playerRelease } from '../../shared/player/player-release.ts';
-import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
-import { releaseWidget } from '../../shared/widgets/releases.ts';
-import { section, step } from '../player/player-lessons.ts';
+import { digestOf } from '../../shared/storage/digest.ts';
 import { takeApart } from './exports.ts';
 import type { Export } from './exports.ts';
 import { useExportLab } from './lab.ts';
@@ -86,17 +84,3 @@ test.each(['?include=Player', '?include=player,media', '?include=player&include=
     });
   },
 );
-
-test('a version from before its type was a core type carries its own widget, in the archive and in its page', async () => {
-  const { db, store } = lab.harness;
-  const organizationId = lab.organization._id;
-  const module = 'export default { type: "Quote", mount() { return { destroy() {} } } };';
-  const files = { js: bytesOf(Buffer.from(module)), css: null };
-  const { widgetId } = await releaseWidget(db, store, { organizationId, type: 'Quote', ...files });
-  const sections = [section('one', step('s1', { type: 'Quote', props: { id: 'q1' } }))];
-  const older = await lab.publish({ sections });
-  await db.lessonVersions.updateOne({ _id: older._id }, { widgets: [{ type: 'Quote', widgetId }] });
-  const { files: archived } = await lab.download(older, '?include=player');
-  expect(archived.get(`widgets/${widgetId}.js`)?.toString()).toBe(module);
-  expect(archived.get('index.html')?.toString()).toContain(`"widgets":{"Quote":{"js":"export default {`);
-});

@@ -6,7 +6,6 @@ import { findExportRecord, saveExportRecord } from '../../shared/models/export-r
 import type { ExportRecord } from '../../shared/models/export-record.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
-import { holdFile } from '../fleet/held-file.ts';
 import { answer, file } from '../support/origin.ts';
 import { useExportLab } from './lab.ts';
 import { takeApart } from './exports.ts';
@@ -137,15 +136,6 @@ test('an archive that lacks a file is served for a while, never as the complete 
   expect((await lab.download(version)).bytes.equals(repaired.bytes)).toBe(true);
 });
 
-test('every client that waits for a build gets its archive, even if it lacks a file and has already expired', async () => {
-  const version = await build();
-  const { status, body } = await lab.get(version, {
-    api: await lab.harness.startApi({ DEGRADED_EXPORT_SECONDS: '0' }),
-  });
-  expect(status).toBe(200);
-  expect((await takeApart(body)).manifest.failedMedia).toHaveLength(1);
-});
-
 const dayMs = 24 * 3600_000;
 
 /** Writes a record as after a build, which was last used some days ago. */
@@ -199,38 +189,4 @@ test('however many exports an organization requests, its records stay below a li
   }
   expect(await keysOf(organizationId)).toEqual(expect.arrayContaining([stored, last]));
   expect(await findExportRecord(db, others)).not.toBeNull();
-});
-
-test('a removed record changes no status, and the next request builds the archive with a new time', async () => {
-  lab.origin.serve(path, png(13));
-  const version = await build();
-  const first = await lab.download(version);
-  await lab.evict(version);
-  const before = await lab.statusOf(version);
-  await lab.harness.db.exportRecords.updateMany({}, { usedAt: new Date(0) });
-  await removeUnusedRecords(lab.harness, new AbortController().signal);
-  expect(await findExportRecord(lab.harness.db, exportJobOf(version).key)).toBeNull();
-  expect(await lab.statusOf(version)).toEqual(before);
-  expect(before).toMatchObject({ status: 'none' });
-
-  const again = await lab.download(version);
-  expect(again.manifest).toEqual({ ...first.manifest, exportedAt: expect.any(String) as string });
-  expect((await recordOf(version)).exportedAt.toISOString()).toBe(again.manifest.exportedAt);
-});
-
-test('a record that is removed while its archive is rebuilt comes back with the same time', async () => {
-  lab.origin.serve(path, png(14));
-  const version = await build();
-  const first = await lab.download(version);
-  const record = await recordOf(version);
-  await lab.evict(version);
-  await forget(png(14));
-  const held = holdFile(png(14));
-  lab.origin.script(path, held.behavior);
-  const rebuilt = lab.get(version);
-  await held.reached;
-  await lab.harness.db.exportRecords.deleteMany({ exportKey: record.exportKey });
-  held.release();
-  expect((await rebuilt).body.equals(first.bytes)).toBe(true);
-  expect(await recordOf(version)).toEqual(record);
 });

@@ -67,13 +67,6 @@ test('the archive with the player has its own status', async () => {
   expect(jsonOf(own)).toMatchObject({ status: 'queued' });
 });
 
-test('the Location begins with PUBLIC_URL', async () => {
-  const api = await lab.harness.startApi({ PUBLIC_URL: 'https://lectern.example/base' });
-  const version = await lab.build();
-  const answer = await lab.begin(version, { api });
-  expect(answer.headers.get('location')).toBe(`https://lectern.example/base${statusPath(version)}`);
-});
-
 test('the status follows an export from none over queued and building to ready, also after its job is gone', async () => {
   const { version, held } = await lab.buildHeld(Buffer.alloc(1000, 7));
   onTestFinished(() => held.release());
@@ -105,17 +98,6 @@ test('the status follows an export from none over queued and building to ready, 
     async () => (await queue.jobs.remove((await queue.lastJob(version))?.id ?? '')) === 1,
   );
   expect(await lab.statusOf(version)).toEqual(ready);
-});
-
-test('only running workers count, each process once', async () => {
-  const { jobs } = viewQueue(lab.harness);
-  const endWorker = await lab.harness.startWorker();
-  const endOther = await lab.harness.startWorker();
-  expect(await jobs.countWorkers()).toBe(2);
-  await endWorker();
-  expect(await jobs.countWorkers()).toBe(1);
-  await endOther();
-  expect(await jobs.countWorkers()).toBe(0);
 });
 
 describe('cancelling', () => {
@@ -175,13 +157,5 @@ describe('cancelling', () => {
     }
     expect((await lab.cancel(version)).status).toBe(204);
     expect(await lab.statusOf(version)).toMatchObject({ status: 'none' });
-  });
-
-  test('is not blocked by a client that only watches the status', async () => {
-    const version = await lab.build();
-    await lab.begin(version);
-    const watching = lab.get(version, { pathOf: statusPath, headers: { accept: 'text/event-stream' } });
-    expect((await lab.cancel(version)).status).toBe(204);
-    expect((await watching).body.toString()).toMatch(/id: none\n/);
   });
 });

@@ -76,18 +76,3 @@ test('a damaged cached file never gets into an archive, and is replaced', async 
   });
   expect(conditions()).toEqual([null, '"eight"', null]);
 });
-
-test('a media file with the wrong declared type fails alone, and another one with the same URL gets the file', async () => {
-  lab.origin.serve(path, png(10), { contentType: 'image/png' });
-  const idFrom = (start: string) => randomUUID().replace(/^.{8}/, start);
-  const wrong = {
-    id: idFrom('00000000'),
-    sourceUrl: lab.origin.url(path),
-    mimeType: 'audio/mpeg',
-    extension: 'mp3',
-  };
-  const right = { id: idFrom('ffffffff'), sourceUrl: lab.origin.url(path), mimeType: 'image/png' };
-  const exported = await lab.download(await lab.publish({ media: [wrong, right] }));
-  expect(exported.manifest.failedMedia).toMatchObject([{ id: wrong.id, reason: 'bad_type' }]);
-  expect(pictureOf(exported)?.equals(png(10))).toBe(true);
-});

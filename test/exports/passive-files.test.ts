@@ -1,4 +1,3 @@
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -24,30 +23,9 @@ const polyglot = Buffer.concat([picture, Buffer.from(page)]);
 
 /** Names that servers, browsers or Windows run, with the type that the manifest declares, and the name in archives. */
 const named: [name: string, mimeType: string, bytes: Buffer | string, extension: string][] = [
-  ...[
-    'html',
-    'htm',
-    'php',
-    'phtml',
-    'hta',
-    'exe',
-    'shtml',
-    'svgz',
-    'xhtml',
-    'aspx',
-    'PNG',
-    'html.png',
-    'png.html',
-  ].map((extension): (typeof named)[number] => [extension, 'image/png', polyglot, 'png']),
-  ...['html.', 'html ', 'html%20', 'png::$DATA', 'pHp ', ''].map((extension): (typeof named)[number] => [
-    extension,
-    'image/png',
-    polyglot,
-    'png',
-  ]),
-  ['html', 'text/html', page, 'bin'],
-  ['xhtml', 'application/xhtml+xml', '<html xmlns="http://www.w3.org/1999/xhtml"/>', 'bin'],
-  ['xml', 'text/xml', '<a><script xmlns="http://www.w3.org/1999/xhtml"/></a>', 'bin'],
+  ...['html', 'php', 'svgz', 'html.png', 'png.html', 'html%20', 'png::$DATA', ''].map(
+    (extension): (typeof named)[number] => [extension, 'image/png', polyglot, 'png'],
+  ),
   ['xsl', 'application/xslt+xml', '<a/>', 'bin'],
   ['html', 'application/octet-stream', page, 'bin'],
   ['svg', 'application/octet-stream', '<svg xmlns="http://www.w3.org/2000/svg" onload="pwned=1"/>', 'bin'],
@@ -173,8 +151,13 @@ describe('files of a package', () => {
   });
 
   test('drawings run nothing and contact no host when a browser opens them, uploaded or downloaded', async () => {
-    const names = (await readdir(join(archive.path, 'media'))).filter((name) => name.endsWith('.svg'));
-    expect(names).toHaveLength(2 * Object.keys(drawings).length);
+    const { length } = Object.keys(drawings);
+    const [uploaded, downloaded] = [named.length, named.length + length].map((start) =>
+      ids.slice(start, start + length).map((id) => `media/${id}.svg`),
+    );
+    const bytesOf = (path: string) => archive.files.get(path)?.toString();
+    expect(uploaded?.map(bytesOf)).not.toContain(undefined);
+    expect(downloaded?.map(bytesOf)).toEqual(uploaded?.map(bytesOf));
     const opened = await lab.open(archive.urls['a plain web server']);
     const { page } = opened;
     const before = origin.log.length;
@@ -182,11 +165,11 @@ describe('files of a package', () => {
     page.on('request', (request) => {
       if (!request.url().endsWith('.svg')) problems.push(request.url());
     });
-    for (const [index, name] of names.entries()) {
+    for (const [index, name] of uploaded?.entries() ?? []) {
       const url =
         index % 2 === 0
-          ? new URL(`media/${name}`, archive.urls['a plain web server']).href
-          : pathToFileURL(join(archive.path, 'media', name)).href;
+          ? new URL(name, archive.urls['a plain web server']).href
+          : pathToFileURL(join(archive.path, name)).href;
       await page.goto(url);
       const result = await page.evaluate<[string | null, boolean]>(`(async () => {
         for (const node of document.querySelectorAll('*')) node.dispatchEvent(new MouseEvent('click', { bubbles: true }));

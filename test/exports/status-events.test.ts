@@ -66,17 +66,6 @@ test('the event stream of a failed build ends with the reason', async () => {
   expect(stream.text()).toContain('The content of this version is missing.');
 });
 
-test('a stream of an export that was never requested ends with none, and an EventSource that reconnects gets 204', async () => {
-  const version = await lab.build();
-  const stream = await follow(version);
-  await stream.ended;
-  expect(stream.statuses()).toEqual(['none']);
-  const reconnect = async () => (await lab.openStream(version, { 'last-event-id': 'none' })).statusCode;
-  expect(await reconnect()).toBe(204);
-  await lab.begin(version);
-  expect(await reconnect()).toBe(200);
-});
-
 test('an event stream ends after EXPORT_WAIT_SECONDS, so that the client reconnects', async () => {
   const version = await lab.build();
   await lab.begin(version);

@@ -6,9 +6,7 @@ import { follow, widgetPath } from '../player/player-files.ts';
 import { exportJobOf, incompleteKey } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { FailedWidget } from '../../shared/packages/manifest.ts';
-import { bytesOf } from '../../shared/storage/digest.ts';
 import { readCoreBundle } from '../../shared/widgets/core-bundles.ts';
-import { releaseWidget } from '../../shared/widgets/releases.ts';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
 import { answer, file, redirectTo } from '../support/origin.ts';
 import type { Behavior } from '../support/origin.ts';
@@ -159,15 +157,6 @@ test('a core type always uses Lectern’s own code, even when a package gives a 
   expect(await played(version, 'Heading.js')).toBe((await readCoreBundle('Heading')).js.toString());
   expect((await archiveOf(version)).manifest.failedWidgets).toEqual([]);
   expect(origin.requests(`${place}/dial.js`)).toBe(0);
-});
-
-test('a registered release of the type serves other versions, but not the one with a URL', async () => {
-  const release = { organizationId: api.organization._id, type: 'Dial', css: null };
-  await releaseWidget(api.db, api.store, { ...release, js: bytesOf(Buffer.from('registered')) });
-  const version = await build([dial()]);
-  expect(await played(version, 'Dial.js')).toBe(script('first'));
-  const other = await build([{ ...dial(), widgetType: 'Other' }]);
-  expectError(await ask(api.url + widgetPath(other, 'Dial.js')), 404, 'Widget not found');
 });
 
 test('another organization has its own URLs for a type, and none of these', async () => {
