@@ -57,12 +57,9 @@ async function notRun(): Promise<string[]> {
 
 test('the commands of README, of guides for integrators, and of quick starts between them run as printed, after the demo', async () => {
   await demoVersion(api.db, api.config, await demoOrganization(api.db), new AbortController().signal);
-  // These pages create named resources, so a second run finds the names taken.
-  const naming = [
+  const printed = [
     ...[await shellBlocks('README.md'), await shellBlocks('docs/integrate.md')],
     ...(await Promise.all(quickStarts.map((page) => shellBlocks(page, '## Quick start')))),
-  ].flat();
-  const others = [
     ...[await shellBlocks('docs/learners.md'), await shellBlocks('docs/privacy.md')],
     ...[await shellBlocks('docs/export.md'), await shellBlocks('docs/player.md', '## Quick start')],
     // An archive is a package too.
@@ -72,22 +69,16 @@ test('the commands of README, of guides for integrators, and of quick starts bet
   const left = await notRun();
   const lectern = `printf '%s\\0' "$@" | curl -s --fail-with-body --data-binary @- '${await serveLectern()}'`;
   const cwd = await temporaryFolder();
-  const runBlocks = async (blocks: string[]) => {
-    const printed = blocks.filter((block) => !left.some((text) => block.includes(text))).join('\n');
-    expect(printed.split(shorthand)).toHaveLength(3);
-    const script = printed
-      .replaceAll(shorthand, `lectern() { ${lectern}; }`)
-      .replaceAll('demo/lesson', join(packageRoot, 'demo', 'lesson'))
-      .replaceAll('http://127.0.0.1:3000', api.url);
-    const command = ['-c', `set -eo pipefail\n${script}`];
-    const { stdout, stderr } = await run('bash', command, { cwd, timeout: 200_000 });
-    expect(stderr).toBe('');
-    expect(stdout).toMatch(/"learnerId":"learner-7f3a","status":"completed","score":1,"maxScore":22/);
-    return stdout;
-  };
-
-  await runBlocks(naming);
-  const stdout = await runBlocks([...naming, ...others]);
+  const commands = printed.filter((block) => !left.some((text) => block.includes(text))).join('\n');
+  expect(commands.split(shorthand)).toHaveLength(3);
+  const script = commands
+    .replaceAll(shorthand, `lectern() { ${lectern}; }`)
+    .replaceAll('demo/lesson', join(packageRoot, 'demo', 'lesson'))
+    .replaceAll('http://127.0.0.1:3000', api.url);
+  const command = ['-c', `set -eo pipefail\n${script}`];
+  const { stdout, stderr } = await run('bash', command, { cwd, timeout: 200_000 });
+  expect(stderr).toBe('');
+  expect(stdout).toMatch(/"learnerId":"learner-7f3a","status":"completed","score":1,"maxScore":22/);
   expect(stdout).toContain('No progress found for this learner and lesson');
   expect(stdout).toMatch(/^200 \w+\/[\w-]+ \d+$/m);
   // Respond-async, the event stream, cancelling, caching, and resuming a download.

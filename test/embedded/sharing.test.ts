@@ -47,21 +47,3 @@ test('another process uses the servers, and its end does not stop them; when the
   expect(await redis.keys('*')).toEqual([]);
   redis.disconnect();
 });
-
-test('MongoDB is a replica set, which has transactions, also after a restart on another port', async () => {
-  const dataDir = await temporaryFolder();
-  const ports = new Set<string>();
-  for (const count of [1, 2]) {
-    const servers = await acquire(dataDir);
-    ports.add(new URL(servers.mongodbUri).port);
-    const connection = await mongoose.createConnection(servers.mongodbUri).asPromise();
-    await connection.transaction(async (session) => {
-      await connection.collection('notes').insertOne({ text: 'in a transaction' }, { session });
-    });
-    expect(await connection.collection('notes').countDocuments()).toBe(count);
-    await connection.close();
-    await servers.release();
-    await serversEnded(servers);
-  }
-  expect(ports.size).toBe(2);
-});

@@ -3,7 +3,6 @@ import type { Browser, Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 import { faultsIn } from '../support/axe.ts';
 import { useBrowser } from '../support/use.ts';
-import { waitFor } from '../support/wait-for.ts';
 import { useSimulatorLab } from './scripted-tool.ts';
 
 // The tool is at 127.0.0.1, which makes it another site.
@@ -16,22 +15,6 @@ async function open(path: string, options: Parameters<Browser['newContext']>[0] 
   const page = await context.newPage();
   await page.goto(`${lab.simulator.urls.url}${path}`);
   return page;
-}
-
-/** Returns a page of the tool that sends messages to another window and shows the responses, one per line. */
-const messagePage = (target: string, ...messages: object[]) => `<pre></pre><script>
-addEventListener('message', ({ data, origin }) => {
-  document.querySelector('pre').textContent += JSON.stringify({ ...data, origin }) + '\\n';
-});
-for (const message of ${JSON.stringify(messages)}) ${target}.postMessage(message, ${JSON.stringify('*')});
-</script>`;
-
-async function responses(page: Page, count: number) {
-  const frame = page.frameLocator('iframe.tool');
-  return waitFor('the responses', async () => {
-    const lines = (await frame.locator('pre').innerText()).split('\n').filter((line) => line !== '');
-    return lines.length < count ? null : lines.map((line) => JSON.parse(line) as unknown);
-  });
 }
 
 test('a learner opens a link in a frame, where a reload launches it again, or in a new tab', async () => {
@@ -55,62 +38,6 @@ test('a learner opens a link in a frame, where a reload launches it again, or in
   await (await popup).getByRole('heading', { name: 'The lesson' }).waitFor();
   expect(scripted.launches).toHaveLength(3);
   expect(scripted.launches[2]).not.toHaveProperty('lti_storage_target');
-});
-
-test('a learner opens a link without JavaScript', async () => {
-  lab.scripted.pages.set('/launch', '<h1>The lesson</h1>');
-  lab.scripted.link({ title: 'Without scripts' });
-  const page = await open('/', { javaScriptEnabled: false });
-  await page.getByRole('button', { name: 'Open Without scripts' }).click();
-  await page.getByRole('button', { name: 'Open the tool' }).click();
-  const tool = page.frameLocator('iframe.tool');
-  await tool.getByRole('button', { name: 'Open the tool' }).click();
-  await tool.getByRole('heading', { name: 'The lesson' }).waitFor();
-});
-
-test('a tool stores data in the page of the platform, and chooses the height of its frame', async () => {
-  const put = { subject: 'lti.put_data', key: 'state', value: 'secret' };
-  lab.scripted.pages.set(
-    '/launch',
-    messagePage(
-      'parent',
-      { subject: 'lti.get_data', message_id: '1', key: 'state' },
-      { ...put, message_id: '2' },
-      { subject: 'lti.get_data', message_id: '3', key: 'state' },
-      { ...put, message_id: '4', value: 'x'.repeat(5000) },
-      { subject: 'lti.capabilities', message_id: '5' },
-      { subject: 'lti.frameResize', height: 777 },
-    ),
-  );
-  lab.scripted.link({ title: 'Stores' });
-  const page = await open('/');
-  await page.getByRole('button', { name: 'Open Stores' }).click();
-  const { origin } = new URL(lab.simulator.urls.url);
-  expect(await responses(page, 6)).toMatchObject([
-    { subject: 'lti.get_data.response', message_id: '1', key: 'state', value: null, origin },
-    { subject: 'lti.put_data.response', message_id: '2', key: 'state', value: 'secret', origin },
-    { subject: 'lti.get_data.response', message_id: '3', key: 'state', value: 'secret', origin },
-    { subject: 'lti.put_data.response', message_id: '4', error: { code: 'storage_exhaustion' } },
-    {
-      subject: 'lti.capabilities.response',
-      supported_messages: expect.arrayContaining([
-        { subject: 'lti.put_data', frame: 'lti_storage' },
-        { subject: 'lti.frameResize' },
-      ]) as unknown,
-    },
-    { subject: 'lti.frameResize.response' },
-  ]);
-  expect(await page.locator('iframe.tool').boundingBox()).toMatchObject({ height: 777 });
-});
-
-test('a tool closes its registration page', async () => {
-  const close = `parent.postMessage({ subject: 'org.imsglobal.lti.close' }, '*')`;
-  lab.scripted.pages.set('/register', `<button onclick="${close}">Done</button>`);
-  const page = await open(`/tools?url=${encodeURIComponent(`${lab.scripted.url}/register`)}`);
-  await page.getByRole('button', { name: 'Register' }).first().click();
-  const frame = page.frameLocator('iframe.tool');
-  await frame.getByRole('button', { name: 'Done' }).click();
-  await page.waitForURL('**/tools');
 });
 
 test('a tool and a link are added by hand, and a course is copied', async () => {
