@@ -32,17 +32,6 @@ function requestDependencies(archives: ArchiveStore) {
   return { events, deps };
 }
 
-test('a request notices a job that ends while the request checks the store', async () => {
-  const { events, deps } = requestDependencies(lab.harness.store.archives);
-  const version = await lab.build();
-  const change = deps.changes.next(exportJobOf(version).key);
-  const ended = new Promise((resolve) => events.once('completed', resolve));
-  expect((await lab.get(version)).status).toBe(200);
-  await ended;
-  const missed = new Promise((resolve) => setImmediate(resolve, 'missed'));
-  expect(await Promise.race([change.then(() => 'noticed'), missed])).toBe('noticed');
-});
-
 test('an archive opened for a client that has disconnected is closed again', async () => {
   const version = await lab.build();
   await lab.get(version);

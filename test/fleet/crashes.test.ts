@@ -5,7 +5,7 @@ import { waitFor } from '../support/wait-for.ts';
 import { expectArchive, longTimeoutMs, startFleet } from './fleet.ts';
 import type { Fleet } from './fleet.ts';
 import { startFrozenProxy } from './frozen-proxy.ts';
-import { spawnApi, spawnWorker } from './processes.ts';
+import { spawnWorker } from './processes.ts';
 
 const MB = 1024 ** 2;
 
@@ -77,25 +77,6 @@ test('a frozen worker whose export was taken over does no harm when it continues
   await second.stop();
   const next = await fleet.publish([MB]);
   await expectArchive(await fleet.request(api, next), next);
-});
-
-test('an export continues when its API is killed, and another API serves it', async () => {
-  const fleet = await startFleet();
-  const [first, second] = [await spawnApi(fleet.harness), await fleet.startApi()];
-  await fleet.startWorker();
-  const { lesson, held, path } = await fleet.publishHeld([20_000]);
-  const { starts, state } = viewQueue(fleet.harness);
-
-  const lost = expect(fleet.request(first, lesson)).rejects.toThrow();
-  await held.reached;
-  await first.kill();
-  await lost;
-  held.release();
-  await waitFor('the job', async () => (await state(lesson.version)) === 'completed', longTimeoutMs);
-
-  await expectArchive(await fleet.request(second, lesson), lesson);
-  expect(await starts(lesson.version)).toBe(1);
-  expect(fleet.origin.requests(path)).toBe(1);
 });
 
 test('a worker whose connections to Redis are dead without an error exits, so that it is restarted', async () => {

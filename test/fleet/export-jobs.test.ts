@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { UnrecoverableError, Worker } from 'bullmq';
+import { Worker } from 'bullmq';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { addWaiter, cancelledReason, cancelOpenJob } from '../../shared/exports/cancel.ts';
+import { addWaiter, cancelOpenJob } from '../../shared/exports/cancel.ts';
 import { enqueueExport, enqueuePrebuild, prebuildPriority } from '../../shared/exports/enqueue.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { ExportJob } from '../../shared/exports/jobs.ts';
@@ -13,7 +13,7 @@ import { openQueue } from '../exports/open-queue.ts';
 import { expectFailure, internalError, jsonOf } from '../support/answers.ts';
 import { useStarted } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { enqueue, jobNamed, lockToken, openTestQueue } from './scheduling.ts';
+import { enqueue, jobNamed, openTestQueue } from './scheduling.ts';
 
 const lab = useExportLab();
 const queue = useStarted(
@@ -43,15 +43,6 @@ describe('a cancellation', () => {
     onTestFinished(() => clock.mockRestore());
     expect(await cancelOpenJob(own, job)).toBe('removed');
   });
-
-  test('does nothing to a finished job, which operators can still see', async () => {
-    const scheduler = openTestQueue(lab.harness);
-    await enqueue(scheduler, 'a1');
-    const started = await scheduler.startJob();
-    await started?.moveToFailed(new UnrecoverableError('for the test'), lockToken, false);
-    expect(await cancelOpenJob(scheduler.queue, job)).toBe('none');
-    expect(await scheduler.queue.getFailedCount()).toBe(1);
-  });
 });
 
 /** Starts an export whose build is paused in the middle. */
@@ -76,14 +67,6 @@ describe('a running export', () => {
     held.release();
     await (await queue.lastJob(version))?.retry('failed');
     await waitFor('the archive', async () => (await stateOf(version)) === 'completed');
-  });
-
-  test('can be canceled while its worker shuts down', async () => {
-    const { version, job, stop } = await startHeld(enqueueExport, { SHUTDOWN_SECONDS: '12' });
-    const stopping = stop();
-    await cancelOpenJob(queue.jobs, job);
-    await stopping;
-    expect((await queue.lastJob(version))?.failedReason).toBe(cancelledReason);
   });
 
   test('that is a pre-build goes back to the queue as an export of the request that has asked for it meanwhile', async () => {

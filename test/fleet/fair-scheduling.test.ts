@@ -56,15 +56,6 @@ test('fifty concurrent requests for one archive share a job', async () => {
   expect(await queue.getPrioritizedCount()).toBe(1);
 });
 
-test('an archive can be requested again although its ended job is kept', async () => {
-  const scheduler = openTestQueue(harness);
-  await enqueue(scheduler, 'a1');
-  await build(scheduler);
-  await enqueue(scheduler, 'a1');
-  expect(await build(scheduler)).toBe('a1');
-  expect(await scheduler.queue.getCompletedCount()).toBe(2);
-});
-
 test('an organization may have 2000 open exports; ended and lost ones do not count', async () => {
   const scheduler = openTestQueue(harness);
   const { queue, redis } = scheduler;

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { viewQueue } from '../exports/open-queue.ts';
 import { ageFolder } from '../storage/aging.ts';
-import { expectArchive, expectCleanFailure, startFleet } from './fleet.ts';
+import { expectArchive, expectCleanFailure, startFleet } from '../fleet/fleet.ts';
 
 const MB = 1024 ** 2;
 const run = promisify(execFile);
