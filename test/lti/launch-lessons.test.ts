@@ -86,16 +86,6 @@ describe('a launch finds its lesson', () => {
     const answer = await lab.launch({ link: copy, tampering: { claims } });
     expect(lessonOf(answer)).toEqual(newest(other));
   });
-
-  test('by a history whose ids are percent-encoded', async () => {
-    const version = await publish();
-    const id = 'a, b/c';
-    const custom = { [claim.custom]: { lesson_id: version.lessonId } };
-    await lab.launch({ tampering: { claims: { [claim.resourceLink]: { id }, ...custom } } });
-    const history = { resource_link_history: `other,${encodeURIComponent(id)}` };
-    const copied = { [claim.resourceLink]: { id: randomUUID() }, [claim.custom]: history };
-    expect(lessonOf(await lab.launch({ tampering: { claims: copied } }))).toEqual(newest(version));
-  });
 });
 
 describe('a launch is rejected', () => {
@@ -154,27 +144,6 @@ test("the page for an unavailable lesson is in the platform's language and links
   );
   const nowhere = await lab.launch({ link, tampering: presented('javascript:alert(1)') });
   expectRejection(nowhere, 404, 'no_lesson', ['javascript', 'Retour au cours']);
-});
-
-test("Lectern stores a link's launch data once for each link", async () => {
-  const { simulator, platform, version, harness } = lab;
-  const link = lab.addLink({ lineItem: { label: 'A lesson', scoreMaximum: 10 } });
-  await Promise.all([lab.launch({ link }), lab.launch({ link, user: simulator.sample.users.teacher })]);
-  const [lineItem] = simulator.lineItemsOf(link);
-  const rows = await harness.db.ltiResourceLinks.find({ resourceLinkId: link.id }).lean().exec();
-  expect(rows).toMatchObject([
-    {
-      organizationId: platform.organizationId,
-      platformId: platform._id,
-      deploymentId: link.deploymentId,
-      contextId: simulator.sample.course.id,
-      lessonId: version.lessonId,
-      versionId: null,
-      lineItemUrl: lineItem && simulator.urlOf(lineItem),
-      lineItemsUrl: expect.stringContaining('/lineitems') as string,
-      scopes: expect.arrayContaining(['https://purl.imsglobal.org/spec/lti-ags/scope/score']) as string[],
-    },
-  ]);
 });
 
 test('a launch without grade claims keeps the stored ones; a launch with grade claims replaces them', async () => {

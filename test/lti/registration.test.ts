@@ -127,17 +127,6 @@ describe('an invited platform', () => {
     await attempt(-1);
     expect((await ask(simulator.registrationUrl(invitation))).status).toBe(200);
   });
-
-  test('registers nothing by a HEAD request or without its configuration', async () => {
-    const invitation = await invite();
-    const url = simulator.registrationUrl(invitation);
-    const before = posts();
-    expect((await ask(url, { method: 'HEAD' })).status).toBe(200);
-    expectPage(await ask(invitation), 400, 'registration_incomplete');
-    expect((await ask(url, { method: 'POST' })).status).toBe(405);
-    expect(posts()).toBe(before);
-    expect((await ask(url)).status).toBe(200);
-  });
 });
 
 test('after a registration in Canvas, teachers choose lessons in modules and assignments, and grades arrive', async () => {

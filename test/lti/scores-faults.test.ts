@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import type { Fault, Service } from '../../simulator/faults.ts';
 import { eventDefinitions } from '../../shared/events/event-types.ts';
 import { gradeScopes } from '../../shared/lti/claims.ts';
-import { registerLineItem } from '../../shared/lti/scores/register-line-item.ts';
 import { claimScore, recordRetry, retryScores } from '../../shared/models/lti-score-changes.ts';
 import type { ClaimedScore } from '../../shared/models/lti-score-changes.ts';
 import { insertWebhook } from '../../shared/models/webhook.ts';
@@ -206,18 +205,6 @@ test("a score that arrives during the previous score's last attempt is sent", as
   const claimed = await claim(learner);
   await lab.tell(learner, completed(20));
   expect(await failTemporarily(claimed)).toMatchObject({ state: 'waiting', wanted: { scoreGiven: 20 } });
-});
-
-test('a row with nothing due is not marked as failed, whatever its last attempt returned', async () => {
-  const learner = await lab.addLearner();
-  await lab.tell(learner, completed(10));
-  await fail(learner, 'scores', { status: 503 });
-  const claimed = await claim(learner);
-  const link = { ...learner.resourceLink, lessonId: randomUUID() };
-  await registerLineItem(lab.harness.db, link, learner.learner.ltiUserId);
-  const idle = { state: 'idle', wanted: null, tries: 0, failingSince: null, failure: null };
-  expect(await lab.rowOf(learner)).toMatchObject(idle);
-  expect(await failTemporarily(claimed)).toMatchObject(idle);
 });
 
 async function claim(learner: GradedLearner): Promise<ClaimedScore> {

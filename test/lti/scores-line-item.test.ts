@@ -36,18 +36,6 @@ test("a link without a line item gets one with its lesson's title, and keeps it"
   expect(scoresOf(item, graded)).toMatchObject([{ scoreGiven: 10 }, { scoreGiven: 20 }]);
 });
 
-test('Lectern finds its own earlier line item before others of the link', async () => {
-  const { simulator, tool } = lab;
-  const graded = await withoutItem();
-  const owner = { course: simulator.sample.course, tool, link: graded.link };
-  simulator.addLineItem(owner, { label: 'Another', scoreMaximum: 5 });
-  const own = simulator.addLineItem(owner, { label: 'Own', scoreMaximum: 100, tag: 'lectern' });
-  await lab.tell(graded, completed(10));
-  expect(await lab.send(graded)).toBe('sent');
-  expect(itemsOf(graded)).toHaveLength(2);
-  expect(scoresOf(own, graded)).toHaveLength(1);
-});
-
 test('a score for a link without a line item or the scope to create one is not sent and not failed', async () => {
   const { simulator, tool } = lab;
   const scopes = [gradeScopes.score, gradeScopes.lineItemReadonly];
@@ -185,21 +173,6 @@ test('a paginated list of line items is read to its last page, up to the page li
     `/items?course=7&resource_link_id=${graded.link.id}&limit=100`,
     '/items?page=2',
   ]);
-});
-
-test('a platform with an endless list of line items gets no second one', async () => {
-  const graded = await withoutItem();
-  const type = { 'content-type': 'application/vnd.ims.lis.v2.lineitemcontainer+json' };
-  origin.script('/endless', answer(200, { ...type, link: '</endless>; rel="next"' }, '[]'));
-  await lab.harness.db.ltiResourceLinks.updateOne(
-    { _id: graded.resourceLink._id },
-    { $set: { lineItemsUrl: origin.url('/endless') } },
-  );
-  await lab.tell(graded, completed(10));
-  expect(await lab.send(graded)).toBe('unreadable_answer');
-  expect(await lab.rowOf(graded)).toMatchObject({ state: 'waiting' });
-  expect(origin.requests('/endless')).toBe(20);
-  expect(origin.log.filter(({ method }) => method === 'POST')).toEqual([]);
 });
 
 test('long line items and headers of a platform block no event loop', async () => {

@@ -94,16 +94,6 @@ test('exactly one concurrent claim gets a row, and each later claim a later time
   }
 });
 
-test('two scores of a row are at least a second apart, for platforms with a resolution of seconds', async () => {
-  const learner = await lab.addLearner();
-  await lab.tell(learner, completed(40));
-  await lab.send(learner);
-  await lab.tell(learner, completed(50));
-  const { state, nextTryAt, lastTimestamp } = await lab.rowOf(learner);
-  expect(state).toBe('waiting');
-  expect(nextTryAt.getTime()).toBeGreaterThanOrEqual((lastTimestamp?.getTime() ?? Infinity) + 1000);
-});
-
 test('a score that the platform has is not sent again, unless another one may have reached it since', async () => {
   const { simulator } = lab;
   const learner = await lab.addLearner();

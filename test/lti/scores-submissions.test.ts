@@ -1,6 +1,4 @@
 import { expect, test } from 'vitest';
-import { registerLineItem } from '../../shared/lti/scores/register-line-item.ts';
-import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';
 import { retryScores } from '../../shared/models/lti-score-changes.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
@@ -80,35 +78,10 @@ test.each([
   expect(taken(learner).at(-1)).toEqual([2, false]);
 });
 
-test('an attempt over the limit is rejected even if the response to the previous one was lost', async () => {
-  const learner = await lab.addLearner();
-  expect(await send(learner, 1, 1)).toBe('sent');
-  lab.simulator.fail('scores', { drop: true, afterwards: true });
-  expect(await send(learner, 2, 2)).toBe('network');
-  expect(await send(learner, 3, 3)).toBe('refused');
-});
-
 test('a score sent again on request is not a submission', async () => {
   const learner = await lab.addLearner();
   await send(learner, 1, 1);
   await retryScores(lab.harness.db, [(await lab.rowOf(learner))._id]);
   expect(await lab.send(learner)).toBe('sent');
   expect(taken(learner).at(-1)).toEqual([1, false]);
-});
-
-test('another line item of the link has had no submission yet', async () => {
-  const { simulator, harness, tool } = lab;
-  const learner = await lab.addLearner();
-  await send(learner, 1, 1);
-  const other = simulator.addLineItem(
-    { course: simulator.sample.course, tool, link: learner.link },
-    { label: 'Another column', scoreMaximum: 5 },
-  );
-  const { _id, ...link } = learner.resourceLink;
-  const lineItemUrl = simulator.urlOf(other);
-  const resourceLink = await saveResourceLink(harness.db, { ...link, lineItemUrl });
-  expect(resourceLink._id).toBe(_id);
-  await registerLineItem(harness.db, resourceLink, learner.learner.ltiUserId);
-  expect(await lab.send(learner)).toBe('sent');
-  expect(taken({ ...learner, lineItem: other })).toEqual([[1, true]]);
 });

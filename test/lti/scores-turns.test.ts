@@ -116,27 +116,3 @@ test('rows of a platform in backoff are neither claimed nor polled', async () =>
 function leftAlone(platformId: string): Promise<LtiScore[]> {
   return lab.harness.db.ltiScores.find({ platformId, lastTimestamp: null }).lean<LtiScore[]>();
 }
-
-test('a row that found no free slot of its platform is sent when a slot frees up', async () => {
-  const first = await addFinisher('busy');
-  await addOthers(first, 5);
-  const { platformId } = await lab.rowOf(first);
-  let release: (value?: unknown) => void = () => undefined;
-  const released = new Promise((resolve) => (release = resolve));
-  await lab.passTime();
-  const [known, last, ...others] = await leftAlone(platformId);
-  const { sender, outcomes } = lab.createSender();
-  // A new platform gets one request first.
-  origin.script('/busy/scores', answer(200));
-  expect(await sender.sendRow(known?._id ?? '')).toBe('sent');
-  origin.script('/busy/scores', async (request, response) => {
-    await released;
-    await answer(200)(request, response);
-  });
-  const sending = others.map(({ _id }) => sender.sendRow(_id));
-  await waitFor('four requests', () => origin.requests('/busy/scores') === 5);
-  expect(await sender.sendRow(last?._id ?? '')).toBeNull();
-  release();
-  expect(await Promise.all(sending)).toEqual(['sent', 'sent', 'sent', 'sent']);
-  await waitFor('the last', () => outcomes.length === 6);
-});

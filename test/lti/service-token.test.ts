@@ -127,21 +127,3 @@ test.each<[string, number, Behavior, object]>([
     expect(asked()).toBe(2);
   },
 );
-
-test('a caller that aborts does not affect other waiting callers', async () => {
-  const reached = new Promise<() => void>((resolve) => {
-    origin.script('/token', async (request, response) => {
-      await new Promise<void>((go) => resolve(go));
-      await gives()(request, response);
-    });
-  });
-  const leaver = new AbortController();
-  const left = tokens.get(platform, ['a'], leaver.signal);
-  const stayed = tokens.get(platform, ['a']);
-  const answerNow = await reached;
-  leaver.abort(new Error('no more'));
-  await expect(left).rejects.toThrow('no more');
-  answerNow();
-  expect(await stayed).toBe('token 1');
-  await expect(tokens.get(platform, ['a'], leaver.signal)).rejects.toThrow('no more');
-});
