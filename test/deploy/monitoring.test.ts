@@ -110,15 +110,6 @@ test('rules and dashboard ask for metrics and labels that the code defines', asy
   }
 });
 
-test('no panel of the dashboard covers another', async () => {
-  const { panels } = await readDashboard();
-  expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
-  const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
-    Array.from({ length: w * h }, (_, index) => `${x + (index % w)},${y + Math.floor(index / w)}`),
-  );
-  expect(new Set(cells).size).toBe(cells.length);
-});
-
 describe.skipIf(promtool === null)('with promtool', () => {
   const check = async (command: string[], content: object) => {
     const folder = await mkdtemp(join(tmpdir(), 'lectern-promtool-'));

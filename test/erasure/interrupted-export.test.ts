@@ -34,18 +34,6 @@ describe('an export that cannot go on', () => {
     expect(second).not.toHaveBeenCalled();
   });
 
-  test('ends with an error that occurs before anyone reads', async () => {
-    const broken = new Error('MongoDB is gone');
-    async function* failing() {
-      yield 'x';
-      await setImmediate();
-      throw broken;
-    }
-    const output = zipOf([{ name: 'a.json', text: failing }], new Date());
-    await waitFor('the error', () => Promise.resolve(output.destroyed));
-    await expect(buffer(output)).rejects.toBe(broken);
-  });
-
   test.each([
     { output: 'much', next: text },
     { output: 'hardly any', next: () => 'x' },

@@ -1,18 +1,12 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import * as zlib from 'node:zlib';
-import Koa from 'koa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sendTexts } from '../../api/http/send-texts.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { embedPath } from '../embed/embed-pages.ts';
 import { buildUser, openSession } from '../accounts/users.ts';
 import { heading, Player, publishLesson, section, step } from '../player/player-lessons.ts';
 import { storeAsset } from '../media/store-asset.ts';
 import { buildLearnerToken } from '../support/factories.ts';
-import { GzipText } from '../../shared/platform/gzip-text.ts';
-import { usedMemory } from '../support/garbage.ts';
 import { useApi } from '../support/use.ts';
 
 const api = useApi();
@@ -138,17 +132,4 @@ test.each([
   const { headers, body } = await raw(path, 'br, gzip');
   expect(headers['content-encoding']).toBeUndefined();
   expect(body.toString()).toBe(text);
-});
-
-test('the cache of expanded texts takes little memory for many small ones, too', async () => {
-  const koa = new Koa();
-  const before = usedMemory().arrayBuffers;
-  for (let count = 0; count < 5_000; count += 1) {
-    const request = new IncomingMessage(new Socket());
-    const ctx = koa.createContext(request, new ServerResponse(request));
-    await sendTexts(ctx, [await GzipText.of(`{"text":${count}}`)]);
-    expect(String(ctx.body)).toBe(`{"text":${count}}`);
-  }
-  // zlib returns each as a part of a buffer of 16 KiB: 80 MB together.
-  expect(usedMemory().arrayBuffers - before).toBeLessThan(24 * 1024 ** 2);
 });

@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { basename } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createImport } from '../../api/imports/create-import.ts';
@@ -50,22 +49,6 @@ test('a package arrives intact over a connection that breaks three times', async
   const { report } = await ended(api, id);
   const medium = await api.db.media.findOne({ versionId: report?.versionId ?? '' });
   expect(medium?.asset?.sha256).toBe(digestOf(bytes).sha256);
-});
-
-test('the bytes of a connection that breaks right after them are stored', async () => {
-  const size = 1_000_000;
-  const { id } = jsonOf(await begin(api, size)) as ImportStatus;
-  const { hostname, port } = new URL(api.url);
-  const socket = connect(Number(port), hostname);
-  const head = [
-    `PATCH /api/lessons/imports/${id} HTTP/1.1`,
-    ...[`Host: ${hostname}`, `Authorization: ${api.headers.authorization}`, 'Tus-Resumable: 1.0.0'],
-    ...['Upload-Offset: 0', 'Content-Type: application/offset+octet-stream', `Content-Length: ${size}`],
-  ];
-  socket.write(`${head.join('\r\n')}\r\n\r\n`);
-  socket.write(randomBytes(128_000), () => socket.destroy());
-  // Node may not read the very last bytes any more.
-  await waitFor('the bytes', async () => (await statusOf(api, id)).upload.offset >= 64_000);
 });
 
 const hostile: Record<string, () => Promise<string>> = {
@@ -252,30 +235,4 @@ test('an organization that begins uploads and sends nothing leaves room on the d
   await beginOne(greedy);
   await expect(beginOne(greedy)).rejects.toThrow('the store is full');
   await beginOne(other);
-});
-
-test('event streams of one import share their reads', async () => {
-  const { id } = jsonOf(await begin(api, 10)) as ImportStatus;
-  const { db } = api.db.connection;
-  const streams = 30;
-  const responses = await Promise.all(
-    Array.from({ length: streams }, () =>
-      fetch(`${api.url}/api/lessons/imports/${id}`, {
-        headers: { ...api.headers, accept: 'text/event-stream' },
-      }),
-    ),
-  );
-  await db?.command({ profile: 2 });
-  onTestFinished(async () => void (await db?.command({ profile: 0 })));
-  await send(api, id, new Uint8Array(4));
-  await Promise.all(
-    responses.map(async ({ body }) => {
-      for await (const chunk of body ?? []) if (Buffer.from(chunk).includes('"offset":4')) return;
-      throw new Error('the stream ended');
-    }),
-  );
-  const reads = { op: 'query', ns: new RegExp(api.db.lessonImports.collection.name) };
-  const count = await db?.collection('system.profile').countDocuments(reads);
-  expect(count).toBeGreaterThan(0);
-  expect(count).toBeLessThan(streams);
 });

@@ -200,19 +200,6 @@ test('a running import is canceled, and leaves no version and no file', async ()
   await waitFor('the metric', async () => (await countedRuns()).canceled === 1);
 });
 
-test('metrics count runs by outcome', async () => {
-  const { tenant, ids } = await tenantWith(1);
-  const { id: unreadable } = jsonOf(await begin(tenant, 6)) as ImportStatus;
-  await send(tenant, unreadable, new Uint8Array(6));
-  const all = [...ids, unreadable];
-  startWorker(1);
-  await waitFor('both imports', async () =>
-    (await Promise.all(all.map(stateOf))).every((state) => state === 'imported' || state === 'failed'),
-  );
-  await waitFor('the metric', async () => Object.keys(await countedRuns()).length === 2);
-  expect(await countedRuns()).toEqual({ imported: 1, rejected: 1 });
-});
-
 test('a worker that shuts down returns its import to the queue; the next worker imports it', async () => {
   const { ids } = await tenantWith(1);
   const [id = ''] = ids;

@@ -57,19 +57,6 @@ test("Cronbach's alpha is Moodle's coefficient of internal consistency", () => {
   expect(cronbachAlpha(questions, histogram(marks.map(sum)))).toBeCloseTo(-87.2230935542, 2);
 });
 
-test('equal values have no correlation, and one learner has no variance', () => {
-  const equal = { marks: { 5: 3 }, rests: { 1: 1, 2: 2 }, products: 25 };
-  expect(analyzeItem(equal, 10)).toMatchObject({ facility: 50, standardDeviation: 0, discrimination: null });
-  expect(analyzeItem(equal, 10).efficiency).toBeNull();
-  const one = { marks: { 5: 1 }, rests: { 1: 1 }, products: 5 };
-  expect(analyzeItem(one, 10)).toMatchObject({
-    standardDeviation: null,
-    discrimination: null,
-    efficiency: null,
-  });
-  expect(cronbachAlpha([one, one], { 6: 1 })).toBeNull();
-});
-
 test('the point-biserial correlation is Pearson’s of the choice and the rest', () => {
   // Two of four learners took the choice: (1, 3), (1, 2), (0, 1), (0, 0).
   expect(pointBiserial({ count: 2, rests: 5 }, momentsOf({ 0: 1, 1: 1, 2: 1, 3: 1 }))).toBeCloseTo(

@@ -14,7 +14,6 @@ test.each([
     '<p>é\r\n<img alt="x"  SRC = http://a/b.png  >',
     '<p>é\r\n<img alt="x"  SRC = "media:image"  >',
   ],
-  ['its quotes', "<img src='//cdn/x' data-x='1'>", "<img src='media:image' data-x='1'>"],
   [
     'each candidate of a srcset',
     '<img srcset="https://x/a.png 1x, b.png 2x,https://x/c,d.png 3x, data:image/png;base64,AA== 4x">',
@@ -30,18 +29,7 @@ test.each([
     '<video src=https://v/ poster="https://p/"><source src="https://s/"><track src="https://c/"></video>',
     '<video src="media:video" poster="media:image"><source src="media:video"><track src="media:captions"></video>',
   ],
-  ['audio', '<audio><source src="https://a/"></audio>', '<audio><source src="media:audio"></audio>'],
-  [
-    'a picture element',
-    '<picture><source srcset="https://a/"></picture>',
-    '<picture><source srcset="media:image"></picture>',
-  ],
   ['SVG', '<svg><image xlink:href="https://x/"/></svg>', '<svg><image xlink:href="media:image"/></svg>'],
-  [
-    'URLs in a style sheet outside of comments',
-    '<style>a > "<!--"</style><img src="http://x/">',
-    '<style>a > "<!--"</style><img src="media:image">',
-  ],
   [
     'what a parser moves',
     '<table><tr><img src="https://x/"><td>😀<img src="https://y/">',
@@ -86,11 +74,6 @@ test('the elements of all texts of a lesson are counted together', () => {
   replace(text, elements);
   replace(text, elements);
   expect(() => replace(text, elements)).toThrow('The HTML of the lesson has more than 250000 elements');
-});
-
-test('the longest srcset is scanned once', () => {
-  const commas = ','.repeat(200_000);
-  expect(replace(`<img srcset="${commas}https://x/ (${commas}">`)).toContain('media:image');
 });
 
 test.each([

@@ -38,13 +38,6 @@ test('readers find an endpoint by searching and try it out, and the page loads n
   expect(errors).toEqual([]);
 });
 
-test('behind a proxy that removes a path prefix, the page requests its files under that prefix', async () => {
-  const prefixed = await api.startApi({ PUBLIC_URL: 'https://lessons.example/lectern' });
-  const page = (await ask(`${prefixed}/docs`)).body.toString();
-  expect(page).toContain('src="/lectern/docs/scalar.js"');
-  expect(page).toContain('data-url="/lectern/openapi.json"');
-});
-
 test('the policy of the page allows scripts and connections only of this service', async () => {
   const policy = (await ask(`${api.url}/docs`)).headers.get('content-security-policy') ?? '';
   const directives = policy.split('; ');

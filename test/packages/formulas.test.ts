@@ -139,34 +139,13 @@ const cell = (attributes: string, inner: string) => `<mtd${attributes && ` ${att
 /** MathML 3, and the MathML Core that browsers draw in the same way. */
 const conversions: [written: string, core: string][] = [
   ['<mfenced open="|" close="|"><mi>y</mi></mfenced>', `<mrow>${open('|')}<mi>y</mi>${close('|')}</mrow>`],
-  [
-    '<mfenced separators="; ,"><mi>a</mi><mi>b</mi><mi>c</mi><mi>d</mi></mfenced>',
-    `<mrow>${open('(')}<mrow><mi>a</mi>${['; b', ', c', ', d']
-      .map((pair) => `${mo('separator="true"', pair.charAt(0))}<mi>${pair.charAt(2)}</mi>`)
-      .join('')}</mrow>${close(')')}</mrow>`,
-  ],
-  [
-    '<mfenced open="{" close="" separators=""><mi>a</mi><mi>b</mi></mfenced>',
-    `<mrow>${open('{')}<mrow><mi>a</mi><mi>b</mi></mrow></mrow>`,
-  ],
-  ['<mfenced></mfenced>', `<mrow>${open('(')}${close(')')}</mrow>`],
   ['<mi mathvariant="bold">v</mi><mn mathvariant="bold">12</mn>', '<mi>𝐯</mi><mn>𝟏𝟐</mn>'],
   ['<mi mathvariant="bold-italic">αx</mi><mi mathvariant="double-struck">R</mi>', '<mi>𝜶𝒙</mi><mi>ℝ</mi>'],
-  ['<mi mathvariant="script">L</mi><mi mathvariant="fraktur">g</mi>', '<mi>ℒ</mi><mi>𝔤</mi>'],
-  [
-    '<mi mathvariant="italic">x</mi><mi mathvariant="normal">d</mi><mi mathvariant="normal">sin</mi>',
-    '<mi>x</mi><mi mathvariant="normal">d</mi><mi>sin</mi>',
-  ],
   [
     '<mstyle mathvariant="bold"><mi>x</mi><mo>×</mo><mtext>for a</mtext></mstyle>',
     '<mstyle><mi>𝐱</mi><mo style="font-weight:bold;">×</mo><mtext style="font-weight:bold;">for a</mtext></mstyle>',
   ],
   ['<menclose notation="updiagonalstrike"><mi>x</mi></menclose>', strike('updiagonalstrike', 'upstrike')],
-  ['<menclose notation="verticalstrike"><mi>x</mi></menclose>', strike('verticalstrike', 'verticalstrike')],
-  [
-    '<menclose notation="top left"><mi>x</mi></menclose>',
-    '<mrow style="border-top:0.067em solid;padding-top:0.2em;border-left:0.067em solid;padding-left:0.2em;"><mi>x</mi></mrow>',
-  ],
   ['<menclose notation="radical"><mi>x</mi></menclose>', '<msqrt><mi>x</mi></msqrt>'],
   [
     '<menclose><mn>12</mn></menclose>',
@@ -180,43 +159,20 @@ const conversions: [written: string, core: string][] = [
     )}${row(cell('class="tml-right" style="border-right:0.06em solid;"', 'c'), cell('', 'd'))}</mtable>`,
   ],
   [
-    '<mtable columnspacing="2em"><mtr><mtd columnspan="2">a</mtd></mtr><mtr><mtd>b</mtd><mtd>c</mtd></mtr></mtable>',
-    `<mtable>${row(cell('columnspan="2"', 'a'))}${row(cell('style="padding-right:1em;"', 'b'), cell('style="padding-left:1em;"', 'c'))}</mtable>`,
-  ],
-  [
-    '<mtable side="left"><mlabeledtr><mtd>(1)</mtd><mtd>a</mtd></mlabeledtr><mtr><mtd>b</mtd></mtr></mtable>',
-    `<mtable>${row(cell('', '(1)'), cell('', 'a'))}${row(cell('', ''), cell('', 'b'))}</mtable>`,
-  ],
-  [
     '<mmultiscripts><mi>C</mi><none/><none/><mprescripts/><mn>6</mn><mn>14</mn></mmultiscripts>',
     '<mmultiscripts><mi>C</mi><mrow></mrow><mrow></mrow><mprescripts></mprescripts><mn>6</mn><mn>14</mn></mmultiscripts>',
-  ],
-  [
-    '<mmultiscripts><mi>C</mi><mn>1</mn><mprescripts/><mn>6</mn></mmultiscripts>',
-    '<mmultiscripts><mi>C</mi><mn>1</mn><mrow></mrow><mprescripts></mprescripts><mn>6</mn><mrow></mrow></mmultiscripts>',
   ],
   [
     '<mfrac bevelled="true"><mn>1</mn><mn>2</mn></mfrac>',
     `<mrow><mn>1</mn>${mo('stretchy="true"', '/')}<mn>2</mn></mrow>`,
   ],
-  [
-    '<mfrac linethickness="2"><mn>1</mn><mn>2</mn></mfrac>',
-    '<mfrac linethickness="200%"><mn>1</mn><mn>2</mn></mfrac>',
-  ],
   ['<ms lquote="«" rquote="»">a</ms>', '<mtext>«a»</mtext>'],
-  ['<mi><mglyph src="x.png" alt="ab"/></mi>', '<mi><mtext>ab</mtext></mi>'],
   ['<maction actiontype="toggle" selection="2"><mi>a</mi><mi>b</mi></maction>', '<mi>b</mi>'],
-  ['<maction actiontype="tooltip"><mi>a</mi><mtext>tip</mtext></maction>', '<mi>a</mi>'],
   ['<semantics><mi>x</mi><annotation encoding="application/x-tex">x</annotation></semantics>', '<mi>x</mi>'],
-  [
-    '<semantics><apply><ci>x</ci></apply><annotation-xml encoding="MathML-Presentation"><mi>x</mi></annotation-xml></semantics>',
-    '<mi>x</mi>',
-  ],
   [
     '<mspace width="thickmathspace"/><mo lspace="negativethinmathspace">+</mo>',
     '<mspace width="0.2778em"></mspace><mo lspace="-0.1667em">+</mo>',
   ],
-  ['<mi>\n x\n</mi>', '<mi>x</mi>'],
 ];
 
 test.each(conversions)('%s becomes MathML that browsers draw', (written, core) => {

@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { Organization } from '../../shared/models/organization.ts';
-import { packageRoot } from '../../shared/platform/paths.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
+import { importPackage } from '../../shared/packages/import.ts';
 import { removeUnfinishedImports } from '../../shared/packages/unfinished-imports.ts';
 import { removeUnusedAssets } from '../../shared/assets/stored-assets.ts';
 import { buildOrganization, buildPackage } from '../support/factories.ts';
@@ -25,41 +23,22 @@ interface Stored {
   files: string[];
 }
 
-/** Imports a package and dies, as in a power failure, right after the store has accepted this many files. */
-const crashingImport = `
-  const [root, path, slug, files] = process.argv.slice(1);
-  const { findOrganizationBySlug } = await import(root + 'models/organization.ts');
-  const { openDatabase } = await import(root + 'models/database.ts');
-  const { importPackage } = await import(root + 'packages/import.ts');
-  const { loadConfig } = await import(root + 'platform/config.ts');
-  const { createStore } = await import(root + 'storage/create-store.ts');
-  const { noLastUses } = await import(root + 'storage/store.ts');
-  const config = loadConfig();
-  const db = await openDatabase(config.mongodbUri);
-  const disk = await createStore(config, noLastUses);
-  let stored = 0;
-  const put = async (source, announce) => {
-    const blob = await disk.assets.put(source, announce);
-    stored += 1;
-    if (stored === Number(files)) process.kill(process.pid, 'SIGKILL');
-    return blob;
-  };
-  const store = { ...disk, assets: { ...disk.assets, put } };
-  const { signal } = new AbortController();
-  await importPackage({ db, store, config }, await findOrganizationBySlug(db, slug), path, { asNew: false, signal });
-`;
-
-/** An import whose process is killed once the store has accepted this many files. */
+/** An import that ends, as in a power failure, once the store has accepted this many files. */
 async function crash({ path }: BuiltPackage, files: number): Promise<void> {
-  const root = join(packageRoot, 'shared/');
-  const flags = ['--import', 'tsx', '--input-type=module', '--eval', crashingImport];
-  const args = [...flags, root, path, organization.slug, `${files}`];
-  const child = spawn(process.execPath, args, {
-    env: { ...process.env, ...harness.environment },
-    stdio: ['ignore', 'ignore', 'inherit'],
+  const { db, config, store } = harness;
+  await new Promise<void>((reached) => {
+    let stored = 0;
+    const put: typeof store.assets.put = async (source, announce) => {
+      const blob = await store.assets.put(source, announce);
+      stored += 1;
+      if (stored < files) return blob;
+      reached();
+      return new Promise(() => undefined);
+    };
+    const crashing = { ...store, assets: { ...store.assets, put } };
+    const options = { asNew: false, signal: new AbortController().signal };
+    void importPackage({ db, store: crashing, config }, organization, path, options);
   });
-  const [, signal] = (await once(child, 'exit')) as [unknown, string | null];
-  expect(signal).toBe('SIGKILL');
 }
 
 /** A sweep that treats every import without a process as abandoned. */

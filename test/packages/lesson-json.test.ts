@@ -49,7 +49,6 @@ const block = `${step}.content.content[0]`;
 const variable = 'lesson.variable_definitions[0]';
 const firstStep = 'Step "First step" in section "First section"';
 const noControls = 'must not contain control characters';
-const emptyTitle = 'must have 1 to 500 characters, and is empty';
 const noLetters = 'must have letters a-z or digits in it';
 
 describe('lesson.json is rejected', () => {
@@ -57,32 +56,20 @@ describe('lesson.json is rejected', () => {
     ['lesson', [], 'must be an object'],
     ['lesson.id', 'abc', 'must be a UUID'],
     ['lesson.title', 7, 'must be a string'],
-    ['lesson.title', '', emptyTitle],
     ['lesson.title', 'x'.repeat(17_000_000), 'must have 1 to 500 characters, and has 17000000'],
-    ['lesson.title', '😀'.repeat(501), 'must have 1 to 500 characters, and has 501'],
     ['lesson.status', 'x'.repeat(101), 'must be at most 100 characters, and has 101'],
     ['lesson.slug', '../..', noLetters],
     ['lesson.language', 'not a tag', 'must be a language tag such as en or pt-BR'],
-    ['lesson.estimatedDuration', -1, 'must be a number of minutes, 0 or more'],
     [`${variable}.name`, 'x'.repeat(256), 'must be at most 255 characters'],
-    [`${variable}.name`, '', 'must not be empty'],
-    [`${variable}.type`, 3, 'must be a string'],
     ['lesson.widget_settings.overrides', [], 'must be an object'],
     ['sections', {}, 'must be an array'],
     [section, null, 'must be an object'],
-    [`${section}.id`, 'a\u0000b', noControls],
     [`${section}.id`, 'a\ud800', noControls],
     [`${section}.id`, 'x'.repeat(256), 'must be at most 255 characters'],
-    [`${section}.title`, 'x'.repeat(501), 'must be at most 500 characters, and has 501'],
-    [`${section}.order_index`, '1', 'must be a number'],
     [`${section}.steps`, undefined, 'is missing'],
-    [`${step}.content`, undefined, 'is missing'],
     [`${step}.content.root`, [], 'must be an object'],
-    [`${step}.content.zones`, { 'a:b': {} }, 'must be an array', `${step}.content.zones["a:b"]`],
     [block, 'x', 'must be an object'],
     [`${block}.type`, 7, 'must be a string'],
-    [`${block}.type`, 'x'.repeat(256), 'must be at most 255 characters, and has 256'],
-    [`${block}.props`, undefined, 'is missing'],
     [`${block}.props.id`, 'a\u001bb', noControls],
     [
       `${block}.props.body`,
@@ -91,7 +78,6 @@ describe('lesson.json is rejected', () => {
       `${block}.props.body[0].props.id`,
     ],
     ['lesson', undefined, 'is missing'],
-    ['lesson.id', undefined, 'is missing'],
   ])('when $0 is wrong: it $2', (path, value, fault, place = path) => {
     expect(faultsOf(changed(path, value))).toEqual([`lesson.json: ${place}: ${fault}`]);
   });

@@ -66,19 +66,8 @@ describe('a ZIP archive', () => {
     }));
   test.each<[tool: string, ZipPart[]]>([
     ["Windows' tar", [folder('./'), folder('./media/'), ...under('./', 'media/a.jpg')]],
-    [
-      "Windows' tar, of a folder",
-      [folder('./les/'), folder('./les/media/'), ...under('./les/', 'media/a.jpg')],
-    ],
-    ['a tool that names the top', [folder('.'), ...under('', 'media/./a.jpg')]],
     ['an old PowerShell', [folder('media\\'), ...under('', 'media\\a.jpg')]],
-    ['an old PowerShell, of a folder', under('les\\', 'media\\a.jpg')],
-    ['a tool that writes .\\', under('.\\', 'media\\a.jpg')],
     ["Java's jar", [folder('META-INF/'), { name: 'META-INF/MANIFEST.MF' }, ...under('', 'media/a.jpg')]],
-    [
-      "Java's jar, of a folder",
-      [folder('META-INF/'), { name: 'META-INF/MANIFEST.MF' }, ...under('les/', 'media/a.jpg')],
-    ],
   ])('made by %s has the same paths as others', async (_tool, parts) => {
     const source = await openZip(parts);
     expect(source.files.map(({ path }) => path)).toEqual(['lesson.json', 'manifest.json', 'media/a.jpg']);
@@ -183,35 +172,23 @@ describe('a ZIP archive is rejected', () => {
 
   test.each<[string | Buffer, Partial<ZipPart>, string]>([
     ['../x.jpg', {}, `../x.jpg: ${leadsOut}`],
-    ['media/../../x', {}, `media/../../x: ${leadsOut}`],
-    ['../', { content: '', mode: 0o040755 }, `..: ${leadsOut}`],
     ['/etc/passwd', {}, '/etc/passwd: the path is absolute'],
     ['C:/x.jpg', {}, 'C:/x.jpg: the path begins with a drive letter'],
-    ['..\\x.jpg', {}, `../x.jpg: ${leadsOut}`],
     ['media\\..\\..\\x', {}, `media/../../x: ${leadsOut}`],
     ['.\\..\\x', {}, `../x: ${leadsOut}`],
-    ['./../x', {}, `../x: ${leadsOut}`],
-    ['\\\\host\\x', {}, '//host/x: the path is absolute'],
     ['.//x', {}, '/x: the path is absolute'],
-    ['C:\\x.jpg', {}, 'C:/x.jpg: the path begins with a drive letter'],
     ['media/a\\x.jpg', {}, 'media/a\\x.jpg: the path contains a backslash'],
     ['media/x.jpg\0.png', {}, '"media/x.jpg\\u0000.png": the path contains a NUL character'],
     ['media/\x1b[2J', {}, '"media/\\u001b[2J": the path contains control characters'],
-    ['media//x.jpg', {}, 'media//x.jpg: the path contains an empty part'],
-    ['', {}, '"": the path is empty'],
     [Buffer.from([0x6d, 0xff, 0xfe]), {}, '"mÿþ": the path is not valid UTF-8'],
     ['m\uFFFD', {}, 'm\uFFFD: the path is not valid UTF-8'],
     ['a.jpg', { extra: unicodePath('b.jpg') }, 'a.jpg: has a second, different name'],
     ['media/x', { mode: 0o120777 }, `media/x: is a symbolic link; ${plainOnly}`],
     ['media/x', { mode: 0o020666 }, `media/x: is a special file; ${plainOnly}`],
-    ['media/x', { mode: 0o010666 }, `media/x: is a named pipe; ${plainOnly}`],
     ['x', { flags: 0x801 }, 'x: is encrypted'],
     ['x', { flags: 0x2800 }, 'x: is encrypted'],
-    ['x', { method: 12 }, 'x: uses compression method 12; only store (0) and deflate (8) are known'],
     ['x', { method: 0, size: 7 }, 'x: is stored, but its two sizes differ (1 and 7)'],
     ['x/', { mode: 0o040755 }, 'x/: is a folder with contents'],
-    ['x\\', { mode: 0 }, 'x/: is a folder with contents'],
-    ['./', { mode: 0 }, './: is a folder with contents'],
   ])('with the entry %j %j: %s', async (name, part, fault) => {
     const parts = [...baseParts, { name, content: 'x', ...part }];
     expect(await messageOfFailure(openZip(parts))).toBe(`a-lesson-v1.zip: ${fault}`);
@@ -220,25 +197,12 @@ describe('a ZIP archive is rejected', () => {
   const withFiles = (...names: string[]) => [...baseParts, ...names.map((name) => ({ name }))];
   const sharing: ZipPart = { name: 'x', headerOf: 0 };
   const noPackage = 'lesson.json and manifest.json must be at the top or in the only folder there';
-  const overlong = { name: 'lesson.json', content: 'x', method: 0, size: 900, compressedSize: 900 };
   test.each<[string, ZipPart[], string]>([
     ['a path twice', withFiles('media/x', 'media/x'), 'media/x: duplicate of media/x'],
-    ['a path with ./ and without', withFiles('media/x', './media/x'), 'media/x: duplicate of media/x'],
-    ['a file with ./ and without', withFiles('./lesson.json'), 'lesson.json: duplicate of lesson.json'],
-    [
-      'backslashes beside slashes',
-      withFiles('media/x', 'media\\y'),
-      'media\\y: the path contains a backslash',
-    ],
     ['a path in another case', withFiles('media/x', 'Media/X'), 'Media/X: duplicate of media/x'],
     ['a path in another Unicode form', withFiles('\u00e9', 'e\u0301'), 'e\u0301: duplicate of \u00e9'],
     ['a file that is also a folder', withFiles('a', 'a/x'), 'a: is a file and a folder at once'],
     ['entries that share bytes', [...baseParts, sharing], 'lesson.json: overlaps with what follows it'],
-    [
-      'an entry over the next',
-      [overlong, ...baseParts.slice(1)],
-      'lesson.json: overlaps with what follows it',
-    ],
     ['no package', [{ name: 'a/x' }, { name: 'b/lesson.json' }], `is not a lesson package: ${noPackage}`],
     ['nothing in it', [], 'is empty'],
   ])('with %s', async (_how, parts, fault) => {

@@ -190,9 +190,7 @@ test.each<[reason: string, what: string, token: () => string]>([
   ['Invalid signature', 'another secret', () => forge(goodClaims(), foreign)],
   ['Invalid signature', 'another secret, and expired', () => forge({ ...goodClaims(), exp: 1 }, foreign)],
   ['Invalid signature', "the other kid's secret", () => withHeader({ kid: second.kid })],
-  ['Invalid signature', 'another secret, without a kid', () => withHeader({ kid: undefined }, foreign)],
   ['Invalid signature', 'an unknown kid', () => withHeader({ kid: 'unknown' })],
-  ['Invalid signature', 'a kid that is not a string', () => withHeader({ kid: ['new'] })],
   [
     'Invalid signature',
     'alg none, without a signature',
@@ -210,7 +208,6 @@ test.each<[reason: string, what: string, token: () => string]>([
   ],
   ['Invalid signature', 'a tampered signature', () => `${good}.${goodPayload}.${flipped(goodSignature)}`],
   ['Invalid issuer', 'another issuer', () => withMember({ iss: 'another' })],
-  ['Invalid issuer', 'a list of issuers', () => withMember({ iss: ['lectern'] })],
   ['Token issued in the future', 'an iat after any revocation', () => withMember({ iat: now() + 90 })],
   [
     'Token valid for too long',
@@ -221,12 +218,6 @@ test.each<[reason: string, what: string, token: () => string]>([
     'Token valid for too long',
     'a launch token of a day and a second',
     () => forge({ ...launchClaims(), exp: now() + 86_401 }, { header: { typ: 'lectern-launch+jwt' } }),
-  ],
-  [
-    'Token valid for too long',
-    'a preview token of more than an hour',
-    () =>
-      forge({ ...goodClaims(), versionId, exp: now() + 3602 }, { header: { typ: 'lectern-preview+jwt' } }),
   ],
   ['Malformed token', 'a later time of validity', () => withMember({ nbf: now() + 600 })],
   ['Malformed token', 'no type', () => withHeader({ typ: undefined })],
@@ -246,10 +237,7 @@ test.each<[reason: string, what: string, token: () => string]>([
   ['Malformed token', 'a payload that is not JSON', () => forge('no JSON')],
   ['Malformed token', 'a damaged payload', () => `${good}.${flipped(goodPayload)}.${goodSignature}`],
   ['Malformed token', 'a header that is not JSON', () => `bm8.${goodPayload}.${goodSignature}`],
-  ['Malformed token', 'an empty header', () => `.${goodPayload}.${goodSignature}`],
   ['Malformed token', 'a fourth part', () => `${good}.${goodPayload}.${goodSignature}.x`],
-  ['Malformed token', 'two parts', () => `${good}.${goodPayload}`],
-  ['Malformed token', 'words', () => 'not a token'],
   ['Malformed token', 'more than 16 KB', () => withMember(fullLength)],
 ])('%s: %s', (reason, _what, token) => {
   const message = `Token verification failed: ${reason}`;

