@@ -18,12 +18,6 @@ describe('generated credentials', () => {
       credentials,
     );
   });
-
-  test('use all 62 characters and are unique', () => {
-    const many = Array.from({ length: 500 }, generateCredentials);
-    expect(new Set(many.map((one) => one.secretKey)).size).toBe(500);
-    expect(new Set(many.flatMap((one) => [...one.secretKey.slice(4)])).size).toBe(62);
-  });
 });
 
 describe('the Authorization header', () => {

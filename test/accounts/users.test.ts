@@ -1,14 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import {
-  createUser,
-  disableUser,
-  emailSchema,
-  findAccount,
-  listUsers,
-  renewPasswordHash,
-  setPassword,
-} from '../../shared/models/user.ts';
+import { createUser, emailSchema, listUsers } from '../../shared/models/user.ts';
 import type { User } from '../../shared/models/user.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { useHarness } from '../support/use.ts';
@@ -31,27 +23,6 @@ test.each<[string, string | undefined]>([
   [`${'a'.repeat(250)}@example.com`, undefined],
 ])('%j is stored as %j', (text, stored) => {
   expect(emailSchema.safeParse(text).data).toBe(stored);
-});
-
-test('a new password changes its time; a new hash of the same one does not', async () => {
-  const user = await addUser();
-  await renewPasswordHash(harness.db, user, 'a better hash');
-  const renewed = (await findAccount(harness.db, { _id: user._id }))?.user;
-  expect(renewed).toStrictEqual({ ...user, passwordHash: 'a better hash' });
-
-  const changed = await setPassword(harness.db, user.email, 'another hash');
-  expect(Number(changed?.passwordChangedAt)).toBeGreaterThan(Number(user.passwordChangedAt));
-  await renewPasswordHash(harness.db, user, 'late');
-  expect((await findAccount(harness.db, { _id: user._id }))?.user).toStrictEqual(changed);
-  expect(await setPassword(harness.db, 'unknown@example.com', 'a hash')).toBeNull();
-});
-
-test('a disabled user keeps the time of the first disabling', async () => {
-  const { email } = await addUser();
-  const disabled = await disableUser(harness.db, email);
-  expect(disabled?.disabledAt).toBeInstanceOf(Date);
-  expect(await disableUser(harness.db, email)).toStrictEqual(disabled);
-  expect(await disableUser(harness.db, 'unknown@example.com')).toBeNull();
 });
 
 test('the users of an organization, and only they, are listed by email address', async () => {

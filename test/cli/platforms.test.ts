@@ -215,12 +215,4 @@ describe('lectern platform', () => {
       /^URL for one registration, until \S+ \(shown only once\):\n {2}http:\/\/localhost:/,
     );
   });
-
-  test('an unknown organization is reported', async () => {
-    for (const args of [['invite'], ['list']]) {
-      expect(await errorOf('platform', ...args, '--org', 'unknown')).toBe(
-        'lectern: There is no organization "unknown". See: lectern org list\n',
-      );
-    }
-  });
 });

@@ -85,24 +85,6 @@ describe('a published version', () => {
     expect(await bootAt(linkIn(stdout))).toMatchObject({ page: 'lesson', versionId });
     expect(await api.db.embedProgress.countDocuments()).toBe(0);
   });
-
-  test('is published even without a link: tokens are off, it cannot be played, or the URL is unknown', async () => {
-    const run = async (changes: Record<string, string>, sections?: unknown[]) => {
-      const { path } = await buildPackage(sections && { sections });
-      const command = [...publishAlso(path), '--force', '--json'];
-      const { code, stdout, stderr } = await lecternHere({ ...environment, ...changes }, ...command);
-      expect(code).toBe(0);
-      return { json: JSON.parse(stdout) as unknown, stderr };
-    };
-    const off = await run({ LECTERN_SIGNING_SECRETS: 'none' });
-    expect(off.json).toMatchObject({ published: true, preview: null });
-    expect(off.stderr).toContain('No preview link: No signing secret is configured\n');
-    const empty = await run({}, []);
-    expect(empty.json).toMatchObject({ published: true, preview: null });
-    expect(empty.stderr).not.toContain('link');
-    const unknown = await run({ PUBLIC_URL: '' });
-    expect(unknown.json).toMatchObject({ published: true, preview: { url: null } });
-  });
 });
 
 test('token sign prints a link that plays the lesson as the learner, and only the token on stdout', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { ask, expectFailure, jsonOf } from '../support/answers.ts';
+import { expectFailure, jsonOf } from '../support/answers.ts';
 import { exportPath, manifestPath, statusPath } from '../support/factories.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { useExportLab } from './lab.ts';
@@ -52,19 +52,6 @@ test.each([exportPath, manifestPath])('GET and HEAD of an export start a build (
     expect((await lab.begin(version, { pathOf, method })).status).toBe(202);
     expect(await lab.statusOf(version)).toMatchObject({ status: 'queued' });
   }
-});
-
-test.each(['wait=10, respond-async', 'respond-async; x=1'])('"Prefer: %s" is honored', async (prefer) => {
-  expect((await lab.get(await lab.build(), { headers: { prefer } })).status).toBe(202);
-});
-
-test('the archive with the player has its own status', async () => {
-  const version = await lab.build();
-  const answer = await lab.begin(version, { query: '?include=player' });
-  expect(answer.headers.get('location')).toBe(`${lab.api}${statusPath(version)}?include=player`);
-  expect(await lab.statusOf(version)).toEqual({ status: 'none', progress: none });
-  const own = await ask(answer.headers.get('location') ?? '', { headers: lab.headers });
-  expect(jsonOf(own)).toMatchObject({ status: 'queued' });
 });
 
 test('the status follows an export from none over queued and building to ready, also after its job is gone', async () => {

@@ -8,7 +8,7 @@ import { noIncompleteBuilds } from '../../shared/coordination/incomplete-builds.
 import { createExportEvents } from '../../shared/exports/queues.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { jsonOf } from '../support/answers.ts';
-import { buildOrganization, buildPackage, buildVersion, statusPath } from '../support/factories.ts';
+import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { useExportLab } from './lab.ts';
 import { viewQueue } from './open-queue.ts';
@@ -72,19 +72,6 @@ test('an event stream ends after EXPORT_WAIT_SECONDS, so that the client reconne
   const stream = await follow(version, await lab.harness.startApi({ EXPORT_WAIT_SECONDS: '1' }));
   await stream.ended;
   expect(stream.statuses()).toEqual(['queued']);
-});
-
-test('a client that accepts any type gets JSON, and HEAD of a stream has its content type and no events', async () => {
-  const version = await lab.build();
-  for (const accept of ['*/*', 'application/json', 'text/html', 'application/json, text/event-stream']) {
-    const answer = await lab.get(version, { pathOf: statusPath, headers: { accept } });
-    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(answer.headers.get('vary')).toBe('Accept');
-  }
-  const headers = { accept: 'text/event-stream' };
-  const head = await lab.get(version, { pathOf: statusPath, method: 'HEAD', headers });
-  expect(head.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
-  expect(head.body).toHaveLength(0);
 });
 
 test('an organization over its limit of waiting requests gets 429, and other organizations keep waiting', async () => {

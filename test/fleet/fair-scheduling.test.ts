@@ -98,21 +98,3 @@ test('a request raises a waiting pre-build to its own priority, and publishing d
   await prebuild(scheduler, 'a3', 'b1');
   expect(await scheduler.startAll()).toEqual(['b1', 'a3', 'b2', 'a1', 'a2']);
 });
-
-test('a job that Redis has lost in part is added again', async () => {
-  const scheduler = openTestQueue(harness);
-  const { queue } = scheduler;
-  await enqueue(scheduler, 'a1');
-  const id = await queue.getDeduplicationJobId(jobNamed('a1').key);
-  // Everything but the job's own data and its deduplication is gone.
-  await scheduler.start();
-  await queue.redis.del(...(await keysBut(scheduler, [`:${id}`, ':de:'])));
-  await enqueue(scheduler, 'a1');
-  expect(await build(scheduler)).toBe('a1');
-});
-
-/** Returns the keys of a test's queue without those that contain one of these texts. */
-async function keysBut({ redis, redisPrefix }: TestQueue, parts: string[]): Promise<string[]> {
-  const keys = await redis.keys(`${redisPrefix}:*`);
-  return keys.filter((key) => !parts.some((part) => key.includes(part)));
-}

@@ -87,14 +87,6 @@ test('every endpoint with path parameters rejects an empty one itself', async ()
 
 const methods = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-test.each(methods)('%s on an export gets 405 as an export error, after credentials', async (method) => {
-  const answer = await ask(api.url + exported, { method, headers: api.headers });
-  const message = `${method} is not allowed here`;
-  expectFailure(answer, { status: 405, code: 'METHOD_NOT_ALLOWED', error: 'Method Not Allowed', message });
-  expect(answer.headers.get('allow')).toBe('GET, HEAD');
-  expectFailure(await ask(api.url + exported, { method }), unauthorized);
-});
-
 test('every endpoint rejects other methods with 405 and lists the methods of its path', async () => {
   const { user } = await buildUser(api, { organization: api.organization });
   const headers = { ...api.headers, ...(await openSession(api.url, user)) };

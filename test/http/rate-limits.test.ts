@@ -181,15 +181,6 @@ test('the limiter remembers only the newest keys', async () => {
   expect(await remaining(limit, 'key-0')).toBe('4');
 });
 
-test('a busy key stays remembered while other keys come and go', async () => {
-  const limit = createRateLimit('address', 50, 10);
-  for (let key = 0; key < 40; key += 1) {
-    await count(limit, 'the eager');
-    await count(limit, `key-${key}`);
-  }
-  expect(await remaining(limit, 'the eager')).toBe('9');
-});
-
 test.each([
   ['an IPv4 address', '192.0.2.1', '192.0.2.1'],
   ['the same, as a server that listens on both families sees it', '::ffff:192.0.2.1', '192.0.2.1'],
@@ -200,9 +191,4 @@ test.each([
   ['an IPv6 address with a zone', 'fe80::1%eth0', 'fe80:0:0:0::/64'],
 ])('%s counts as %s', (_what, ip, counted) => {
   expect(addressOf(ip)).toBe(counted);
-});
-
-test("where a proxy forwards no address, the proxy's own address counts", () => {
-  expect(addressOf('unknown', '203.0.113.1')).toBe('203.0.113.1');
-  expect(addressOf('', undefined)).toBe('unknown');
 });

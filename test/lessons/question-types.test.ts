@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { scoringOf } from '../../shared/lessons/core-widgets.ts';
 import { questionFaults } from '../../shared/lessons/question-faults.ts';
-import { acceptedIn, readBlanks } from '../../shared/lessons/scoring/fill-in-the-blanks.ts';
+import { acceptedIn } from '../../shared/lessons/scoring/fill-in-the-blanks.ts';
 import { readMatching } from '../../shared/lessons/scoring/matching.ts';
 import { readTolerance } from '../../shared/lessons/scoring/numeric.ts';
 import { readOrdering } from '../../shared/lessons/scoring/ordering.ts';
@@ -168,11 +168,6 @@ test('accepted answers count only if a learner can write them', () => {
   const [long, signs] = ['a'.repeat(200), 'ﷺ'.repeat(11)];
   const answers = ['tide', ' ', '', null, true, 12, long, `${long}a`, signs, `${signs}ﷺ`];
   expect(acceptedIn(answers)).toEqual(['tide', '12', long, signs]);
-});
-
-test('the first of several blanks with the same id counts', () => {
-  const [first, second] = ['x', 'y'].map((answer) => ({ id: 'gap-1', answers: [answer] }));
-  expect(readBlanks({ text: '[[gap-1]]', blanks: [first, second] }).blanks).toEqual([first]);
 });
 
 test('matching leaves out incomplete and repeated parts, and shares an option among equal right sides', () => {

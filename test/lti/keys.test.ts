@@ -66,19 +66,6 @@ describe("Lectern's signing keys", () => {
     expect(await harness.db.ltiKeys.countDocuments()).toBe(2);
   });
 
-  test('an installation that was off for years announces a new key, and signs with the old one until then', async () => {
-    const first = await signerOf(startProcess({ days: 0 }));
-    const clock = { days: 1000 };
-    const keys = startProcess(clock);
-    expect(await signerOf(keys)).toBe(first);
-    expect(await kidsOf(keys)).toHaveLength(2);
-    clock.days += 1;
-    expect(await signerOf(keys)).not.toBe(first);
-    expect(await kidsOf(keys)).toContain(first);
-    clock.days += 30;
-    expect(await kidsOf(keys)).not.toContain(first);
-  });
-
   test('an error names another pepper as the reason why a key is unreadable; the public keys stay', async () => {
     const first = await signerOf(startProcess({ days: 0 }));
     const other = startProcess({ days: 0 }, 'another pepper that is long enough, too');

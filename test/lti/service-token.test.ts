@@ -102,13 +102,6 @@ test.each<[string, Record<string, unknown>, number]>([
   expect(await tokens.get(platform, ['a'])).toBe('token 2');
 });
 
-test('an invalidated token is fetched again', async () => {
-  origin.script('/token', gives());
-  await tokens.get(platform, ['a', 'b']);
-  tokens.forget(platform, ['b', 'a']);
-  expect(await tokens.get(platform, ['a', 'b'])).toBe('token 2');
-});
-
 test.each<[string, number, Behavior, object]>([
   ['refuses', 400, answer(400, {}, '{"error":"invalid_scope"}'), { body: '{"error":"invalid_scope"}' }],
   ['is too busy', 429, answer(429, { 'retry-after': '7' }), { retryAfter: '7' }],

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { digestOf } from '../../shared/storage/digest.ts';
-import { maxWidgetBytes } from '../../shared/widgets/check-widget-file.ts';
 import { png } from '../exports/pictures.ts';
-import { follow, mediumPath, widgetPath } from '../player/player-files.ts';
+import { follow, mediumPath } from '../player/player-files.ts';
 import { ask, expectError } from '../support/answers.ts';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
@@ -214,24 +213,6 @@ test('learners never wait for a download in another organization’s slots', asy
   expect((await follow(fair, await build())).body.equals(png(15))).toBe(true);
   leaving.abort();
   await Promise.allSettled(hostile);
-});
-
-test('a URL of both a widget and a medium has the limit of each', async () => {
-  const process = await api.startApi({ MEDIA_MAX_BYTES: '4000000' });
-  const large = Buffer.alloc(maxWidgetBytes + 1, ' ');
-  origin.serve(picture, large, { contentType: 'text/javascript' });
-  const sourceUrl = origin.url(picture);
-  const { path, mediaIds } = await buildPackage({
-    widgets: [{ widgetType: 'Dial', sourceUrl }],
-    media: [{ sourceUrl, mimeType: 'text/javascript', extension: 'js' }],
-    blocks: () => [{ type: 'Dial', props: { id: 'dial' } }],
-  });
-  const version = await buildVersion(api, api.organization, path);
-  const widget = () => ask(process + widgetPath(version, 'Dial.js'));
-  expectError(await widget(), 404, 'Widget not available');
-  const medium = await follow(process, mediumPath(version, mediaIds[0] ?? ''));
-  expect([medium.status, medium.body.length]).toEqual([200, large.length]);
-  expectError(await widget(), 404, 'Widget not available');
 });
 
 test('Lectern sends no request to a private host', async () => {

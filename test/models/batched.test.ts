@@ -37,12 +37,6 @@ test('a result is never older than its lookup: lookups after the query was sent 
   expect(queries).toHaveLength(2);
 });
 
-test('two databases never share a query', async () => {
-  const { find, queries } = lookupOf({ a: 'A' });
-  await Promise.all([find(db, 'a'), find({}, 'a')]);
-  expect(queries).toEqual([['a'], ['a']]);
-});
-
 test('a query has a bounded number of keys', async () => {
   const { find, queries } = lookupOf({});
   await Promise.all(Array.from({ length: 600 }, (_, index) => find(db, `${index}`)));

@@ -77,15 +77,3 @@ test('a process without a required dependency is unavailable, without another on
     'unavailable',
   );
 });
-
-test('a costly check is not repeated while its success counts', async () => {
-  useClock();
-  const { probe, runs } = probeOf({ goodForMs: 600_000, run: () => Promise.resolve() });
-  await probe.read();
-  await vi.advanceTimersByTimeAsync(590_000);
-  await probe.read();
-  expect(runs()).toBe(1);
-  await vi.advanceTimersByTimeAsync(20_000);
-  await probe.read();
-  expect(runs()).toBe(2);
-});

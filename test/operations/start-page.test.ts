@@ -89,13 +89,3 @@ test('the page links to the queue board only if there is one, and reveals neithe
   expect(page).not.toContain(document.info.version);
   expect(page).not.toMatch(/mongo|redis|\d+ worker/i);
 });
-
-test('browsers get an icon', async () => {
-  for (const path of ['/favicon.svg', '/favicon.ico']) {
-    const answer = await ask(api.url + path);
-    expect({ status: answer.status, type: answer.headers.get('content-type') }).toEqual({
-      status: 200,
-      type: 'image/svg+xml',
-    });
-  }
-});

@@ -1,7 +1,7 @@
 // cspell:ignore unstub -- a word of vitest
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { Connections } from '../../shared/platform/http/connections.ts';
 import { send } from '../../shared/platform/http/request.ts';
 
@@ -74,28 +74,12 @@ test.each<[title: string, answer: string | string[]]>([
   expect(await fetchText({}, null)).toEqual(expected);
 });
 
-test('a body that looks like an interim response stays as it is', async () => {
-  const { fetchText } = await startServer([
-    final(goOn + final('x')).slice(0, 40),
-    final(goOn + final('x')).slice(40),
-  ]);
-  expect(await fetchText()).toMatchObject({ body: goOn + final('x') });
-});
-
 test.each<[title: string, answer: string]>([
   ['more than sixteen of them', goOn.repeat(17) + final('x')],
   ['one that never ends', `HTTP/1.1 103 Early Hints\r\nLink: ${'x'.repeat(20_000)}`],
 ])('interim responses have limits: %s', async (_title, answer) => {
   const { fetchText } = await startServer(answer);
   await expect(fetchText()).rejects.toThrow('ERR_INTERIM_RESPONSES');
-});
-
-test('interim responses of a forward proxy are left out', async () => {
-  const { fetchText, host } = await startServer(goOn + final('the file'));
-  vi.stubEnv('HTTP_PROXY', `http://${host}`);
-  onTestFinished(() => void vi.unstubAllEnvs());
-  expect(await fetchText()).toMatchObject({ body: 'the file' });
-  expect(await fetchText()).toMatchObject({ body: 'the file' });
 });
 
 test('each header is sent once, whatever the case of its name', async () => {

@@ -50,10 +50,6 @@ describe('variables in text', () => {
     expect(String(fill({ html: '{{a}}'.repeat(10_000) }, { a }).html).length).toBe(500_000);
   });
 
-  it('an unknown name stays unchanged', () => {
-    expect(fill({ html: '{{b}} {{toString}} {{}}' }, { a: 1 })).toEqual({ html: '{{b}} {{toString}} {{}}' });
-  });
-
   it('names, URLs, conditions and nested blocks stay unchanged', () => {
     const props = {
       id: '{{a}}',
@@ -64,14 +60,5 @@ describe('variables in text', () => {
       body: [{ type: 'Text', props: { html: '{{a}}' } }],
     };
     expect(fill(props, { a: 'x' })).toBe(props);
-  });
-
-  it('props without a variable stay the same object', () => {
-    fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (props) => {
-        const given = props as Record<string, unknown>;
-        expect(fill(given, {})).toBe(given);
-      }),
-    );
   });
 });

@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { buildLearnerToken } from '../support/factories.ts';
 import { temporaryFolder } from '../support/folders.ts';
@@ -32,24 +29,6 @@ async function loadExample(): Promise<CreateRecorder> {
   await writeFile(file, source);
   const { createRecorder } = (await import(pathToFileURL(file).href)) as { createRecorder: CreateRecorder };
   return createRecorder;
-}
-
-/** Starts a server before the API that holds requests until they are released. */
-async function holdingProxy(target: string): Promise<{ url: string; held: (() => void)[] }> {
-  const held: (() => void)[] = [];
-  const server = createServer((request, response) => {
-    const body = text(request);
-    const forward = async () => {
-      const { method = 'POST' } = request;
-      const headers = { 'Content-Type': 'application/json' };
-      const answer = await fetch(target, { method, headers, body: await body });
-      response.writeHead(answer.status, headers).end(await answer.text());
-    };
-    held.push(() => void forward());
-  });
-  onTestFinished(() => void server.close());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, held };
 }
 
 test('the recorder in the documentation loses nothing offline, and drops only what Lectern refuses', async () => {
@@ -81,27 +60,4 @@ test('the recorder in the documentation loses nothing offline, and drops only wh
     variableState: { level: 2 },
     ...third,
   });
-});
-
-test('what happens during a slow request replaces what the request said', async () => {
-  const createRecorder = await loadExample();
-  const token = buildLearnerToken(version, { learnerId: randomUUID() });
-  const player = new Player(api.url, version, token);
-  const { url, held } = await holdingProxy(
-    `${api.url}/api/public/lessons/${version.lessonId}/session?token=${token}`,
-  );
-  const storage = memoryStorage();
-  const position = { currentSectionIndex: 0, currentStepIndex: 0 };
-  const fields = { key: 'learner', versionId: version._id, attempt: 1, storage, onMerged: () => undefined };
-  const recorder = createRecorder({ ...fields, url });
-  recorder.record('variable:level', position, { variableState: { level: 1 } });
-  await waitFor('the first request', () => held.length === 1);
-  recorder.record('variable:level', { ...position, currentStepIndex: 1 }, { variableState: { level: 2 } });
-  const changedAt = Date.now();
-  await waitFor('the next millisecond', () => Date.now() > changedAt + 1);
-  held[0]?.();
-  await waitFor('the second request', () => held.length === 2);
-  held[1]?.();
-  await waitFor('an empty storage', () => storage.length === 0);
-  expect(await player.read()).toMatchObject({ currentStepIndex: 1, variableState: { level: 2 } });
 });

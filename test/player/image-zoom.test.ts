@@ -46,13 +46,6 @@ describe('a picture that is shown smaller than its size', () => {
     await page.waitForFunction('document.images.length === 1');
   });
 
-  it('opens by a click on the picture, too', async () => {
-    await view.show([picture]);
-    await zoomButton().waitFor();
-    await page.locator('.lectern-picture').click();
-    expect(await page.locator(dialog).count()).toBe(1);
-  });
-
   it('can be scrolled from edge to edge in a small window, also by keyboard', async () => {
     const narrow = await lab.openWidgets({ viewport: { width: 320, height: 480 } });
     for (const language of ['en', 'ar']) {

@@ -165,19 +165,6 @@ describe('the layout of a lesson', () => {
     expect(wide).toEqual([]);
   });
 
-  it('a widget without a stylesheet is in the text column', async () => {
-    const { page, start } = await lessonsAt(1280);
-    const Plain = `export default { type: 'Plain', mount(element) {
-      element.append(Object.assign(document.createElement('div'), { textContent: 'Plain', style: 'background: #ccc' }));
-      return { destroy() {} };
-    } };`;
-    const blocks = [text('t1', 'Text'), { type: 'Plain', props: { id: 'p1' } }];
-    await start({ lesson: lessonOf({ One: { First: blocks } }) }, { widgets: { Plain } });
-    const plain = await page.getByText('Plain').boundingBox();
-    const textColumn = await page.locator('.lectern-text').boundingBox();
-    expect([plain?.x, plain?.width]).toEqual([textColumn?.x, textColumn?.width]);
-  });
-
   it('the width of the player decides, not that of the page', async () => {
     const lesson = await demoLesson();
     lesson.sections.splice(1);

@@ -122,13 +122,6 @@ describe('callbacks', () => {
     expect(await page.evaluate('handle.state().progressData.visited')).toEqual(['mercury']);
   });
 
-  it('before the lesson is ready there is no state and no navigation', async () => {
-    const early = await page.evaluate(
-      `start(${JSON.stringify({ lesson: threeSteps() })}); [handle.state() ?? null, handle.next(), events.length]`,
-    );
-    expect(early).toEqual([null, false, 0]);
-  });
-
   it('destroy leaves nothing on the page, and no callback runs afterwards', async () => {
     await view.start({ lesson: threeSteps(), startAt: 'venus' });
     await page.getByText('460').click();

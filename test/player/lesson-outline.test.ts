@@ -86,16 +86,6 @@ describe('the outline', () => {
     await page.evaluate('handle.next()');
     expect(await entry('Mercury').isVisible()).toBe(false);
   });
-
-  it('progress is shown in seen steps', async () => {
-    await view.start({ lesson: threeSteps() });
-    const bar = page.getByRole('progressbar');
-    expect(await bar.getAttribute('aria-valuetext')).toBe('Steps seen: 1 of 3');
-    await page.evaluate('handle.goTo("neptune")');
-    expect(await bar.getAttribute('aria-valuetext')).toBe('Steps seen: 2 of 3');
-    expect(await bar.getAttribute('aria-valuenow')).toBe('2');
-    expect(await page.getByText('Step 3 of 3').first().isVisible()).toBe(true);
-  });
 });
 
 describe('the outline of a lesson with 1,000 steps', () => {

@@ -115,19 +115,6 @@ test('a lesson of several parts, of which a process that died stored only some, 
   expect(await partsOf(_id)).toHaveLength(length);
 });
 
-test('a lesson with inconsistent or extra parts is prepared again', async () => {
-  const { _id } = await publishLesson(api, api.organization);
-  const text = await load(lessonsOf(), _id);
-  const stored = { versionId: _id, kind: 'lesson' };
-  await api.db.preparedParts.updateOne(stored, { data: Buffer.from('of another make') });
-  expect(await load(lessonsOf(), _id)).toBe(text);
-  const [part] = await partsOf(_id, 'lesson');
-  const { _id: _, ...extra } = { ...part, part: 1 };
-  await api.db.preparedParts.create(extra);
-  expect(await load(lessonsOf(), _id)).toBe(text);
-  expect(await partsOf(_id, 'lesson')).toHaveLength(1);
-});
-
 test('a lesson loads although others evict it from memory while it is read', async () => {
   const slow = await largeLesson(megabyte);
   const quick = [await largeLesson(megabyte / 6, 2), await largeLesson(megabyte / 6, 3)];

@@ -137,12 +137,6 @@ describe('answers in a new version', () => {
     expect(positionsOf(next)).toEqual(['two/quiz']);
     expect(next).toMatchObject({ score: null, maxScore: 1 });
   });
-
-  test('to a question that was already gone stay in their step', () => {
-    const [item] = answered(buildItem('quiz/quiz', ['a'])).items;
-    const state = buildState({ items: item ? [{ ...item, stepId: 'gone' }] : [] });
-    expect(positionsOf(over(state, [{ end: [buildQuestion('quiz')] }]))).toEqual(['gone/quiz']);
-  });
 });
 
 test('a new version changes only its id, the steps and the points', () => {

@@ -12,7 +12,6 @@ import {
   buildOutline,
   buildQuestion,
   buildState,
-  buildWidget,
   later,
   now,
   otherVersionId,
@@ -49,13 +48,6 @@ test('a restart keeps the grade of the finished attempt until the next finish, e
     maxScore: 2,
     isCurrent: true,
   });
-});
-
-test('the grade also stays in a lesson of custom widgets, where a restart leaves no points to gain', () => {
-  const custom = buildOutline([{ only: [buildWidget('Slider', 'slider', { points: 100 })] }]);
-  const items = [buildItem('slider', 1, 40, 100)];
-  const finished = play(custom, { items, completed: true });
-  expect(gradeOf(play(custom, { restart: true }, finished))).toBe(40);
 });
 
 test('answers after the finish can raise the grade, and never lower it', () => {

@@ -169,10 +169,4 @@ describe('an invalid request gets 422 for its first error, in the order lesson, 
   ])('%s', async (error, path) => {
     expectError(await ask(api.url + path(), { headers: api.headers }), 422, error);
   });
-
-  test('a parameter that is given twice', async () => {
-    const path = pathOf('user', { platformId: 'p' });
-    for (const query of ['&platformId=platform-2', '&contextId=a&contextId=b'])
-      expect((await ask(api.url + path + query, { headers: api.headers })).status).toBe(422);
-  });
 });

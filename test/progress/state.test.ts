@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 
 import { itemsJson, variablesJson } from '../../shared/progress/state.ts';
 import type { StoredItem } from '../../shared/progress/state.ts';
-import { maxTries, readTries } from '../../shared/progress/tries.ts';
 
 const item: StoredItem = {
   widgetId: 'MultipleChoice-1',
@@ -35,26 +34,4 @@ test('values and names are written byte for byte, in their sequence', () => {
   const { text = '' } = itemsJson(texts.map((answer) => ({ ...item, answer }))) ?? {};
   for (const answer of texts) expect(text).toContain(`"answer":${answer},`);
   expect(variablesJson([])).toBeNull();
-});
-
-test('the tries of items of any release are read: whole numbers, of known widgets, up to the maximum', () => {
-  const [place, other] = [
-    { stepId: 'step-1', widgetId: 'quiz' },
-    { stepId: 'step-2', widgetId: 'quiz' },
-  ];
-  const items = [
-    { ...place, tries: 2 },
-    { ...other, tries: maxTries + 1 },
-    { ...place, tries: 1.5 },
-    place,
-    { ...place, stepId: 1, tries: 1 },
-    { ...place, widgetId: null, tries: 1 },
-    null,
-    7,
-  ];
-  expect(readTries(items)).toEqual([
-    { ...place, tries: 2 },
-    { ...other, tries: maxTries },
-  ]);
-  expect(readTries({ length: 1 })).toEqual([]);
 });

@@ -83,11 +83,6 @@ describe('the body of a write', () => {
     expect(write.variables.at(-1)).toEqual({ name: 'x', value: json });
   });
 
-  test('takes the last of repeated fields, as JSON.parse does', () => {
-    const body = bodyWith({ progressData: '{"a":1}' }).replace(/ \}$/, ', "progressData": {"a":2} }');
-    expect(parseProgressWrite(body).progressData).toBe('{"a":2}');
-  });
-
   test('null clears, also when it is written last', () => {
     expect(parseProgressWrite(bodyWith({ progressData: ' null ' })).progressData).toBeNull();
   });

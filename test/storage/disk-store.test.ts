@@ -23,20 +23,6 @@ test('a blob truncated while it is read or sent causes an error, not a short res
   await file?.close();
 });
 
-test('a source of single bytes becomes few objects in memory, and arrives whole', async () => {
-  const { store } = await startStore();
-  const bytes = someBytes(100_000);
-  const single = Array.from(bytes, (_byte, index) => bytes.subarray(index, index + 1));
-  let kept: readonly Uint8Array[] | undefined;
-  const digest = await store.cache.put(bytesOf(...single), (_digest, small) => {
-    kept = small;
-    return Promise.resolve();
-  });
-  expect(digest).toEqual(digestOf(bytes));
-  expect(kept?.length).toBeLessThan(2000);
-  expect(Buffer.concat(kept ?? [])).toEqual(bytes);
-});
-
 test('an open blob is readable to the end after its deletion', async () => {
   const { store } = await startStore();
   const bytes = someBytes(100_000);

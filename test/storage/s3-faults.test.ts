@@ -83,14 +83,6 @@ describe.skipIf(s3Server === null)(`a faulty ${s3Name}`, () => {
     expect((await read(await store.assets.open(digestOf(small)))).equals(small)).toBe(true);
   });
 
-  test('a range near the end of an archive continues where it broke off', async () => {
-    const { store, proxy } = await start();
-    await storeArchive(store.archives, key, large);
-    const archive = await store.archives.open(key);
-    proxy.script('GET v1/archive-files/', { bodyEndsAfter: 10 });
-    expect((await read(archive, large.length - 100)).equals(large.subarray(-100))).toBe(true);
-  });
-
   test('a short outage delays readers and writers, and fails none', async () => {
     const { store, proxy } = await start();
     await store.cache.put(bytesOf(large));

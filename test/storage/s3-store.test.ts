@@ -5,8 +5,6 @@ import {
   PutBucketLifecycleConfigurationCommand,
 } from '@aws-sdk/client-s3';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { parseConfig } from '../../shared/platform/config.ts';
-import { createStore } from '../../shared/storage/create-store.ts';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
 import { Bucket } from '../../shared/storage/s3/bucket.ts';
 import { BucketLifecycle } from '../../shared/storage/s3/lifecycle.ts';
@@ -15,11 +13,10 @@ import { defaultLimits } from '../../shared/storage/s3/settings.ts';
 import type { S3Settings } from '../../shared/storage/s3/settings.ts';
 import { noLastUses } from '../../shared/storage/store.ts';
 import { someBytes } from '../exports/archives.ts';
-import { environmentOf, strangersKey } from '../support/s3-server.ts';
+import { strangersKey } from '../support/s3-server.ts';
 import type { S3Server } from '../support/s3-server.ts';
 import { minPartBytes, s3Name, startS3Store, useS3Server } from './kinds.ts';
-import { archiveKey as key, filesBelow, read, readAndClose, storeArchive } from './stores.ts';
-import { temporaryFolder } from '../support/folders.ts';
+import { archiveKey as key, read, readAndClose, storeArchive } from './stores.ts';
 
 const s3Server = useS3Server();
 
@@ -44,15 +41,6 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
     },
   );
 
-  test('leaves no file on the local disk during an upload', async () => {
-    const { store, spoolFolder } = await startS3Store(server);
-    let names: string[] | null = null;
-    await store.assets.put(bytesOf(bytes), async () => {
-      names = await filesBelow(spoolFolder);
-    });
-    expect(names).toEqual([]);
-  });
-
   test('lists more than a thousand blobs in pages, each once', async () => {
     const { store, bucket } = await startS3Store(server);
     const names = Array.from({ length: 1005 }, (_, index) => digestOf(Buffer.from(String(index))).sha256);
@@ -66,18 +54,6 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
     for await (const page of store.copies.list()) pages.push(page.map(({ name }) => name.slice(-64)));
     expect(pages.length).toBeGreaterThan(1);
     expect(pages.flat().sort()).toEqual(names.sort());
-  });
-
-  test('allows archives with the largest configurable limits', async () => {
-    const dataDir = await temporaryFolder();
-    const most = String(Number.MAX_SAFE_INTEGER);
-    const limits = { EXPORT_MAX_BYTES: most, MEDIA_MAX_BYTES: most, LECTERN_DATA_DIR: dataDir };
-    const { archives } = await createStore(
-      parseConfig({ ...environmentOf(server.settings), ...limits }),
-      noLastUses,
-    );
-    await storeArchive(archives, key, Buffer.alloc(2000, 'archive'));
-    expect((await readAndClose(await archives.open(key))).length).toBe(2000);
   });
 
   describe('sweeps', () => {

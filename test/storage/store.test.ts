@@ -38,13 +38,6 @@ describe.each(storeKinds)('blobs on $name', ({ start, skip }) => {
     expect(await files()).toEqual([name]);
   });
 
-  test('may be empty', async () => {
-    const { store } = await start();
-    const empty = digestOf(new Uint8Array());
-    expect(await store.assets.put(bytesOf(new Uint8Array()))).toEqual(empty);
-    expect((await readAndClose(await store.assets.open(empty))).length).toBe(0);
-  });
-
   test('that are read as a whole give all their bytes, small and large, or null if their size differs', async () => {
     const { store, damage } = await start();
     for (const blob of [Buffer.alloc(0), someBytes(200_000), bytes]) {
@@ -250,15 +243,5 @@ describe.each(storeKinds)('archives on $name', ({ start, skip }) => {
     expect((await readAndClose(archive)).equals(one)).toBe(true);
     expect(await archives.has(key)).toBe(false);
     await archives.delete(key);
-  });
-
-  test('that are written in many small chunks keep their order', async () => {
-    const archives = await startArchives();
-    const chunks = Array.from({ length: 5000 }, (_, index) => Buffer.from(`${index},`));
-    const draft = await archives.create();
-    await draft.write(chunks);
-    await draft.publish(key, sha256Of(Buffer.concat(chunks)));
-    await draft.discard();
-    expect((await readAndClose(await archives.open(key))).equals(Buffer.concat(chunks))).toBe(true);
   });
 });

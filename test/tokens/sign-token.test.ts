@@ -120,10 +120,6 @@ test('a body that is not JSON gets 422', async () => {
   expectError(await send('{'), 422, 'Request body must be valid JSON');
 });
 
-test.each(['null', '[]', '"text"'])('%s is JSON, but not an object', async (body) => {
-  expectError(await send(body), 422, 'Request body must be a JSON object');
-});
-
 test('a body over 64 KiB gets 413', async () => {
   const text = 'Request body must be at most 65536 bytes';
   expectError(await send(bodyWith().padEnd(64 * 1024 + 1, ' ')), 413, text);

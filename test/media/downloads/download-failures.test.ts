@@ -14,7 +14,6 @@ import {
   reset,
   slowly,
   stalled,
-  startOrigin,
   stream,
   truncated,
 } from '../../support/origin.ts';
@@ -89,13 +88,6 @@ test('messages contain no URL, because URLs may carry signatures', async () => {
   }
 });
 
-test('a closed port is a network failure', async () => {
-  const gone = await startOrigin();
-  await gone.close();
-  lab.downloader = make({}, { timeoutSeconds: 1, allowedPrivateHosts: [gone.host] });
-  expect((await failureOf(get('/', { url: gone.url('/') }))).reason).toBe('network');
-});
-
 describe('a failing store', () => {
   const full = new Error('disk full');
   const large = { maxBytes: 1024 ** 3 };
@@ -141,12 +133,6 @@ describe('a slow origin', () => {
     expect(lab.origin.requests('/a')).toBe(2);
   });
 
-  test('succeeds above the minimum speed', async () => {
-    lab.downloader = make({}, { minBytesPerSecond: 100 });
-    lab.origin.script('/a', slowly(text, 20, idleSeconds * 50));
-    expect(await get('/a')).toMatchObject({ stored: text });
-  });
-
   test('is not to blame for a slow store', async () => {
     lab.downloader = make({}, { minBytesPerSecond: 100_000 });
     lab.origin.serve('/a', Buffer.alloc(1024 ** 2, 'x'));
@@ -190,19 +176,5 @@ describe('retries', () => {
     expect(lab.pauses).toHaveLength(1);
     expect(lab.pauses[0]).toBeGreaterThanOrEqual(least);
     expect(lab.pauses[0]).toBeLessThanOrEqual(most);
-  });
-
-  test('hold no connection during the delay', async () => {
-    let release = () => {};
-    const pause = () => new Promise<void>((resolve) => (release = resolve));
-    lab.downloader = make({ pause }, { concurrencyPerHost: 1 });
-    lab.origin.script('/busy', answer(503), file(text));
-    lab.origin.serve('/a', text);
-    const busy = get('/busy');
-    await eventually(() => expect(lab.origin.requests('/busy')).toBe(1));
-    await get('/a');
-    release();
-    await busy;
-    expect(lab.origin.requests('/busy')).toBe(2);
   });
 });

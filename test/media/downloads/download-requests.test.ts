@@ -1,10 +1,8 @@
-import { getEventListeners } from 'node:events';
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { answer, hang, raw, redirectTo, slowly, stalled, stream } from '../../support/origin.ts';
 import type { Behavior } from '../../support/origin.ts';
-import { eventually, failureOf, idleSeconds, resolveTo, text, useDownloads } from './downloads.ts';
+import { eventually, failureOf, resolveTo, text, useDownloads } from './downloads.ts';
 
 const { lab, make, get } = useDownloads();
 
@@ -63,13 +61,6 @@ describe('requests to one host', () => {
     expect(results.every((result) => result.modified)).toBe(true);
   });
 
-  test('do not time out while they wait for a connection', async () => {
-    lab.downloader = make({}, { concurrencyPerHost: 1 });
-    lab.origin.script('/a', slowly(text, 2, idleSeconds * 250));
-    await Promise.all(Array.from({ length: 3 }, () => get('/a')));
-    expect(lab.origin.requests('/a')).toBe(3);
-  });
-
   test('do not delay other hosts', async () => {
     const [, port] = lab.origin.host.split(':');
     const [a, b] = [`a.test:${port}`, `b.test:${port}`];
@@ -115,19 +106,6 @@ describe('an abort', () => {
     };
     await expect(get('/a', { signal: controller.signal, maxBytes: Infinity, onBytes })).rejects.toBe(reason);
     await eventually(() => expect(lab.origin.connections.open).toBe(0));
-  });
-
-  test('signal may be shared by many downloads without leaking listeners or warnings', async () => {
-    const warnings: Error[] = [];
-    const listen = (warning: Error) => warnings.push(warning);
-    process.on('warning', listen);
-    const { signal } = new AbortController();
-    lab.origin.serve('/a', text);
-    await Promise.all(Array.from({ length: 50 }, () => get('/a', { signal })));
-    await yieldToOthers();
-    process.off('warning', listen);
-    expect(warnings).toEqual([]);
-    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   test('ends the wait for a connection', async () => {

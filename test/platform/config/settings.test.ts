@@ -154,11 +154,6 @@ describe('texts', () => {
     expect(allowedOrigins).toStrictEqual(['https://app.example', 'http://localhost:5173']);
   });
 
-  test('private hosts are a list, lower-cased, with room for spaces and IPv6', () => {
-    const { download } = parseConfig({ LECTERN_ALLOWED_PRIVATE_HOSTS: ' Media.Local:80, [::1]:8080 ,' });
-    expect(download.allowedPrivateHosts).toStrictEqual(['media.local:80', '[::1]:8080']);
-  });
-
   test('the store is in the data directory unless it has its own location', () => {
     expect(parseConfig({ LECTERN_DATA_DIR: '/data' }).storeDir).toBe('/data/store');
     expect(parseConfig({ LECTERN_DATA_DIR: '/data', LECTERN_STORE_DIR: '/big' }).storeDir).toBe('/big');
@@ -168,9 +163,5 @@ describe('texts', () => {
     for (const S3_PREFIX of ['lectern/one', 'lectern/one/']) {
       expect(parseConfig({ ...bucket, S3_PREFIX }).store).toMatchObject({ prefix: 'lectern/one/' });
     }
-  });
-
-  test('server binaries are kept in the cache folder of the user', () => {
-    expect(parseConfig({ XDG_CACHE_HOME: '/cache' }).cacheDir).toBe('/cache/lectern');
   });
 });
