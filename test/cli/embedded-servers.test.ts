@@ -2,11 +2,10 @@ import { readdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { openDatabase } from '../../shared/models/database.ts';
 import { listOrganizations } from '../../shared/models/organization.ts';
-import { packageRoot } from '../../shared/platform/paths.ts';
 import { acquire } from '../embedded/processes.ts';
 import { temporaryFolder } from '../support/folders.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { lectern, lecternJson, startCommand, startLectern } from './command-line.ts';
+import { lectern, lecternJson, startLectern } from './command-line.ts';
 import { allEnded, descendantsOf } from './process-tree.ts';
 
 // Servers start and stop many times.
@@ -40,10 +39,9 @@ test('a command starts missing servers only for its own run, and uses running on
   await allEnded(processes);
 });
 
-test('npm run demo plays a lesson, and leaves nothing after Ctrl-C; demo --once shows an export of the same', async () => {
+test('the demo plays a lesson, and leaves nothing after Ctrl-C; demo --once shows an export of the same', async () => {
   const environment = { LECTERN_DATA_DIR: await temporaryFolder(), PORT: '0' };
-  // From the sources, as all commands of a checkout.
-  const running = startCommand(['npm', 'run', '-s', 'demo'], environment, packageRoot);
+  const running = startLectern(environment, 'demo');
   const play = await running.printed(/http:\S+\/embed\/\S+\?token=\S+/);
   expect((await fetch(play)).headers.get('content-type')).toMatch(/^text\/html/);
   await running.printed('Press Ctrl-C to stop.');

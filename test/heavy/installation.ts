@@ -1,20 +1,19 @@
 import { createHash } from 'node:crypto';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { lecternCommand, startCommand } from '../cli/command-line.ts';
-import type { Environment, Running } from '../cli/command-line.ts';
+import type { Environment } from '../cli/command-line.ts';
 
-/**
- * Starts an installation with embedded servers, like `npm start`.
- *
- * @param command starts `lectern` of this checkout, or of another commit.
- */
+const tsx = createRequire(import.meta.url).resolve('tsx');
+
+/** Starts an installation with embedded servers from the sources, as `npm start` does. */
 export async function startInstallation(
   environment: Environment,
-  command: readonly string[] = lecternCommand,
 ): Promise<{ address: string; stop(): Promise<void> }> {
-  const running: Running = startCommand([...command, 'start'], environment);
+  const command = [process.execPath, '--import', tsx, join(packageRoot, 'cli', 'main.ts'), 'start'];
+  const running = startCommand(command, environment);
   const ready = await running.printed(/Lectern is ready at http:\/\/\S+/);
   return {
     address: ready.replace('Lectern is ready at ', ''),
@@ -28,9 +27,9 @@ export async function startInstallation(
 type Command = (...args: string[]) => Promise<Record<string, string>>;
 
 /** Returns a function that runs commands and returns their JSON output. */
-export function commandsOf(environment: Environment, command: readonly string[] = lecternCommand): Command {
+export function commandsOf(environment: Environment): Command {
   return async (...args) => {
-    const { code, stdout, stderr } = await startCommand([...command, ...args, '--json'], environment)
+    const { code, stdout, stderr } = await startCommand([...lecternCommand, ...args, '--json'], environment)
       .finished;
     expect({ code, stderr }).toMatchObject({ code: 0 });
     return JSON.parse(stdout) as Record<string, string>;

@@ -205,7 +205,18 @@ describe('a cartridge', () => {
       const { names, texts } = readXml(manifest);
       expect(names).toEqual([
         ...['manifest', 'metadata', 'schema', 'schemaversion', 'lom', 'general', 'title', 'string'],
-        ...['organizations', 'organization', 'item', 'item', 'title', 'resources', 'resource', 'file'],
+        ...[
+          'organizations',
+          'organization',
+          'item',
+          'item',
+          'title',
+          'item',
+          'title',
+          'resources',
+          'resource',
+          'file',
+        ],
       ]);
       expect(texts).toEqual(expect.arrayContaining(['IMS Common Cartridge', standard]));
       expect(readXml(link).texts[0]).toContain(`<b>"Fish" & 'chips'</b> ]]> &amp; </title>`);

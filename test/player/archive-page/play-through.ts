@@ -31,7 +31,7 @@ export interface PlayedLesson {
 export function oneOfEach(content: LessonContent): LessonContent {
   const steps = orderedSections(content).flatMap((section) => section.steps);
   const blocks = steps.flatMap((step) => step.content.content);
-  const byType = [...new Map(blocks.map((block) => [block.type, block])).values()];
+  const byType = blocks.filter((block) => block === blocks.find(({ type }) => type === block.type));
   const isQuestion = ({ type = '' }: Block) => type in rightAnswers;
   const chosen = [byType.filter((block) => !isQuestion(block)), byType.filter(isQuestion)];
   const [section] = content.sections;
