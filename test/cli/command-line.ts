@@ -69,18 +69,18 @@ export function startCommand(command: readonly string[], environment: Environmen
     pid,
     finished,
     kill,
-    printed: (text) =>
-      waitFor(
-        `${String(text)} in the output of ${command.slice(2).join(' ')}`,
-        () => {
-          const output = `${stdout}\n${stderr}`;
-          const found =
-            typeof text === 'string' ? (output.includes(text) ? text : null) : text.exec(output)?.[0];
-          if (!found && ended) throw new Error(`It ended before, with:\n${output}`);
-          return found;
-        },
-        startTimeoutMs,
-      ),
+    async printed(text) {
+      const find = () => {
+        const output = `${stdout}\n${stderr}`;
+        if (typeof text === 'string') return output.includes(text) ? text : null;
+        return text.exec(output)?.[0] ?? null;
+      };
+      const what = `${String(text)} in the output of ${command.slice(2).join(' ')}`;
+      await waitFor(what, () => find() !== null || ended, startTimeoutMs);
+      const found = find();
+      if (found === null) throw new Error(`It ended without ${what}:\n${stdout}\n${stderr}`);
+      return found;
+    },
   };
 }
 

@@ -120,5 +120,5 @@ test('the remains of a fetch that was killed are removed a day later, and a runn
   const longAgo = new Date(Date.now() - 24 * 3_600_000);
   await utimes(killed, longAgo, longAgo);
   await find(cacheDir, [source().fake]);
-  expect(await filesIn(cacheDir)).toEqual([expect.stringContaining('1.2.3'), 'fetch-of-another-process']);
+  expect(await filesIn(cacheDir)).toEqual(['fetch-of-another-process', expect.stringContaining('1.2.3')]);
 });
