@@ -62,12 +62,14 @@ export function learnerFiles(
     {
       name: lessons.name,
       text: () =>
-        lessonRows(
-          db,
-          progress(lessonFields, (record) => record),
+        csv(
+          lessonRows(
+            db,
+            progress(lessonFields, (record) => record),
+          ),
         ),
     },
-    { name: answers.name, text: () => answerRows(db, progress(answerFields, withItemGroups)) },
+    { name: answers.name, text: () => csv(answerRows(db, progress(answerFields, withItemGroups))) },
     ...kinds.map((kind) => ({
       name: recordFiles[kind].name,
       text: () => jsonArray(readRecords(db, learner, kind, (record) => exportedFields(kind, record))),
@@ -138,7 +140,7 @@ const lessonFields = [
 async function* lessonRows(
   db: Database,
   records: AsyncIterable<Pick<OwnedProgress, (typeof lessonFields)[number]>>,
-): AsyncGenerator<string> {
+): AsyncGenerator<Cell[]> {
   const columns = [
     'lesson',
     'course',
@@ -149,14 +151,14 @@ async function* lessonRows(
     'completed',
     'lastActivity',
   ];
-  yield csv([[...columns, 'lessonId']]);
+  yield [...columns, 'lessonId'];
   for await (const record of records) {
     const { organizationId, lessonId, contextId = null, status } = record;
     const { score, maxScore } = shownPoints(record);
     const lesson = await findLesson(db, lessonId);
     const title = lesson?.organizationId === organizationId ? lesson.title : null;
     const times = [record.startedAt, record.completedAt, record.lastActivityAt].map(isoOf);
-    yield csv([[title, contextId, status, score, maxScore, ...times, lessonId]]);
+    yield [title, contextId, status, score, maxScore, ...times, lessonId];
   }
 }
 
@@ -164,8 +166,8 @@ function isoOf(time: Date | null): string | null {
   return time?.toISOString() ?? null;
 }
 
-/** The number of rows that are formatted at once. Other requests wait meanwhile. */
-const rowsPerChunk = 50;
+/** The number of items that are parsed at once. */
+const itemsPerGroup = 50;
 
 /** An export that waits longer for the texts of a lesson ends with an error, and the client may repeat it. */
 const textWait = { wait: { maxWaitMs: 60_000 } };
@@ -176,20 +178,20 @@ type AnsweredRecord = Pick<OwnedProgress, 'organizationId' | 'lessonId' | 'versi
   itemGroups: Buffer[];
 };
 
-/** Divides the items of a record into JSON arrays, whose rows are formatted at once. */
+/** Divides the items of a record into JSON arrays. */
 function withItemGroups({
   organizationId,
   lessonId,
   versionId,
   items,
 }: Pick<OwnedProgress, (typeof answerFields)[number]>): AnsweredRecord {
-  const itemGroups = Array.from(groupsOf(items, rowsPerChunk), (some) => Buffer.from(JSON.stringify(some)));
+  const itemGroups = Array.from(groupsOf(items, itemsPerGroup), (some) => Buffer.from(JSON.stringify(some)));
   return { organizationId, lessonId, versionId, itemGroups };
 }
 
-async function* answerRows(db: Database, records: AsyncIterable<AnsweredRecord>): AsyncGenerator<string> {
+async function* answerRows(db: Database, records: AsyncIterable<AnsweredRecord>): AsyncGenerator<Cell[]> {
   const columns = ['lesson', 'step', 'question', 'answer', 'points', 'maxPoints', 'answered', 'tries'];
-  yield csv([[...columns, 'lessonId', 'stepId', 'questionId']]);
+  yield [...columns, 'lessonId', 'stepId', 'questionId'];
   for await (const { organizationId, lessonId, versionId, itemGroups } of records) {
     if (itemGroups.length === 0) continue;
     const text = await findVersionText(db, { organizationId, versionId }, textWait);
@@ -198,17 +200,16 @@ async function* answerRows(db: Database, records: AsyncIterable<AnsweredRecord>)
       const items = JSON.parse(group.toString()) as (Omit<StoredItem, 'answeredAt'> & {
         answeredAt: string;
       })[];
-      const rows = items.map((item): Cell[] => {
+      for (const item of items) {
         const { stepId, widgetId, answer, answeredAt, tries } = item;
         const { score, maxScore } = shownPoints(item);
         const interaction = text?.interactions.get(interactionKey(stepId, widgetId));
-        return [
+        yield [
           ...[text?.title ?? null, titles.get(stepId) ?? null, interaction?.prompt ?? null],
           answerText(interaction, JSON.parse(answer)),
           ...[score, maxScore, answeredAt, tries, lessonId, stepId, widgetId],
         ];
-      });
-      yield csv(rows);
+      }
     }
   }
 }

@@ -6,26 +6,28 @@ import { answerText } from './answer-columns.ts';
 import type { AnswerColumn } from './answer-columns.ts';
 import { learnerColumns, presentLearner } from './listed-learner.ts';
 
-/** The number of rows that are formatted at once. Larger chunks delay other requests; smaller ones cost more writes. */
-const rowsPerChunk = 200;
-const cellsPerChunk = 10_000;
-/** Parsing this much JSON takes about 20 ms; a record has up to twice as much. */
-const charactersPerChunk = 500_000;
+/** What is formatted at once: this many characters of JSON or of CSV take about 20 ms. */
+const charactersAtOnce = 100_000;
+/** What a cell or a line costs beside its text. */
+const entryCharacters = 50;
 
 export type Cell = string | number | null;
 
 /** Yields learners as lines of JSON. */
 export async function* learnersAsNdjson(learners: AsyncIterable<ListedLearner>): AsyncGenerator<string> {
-  for await (const rows of chunks(learners))
-    yield rows.map((learner) => `${JSON.stringify(presentLearner(learner))}\n`).join('');
+  let lines = '';
+  for await (const learner of learners) {
+    lines += `${JSON.stringify(presentLearner(learner))}\n`;
+    if (lines.length < charactersAtOnce) continue;
+    yield lines;
+    lines = '';
+  }
+  if (lines !== '') yield lines;
 }
 
 /** Yields learners as CSV, with a header. */
-export async function* learnersAsCsv(learners: AsyncIterable<ListedLearner>): AsyncGenerator<string> {
-  yield csv([[...learnerColumns]]);
-  for await (const rows of chunks(learners)) {
-    yield csv(rows.map((learner) => cellsOf(learner, learnerColumns)));
-  }
+export function learnersAsCsv(learners: AsyncIterable<ListedLearner>): AsyncGenerator<string> {
+  return csv(tableOf(learnerColumns, learners, (learner) => cellsOf(learner, learnerColumns)));
 }
 
 const identifying = [
@@ -39,27 +41,32 @@ const identifying = [
  *
  * @param questions as `readAnswerColumns` returns them
  */
-export async function* answersAsCsv(
+export function answersAsCsv(
   learners: AsyncIterable<ListedLearner>,
   questions: readonly AnswerColumn[],
 ): AsyncGenerator<string> {
-  yield csv([[...identifying, ...questions.map(({ title }) => title)]]);
-  const rowsAtOnce = Math.ceil(Math.min(rowsPerChunk, cellsPerChunk / (questions.length + 1)));
-  for await (const rows of chunks(learners, rowsAtOnce)) {
-    await otherRequests();
-    yield csv(
-      rows.map((learner) => {
-        const given = new Map(
-          learner.items?.map((item) => [widgetKey(item.stepId, item.widgetId), item.answer]),
-        );
-        const answers = questions.map(({ key, interaction }): Cell => {
-          const answer = given.get(key);
-          return answer === undefined ? null : answerText(interaction, JSON.parse(answer));
-        });
-        return [...cellsOf(learner, identifying), ...answers];
-      }),
-    );
-  }
+  const header = [...identifying, ...questions.map(({ title }) => title)];
+  return csv(
+    tableOf(header, learners, function* (learner): Generator<Cell> {
+      yield* cellsOf(learner, identifying);
+      const given = new Map(
+        learner.items?.map((item) => [widgetKey(item.stepId, item.widgetId), item.answer]),
+      );
+      for (const { key, interaction } of questions) {
+        const answer = given.get(key);
+        yield answer === undefined ? null : answerText(interaction, JSON.parse(answer));
+      }
+    }),
+  );
+}
+
+async function* tableOf(
+  header: readonly string[],
+  learners: AsyncIterable<ListedLearner>,
+  rowOf: (learner: ListedLearner) => Iterable<Cell>,
+): AsyncGenerator<Iterable<Cell>> {
+  yield header;
+  for await (const learner of learners) yield rowOf(learner);
 }
 
 function cellsOf(learner: ListedLearner, columns: readonly string[]): Cell[] {
@@ -67,25 +74,43 @@ function cellsOf(learner: ListedLearner, columns: readonly string[]): Cell[] {
   return columns.map((column) => presented[column] ?? null);
 }
 
-/** Prints rows. A text that a spreadsheet would run as a formula gets an apostrophe in front. */
-export function csv(rows: readonly Cell[][]): string {
-  // By default, only texts with CRLF are quoted. A lone LF or CR would begin a row, perhaps with a formula.
-  const options = { escape_formulas: true, record_delimiter: 'windows', quoted_match: /[\r\n]/ } as const;
-  return stringify(rows as Cell[][], options);
+/**
+ * Yields rows as CSV. A text that a spreadsheet would run as a formula gets an apostrophe in front. Other requests run
+ * between the parts of the text, also within a row: the answers of one learner may have a megabyte.
+ */
+export async function* csv(rows: AsyncIterable<Iterable<Cell>>): AsyncGenerator<string> {
+  let lines: Cell[][] = [];
+  let characters = 0;
+  let separator = '';
+  const print = (): string => {
+    const text = separator + printLines(lines);
+    [lines, characters, separator] = [[], 0, ''];
+    return text;
+  };
+  for await (const row of rows) {
+    let line: Cell[] = [];
+    lines.push(line);
+    for (const cell of row) {
+      if (characters > charactersAtOnce && line.length > 0) {
+        yield print().slice(0, -lineEnd.length);
+        await otherRequests();
+        line = [];
+        lines.push(line);
+        separator = ',';
+      }
+      line.push(cell);
+      characters += entryCharacters + (typeof cell === 'string' ? cell.length : 0);
+    }
+    if (characters <= charactersAtOnce) continue;
+    yield print();
+    await otherRequests();
+  }
+  yield print();
 }
 
-async function* chunks(
-  learners: AsyncIterable<ListedLearner>,
-  length = rowsPerChunk,
-): AsyncGenerator<ListedLearner[]> {
-  let chunk: ListedLearner[] = [];
-  let characters = 0;
-  for await (const learner of learners) {
-    for (const { answer } of learner.items ?? []) characters += answer.length;
-    if (chunk.push(learner) < length && characters < charactersPerChunk) continue;
-    yield chunk;
-    chunk = [];
-    characters = 0;
-  }
-  if (chunk.length > 0) yield chunk;
+const lineEnd = '\r\n';
+
+function printLines(lines: Cell[][]): string {
+  // By default, only texts with CRLF are quoted. A lone LF or CR would begin a row, perhaps with a formula.
+  return stringify(lines, { escape_formulas: true, record_delimiter: lineEnd, quoted_match: /[\r\n]/ });
 }

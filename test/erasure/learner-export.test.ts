@@ -14,6 +14,7 @@ import type { LtiScore } from '../../shared/models/lti-score.ts';
 import { createWebhook } from '../../shared/webhooks/manage.ts';
 import { createDestination } from '../../shared/xapi/destinations.ts';
 import { filesOf } from '../exports/exports.ts';
+import { longestBlock } from '../support/longest-block.ts';
 import { zipReaders } from '../exports/zip-readers.ts';
 import { answerTo, storeLearners } from '../learners/build-learners.ts';
 import { publishLesson, useLesson } from '../player/player-lessons.ts';
@@ -134,7 +135,7 @@ describe('the fields of an export', () => {
 
   /** Fields that coordinate processes, and what needs the scope `deliveries`. */
   const ofProgress = [
-    ...['_id', 'organizationId', 'recentWriteIds', 'updateDueAt', 'factsAfter'],
+    ...['_id', 'organizationId', 'recentWriteIds', 'updateDueAt', 'erasedAt'],
     ...['positionOrder', 'progressDataOrder', 'items[].writeId'],
   ];
   const omitted: Record<RecordKind, string[]> = {
@@ -238,6 +239,14 @@ print(json.dumps(tables))
     const files = await filesOf((await ask(url, { headers: api.headers })).body);
     const [, ...rows] = String(files.get('answers.csv')).trimEnd().split('\r\n');
     expect(rows.map((row) => row.split(',').at(-1))).toEqual(items.map(({ widgetId }) => widgetId));
+  });
+
+  test('of the largest record holds up no other request', async () => {
+    const learnerId = `learner-${randomUUID()}`;
+    const items = Array.from({ length: 16 }, (_, index) => answerTo(`w${index}`, '"\n'.repeat(15_000)));
+    await storeLearners(api.db, version, [{ learnerId, items }]);
+    const request = async () => ask(`${api.url}/api/learners/${learnerId}/export`, { headers: api.headers });
+    expect(await longestBlock(request)).toBeLessThan(100);
   });
 
   test.each(zipReaders.filter(({ available }) => available))('opens in $name', async ({ read }) => {
