@@ -245,9 +245,10 @@ export const writePlayerSession = defineEndpoint(
   (deps: WriteDependencies & { requestLimits: RequestLimits }) =>
     async ({ ctx, caller: token }) => {
       assertNotPreview(token);
+      const arrivedAt = new Date();
       await deps.requestLimits.enterLearner(learnerName(token), token.organizationId, ctx);
       const write = parseProgressWrite(await readJsonBody(ctx, { maxBytes: maxSessionBytes }));
-      return { status: 200, body: await writeSession(deps, token, write) };
+      return { status: 200, body: await writeSession(deps, token, { ...write, arrivedAt }) };
     },
 );
 

@@ -53,7 +53,7 @@ export interface RecordChange {
   stored: ProgressRecord | null;
   before: ProgressState;
   next: ProgressState;
-  factsAfter: Date | null;
+  erasedAt: Date | null;
   receivers: ProgressReceivers | null;
   /** The grade that platforms should get because of it; null if it changes none. */
   grade: WantedScore | null;
@@ -106,7 +106,10 @@ function ltiRepository(db: Database, token: LaunchToken): ProgressRepository {
         owner,
         grade && ((session) => wantScore(db, owner, grade, session)),
       );
-      return saveLtiProgress(db, token, change.next, { ...write, courseId: await courseId() });
+      const isSaved = await saveLtiProgress(db, token, change.next, { ...write, courseId: await courseId() });
+      // A launch of another link that found no record has added its row by now, but the transaction may not have seen it.
+      if (isSaved && grade && change.stored === null) await wantScore(db, owner, grade);
+      return isSaved;
     },
     remove: () => removeLtiProgress(db, token),
     present: async (state) => presentLaunch(token, state, await courseId()),
@@ -116,7 +119,7 @@ function ltiRepository(db: Database, token: LaunchToken): ProgressRepository {
 /** Returns what a write stores beside the state. @param addGrade adds the grade to the outbox. */
 function savedWrite(
   db: Database,
-  { stored, before, next, factsAfter, receivers }: RecordChange,
+  { stored, before, next, erasedAt, receivers }: RecordChange,
   owner: WithoutRecordId<EventOwner>,
   addGrade: ((session: ClientSession) => Promise<unknown>) | null = null,
 ): SavedWrite {
@@ -126,7 +129,7 @@ function savedWrite(
     receivers === null ? { ...reported, rows: [] } : rowsOfWrite(receivers, reported);
   const hasRows = addGrade !== null || rows.length > 0;
   return {
-    ...{ recordId, factsAfter, updateDueAt },
+    ...{ recordId, erasedAt, updateDueAt },
     addRows: hasRows
       ? async (session) => {
           await addGrade?.(session);

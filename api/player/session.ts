@@ -13,7 +13,7 @@ import type { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
 import { changedGrade } from '../../shared/lti/scores/grade.ts';
 import type { Subscriptions } from '../../shared/outgoing/subscriptions.ts';
 import { carryOver } from '../../shared/progress/carry-over.ts';
-import { carryFacts, factsAfter, factsOf } from '../../shared/progress/facts.ts';
+import { carryFacts, factsOf, factsSince } from '../../shared/progress/facts.ts';
 import type { Facts } from '../../shared/progress/facts.ts';
 import { initialProgress, mergeFacts } from '../../shared/progress/merge.ts';
 import type { LessonOutline } from '../../shared/progress/outline.ts';
@@ -55,6 +55,9 @@ export async function readSession(
   return present(repository, await stateIn(deps.lessons, versionId, stored && stateOf(stored)));
 }
 
+/** A write, with the time from which the ages of its facts count, however long it waits. */
+type ArrivedWrite = ProgressWrite & { arrivedAt: Date };
+
 /**
  * Merges a player's write into the record, and returns the merged session.
  *
@@ -65,7 +68,7 @@ export async function readSession(
 export async function writeSession(
   deps: WriteDependencies,
   token: PlayerToken,
-  write: ProgressWrite,
+  write: ArrivedWrite,
 ): Promise<Session> {
   const version = await findWritable(deps.db, token, write.versionId);
   const repository = progressRepository(deps.db, token);
@@ -80,7 +83,7 @@ async function mergeOnce(
   deps: WriteDependencies,
   token: PlayerToken,
   repository: ProgressRepository,
-  { version, write }: { version: LessonVersion; write: ProgressWrite & { writeId: string } },
+  { version, write }: { version: LessonVersion; write: ArrivedWrite & { writeId: string } },
 ): Promise<ProgressState | null> {
   const { lessons, subscriptions } = deps;
   const now = new Date();
@@ -88,17 +91,17 @@ async function mergeOnce(
   const before = await stateForWrite(deps, version, stored, now);
   const outline = await outlineOf(lessons, before.versionId);
   const isNew = stored === null && repository.persists;
-  const erasedAt = isNew ? await erasureBefore(deps, token) : (stored?.factsAfter ?? null);
+  const erasedAt = isNew ? await erasureBefore(deps, token) : (stored?.erasedAt ?? null);
   const facts = await factsIn(lessons, before.versionId, write, {
-    ...{ now, writeId: write.writeId, userAttributes: repository.userAttributes },
+    ...{ now: write.arrivedAt, writeId: write.writeId, userAttributes: repository.userAttributes },
     attempt: attemptOf(write, before),
   });
-  const fresh = erasedAt === null ? facts : factsAfter(facts, erasedAt);
+  const fresh = erasedAt === null ? facts : factsSince(facts, erasedAt);
   const next = fresh === null ? before : mergeFacts(before, fresh, outline, now);
   if (next === before || !repository.persists) return next;
   const receivers = await subscriptions.progressOf(token.organizationId);
   const grade = token.kind === 'launch' ? changedGrade(before, next) : null;
-  if (!(await repository.save({ stored, before, next, factsAfter: erasedAt, receivers, grade }))) return null;
+  if (!(await repository.save({ stored, before, next, erasedAt, receivers, grade }))) return null;
   if (isNew) await undoIfErased(deps, token, repository);
   if (token.kind === 'launch' && grade !== null) deps.outboxSignal.send(token);
   return next;

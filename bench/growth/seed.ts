@@ -109,7 +109,7 @@ function recordOf(
     stepId: ids.versionId,
     totalSteps,
     progressData: '{"visited":[0,1,2],"bookmarks":{"1":true}}',
-    ...{ positionOrder: order, progressDataOrder: order, factsAfter: null, stepTimes: [] },
+    ...{ positionOrder: order, progressDataOrder: order, erasedAt: null, stepTimes: [] },
     variables: [{ name: 'tries', value: '3', ...order }],
     items,
     userAttributes: { text: '{"group":"b"}', issuedAt: 0 },

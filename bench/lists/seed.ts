@@ -71,7 +71,7 @@ function recordOf(ids: { organizationId: string; lessonId: string; versionId: st
     ...{ revision: items.length, attempt: 1, recentWriteIds: [], status, score, maxScore: questions },
     ...{ sectionIndex: 0, stepIndex: 0, stepId: 'step-0', totalSteps: questions },
     progressData: '{"visited":[0,1,2],"bookmarks":{"1":true}}',
-    ...{ positionOrder: order, progressDataOrder: order, factsAfter: null, stepTimes: [] },
+    ...{ positionOrder: order, progressDataOrder: order, erasedAt: null, stepTimes: [] },
     variables: [{ name: 'tries', value: '3', ...order }],
     items,
     userAttributes: { text: '{"group":"b"}', issuedAt: 0 },

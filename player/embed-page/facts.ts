@@ -183,6 +183,14 @@ function afterFact(record: SessionRecord, fact: Fact): SessionRecord {
   };
 }
 
+/** Returns a record's progress data with the visits of another record; null if it has them. */
+export function withVisitsOf(other: SessionRecord, record: SessionRecord): JsonObject | null {
+  const { progressData, attempt } = record;
+  if (progressData === null || !Array.isArray(progressData.visited)) return null;
+  const united = withVisited(progressData, attempt, other);
+  return (united.visited as unknown[]).length > progressData.visited.length ? united : null;
+}
+
 /** Unites the visited steps, because each device may have seen others. */
 function withVisited(data: JsonObject, attempt: number, record: SessionRecord): JsonObject {
   const visited = [record.progressData?.visited, data.visited].filter((list) =>

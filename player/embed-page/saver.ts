@@ -1,6 +1,6 @@
 import { backoffMs } from '../../shared/platform/backoff.ts';
 import { randomId } from '../older-browsers.ts';
-import { bodyOf, keptAtRestart, newestOf, nextFacts, projected } from './facts.ts';
+import { bodyOf, keptAtRestart, newestOf, nextFacts, projected, withVisitsOf } from './facts.ts';
 import type { Fact, FactContent, GivenAnswer, Write } from './facts.ts';
 import type { FactStore } from './fact-store.ts';
 import type { SessionClient, WriteResponse } from './session-client.ts';
@@ -304,9 +304,22 @@ export class Saver {
     const { store, versionId, onSaved } = this.#options;
     for (const fact of facts) store.remove(fact);
     // Positions in another version mean nothing in this one.
-    if (merged.versionId === versionId) this.#record = merged;
+    if (merged.versionId === versionId) {
+      this.#record = merged;
+      this.#addVisits(merged);
+    }
     this.#attempt = Math.max(this.#attempt, merged.attempt);
     onSaved(merged, facts);
+  }
+
+  /** Reports visited steps that the record lacks: what another device has sent replaced those of this one. */
+  #addVisits(merged: SessionRecord): void {
+    const progressData = withVisitsOf(this.#shown, merged);
+    if (progressData === null) return;
+    const { attempt, currentSectionIndex: sectionIndex, currentStepIndex: stepIndex } = merged;
+    const { client, store, versionId } = this.#options;
+    const position = { sectionIndex, stepIndex, stepId: '' };
+    store.put({ id: randomId(), at: client.now(), attempt, versionId, position, progressData });
   }
 
   /** Repeats a refused write fact by fact, without its active time, and drops the fact that is refused alone. */

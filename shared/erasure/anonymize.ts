@@ -61,7 +61,7 @@ async function anonymizeIn<Record extends ProgressRecord>(
       completedAt: record.completedAt && dayOf(record.completedAt),
       lastActivityAt: dayOf(record.lastActivityAt),
       finished: finished && { ...finished, at: dayOf(finished.at) },
-      ...{ factsAfter: null, updateDueAt: null },
+      ...{ erasedAt: null, updateDueAt: null },
     };
     // A record that has changed meanwhile is removed, as it would be without the anonymous copy.
     await model.updateOne({ _id, revision } as object, { $set: set });

@@ -72,7 +72,7 @@ const ofProgress = {
   variables: (variables: readonly StoredVariable[]) => jsonOrNull(variablesJson(variables)),
   items: (items: readonly StoredItem[]) => jsonOrNull(itemsJson(items)),
   userAttributes: ({ text }: StoredAttributes) => json(text),
-  ...{ startedAt: true, completedAt: true, lastActivityAt: true, factsAfter: false },
+  ...{ startedAt: true, completedAt: true, lastActivityAt: true, erasedAt: false },
   finished: fieldsOf<FinishedAttempt>({ at: true, score: true, maxScore: true, isCurrent: true }),
   updateDueAt: false,
 } satisfies Fields<ProgressRecord>;

@@ -12,8 +12,8 @@ export interface ProgressRecord extends ProgressState {
   _id: string;
   organizationId: string;
   lessonId: string;
-  /** Older facts are ignored: the learner's data were erased then. Null if they never were. */
-  factsAfter: Date | null;
+  /** When the learner's data were last erased: older facts are ignored. Null if they never were. */
+  erasedAt: Date | null;
   /** When the last `progress.updated` of the record is due; null before the first. */
   updateDueAt: Date | null;
 }
@@ -66,7 +66,7 @@ export const progressFields: SchemaDefinition<ProgressRecord> = {
   lastActivityAt: { type: Date, required: true },
   finished: { type: finishedSchema, default: null },
   recentWriteIds: { type: [String], default: [] },
-  factsAfter: { type: Date, default: null },
+  erasedAt: { type: Date, default: null },
   updateDueAt: { type: Date, default: null },
 };
 
@@ -100,7 +100,7 @@ export function stateOf(record: ProgressRecord): ProgressState {
 }
 
 /** What a write stores beside the state. */
-export interface SavedWrite extends Pick<ProgressRecord, 'factsAfter' | 'updateDueAt'> {
+export interface SavedWrite extends Pick<ProgressRecord, 'erasedAt' | 'updateDueAt'> {
   /** The `_id` of the record, also before it exists. */
   recordId: string;
   /** Adds rows of the write to outboxes in its transaction; null without rows. */
@@ -118,10 +118,10 @@ export async function saveState<Record extends ProgressRecord>(
   model: Model<Record>,
   key: Partial<Record>,
   state: ProgressState,
-  { recordId, factsAfter, updateDueAt, addRows }: SavedWrite,
+  { recordId, erasedAt, updateDueAt, addRows }: SavedWrite,
   fields: Partial<Record> = {},
 ): Promise<boolean> {
-  const set = { ...state, factsAfter, updateDueAt, ...fields };
+  const set = { ...state, erasedAt, updateDueAt, ...fields };
   const store = async (options: { session?: ClientSession }) => {
     if (state.revision === 1) {
       await model.insertMany([{ _id: recordId, ...key, ...set }], options);

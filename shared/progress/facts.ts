@@ -21,7 +21,8 @@ export const maxAnswerBytes = 64 * 1024;
  */
 export interface Facts extends FactOrder {
   attempt: number;
-  position: StepPosition;
+  /** Null to keep it. */
+  position: StepPosition | null;
   /** Their `tries` are the player's claim; 0 without one. */
   items: StoredItem[];
   variables: { name: string; value: string }[];
@@ -80,16 +81,19 @@ export function carryFacts(facts: Facts, from: LessonOutline, to: LessonOutline)
   const steps = new Set(positionsOf(to).map(({ stepId }) => stepId));
   return {
     ...facts,
-    position: positionIn(to, facts.position.stepId, from),
+    position: facts.position && positionIn(to, facts.position.stepId, from),
     items: carryItems(facts.items, from, to),
     stepTimes: Object.fromEntries(Object.entries(facts.stepTimes).filter(([stepId]) => steps.has(stepId))),
   };
 }
 
-/** Returns the facts after a time; null if none is left. */
-export function factsAfter(facts: Facts, time: Date): Facts | null {
-  if (facts.at <= time) return null;
-  return { ...facts, items: facts.items.filter(({ answeredAt }) => answeredAt > time) };
+/** Returns the facts since an erasure of the learner's data; null if none is left. */
+export function factsSince(facts: Facts, erasedAt: Date): Facts | null {
+  const items = facts.items.filter(({ answeredAt }) => answeredAt > erasedAt);
+  if (facts.at > erasedAt) return { ...facts, items };
+  if (items.length === 0) return null;
+  const nothing = { position: null, variables: [], progressData: undefined, stepTimes: {}, completed: false };
+  return { ...facts, ...nothing, items };
 }
 
 /** A fact from the future loses to all others: its player's clock has changed. */

@@ -112,10 +112,10 @@ function mergeAttempt(state: ProgressState, facts: Facts, outline: LessonOutline
     facts.attempt > state.attempt ? { ...state, ...noAttempt, attempt: facts.attempt } : state;
   const order = { at: facts.at, writeId: facts.writeId };
   const items = mergeItems(before.items, facts.items, outline);
-  const hasMoved = isLater(
-    { ...order, text: facts.position.stepId ?? '' },
-    withText(before.positionOrder, before.stepId),
-  );
+  const { position } = facts;
+  const hasMoved =
+    position !== null &&
+    isLater({ ...order, text: position.stepId ?? '' }, withText(before.positionOrder, before.stepId));
   const { progressData } = facts;
   const hasData =
     progressData !== undefined &&
@@ -123,7 +123,7 @@ function mergeAttempt(state: ProgressState, facts: Facts, outline: LessonOutline
   return {
     attempt: before.attempt,
     ...(items !== state.items && { ...totalPoints(outline, items), items }),
-    ...(hasMoved && { ...facts.position, positionOrder: order }),
+    ...(hasMoved && { ...position, positionOrder: order }),
     progressData: hasData ? progressData : before.progressData,
     progressDataOrder: hasData ? order : before.progressDataOrder,
     variables: mergeVariables(before.variables, facts),

@@ -50,6 +50,14 @@ test('a finish and a launch at the same time lose no grade', async () => {
   }
 });
 
+test('a finish in the first write of a learner reaches a link that is launched at the same time', async () => {
+  for (let round = 0; round < 10; round += 1) {
+    const first = await lab.addLearner();
+    const [second] = await Promise.all([lab.addLinkFor(first), lab.tell(first, completed(40))]);
+    expect(await lab.rowOf(second)).toMatchObject({ state: 'waiting', wanted: { scoreGiven: 40 } });
+  }
+});
+
 test('a lesson launched from a second link reports past and future scores to it, too', async () => {
   const first = await lab.addLearner();
   await lab.tell(first, completed(40));

@@ -119,7 +119,11 @@ test("answers from before an erasure of the learner's data never come back, from
 
   await phone.write({ currentStepIndex: 1 });
   expect(await laptop.write({ ...old, ageMs: 0 })).toMatchObject({ status: 'in_progress', items: null });
-  expect(await laptop.write(answer('q2', ['b']))).toMatchObject({ score: 2 });
+  // Of one request, only what is older is dropped.
+  const fresh = { ...answer('q2', ['b'], 0), progressData: { seen: 'before' }, currentSectionIndex: 1 };
+  expect(await laptop.write({ ageMs: 60_000, ...fresh })).toMatchObject({
+    ...{ score: 2, currentSectionIndex: 0, progressData: null },
+  });
 });
 
 describe('the attempt of a write', () => {

@@ -114,7 +114,7 @@ async function startScoreLab(
     const token = { kind: 'launch', issuedAt: 0, expiresAt: 0, versionId, ...learner } as const;
     const before = stored === null ? first : stateOf(stored);
     const change = { stored, before, next, grade: changedGrade(before, next) };
-    await progressRepository(db, token).save({ ...change, factsAfter: null, receivers: null });
+    await progressRepository(db, token).save({ ...change, erasedAt: null, receivers: null });
   };
   /** A sender as in a worker, and the outcomes of its attempts. */
   const createSender = () => {

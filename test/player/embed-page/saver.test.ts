@@ -330,6 +330,26 @@ test('the page unites visited steps, and shows what is unsent over the record', 
   expect(hasForeign(record, { ...record, variableState: { x: 1 } })).toBe(true);
 });
 
+test('steps that were visited offline are reported again if a newer write of another device lacks them', async () => {
+  const server = new Server();
+  const [phone, laptop] = [new Device(server), new Device(server)];
+  const visit = ({ tab }: Device, visited: string[]) =>
+    tab.change({ position: quiz, progressData: { visited } });
+  phone.network = 'loses requests';
+  visit(phone, ['intro', 'quiz']);
+  server.now += 60_000;
+  visit(laptop, ['end']);
+  await laptop.settle();
+  phone.network = 'works';
+  await phone.settle();
+  expect(server.record()).toMatchObject({ progressData: { visited: ['end', 'intro', 'quiz'] } });
+  // The laptop has all of them, so it reports nothing again.
+  const { length } = laptop.sent;
+  laptop.answer('quiz', ['b']);
+  await laptop.settle();
+  expect(laptop.sent).toHaveLength(length + 1);
+});
+
 test('a restart drops unsent facts, but for those of the last finished attempt', () => {
   const facts = [factOf('1', 0, { completed: true }), factOf('2', 0, {}), factOf('3', 0, {}, 2)];
   expect(keptAtRestart(facts, 0).map(({ id }) => id)).toEqual(['1', '2']);
