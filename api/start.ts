@@ -17,7 +17,7 @@ import { startOperationsServer } from '../shared/operations/server.ts';
 import type { OperationsServer } from '../shared/operations/server.ts';
 import { playerRelease } from '../shared/player/player-release.ts';
 import { PreparedLessons } from '../shared/player/prepared-lessons.ts';
-import { requestWait } from '../shared/platform/tasks.ts';
+import { taskWait } from '../shared/platform/tasks.ts';
 import { createExportEvents, ExportQueue } from '../shared/exports/queues.ts';
 import { MongoLastUses } from '../shared/models/file-use.ts';
 import { joinInstallation } from '../shared/models/installation.ts';
@@ -84,7 +84,7 @@ export async function startApi(
   const events = createExportEvents(servers.redisUrl, config);
 
   const downloader = createDownloader(config.download, {}, maxPlayerDownloads);
-  const lessons = new PreparedLessons(db, config.playerCacheBytes, requestWait);
+  const lessons = new PreparedLessons(db, config.playerCacheBytes, taskWait);
   const playerAssets = new PlayerAssets({ db, lessons, store, downloader, config, log });
   const metrics = new ApiMetrics();
   const platforms = createPlatformClient(config.download);

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { incompleteKey } from '../../shared/exports/jobs.ts';
 import { profileOf } from '../../shared/exports/profiles.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { ConcurrencyLimit, requestWaits } from '../../shared/platform/concurrency-limit.ts';
+import { ConcurrencyLimit, requestWait } from '../../shared/platform/concurrency-limit.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import { noStore } from '../http/headers.ts';
 import { publicUrlOf } from '../http/public-url.ts';
@@ -50,7 +50,7 @@ export const exportManifest = defineEndpoint(
   },
   (deps: ExportDependencies) => {
     // A manifest of 66,000 files takes a second and some hundred megabytes.
-    const limit = new ConcurrencyLimit({ ...requestWaits, concurrent: 1 });
+    const limit = new ConcurrencyLimit({ ...requestWait, concurrent: 1, inAll: 2 });
     return async (request) => {
       const { ctx } = request;
       const authorized = await authorizeExport(deps, request);

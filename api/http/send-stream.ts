@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { ConcurrencyLimit, requestWaits } from '../../shared/platform/concurrency-limit.ts';
+import { ConcurrencyLimit, requestWait } from '../../shared/platform/concurrency-limit.ts';
 import type { EndpointContext } from './endpoint.ts';
 
 /**
@@ -7,8 +7,8 @@ import type { EndpointContext } from './endpoint.ts';
  * answers, and its rows. A client that reads slowly keeps its stream until the idle timeout.
  */
 const streams = new ConcurrencyLimit({
-  ...requestWaits,
-  concurrent: 2,
+  ...requestWait,
+  ...{ concurrent: 2, inAll: 8 },
   refusal: 'Too many lists of learners are being sent',
 });
 

@@ -10,7 +10,7 @@ import { findLessonVersion } from '../../shared/models/lesson-list.ts';
 import { lessonExists } from '../../shared/models/lesson.ts';
 import { findPlayedVersion } from '../../shared/models/lesson-version.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { requestWait } from '../../shared/platform/tasks.ts';
+import { taskWait } from '../../shared/platform/tasks.ts';
 import { credentials } from '../accounts/access.ts';
 import type { ApiCaller } from '../accounts/access.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
@@ -236,7 +236,7 @@ export const answersCsv = defineEndpoint(
         : await findLessonVersion(deps.db, organizationId, params.lessonId, query.version);
     const content = version && (await findContentParts(deps.db, version._id));
     if (version === null || content === null) throw new LecternError('NOT_FOUND', 'Version not found');
-    const questions = await readAnswerColumns(content, version, requestWait);
+    const questions = await readAnswerColumns(content, version, taskWait);
     await sendStream(ctx, organizationId, {
       chunks: () => answersAsCsv(take(learners, limit), questions),
       type: csvType,

@@ -9,7 +9,7 @@ import { findLessonVersion } from '../../shared/models/lesson-list.ts';
 import { lessonExists } from '../../shared/models/lesson.ts';
 import { findPlayedVersion } from '../../shared/models/lesson-version.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { requestWait } from '../../shared/platform/tasks.ts';
+import { taskWait } from '../../shared/platform/tasks.ts';
 import type { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
 import { credentials } from '../accounts/access.ts';
 import { defineEndpoint, unknownParameter } from '../http/endpoint.ts';
@@ -99,7 +99,7 @@ export const getStatistics = defineEndpoint(
       const computedAt = counted.at.toISOString();
       const statistics = await findStatisticsOf(
         { tally: tallyIn(counted), outline: facts.outline, withFewLearners },
-        { organizationId, signal: ctx.state.signal, ...requestWait },
+        { organizationId, signal: ctx.state.signal, ...taskWait },
       );
       return { status: 200, body: { lessonId, versionId, computedAt, statistics } };
     },

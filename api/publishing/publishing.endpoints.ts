@@ -9,7 +9,7 @@ import type { ExportQueue } from '../../shared/exports/queues.ts';
 import type { Downloader } from '../../shared/media/downloads/downloader.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { requestWait } from '../../shared/platform/tasks.ts';
+import { taskWait } from '../../shared/platform/tasks.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import { withTimeLimit } from '../../shared/platform/time-limits.ts';
 import { checkVersion, findMissing } from '../../shared/publishing/check-version.ts';
@@ -109,7 +109,7 @@ export const publish = defineEndpoint(
       const version = await requireVersion(db, request);
       const result = await publishVersion(db, store, version._id, {
         force: request.query.force === 'true',
-        wait: requestWait,
+        wait: taskWait,
       });
       if (config.export.prebuild) {
         // Without Redis, the first request for the archive builds it.
@@ -117,7 +117,7 @@ export const publish = defineEndpoint(
           request.ctx.state.log.warn({ err: error }, 'the archive is not prebuilt'),
         );
       }
-      const { media, widgets } = await findMissing(db, result, requestWait);
+      const { media, widgets } = await findMissing(db, result, taskWait);
       return { status: 200, body: presentPublished(result, [...media, ...widgets]) };
     },
 );
@@ -184,7 +184,7 @@ export const check = defineEndpoint(
     const version = await requireVersion(deps.db, request);
     const limit = { timeoutMs: checkTimeoutMs, signal: request.ctx.state.signal };
     const result = await withTimeLimit(limit, (signal) =>
-      checkVersion({ ...deps, signal }, version, requestWait),
+      checkVersion({ ...deps, signal }, version, taskWait),
     );
     return { status: 200, body: presentCheck(version, result) };
   },
@@ -230,7 +230,7 @@ export const createPreviewLink = defineEndpoint(
       const { token, expiresAt } = await signPreview(
         { db, store, signing: secrets.signing },
         version,
-        requestWait,
+        taskWait,
       );
       const { lessonId, _id: versionId, versionNumber } = version;
       const url = `${publicUrlOf(request.ctx, config)}/embed/${lessonId}?token=${token}`;

@@ -1,19 +1,21 @@
 import { onAbort } from './abort-listeners.ts';
 import { LecternError } from './errors.ts';
 
-/** The waits of requests: longer ones would fill the process with them. */
-export const requestWaits = { waiting: 20, maxWaitMs: 2000 };
+/** How many requests of an organization wait for its work, and how long. Longer waits would fill the process with them. */
+export const requestWait = { waiting: 20, maxWaitMs: 2000 };
 
 export interface WaitLimits {
   /** The work of an owner that waits; unlimited by default. */
   waiting?: number;
-  /** The longest wait; unlimited by default. */
+  /** The longest wait for a place, of the owner and again of the process; unlimited by default. */
   maxWaitMs?: number;
 }
 
 export interface ConcurrencyLimits extends WaitLimits {
   /** The work of an owner that runs at once. */
   concurrent: number;
+  /** The work of all owners that runs at once; unlimited by default. */
+  inAll?: number;
   /** Why work is refused: a sentence without its period. */
   refusal?: string;
   /** The `Retry-After` of refused work. */
@@ -33,17 +35,23 @@ interface Work {
  * Nothing else schedules owners in a process.
  */
 export class ConcurrencyLimit {
-  readonly #limits: Required<ConcurrencyLimits>;
+  readonly #limits: Required<Omit<ConcurrencyLimits, 'inAll'>>;
   readonly #work = new Map<string, Work>();
+  /** Work that has a place of its owner waits here for one of the process. */
+  readonly #inAll: ConcurrencyLimit | null;
 
   constructor({
     concurrent,
+    inAll,
     waiting = Infinity,
     maxWaitMs = Infinity,
     refusal = 'Too many requests of this kind at once',
     retryAfterSeconds = 10,
   }: ConcurrencyLimits) {
-    this.#limits = { concurrent, waiting, maxWaitMs, refusal, retryAfterSeconds };
+    const texts = { refusal, retryAfterSeconds };
+    this.#limits = { concurrent, waiting, maxWaitMs, ...texts };
+    this.#inAll =
+      inAll === undefined ? null : new ConcurrencyLimit({ concurrent: inAll, maxWaitMs, ...texts });
   }
 
   /**
@@ -62,7 +70,7 @@ export class ConcurrencyLimit {
   }
 
   /**
-   * Begins work once the owner is below the limit. Returns the function that ends it.
+   * Begins work once the owner and the process are below their limits. Returns the function that ends it.
    *
    * @param signal ends the wait with its reason.
    * @param wait replaces the limits of waiting for this work.
@@ -75,10 +83,21 @@ export class ConcurrencyLimit {
     if (work.running < this.#limits.concurrent) work.running += 1;
     else await this.#wait(work, signal, { ...this.#limits, ...wait });
     let hasEnded = false;
-    return () => {
+    const end = () => {
       if (!hasEnded) this.#end(owner, work);
       hasEnded = true;
     };
+    if (this.#inAll === null) return end;
+    try {
+      const endInAll = await this.#inAll.begin('', signal, { ...wait, waiting: Infinity });
+      return () => {
+        endInAll();
+        end();
+      };
+    } catch (error) {
+      end();
+      throw error;
+    }
   }
 
   #end(owner: string, work: Work): void {

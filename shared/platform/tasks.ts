@@ -26,8 +26,8 @@ const reusableCpuMs = 5_000;
 /** The kernel's limit ends a hostile task long before, unless the machine is overloaded. */
 const timeoutMs = 180_000;
 
-/** How long the API lets a request wait in each of the two queues, and how many of an organization. Jobs wait without limit. */
-export const requestWait = { wait: { waiting: 20, maxWaitMs: 5_000 } };
+/** Requests wait for tasks longer than for other work, because most tasks take some hundred milliseconds. Jobs wait without limit. */
+export const taskWait = { wait: { waiting: 20, maxWaitMs: 5_000 } };
 
 /** Starting a process takes longer than most tasks. */
 const idleMs = 10_000;
@@ -37,10 +37,10 @@ type Message<Part> =
   | { cpuMs: number }
   | { cpuMs: number; error: { code?: ErrorCode; message: string; limit?: true } };
 
-const refusal = 'Too many requests wait for work on lessons';
-/** The tasks of an organization in this process, and of all of them. */
-const ofOrganization = new ConcurrencyLimit({ concurrent: 1, refusal });
-const ofAll = new ConcurrencyLimit({ concurrent: 2, refusal });
+const running = new ConcurrencyLimit({
+  ...{ concurrent: 1, inAll: 2 },
+  refusal: 'Too many requests wait for work on lessons',
+});
 const idle: IdleProcess[] = [];
 
 interface IdleProcess {
@@ -74,13 +74,11 @@ export async function runTask<Part>(
   input: unknown,
   { what, organizationId, signal, wait }: TaskOptions,
 ): Promise<Part[]> {
-  const ends: (() => void)[] = [];
+  const end = await running.begin(organizationId, signal, wait);
   try {
-    ends.push(await ofOrganization.begin(organizationId, signal, wait));
-    ends.push(await ofAll.begin('', signal, wait && { ...wait, waiting: Infinity }));
     return await runNow<Part>({ name, input }, what, signal);
   } finally {
-    for (const end of ends) end();
+    end();
   }
 }
 

@@ -13,10 +13,10 @@ export type WidgetFileKind = keyof typeof widgetMimeTypes;
 export const maxWidgetBytes = 2 * 1024 ** 2;
 
 /**
- * At most one check of an organization runs at once in this process. Each check holds a file in memory, and a check of a
- * module also runs a parser process.
+ * At most one check of an organization runs at once in this process, and four in all. Each check holds a file in memory,
+ * and a check of a module also runs a parser process.
  */
-const limit = new ConcurrencyLimit({ concurrent: 1 });
+const limit = new ConcurrencyLimit({ concurrent: 1, inAll: 4 });
 
 /** Verdicts by kind and digest. They stay valid, because the file of a digest never changes. */
 const verdicts = new LRUCache<string, Verdict>({ max: 10_000 });

@@ -6,7 +6,9 @@ import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { noIncompleteBuilds } from '../../shared/coordination/incomplete-builds.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
 import type { OpenFile, Store } from '../../shared/storage/store.ts';
+import { createLogger } from '../../shared/platform/log.ts';
 import { buildArchive } from '../../worker/exports/build-archive.ts';
+import { FollowUps } from '../../worker/exports/follow-ups.ts';
 import { filesBelow, read } from '../storage/stores.ts';
 import type { BuiltMedium } from '../support/factories.ts';
 import { file, hang } from '../support/origin.ts';
@@ -265,4 +267,20 @@ test('small downloads get files of their own once their archive is published, ex
   expect(stored).toEqual([digestOf(twice).sha256, 'the archive', digestOf(once).sha256]);
   expect(await store.cache.has(digestOf(once))).toBe(true);
   expect(await lab.harness.db.remoteFiles.countDocuments({ url: lab.origin.url('/once.png') })).toBe(1);
+});
+
+test('while a slow store holds up what follows builds, at most four of them wait', async () => {
+  const followUps = new FollowUps(createLogger(lab.harness.config, 'test'));
+  const begun: number[] = [];
+  let end: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (end = resolve));
+  for (const build of [1, 2, 3, 4, 5, 6, 7]) {
+    followUps.run(async () => {
+      begun.push(build);
+      await held;
+    });
+  }
+  end();
+  await expect.poll(() => begun).toEqual([1, 2, 3, 4, 5]);
+  await followUps.close();
 });

@@ -33,6 +33,23 @@ test('work above the limit of an organization waits in order, and another organi
   await Promise.all(works.map(({ done }) => done));
 });
 
+test('owners together stay below the limit of the process; one that waits for it keeps its own place', async () => {
+  const limit = new ConcurrencyLimit({ concurrent: 2, inAll: 3, maxWaitMs: 20 });
+  const works = ['a', 'a', 'b', 'b', 'c'].map((owner) => start(limit, owner));
+  await turn();
+  expect(works.map(({ hasBegun }) => hasBegun)).toEqual([true, true, true, false, false]);
+  works[0]?.end();
+  await turn();
+  expect(works.map(({ hasBegun }) => hasBegun)).toEqual([true, true, true, true, false]);
+  await expect(works[4]?.done).rejects.toMatchObject({ code: 'TOO_MANY_REQUESTS' });
+  for (const { end } of works) end();
+  await Promise.all(works.slice(0, 4).map(({ done }) => done));
+  const again = ['c', 'c', 'd'].map((owner) => start(limit, owner));
+  await turn();
+  expect(again.map(({ hasBegun }) => hasBegun)).toEqual([true, true, true]);
+  for (const { end } of again) end();
+});
+
 test('places that are released together go to different waiting work', async () => {
   const limit = new ConcurrencyLimit({ concurrent: 2 });
   const works = Array.from({ length: 5 }, () => start(limit, 'a'));

@@ -17,8 +17,11 @@ const backoff = { firstMs: 2_000, maxMs: 3600_000 };
 const weekMs = 7 * 24 * 3600_000;
 const quarterHourMs = 15 * 60_000;
 
-/** Concurrent deliveries to the failing targets of an owner. */
-const maxProbes = 4;
+/** Concurrent deliveries in this process. More would only be needed if many owners had hanging targets. */
+const maxInAll = 256;
+
+/** Concurrent deliveries to the failing targets of an owner, and of all. */
+const probes = { concurrent: 4, inAll: 64 };
 
 /** A row by its id, or the row of a target that has been due the longest. */
 export type Claim = { id: string } | { target: string };
@@ -102,7 +105,7 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
   /** By owner. */
   readonly #limit: ConcurrencyLimit;
   /** The same for failing targets, whose timeouts delay no delivery to other targets. */
-  readonly #probes = new ConcurrencyLimit({ concurrent: maxProbes });
+  readonly #probes = new ConcurrencyLimit(probes);
   /** The number of loops that deliver the due rows of a target. */
   readonly #loops = new Map<string, number>();
   /** Targets that had no slot for a row. */
@@ -114,7 +117,7 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
   constructor(format: DeliveryFormat<Row, Claimed, Receipt>, deps: SenderDependencies<Row>) {
     this.#format = format;
     this.#deps = deps;
-    this.#limit = new ConcurrencyLimit({ concurrent: format.maxConcurrent });
+    this.#limit = new ConcurrencyLimit({ concurrent: format.maxConcurrent, inAll: maxInAll });
   }
 
   /**
