@@ -119,7 +119,7 @@ export async function startWorker(
       }
     },
   });
-  const rowLimits = startLimitingRows(db, metrics.registry, log);
+  const rowLimits = startLimitingRows({ db, redis, config, registry: metrics.registry, log });
   const uploadSweep = startUploadSweep({ db, uploads, config, log });
   const statistics = startDueWork({
     ...{ name: 'statistics', pollIntervalMs: 1_000, log },

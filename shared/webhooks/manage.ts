@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventType, LecternEvent } from '../events/event-types.ts';
 import type { Database } from '../models/database.ts';
-import { countDeliveries, maxWaitingRows } from '../models/delivery-limits.ts';
+import { countWaiting, maxWaitingRows } from '../models/delivery-limits.ts';
 import { deleteDeliveriesTo, insertDeliveries } from '../models/event-delivery.ts';
 import type { NewDelivery } from '../models/event-delivery.ts';
 import {
@@ -152,7 +152,7 @@ export async function testWebhook(
 ): Promise<string> {
   const webhook = await requireWebhook(db, key);
   const { organizationId } = webhook;
-  const waiting = await countDeliveries(db, organizationId, 'waiting', maxWaiting);
+  const waiting = await countWaiting(db, organizationId, maxWaiting);
   if (waiting >= maxWaiting) throw new LecternError('CONFLICT', tooManyWaiting);
   const ping: LecternEvent = {
     ...{ type: 'ping', key: `ping:${pingId}`, at: new Date(), organizationId },

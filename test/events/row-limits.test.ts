@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Model } from 'mongoose';
-import { beforeEach, expect, test } from 'vitest';
+import { Registry } from 'prom-client';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { trimDeliveries } from '../../shared/models/delivery-limits.ts';
 import { insertDeliveries } from '../../shared/models/event-delivery.ts';
 import type { NewDelivery } from '../../shared/models/event-delivery.ts';
-import { limitRows } from '../../shared/outgoing/row-limits.ts';
-import type { RowLimits } from '../../shared/outgoing/row-limits.ts';
+import { limitRows, startLimitingRows } from '../../shared/outgoing/row-limits.ts';
 import { makeStatements } from '../../shared/outgoing/statement-rows.ts';
 import { createWebhook, spreadMs } from '../../shared/webhooks/manage.ts';
 import { createDestination } from '../../shared/xapi/destinations.ts';
 import { createLogger } from '../../shared/platform/log.ts';
+import { connectRedis } from '../../shared/platform/redis.ts';
 import { Player, useLesson } from '../player/player-lessons.ts';
 import { ask, jsonOf } from '../support/answers.ts';
 import { buildLearnerToken } from '../support/factories.ts';
@@ -39,10 +41,10 @@ beforeEach(async () => {
 });
 
 /** Limits the rows, and returns the errors and warnings that this logs. */
-async function limit(limits: Partial<RowLimits> = {}): Promise<string[]> {
+async function limit(maxWaiting: number): Promise<string[]> {
   const lines: string[] = [];
   const log = createLogger({ logLevel: 'warn' }, 'test', { write: (line) => void lines.push(line) });
-  await limitRows(api.db, log, { maxWaiting: 1000, maxEnded: 1000, ...limits });
+  await limitRows(api.db, log, maxWaiting);
   // Processes cache who gets events.
   await delay(spreadMs);
   return lines;
@@ -87,8 +89,8 @@ test('while too many events wait, no more are recorded, and the receivers say si
     return [hook.missedEvents, list.destinations[0]?.missedEvents];
   };
   await move(2);
-  expect(await limit({ maxWaiting: 3 })).toHaveLength(1);
-  expect(await limit({ maxWaiting: 3 })).toEqual([]);
+  expect(await limit(3)).toHaveLength(1);
+  expect(await limit(3)).toEqual([]);
   await move(2);
   expect(await count({})).toBe(3);
   const since = expect.stringMatching(/^20/) as string;
@@ -98,13 +100,31 @@ test('while too many events wait, no more are recorded, and the receivers say si
   ]);
 
   await api.db.eventDeliveries.deleteMany({});
-  await limit({ maxWaiting: 3 });
+  await limit(3);
   await move(2);
   expect(await count({})).toBe(3);
   expect(await shown()).toEqual([
     { since, until: since },
     { since, until: since },
   ]);
+});
+
+test('of several workers, one counts the waiting events', async () => {
+  await move(2);
+  const registries = [new Registry(), new Registry()];
+  const { db, config } = api;
+  const redis = await connectRedis(api.servers.redisUrl);
+  const log = createLogger(config, 'test');
+  const workers = registries.map((registry) => startLimitingRows({ db, redis, config, registry, log }));
+  onTestFinished(async () => {
+    await Promise.all(workers.map((worker) => worker.stop()));
+    redis.disconnect();
+  });
+  const reported = async () =>
+    (await Promise.all(registries.map((registry) => registry.getMetricsAsJSON()))).flatMap((metrics) =>
+      metrics.flatMap(({ values }) => values.map(({ value }) => value)),
+    );
+  await expect.poll(async () => (await reported()).filter((value) => value > 0)).toHaveLength(1);
 });
 
 test('a write whose statements cannot be made stops no other, and is tried again after an hour', async () => {
@@ -133,7 +153,7 @@ test('the oldest of too many ended rows are deleted, but no waiting ones', async
     const createdAt = new Date(Date.now() + number);
     await api.db.eventDeliveries.updateOne({ _id }, { $set: { state: 'idle', createdAt } });
   }
-  await limit({ maxEnded: 2 });
+  await trimDeliveries(api.db, new AbortController().signal, 2);
   const left = await api.db.eventDeliveries.find({ type: 'ping' }).lean();
   expect(left.map(({ learnerId }) => learnerId).toSorted()).toEqual(['3', '4', '5']);
 });

@@ -5,6 +5,7 @@ import type { Logger } from '../../shared/platform/log.ts';
 import { repeat } from '../../shared/platform/repeat.ts';
 import type { Repetition } from '../../shared/platform/repeat.ts';
 import type { Database } from '../../shared/models/database.ts';
+import { trimDeliveries } from '../../shared/models/delivery-limits.ts';
 import { removeUnfinishedImports } from '../../shared/packages/unfinished-imports.ts';
 import { removeUnusedAssets } from '../../shared/assets/stored-assets.ts';
 import { removeUnusedReleases } from '../../shared/widgets/releases.ts';
@@ -69,6 +70,7 @@ async function removeUnfinished(
   const records = await removeUnusedRecords({ db, store }, signal);
   if (records > 0)
     log.info({ records }, 'removed records of archives that are gone and were last built 180 days ago');
+  await trimDeliveries(db, signal);
   if (files + imports + releases + assets > 0)
     log.info({ files, imports, releases, assets }, 'removed the remains of unfinished work');
 }
