@@ -6,8 +6,6 @@ import { LecternError, messageOf } from '../shared/platform/errors.ts';
 import type { Logger } from '../shared/platform/log.ts';
 import { createLtiKeys } from '../shared/lti/keys.ts';
 import { createPlatformClient } from '../shared/lti/platform-requests.ts';
-import { createDeliveryQueue } from '../shared/deliveries/queue.ts';
-import { scoreQueueName } from '../shared/lti/scores/grade.ts';
 import { buildIndexes, openDatabase } from '../shared/models/database.ts';
 import { createReadinessProbe } from '../shared/operations/checks.ts';
 import { registerQueueMetrics } from '../shared/operations/queue-metrics.ts';
@@ -39,7 +37,6 @@ import { ExportChanges } from './exports/export-changes.ts';
 import { RequestLimits } from './http/request-limits.ts';
 import { LaunchMetrics } from './lti/dependencies.ts';
 import { createPlatformKeys } from './lti/platform-keys.ts';
-import { OutboxSignal } from './lti/outbox-signal.ts';
 import { AuditLog } from '../shared/audit/audit-log.ts';
 import { Subscriptions } from '../shared/outgoing/subscriptions.ts';
 import { ApiMetrics } from './http/metrics.ts';
@@ -94,8 +91,6 @@ export async function startApi(
     platformKeys: createPlatformKeys(platforms),
     launches: new LaunchMetrics(metrics.registry),
   };
-  const scoreQueue = createDeliveryQueue(scoreQueueName, redis, config);
-  const outboxSignal = new OutboxSignal({ db, queue: scoreQueue, log });
   const exports = {
     db,
     archives: store.archives,
@@ -131,8 +126,6 @@ export async function startApi(
     exports,
     playerAssets,
     lti,
-    scoreQueue,
-    outboxSignal,
     subscriptions: new Subscriptions(db),
     audit,
     rateLimits: createRateLimits(config),
@@ -163,10 +156,9 @@ export async function startApi(
   });
   shutdown.add('downloads', () => playerAssets.close().finally(() => downloader.close()));
   shutdown.add('platforms', () => Promise.resolve(platforms.close()));
-  shutdown.add('scores', () => withDeadline(outboxSignal.settled(), { timeoutMs: closeTimeoutMs }));
   shutdown.add('queue', async () => {
     // BullMQ waits for the end of a connection, but a connection that is reconnecting emits none.
-    const closed = Promise.all([events.close(), queue.close(), scoreQueue.close()]);
+    const closed = Promise.all([events.close(), queue.close()]);
     await withDeadline(closed, { timeoutMs: closeTimeoutMs }).finally(() => redis.disconnect());
   });
   shutdown.add('audit log', () => withDeadline(audit.close(), { timeoutMs: closeTimeoutMs }));

@@ -6,6 +6,8 @@ import { createPlatformClient } from '../shared/lti/platform-requests.ts';
 import { createServiceTokens } from '../shared/lti/service-token.ts';
 import { buildIndexes, openDatabase } from '../shared/models/database.ts';
 import { startLimitingRows } from '../shared/outgoing/row-limits.ts';
+import { makeUpdates } from '../shared/outgoing/progress-rows.ts';
+import { makeStatements } from '../shared/outgoing/statement-rows.ts';
 import { registerDeliveryMetrics } from '../shared/operations/delivery-metrics.ts';
 import { registerScoreMetrics } from '../shared/operations/score-metrics.ts';
 import { MongoLastUses } from '../shared/models/file-use.ts';
@@ -30,10 +32,10 @@ import { readStoreLimits } from '../shared/storage/store-limits.ts';
 import { WorkerMetrics } from './exports/metrics.ts';
 import { startWorkerOperations, watchWorker } from './operations/operations-server.ts';
 import { createDeliveryWorker } from './deliveries/delivery-worker.ts';
-import { observeScoreAttempts, scoreOutbox } from './deliveries/scores.ts';
+import { observeScoreAttempts, scoreFormat } from './deliveries/scores.ts';
 import { observeDeliveries } from './deliveries/delivery-sender.ts';
-import { webhookOutbox } from './deliveries/webhooks.ts';
-import { xapiOutbox } from './deliveries/xapi.ts';
+import { webhookFormat } from './deliveries/webhooks.ts';
+import { xapiFormat } from './deliveries/xapi.ts';
 import { createImportWorker, observeImports } from './imports/import-worker.ts';
 import { startUploadSweep } from './imports/sweep-uploads.ts';
 import { startSweeping } from './maintenance/sweep.ts';
@@ -87,21 +89,21 @@ export async function startWorker(
     client: platforms,
     tokens: createServiceTokens({ client: platforms, keys: createLtiKeys(db, secrets) }),
   };
-  const scores = createDeliveryWorker(servers.redisUrl, scoreOutbox(db, gradeService), {
-    ...{ redis, config, log },
-    observeAttempt: observeScoreAttempts(metrics.registry),
+  const scores = createDeliveryWorker(scoreFormat(db, gradeService), {
+    ...{ observeAttempt: observeScoreAttempts(metrics.registry), log },
   });
   const senders = { db, secrets, config, log };
   const observeAttempts = observeDeliveries(metrics.registry);
   // Without a public URL, ids in statements name a host that does not exist.
   const publicUrl = config.publicUrl ?? 'http://lectern.invalid';
-  const webhooks = createDeliveryWorker(servers.redisUrl, webhookOutbox(senders), {
-    ...{ redis, config, log },
-    observeAttempt: observeAttempts('webhook'),
+  const webhooks = createDeliveryWorker(webhookFormat(senders), {
+    ...{ observeAttempt: observeAttempts('webhook'), log },
+    prepare: (signal) => makeUpdates({ db, log }, signal),
   });
-  const statements = createDeliveryWorker(servers.redisUrl, xapiOutbox({ ...senders, publicUrl }), {
-    ...{ redis, config, log },
-    observeAttempt: observeAttempts('xapi'),
+  const making = { db, publicUrl, pepper: secrets.keyPepper, log };
+  const statements = createDeliveryWorker(xapiFormat(senders), {
+    ...{ observeAttempt: observeAttempts('xapi'), log },
+    prepare: (signal) => makeStatements(making, signal),
   });
   const uploads = await createUploads(config, db);
   const imports = createImportWorker({

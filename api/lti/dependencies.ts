@@ -6,7 +6,6 @@ import type { Config } from '../../shared/platform/config.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import type { RequestLimits } from '../http/request-limits.ts';
 import type { PlayerReleases } from '../player/player-releases.ts';
-import type { OutboxSignal } from './outbox-signal.ts';
 import type { PlatformKeys } from './platform-keys.ts';
 import { Counter } from 'prom-client';
 import type { Registry } from 'prom-client';
@@ -25,7 +24,6 @@ export interface LtiDependencies {
     platformKeys: PlatformKeys;
     launches: LaunchMetrics;
   };
-  outboxSignal: OutboxSignal;
   requestLimits: RequestLimits;
 }
 

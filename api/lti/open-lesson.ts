@@ -28,7 +28,7 @@ export interface OpenLesson {
  * @throws {LaunchFault} when there is no such lesson.
  */
 export async function openLesson(
-  { db, secrets, outboxSignal }: Pick<LtiDependencies, 'db' | 'secrets' | 'outboxSignal'>,
+  { db, secrets }: Pick<LtiDependencies, 'db' | 'secrets'>,
   platform: LtiPlatform,
   claims: ResourceLinkClaims,
 ): Promise<OpenLesson> {
@@ -38,7 +38,6 @@ export async function openLesson(
   const untracked = untrackedReason(claims);
   const link = await saveResourceLink(db, linkOf(platform, claims, lesson));
   const sendsGrade = untracked === undefined && (await registerLineItem(db, link, ltiUserId));
-  if (sendsGrade) outboxSignal.send({ ...link, ltiUserId });
   const { token } = signLaunchToken(
     secrets.signing,
     {

@@ -5,7 +5,6 @@ import type { Middleware } from 'koa';
 import { installationLog } from '../../shared/models/audit-entry.ts';
 import type { AuditAction, AuditDetails } from '../../shared/models/audit-entry.ts';
 import type { AuditLog } from '../../shared/audit/audit-log.ts';
-import type { DeliveryQueue } from '../../shared/deliveries/queue.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { ExportQueue } from '../../shared/exports/queues.ts';
@@ -15,7 +14,6 @@ import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import { crossSiteWriteText, isCrossSiteWrite } from '../http/middleware/csrf.ts';
 import { addToRequestLine } from '../http/middleware/request-context.ts';
 import { publicPath } from '../http/public-url.ts';
-import type { BoardQueues } from './queue-board.ts';
 import { LogInThrottle } from '../accounts/log-in-throttle.ts';
 
 const basePath = '/admin/queues';
@@ -46,7 +44,6 @@ interface BoardDependencies {
   config: Pick<Config, 'publicUrl' | 'redisPrefix' | 'session'>;
   redis: Redis;
   rateLimits: RateLimits;
-  scoreQueue: DeliveryQueue;
   audit: Pick<AuditLog, 'record' | 'recordNow'>;
 }
 
@@ -54,11 +51,11 @@ interface BoardDependencies {
 const visitMs = 3600_000;
 const maxVisitors = 10_000;
 
-/** Serves Bull Board, which shows the queues, to the operator with the configured name and password. */
+/** Serves Bull Board, which shows the queue of exports, to the operator with the configured name and password. */
 export function adminQueues(
   account: Account,
   queue: ExportQueue,
-  { config, redis, rateLimits, scoreQueue, audit }: BoardDependencies,
+  { config, redis, rateLimits, audit }: BoardDependencies,
 ): StatefulMiddleware {
   const { publicUrl } = config;
   const throttle = new LogInThrottle(redis, config);
@@ -106,7 +103,7 @@ export function adminQueues(
     }
     ctx.set('Content-Security-Policy', contentSecurityPolicy);
     ctx.set('Cache-Control', 'no-store');
-    board ??= loadBoard({ exports: queue, scores: scoreQueue }, publicPath(config));
+    board ??= loadBoard(queue, publicPath(config));
     await (
       await board
     )(ctx, () => Promise.resolve());
@@ -116,9 +113,9 @@ export function adminQueues(
 }
 
 /** Loads Bull Board at the first request: most API processes never show it. */
-async function loadBoard(queues: BoardQueues, path: string): Promise<Middleware> {
+async function loadBoard(queue: ExportQueue, path: string): Promise<Middleware> {
   const { createQueueBoard } = await import('./queue-board.ts');
-  return createQueueBoard(queues, { mount: basePath, page: path + basePath });
+  return createQueueBoard(queue, { mount: basePath, page: path + basePath });
 }
 
 function isAccount({ username, password }: Account, header: string): boolean {

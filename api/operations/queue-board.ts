@@ -4,38 +4,28 @@ import { KoaAdapter } from '@bull-board/koa';
 import type { Middleware } from 'koa';
 import { exportJobSchema, exportProgressSchema } from '../../shared/exports/jobs.ts';
 import { exportProfiles, parseProfile } from '../../shared/exports/profiles.ts';
-import type { DeliveryQueue } from '../../shared/deliveries/queue.ts';
 import type { ExportQueue } from '../../shared/exports/queues.ts';
 
-export interface BoardQueues {
-  exports: ExportQueue;
-  scores: DeliveryQueue;
-}
-
 /**
- * Returns Bull Board for the queues. It throws all errors.
+ * Returns Bull Board for the queue of exports. It throws all errors.
  *
  * @param paths.mount the path of its requests here
  * @param paths.page the path in the browser, which begins with that of PUBLIC_URL
  */
 export function createQueueBoard(
-  queues: BoardQueues,
+  queue: ExportQueue,
   { mount, page }: { mount: string; page: string },
 ): Middleware {
-  const exports = new BullMQAdapter(queues.exports, {
+  const exports = new BullMQAdapter(queue, {
     displayName: 'Exports',
     description: 'Archives to build',
   });
   exports.setFormatter('name', describeJob);
   exports.setFormatter('progress', describeProgress);
-  const scores = new BullMQAdapter(queues.scores, {
-    displayName: 'Scores',
-    description: 'Scores to send to learning platforms',
-  });
   const server = new KoaAdapter();
   server.setBasePath(page);
   createBullBoard({
-    queues: [exports, scores],
+    queues: [exports],
     serverAdapter: server,
     options: { uiConfig: { boardTitle: 'Lectern' } },
   });

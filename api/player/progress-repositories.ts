@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientSession } from 'mongoose';
 import type { EventOwner } from '../../shared/events/progress-events.ts';
-import type { WantedScore } from '../../shared/models/lti-score.ts';
+import { changedGrade } from '../../shared/lti/scores/grade.ts';
 import { courseIdOf } from '../../shared/models/course.ts';
 import type { Database } from '../../shared/models/database.ts';
 import {
@@ -55,8 +55,6 @@ export interface RecordChange {
   next: ProgressState;
   erasedAt: Date | null;
   receivers: ProgressReceivers | null;
-  /** The grade that platforms should get because of it; null if it changes none. */
-  grade: WantedScore | null;
 }
 
 export function progressRepository(db: Database, token: PlayerToken): ProgressRepository {
@@ -99,7 +97,7 @@ function ltiRepository(db: Database, token: LaunchToken): ProgressRepository {
     async save(change) {
       const { organizationId, lessonId, platformId, ltiUserId, contextId } = token;
       const owner = { organizationId, lessonId, platformId, ltiUserId, contextId };
-      const { grade } = change;
+      const grade = changedGrade(change.before, change.next);
       const write = savedWrite(
         db,
         change,

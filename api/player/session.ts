@@ -10,7 +10,6 @@ import { learnerOfToken } from '../../shared/tokens/player-tokens.ts';
 import { pseudonymOf } from '../../shared/tokens/learner-subject.ts';
 import type { PlayerToken } from '../../shared/tokens/player-tokens.ts';
 import type { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
-import { changedGrade } from '../../shared/lti/scores/grade.ts';
 import type { Subscriptions } from '../../shared/outgoing/subscriptions.ts';
 import { carryOver } from '../../shared/progress/carry-over.ts';
 import { carryFacts, factsOf, factsSince } from '../../shared/progress/facts.ts';
@@ -21,7 +20,6 @@ import type { ProgressState } from '../../shared/progress/state.ts';
 import { maxAttempts } from '../../shared/progress/write.ts';
 import type { ProgressWrite } from '../../shared/progress/write.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
-import type { LtiLearner } from '../../shared/models/lti-progress.ts';
 import { assertNotRevoked, findTokenVersion } from './authorize.ts';
 import { progressRepository } from './progress-repositories.ts';
 import type { PresentedProgress, ProgressRepository } from './progress-repositories.ts';
@@ -36,8 +34,6 @@ type Session = PresentedProgress & { attempt: number; attemptCompleted: boolean;
 
 export interface WriteDependencies extends SessionDependencies {
   secrets: Pick<Secrets, 'keyPepper'>;
-  /** Receives the records whose scores a platform expects. */
-  outboxSignal: { send(learner: LtiLearner): void };
   subscriptions: Pick<Subscriptions, 'progressOf'>;
 }
 
@@ -100,10 +96,8 @@ async function mergeOnce(
   const next = fresh === null ? before : mergeFacts(before, fresh, outline, now);
   if (next === before || !repository.persists) return next;
   const receivers = await subscriptions.progressOf(token.organizationId);
-  const grade = token.kind === 'launch' ? changedGrade(before, next) : null;
-  if (!(await repository.save({ stored, before, next, erasedAt, receivers, grade }))) return null;
+  if (!(await repository.save({ stored, before, next, erasedAt, receivers }))) return null;
   if (isNew) await undoIfErased(deps, token, repository);
-  if (token.kind === 'launch' && grade !== null) deps.outboxSignal.send(token);
   return next;
 }
 

@@ -6,8 +6,8 @@ import type { Leased } from '../platform/lease.ts';
 
 /*
  * An outbox in MongoDB: a row for each thing to deliver, written before anything is sent, so a crash loses none. A
- * worker claims a row with a lease, attempts delivery, and records the end of the attempt. Queue jobs only reduce
- * latency: a sweep finds every row that is due. Delivery is at least once. Each function is one atomic write, so a
+ * worker claims a row with a lease, attempts delivery, and records the end of the attempt. Each
+ * second, a sweep finds the rows that are due. Delivery is at least once. Each function is one atomic write, so a
  * process may crash between any two. A delivery format (worker/deliveries) decides what is sent and where.
  *
  *     claim:              waiting, with a lease
@@ -119,18 +119,16 @@ export function claimDelivery<Row extends Delivery, Claimed extends Row>(
  * Leases and returns the given rows that are due and that no other worker has leased.
  *
  * @param changes the format's own changes.
- * @param options.evenEarly also those that are not due yet.
  */
 export async function leaseDeliveries<Row extends Delivery, Claimed extends Row>(
   rows: Model<Row>,
   ids: readonly string[],
-  changes: object = {},
-  { evenEarly = false } = {},
+  changes: object,
 ): Promise<Claimed[]> {
   if (ids.length === 0) return [];
   const leaseId = randomUUID();
   await rows.updateMany(
-    { _id: { $in: [...ids] }, state: 'waiting', $expr: evenEarly ? isUnleased : isDue } as QueryFilter<Row>,
+    { _id: { $in: [...ids] }, state: 'waiting', $expr: isDue } as QueryFilter<Row>,
     [{ $set: { ...newLease(leaseId, leaseMs), ...changes } }],
     { updatePipeline: true },
   );

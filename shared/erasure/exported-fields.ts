@@ -103,7 +103,6 @@ const records: { [Kind in RecordKind]: Selector<RecordOf[Kind]> } = {
   deliveries: fieldsOf<EventDelivery>({
     ...{ ...ofDelivery, organizationId: false, targetId: false, kind: true, type: true, lessonId: true },
     ...{ learnerId: true, platformId: true, eventAt: true, body: json, deliveredAt: true, expiresAt: true },
-    sequence: false,
     attempts: each(
       fieldsOf<DeliveryAttempt>({
         ...{ at: true, status: true },

@@ -53,8 +53,6 @@ export interface EventDelivery extends Delivery {
   platformId: string | null;
   /** When the event occurred. */
   eventAt: Date;
-  /** Rows of one sequence are delivered in the order of their places; null for a row that may overtake others. */
-  sequence: { id: string; place: number } | null;
   /** The JSON text to send. */
   body: string;
   /** The last attempts, the oldest first. */
@@ -79,10 +77,6 @@ export const eventDeliverySchema = new Schema<EventDelivery>(
     learnerId: { type: String, default: null },
     platformId: { type: String, default: null },
     eventAt: { type: Date, required: true },
-    sequence: {
-      type: new Schema({ id: String, place: Number }, { _id: false, strict: 'throw' }),
-      default: null,
-    },
     body: { type: String, required: true },
     attempts: {
       type: [
@@ -106,11 +100,6 @@ eventDeliverySchema.index({ organizationId: 1, state: 1, createdAt: -1 });
 eventDeliverySchema.index({ organizationId: 1, createdAt: -1, _id: 1 });
 eventDeliverySchema.index({ organizationId: 1, lessonId: 1, createdAt: -1, _id: 1 });
 eventDeliverySchema.index({ organizationId: 1, learnerId: 1, createdAt: -1, _id: 1 });
-// For the other rows of a sequence, which wait.
-eventDeliverySchema.index(
-  { targetId: 1, 'sequence.id': 1, 'sequence.place': 1 },
-  { partialFilterExpression: { kind: 'xapi', state: 'waiting' } },
-);
 eventDeliverySchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 
 const maxAttempts = 20;
@@ -119,13 +108,10 @@ const dayMs = 24 * 3600_000;
 /** How long rows are kept for lists and for sending them again. */
 export const keptMs = { delivered: 7 * dayMs, failed: 30 * dayMs };
 
-/** A row before it is stored: due now unless it has a time, and without a sequence, it may overtake others. */
-export type NewDelivery = Omit<
-  EventDelivery,
-  keyof Delivery | 'sequence' | 'attempts' | 'deliveredAt' | 'expiresAt'
-> &
+/** A row before it is stored: due now unless it has a time. */
+export type NewDelivery = Omit<EventDelivery, keyof Delivery | 'attempts' | 'deliveredAt' | 'expiresAt'> &
   Pick<EventDelivery, '_id'> &
-  Partial<Pick<EventDelivery, 'sequence' | 'nextTryAt'>>;
+  Partial<Pick<EventDelivery, 'nextTryAt'>>;
 
 /**
  * Adds rows to the outbox. Rows that exist stay as they are.
@@ -140,7 +126,7 @@ export async function insertDeliveries(
   if (rows.length === 0) return;
   const now = new Date();
   const defaults = {
-    ...{ sequence: null, state: 'waiting' as const, nextTryAt: now, createdAt: now },
+    ...{ state: 'waiting' as const, nextTryAt: now, createdAt: now },
     ...{ attempts: [], deliveredAt: null, expiresAt: null, ...noFailures, ...noLease },
   };
   try {
@@ -162,13 +148,9 @@ export interface ClaimedDelivery extends EventDelivery {
 export function claimEventDelivery(
   db: EventDeliveryDb,
   kind: EventKind,
-  which: { id: string } | { target: string },
+  targetId: string,
 ): Promise<ClaimedDelivery | null> {
-  return claimDelivery<EventDelivery, ClaimedDelivery>(
-    db.eventDeliveries,
-    { kind, ...('id' in which ? { _id: which.id } : { targetId: which.target }) },
-    dueAfterLease,
-  );
+  return claimDelivery<EventDelivery, ClaimedDelivery>(db.eventDeliveries, { kind, targetId }, dueAfterLease);
 }
 
 /** Returns the targets of a kind with rows that are due; see {@link findDueTargets}. */
@@ -266,15 +248,6 @@ export async function releaseEventDeliveries(
     [{ $set: { ...noLease, nextTryAt: later(delayMs) } }],
     { updatePipeline: true },
   );
-}
-
-/** Returns the target of a row; null if there is no such row. */
-export async function findTargetOfDelivery(db: EventDeliveryDb, id: string): Promise<string | null> {
-  const row = await db.eventDeliveries
-    .findById(id, { targetId: 1 })
-    .lean<Pick<EventDelivery, 'targetId'>>()
-    .exec();
-  return row?.targetId ?? null;
 }
 
 /**

@@ -115,22 +115,18 @@ export interface ClaimedScore extends LtiScore {
 }
 
 /**
- * Leases a row, or the row of a platform that has been due for longest, and sets a timestamp later than any before,
+ * Leases the row that has been due for longest, and sets a timestamp later than any before,
  * even if the clock was set back. Returns null when none is due, or another worker has it.
  */
 export function claimScore(
   db: LtiScoreDb,
-  which: { id: string } | { platformId: string },
+  which: Partial<Pick<LtiScore, '_id' | 'platformId'>>,
 ): Promise<ClaimedScore | null> {
-  return claimDelivery<LtiScore, ClaimedScore>(
-    db.ltiScores,
-    'id' in which ? { _id: which.id } : { platformId: which.platformId },
-    {
-      lastTimestamp: { $max: ['$$NOW', { $add: ['$lastTimestamp', spacingMs] }] },
-      // The previous holder crashed during its attempt.
-      perhapsTaken: when({ $ne: ['$leaseId', null] }, '$wanted.finishedAt', '$perhapsTaken'),
-    },
-  );
+  return claimDelivery<LtiScore, ClaimedScore>(db.ltiScores, which, {
+    lastTimestamp: { $max: ['$$NOW', { $add: ['$lastTimestamp', spacingMs] }] },
+    // The previous holder crashed during its attempt.
+    perhapsTaken: when({ $ne: ['$leaseId', null] }, '$wanted.finishedAt', '$perhapsTaken'),
+  });
 }
 
 /** The row as it is now; null when the lease was lost, and nothing changed. */

@@ -99,9 +99,6 @@ ltiScoreSchema.index({ state: 1, createdAt: -1, _id: 1 });
 ltiScoreSchema.index({ organizationId: 1, state: 1, createdAt: -1, _id: 1 });
 ltiScoreSchema.index({ platformId: 1, state: 1, createdAt: -1, _id: 1 });
 
-/** Links of a lesson in a course: usually a few. */
-const maxLinks = 100;
-
 /** Returns the row of a learner in a link, created if missing. */
 export function findOrCreateScore(
   db: LtiScoreDb,
@@ -140,25 +137,6 @@ export async function followOtherRecord(
 ): Promise<void> {
   const none = { wanted: null, state: 'idle', ...noFailures };
   await db.ltiScores.updateOne({ _id: id }, { $set: { lessonId, contextId, ...none } });
-}
-
-/** Returns the waiting rows of a learner's record, and the time of their next attempt. */
-export function findWaitingScores(
-  db: LtiScoreDb,
-  { organizationId, platformId, ltiUserId, lessonId, contextId }: LtiLearner,
-): Promise<Pick<LtiScore, '_id' | 'nextTryAt'>[]> {
-  const learner = { organizationId, platformId, ltiUserId, lessonId, contextId };
-  return db.ltiScores
-    .find({ ...learner, state: 'waiting' }, { nextTryAt: 1 })
-    .limit(maxLinks)
-    .lean<Pick<LtiScore, '_id' | 'nextTryAt'>[]>()
-    .exec();
-}
-
-/** Returns the platform of a row; null if there is no such row. */
-export async function findPlatformOfScore(db: LtiScoreDb, id: string): Promise<string | null> {
-  const row = await db.ltiScores.findById(id, { platformId: 1 }).lean<Pick<LtiScore, 'platformId'>>().exec();
-  return row?.platformId ?? null;
 }
 
 /** Returns the numbers of waiting and failed rows, and since when the oldest is due; null if none is. */

@@ -65,16 +65,13 @@ async function statementRows(
   for (const destination of destinations) {
     const { _id: targetId, verbs, passingScore } = destination;
     const options = { verbs, passingScore, salt: saltOf(destination, deps.pepper) };
-    let place = 0;
     for (const { verb, statement } of statementsOf(subject, options)) {
       rows.push({
         _id: `xst_${uuidV5(targetId, statement.id)}`,
         kind: 'xapi',
         ...{ organizationId, targetId, type: verb, lessonId, learnerId, platformId, eventAt: at },
-        sequence: { id: writeId, place },
         body: JSON.stringify(statement),
       });
-      place += 1;
       if (rows.length % rowsPerTurn === 0) await otherWork();
     }
   }

@@ -128,7 +128,6 @@ test('each command that changes something or reads data of learners records it',
     lessonId: null,
     learnerId: 'ada',
     platformId: null,
-    sequence: null,
     body: '{}',
   };
   await insertDeliveries(db, [{ ...row, ...event, eventAt: new Date() }]);

@@ -143,7 +143,7 @@ describe('the fields of an export', () => {
     ltiProgress: [...ofProgress, 'gradeAskedAt'],
     grades: [...['_id', 'organizationId', 'leaseId', 'leaseUntil', 'failure.body', 'sent.response.body']],
     deliveries: [
-      ...['_id', 'organizationId', 'leaseId', 'leaseUntil', 'targetId', 'sequence', 'fieldOfAnotherRelease'],
+      ...['_id', 'organizationId', 'leaseId', 'leaseUntil', 'targetId', 'fieldOfAnotherRelease'],
       ...['failure.body', 'attempts[].milliseconds', 'attempts[].error', 'attempts[].response'],
     ],
   };

@@ -209,7 +209,7 @@ test("a score that arrives during the previous score's last attempt is sent", as
 
 async function claim(learner: GradedLearner): Promise<ClaimedScore> {
   await lab.passTime();
-  const claimed = await claimScore(lab.harness.db, { id: (await lab.rowOf(learner))._id });
+  const claimed = await claimScore(lab.harness.db, { _id: (await lab.rowOf(learner))._id });
   if (claimed === null) throw new Error('the row is not due');
   return claimed;
 }

@@ -90,14 +90,14 @@ test('exactly one concurrent claim gets a row, and each later claim a later time
   const learner = await lab.addLearner();
   await lab.tell(learner, completed(40));
   const { _id: id } = await lab.rowOf(learner);
-  const claims = await Promise.all(Array.from({ length: 20 }, () => claimScore(db, { id })));
+  const claims = await Promise.all(Array.from({ length: 20 }, () => claimScore(db, { _id: id })));
   expect(claims.filter((claim) => claim !== null)).toHaveLength(1);
 
   const ahead = new Date(Date.now() + 3600_000);
   await db.ltiScores.updateOne({ _id: id }, { $set: { lastTimestamp: ahead } });
   for (let seconds = 1; seconds <= 3; seconds += 1) {
     await lab.passTime();
-    const claim = await claimScore(db, { id });
+    const claim = await claimScore(db, { _id: id });
     expect(claim?.lastTimestamp).toEqual(new Date(ahead.getTime() + seconds * 1000));
   }
 });

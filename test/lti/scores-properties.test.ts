@@ -80,7 +80,7 @@ class Play {
       return;
     }
     for (const id of await this.ids()) {
-      const row = await claimScore(db, { id });
+      const row = await claimScore(db, { _id: id });
       if (row === null) continue;
       if (step.kind === 'claimAndSend') await this.sendOf(row);
       else this.stopped.push(row);
@@ -97,15 +97,9 @@ class Play {
   private async try({ save, fault, senders, meanwhile }: Extract<Step, { kind: 'try' }>): Promise<void> {
     if (save !== null) await this.save(save);
     if (fault !== null) lab.simulator.fail(...(faults[fault] as [Service, Fault]));
-    const ids = await this.ids();
     await lab.passTime();
     await Promise.all([
-      ...Array.from({ length: senders }, async () => {
-        const { sender } = lab.createSender();
-        await Promise.all(ids.map((id) => sender.sendRow(id)));
-        // It may still be sending a row that found no slot before.
-        await sender.close(10_000);
-      }),
+      ...Array.from({ length: senders }, () => lab.createSender().sender.sendDue()),
       meanwhile === null ? undefined : this.save(meanwhile),
     ]);
     lab.simulator.heal();

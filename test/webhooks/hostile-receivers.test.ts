@@ -9,7 +9,7 @@ import { redirectTo, reset, stream } from '../support/origin.ts';
 import { expectError } from '../support/answers.ts';
 import { useApi } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { webhookOutbox } from '../../worker/deliveries/webhooks.ts';
+import { webhookFormat } from '../../worker/deliveries/webhooks.ts';
 import { useReceiver } from './receiver.ts';
 import { Webhooks } from './webhooks-client.ts';
 import type { Delivery } from './webhooks-client.ts';
@@ -83,8 +83,8 @@ test('a receiver whose DNS records change gets no connection on this machine (DN
     );
   };
   const { db, config } = api;
-  const { format } = webhookOutbox({
-    ...{ db, config, lookup, secrets: { keyPepper: testPepper }, publicUrl: 'https://lessons.example' },
+  const format = webhookFormat({
+    ...{ db, config, lookup, secrets: { keyPepper: testPepper } },
     log: createLogger(config, 'test'),
   });
   const row = { _id: `evt_${randomUUID()}`, leaseId: randomUUID(), targetId: id, type: 'ping', body: '{}' };

@@ -23,9 +23,6 @@ const maxInAll = 256;
 /** Concurrent deliveries to the failing targets of an owner, and of all. */
 const probes = { concurrent: 4, inAll: 64 };
 
-/** A row by its id, or the row of a target that has been due the longest. */
-export type Claim = { id: string } | { target: string };
-
 /** `sent`, the reason of a fault, `given_back` at a shutdown, or a word of the format if nothing was sent. */
 export type Outcome = string;
 
@@ -41,8 +38,22 @@ export interface TimedAttempt {
   milliseconds: number;
 }
 
-/** A failed attempt, with the engine's plan for the next one. A format may have its own schedule. */
+/** How an attempt ended. A format may have its own schedule of retries. */
+export type AttemptEnd<Receipt> =
+  | { to: 'delivered'; receipt: Receipt }
+  | FaultEnd
+  /** Nothing was sent. */
+  | { to: 'postponed'; delayMs: number }
+  /** A shutdown interrupted the attempt: its delivery may have arrived. */
+  | { to: 'given back' };
+
+type FaultEnd =
+  /** There is no target any more. */
+  { to: 'dismissed' } | { to: 'failed'; failure: FailedAttempt } | PlannedRetry;
+
+/** A retry as the engine plans it, unless the row has been failing for longer than `maxFailingMs`. */
 export interface PlannedRetry {
+  to: 'retried';
   failure: FailedAttempt;
   delayMs: number;
   maxFailingMs: MaxFailingMs;
@@ -50,42 +61,31 @@ export interface PlannedRetry {
   retryAfterMs: number;
 }
 
-/**
- * Defines the deliveries of an outbox: how to find and send its rows, and how to record the end of an attempt. Each
- * `record…` is one atomic write. It returns the updated row; null, without a change, if the lease was lost.
- */
-export interface DeliveryFormat<Row extends Delivery, Claimed extends Row, Receipt> {
+/** Defines the deliveries of an outbox: how to find and send its rows, and how to record the end of an attempt. */
+export interface DeliveryFormat<Row extends Delivery, Receipt> {
   /** For logs: `score`. */
   readonly name: string;
-  /** Returns the target of a row; null when the row does not exist. */
-  findTarget(id: string): Promise<string | null>;
-  /** Concurrent deliveries of an owner from the sweep. */
+  /** Concurrent deliveries of an owner. */
   readonly maxConcurrent: number;
   /** Returns the targets with rows that are due, the longest wait first.  */
   findDueTargets(): Promise<{ target: string; owner: string }[]>;
-  /** Leases a row that is due; returns null when there is none. */
-  claim(which: Claim): Promise<Claimed | null>;
+  /** Leases the row of a target that has been due the longest; returns null when there is none. */
+  claim(target: string): Promise<Row | null>;
   /** @throws {DeliveryFault}; the signal's reason. */
-  send(row: Claimed, signal: AbortSignal): Promise<Delivered<Receipt>>;
+  send(row: Row, signal: AbortSignal): Promise<Delivered<Receipt>>;
   /** Returns the fault for an error of Lectern itself. */
   internalFault(): DeliveryFault;
   timeoutFault(): DeliveryFault;
-  recordSent(row: Claimed, receipt: Receipt, attempt: TimedAttempt): Promise<Row | null>;
-  /** Records that the target no longer exists. */
-  recordMoot(row: Claimed): Promise<Row | null>;
-  /** Records a fault after which the row is not retried. */
-  recordFailed(row: Claimed, failure: FailedAttempt, attempt: TimedAttempt): Promise<Row | null>;
-  /** Records a fault, and schedules a retry unless the row has been failing for longer than `maxFailingMs`. */
-  recordRetry(row: Claimed, retry: PlannedRetry, attempt: TimedAttempt): Promise<Row | null>;
-  /** Ends an attempt that sent nothing, and does not count. */
-  recordBusy(row: Claimed, delayMs: number): Promise<Row | null>;
-  /** Ends an attempt that a shutdown interrupted: its delivery may have arrived. */
-  recordAborted(row: Claimed): Promise<Row | null>;
+  /**
+   * Records the end of an attempt in one atomic write. Returns the state after it; null, without a change, if the lease was
+   * lost.
+   */
+  record(row: Row, end: AttemptEnd<Receipt>, attempt: TimedAttempt): Promise<Pick<Row, 'state'> | null>;
 }
 
-interface SenderDependencies<Row extends Delivery> {
-  /** Receives the end of each attempt, with the row after it; null if another worker has leased the row meanwhile. */
-  onAttempt: (outcome: Outcome, seconds: number, row: Row | null) => void;
+interface SenderDependencies {
+  /** Receives the end of each attempt. */
+  onAttempt: (outcome: Outcome, seconds: number) => void;
   log: Logger;
 }
 
@@ -98,9 +98,9 @@ type Result<Receipt> =
  * Delivers the rows of an outbox that are due. A worker claims a row only with a slot of its target, so rows of a
  * paused target cost nothing.
  */
-export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> {
-  readonly #format: DeliveryFormat<Row, Claimed, Receipt>;
-  readonly #deps: SenderDependencies<Row>;
+export class DeliverySender<Row extends Delivery, Receipt> {
+  readonly #format: DeliveryFormat<Row, Receipt>;
+  readonly #deps: SenderDependencies;
   readonly #limiter = new TargetLimiter();
   /** By owner. */
   readonly #limit: ConcurrencyLimit;
@@ -108,32 +108,14 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
   readonly #probes = new ConcurrencyLimit(probes);
   /** The number of loops that deliver the due rows of a target. */
   readonly #loops = new Map<string, number>();
-  /** Targets that had no slot for a row. */
-  readonly #skipped = new Set<string>();
   readonly #running = new Set<Promise<unknown>>();
   readonly #abort = new AbortController();
   #closing = false;
 
-  constructor(format: DeliveryFormat<Row, Claimed, Receipt>, deps: SenderDependencies<Row>) {
+  constructor(format: DeliveryFormat<Row, Receipt>, deps: SenderDependencies) {
     this.#format = format;
     this.#deps = deps;
     this.#limit = new ConcurrencyLimit({ concurrent: format.maxConcurrent, inAll: maxInAll });
-  }
-
-  /**
-   * Delivers a row if it is due, its target has a slot, and no other worker has claimed it. A row without a slot is
-   * delivered when one becomes free.
-   *
-   * @returns the outcome of the attempt; null without one.
-   */
-  sendRow(id: string): Promise<Outcome | null> {
-    return this.#track(async () => {
-      const target = await this.#format.findTarget(id);
-      if (target === null) return null;
-      if (this.#limiter.acquire(target)) return this.#useSlot(target, { id });
-      this.#skipped.add(target);
-      return null;
-    });
   }
 
   /** Delivers all due rows to targets that are not paused, concurrently by target. */
@@ -194,22 +176,22 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
   /** Returns false when nothing is due, or the target has no slot. */
   async #sendNext(target: string): Promise<boolean> {
     if (this.#closing || !this.#limiter.acquire(target)) return false;
-    return (await this.#useSlot(target, { target })) !== null;
+    return this.#useSlot(target);
   }
 
-  /** Makes one attempt, and always releases the slot. */
-  async #useSlot(target: string, which: Claim): Promise<Outcome | null> {
+  /** Makes one attempt, and always releases the slot. Returns false when nothing is due. */
+  async #useSlot(target: string): Promise<boolean> {
     let result: Result<Receipt> | null = null;
     try {
-      const row = this.#closing ? null : await this.#format.claim(which);
-      if (row === null) return null;
+      const row = await this.#format.claim(target);
+      if (row === null) return false;
       const at = new Date();
       const startedAt = performance.now();
       result = await this.#attempt(row);
       const milliseconds = performance.now() - startedAt;
-      const ended = await this.#record(row, result, { at, milliseconds: Math.round(milliseconds) });
-      this.#deps.onAttempt(result.outcome, milliseconds / 1000, ended);
-      return result.outcome;
+      await this.#record(row, result, { at, milliseconds: Math.round(milliseconds) });
+      this.#deps.onAttempt(result.outcome, milliseconds / 1000);
+      return true;
     } finally {
       this.#releaseSlot(target, result);
     }
@@ -221,11 +203,9 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
     else if (result !== null && 'stoppedBy' in result) fault = result.stoppedBy ?? null;
     const health = result?.outcome === 'sent' ? 'healthy' : (fault?.kind.target ?? 'unknown');
     this.#limiter.release(target, health, fault?.retryAfterMs ?? 0);
-    if (!this.#skipped.delete(target) || this.#closing) return;
-    void this.#track(() => this.#sendAllOf(target, target));
   }
 
-  async #attempt(row: Claimed): Promise<Result<Receipt>> {
+  async #attempt(row: Row): Promise<Result<Receipt>> {
     const late = () => this.#format.timeoutFault();
     const limit = { timeoutMs: attemptTimeoutMs, signal: this.#abort.signal, late };
     try {
@@ -237,45 +217,45 @@ export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> 
     }
   }
 
-  #faultOf(error: unknown, { _id }: Claimed): DeliveryFault {
+  #faultOf(error: unknown, { _id }: Row): DeliveryFault {
     if (isDeliveryFault(error)) return error;
     const { name } = this.#format;
     this.#deps.log.error({ err: error, [name]: _id }, `an internal error kept a ${name} from being sent`);
     return this.#format.internalFault();
   }
 
-  #record(row: Claimed, result: Result<Receipt>, attempt: TimedAttempt): Promise<Row | null> {
-    if ('receipt' in result) return this.#format.recordSent(row, result.receipt, attempt);
-    if ('fault' in result) return this.#recordFault(row, result.fault, attempt);
-    if ('retryInMs' in result) return this.#format.recordBusy(row, result.retryInMs);
-    return this.#format.recordAborted(row);
-  }
-
-  async #recordFault(row: Claimed, fault: DeliveryFault, attempt: TimedAttempt): Promise<Row | null> {
-    const { reason, kind, status, body, message } = fault;
-    if (kind.retry === 'moot') return this.#format.recordMoot(row);
-    const failure = { at: new Date(), reason, status, body: body ?? message };
-    const retryAfterMs = Math.min(fault.retryAfterMs ?? 0, backoff.maxMs);
-    const ended =
-      kind.retry === 'never'
-        ? await this.#format.recordFailed(row, failure, attempt)
-        : await this.#format.recordRetry(
-            row,
-            {
-              failure,
-              delayMs: Math.round(backoffMs(backoff, row.tries, { retryAfterMs })),
-              maxFailingMs: { inAll: weekMs, sameReason: kind.retry === 'week' ? weekMs : quarterHourMs },
-              retryAfterMs: fault.retryAfterMs ?? 0,
-            },
-            attempt,
-          );
+  async #record(row: Row, result: Result<Receipt>, attempt: TimedAttempt): Promise<void> {
+    const end = endOf(result, row.tries);
+    const ended = await this.#format.record(row, end, attempt);
+    if (end.to !== 'failed' && end.to !== 'retried') return;
     const { name } = this.#format;
+    const { reason, status } = end.failure;
     const details = { [name]: row._id, reason, status, tries: row.tries + 1 };
     if (ended?.state === 'failed')
       this.#deps.log.warn(details, `a ${name} has failed and will not be retried`);
     else this.#deps.log.info(details, `a ${name} will be retried later`);
-    return ended;
   }
+}
+
+function endOf<Receipt>(result: Result<Receipt>, tries: number): AttemptEnd<Receipt> {
+  if ('receipt' in result) return { to: 'delivered', receipt: result.receipt };
+  if ('fault' in result) return endOfFault(result.fault, tries);
+  return 'retryInMs' in result ? { to: 'postponed', delayMs: result.retryInMs } : { to: 'given back' };
+}
+
+/** Returns how an attempt ends that failed with a fault. @param tries the failed attempts before it */
+export function endOfFault(fault: DeliveryFault, tries: number): FaultEnd {
+  const { reason, kind, status, body, message } = fault;
+  if (kind.retry === 'moot') return { to: 'dismissed' };
+  const failure = { at: new Date(), reason, status, body: body ?? message };
+  if (kind.retry === 'never') return { to: 'failed', failure };
+  const retryAfterMs = fault.retryAfterMs ?? 0;
+  const limited = { retryAfterMs: Math.min(retryAfterMs, backoff.maxMs) };
+  return {
+    ...{ to: 'retried', failure, retryAfterMs },
+    delayMs: Math.round(backoffMs(backoff, tries, limited)),
+    maxFailingMs: { inAll: weekMs, sameReason: kind.retry === 'week' ? weekMs : quarterHourMs },
+  };
 }
 
 /** From a receiver nearby to the time limit of an attempt. */

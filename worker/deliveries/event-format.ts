@@ -7,22 +7,15 @@ import {
   claimEventDelivery,
   endEventAttempt,
   findDueEventTargets,
-  findTargetOfDelivery,
   releaseEventDelivery,
 } from '../../shared/models/event-delivery.ts';
-import type {
-  ClaimedDelivery,
-  DeliveryAttempt,
-  EventDelivery,
-  EventKind,
-} from '../../shared/models/event-delivery.ts';
+import type { ClaimedDelivery, DeliveryAttempt, EventKind } from '../../shared/models/event-delivery.ts';
 import { OutboundError } from '../../shared/platform/errors.ts';
 import type { Logger } from '../../shared/platform/log.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import { privateHostsOf } from '../../shared/webhooks/receiver-url.ts';
 import type { ReceiverConfig } from '../../shared/webhooks/receiver-url.ts';
 import type { Delivered, DeliveryFormat, TimedAttempt } from './delivery-sender.ts';
-import type { Outbox } from './delivery-worker.ts';
 import { postJson } from './outbound-post.ts';
 import type { OutboundPost, PostResponse } from './outbound-post.ts';
 import { isSuccess } from '../../shared/platform/http/request.ts';
@@ -39,8 +32,7 @@ export interface EventDependencies {
 }
 
 export type EventReceipt = Pick<PostResponse, 'status' | 'text'>;
-export type EventOutbox = Outbox<EventDelivery, ClaimedDelivery, EventReceipt>;
-type BaseFormat = DeliveryFormat<EventDelivery, ClaimedDelivery, EventReceipt>;
+export type EventFormat = DeliveryFormat<ClaimedDelivery, EventReceipt>;
 
 /** The reasons why an event was not delivered, with the texts for its owner. */
 const commonFaults = {
@@ -68,7 +60,7 @@ export function faultsOf<Own extends Record<string, FaultKind>>(own: Own): Creat
 }
 
 /** The differences between the formats. */
-interface EventFormatOptions extends Pick<BaseFormat, 'name' | 'maxConcurrent'> {
+interface EventFormatOptions extends Pick<EventFormat, 'name' | 'maxConcurrent'> {
   kind: EventKind;
   /** The subject of messages: `The LRS`. */
   receiver: string;
@@ -76,15 +68,6 @@ interface EventFormatOptions extends Pick<BaseFormat, 'name' | 'maxConcurrent'> 
   send(row: ClaimedDelivery, signal: AbortSignal): Promise<Delivered<EventReceipt>>;
   /** Returns the delay before the next attempt; null after the last one. */
   delayMsOf: (row: ClaimedDelivery, failure: FailedAttempt, retryAfterMs: number) => number | null;
-}
-
-/** A format, with the functions that record the end of rows that it claims itself. */
-export interface EventFormat extends BaseFormat {
-  recordEnd: (
-    row: ClaimedDelivery,
-    end: EventReceipt | DeliveryFault,
-    attempt: TimedAttempt,
-  ) => Promise<unknown>;
 }
 
 /** Returns the format of a kind of events. */
@@ -99,46 +82,38 @@ export function eventFormat(
     const about = isSuccess(status) ? ', but not what it should return' : '';
     return { ...attempt, status, error: `${receiver} returned ${status}${about}`, response: body };
   };
-  const recordSent: BaseFormat['recordSent'] = (row, { status, text }, attempt) =>
-    endEventAttempt(db, row, { to: 'delivered' }, { ...attempt, status, error: null, response: text });
-  const recordFailed: BaseFormat['recordFailed'] = (row, failure, attempt) =>
-    endEventAttempt(db, row, { to: 'failed', failure }, failedAttempt(failure, attempt));
-  const retry = (
-    row: ClaimedDelivery,
-    failure: FailedAttempt,
-    retryAfterMs: number,
-    attempt: TimedAttempt,
-  ) => {
-    const delayMs = delayMsOf(row, failure, retryAfterMs);
-    if (delayMs === null) return recordFailed(row, failure, attempt);
-    return endEventAttempt(db, row, { to: 'waiting', delayMs, failure }, failedAttempt(failure, attempt));
-  };
   return {
     ...options,
-    findTarget: (id) => findTargetOfDelivery(db, id),
     findDueTargets: () => findDueEventTargets(db, kind),
-    claim: (which) => claimEventDelivery(db, kind, which),
+    claim: (target) => claimEventDelivery(db, kind, target),
     internalFault: () => fault('internal_error', 'A fault of Lectern; see its log'),
     timeoutFault: () => fault('timeout', `${receiver} took too long`),
-    recordSent,
-    recordMoot: (row) => endEventAttempt(db, row, { to: 'dismissed' }, null),
-    recordFailed,
-    recordRetry: (row, { failure, retryAfterMs }, attempt) => retry(row, failure, retryAfterMs, attempt),
-    recordBusy: (row, delayMs) => releaseEventDelivery(db, row, delayMs),
-    recordAborted: (row) => releaseEventDelivery(db, row),
-    recordEnd(row, end, attempt) {
-      if (!(end instanceof DeliveryFault)) return recordSent(row, end, attempt);
-      const { reason, kind: consequences, status, body, message, retryAfterMs } = end;
-      const failure = { at: attempt.at, reason, status, body: body ?? message };
-      if (consequences.retry === 'never') return recordFailed(row, failure, attempt);
-      return retry(row, failure, retryAfterMs ?? 0, attempt);
+    record(row, end, attempt) {
+      switch (end.to) {
+        case 'delivered': {
+          const { status, text: response } = end.receipt;
+          return endEventAttempt(db, row, { to: 'delivered' }, { ...attempt, status, error: null, response });
+        }
+        case 'dismissed':
+          return endEventAttempt(db, row, end, null);
+        case 'failed':
+          return endEventAttempt(db, row, end, failedAttempt(end.failure, attempt));
+        case 'retried': {
+          const { failure, retryAfterMs } = end;
+          const delayMs = delayMsOf(row, failure, retryAfterMs);
+          const next =
+            delayMs === null
+              ? { to: 'failed' as const, failure }
+              : { to: 'waiting' as const, delayMs, failure };
+          return endEventAttempt(db, row, next, failedAttempt(failure, attempt));
+        }
+        case 'postponed':
+          return releaseEventDelivery(db, row, end.delayMs);
+        case 'given back':
+          return releaseEventDelivery(db, row);
+      }
     },
   };
-}
-
-/** Returns the outbox of a format. */
-export function eventOutbox(format: EventFormat, prepare: EventOutbox['prepare'] = null): EventOutbox {
-  return { format, queueName: null, sweepIntervalMs: 1_000, prepare };
 }
 
 /** Returns whether a status shows a temporary fault of the receiver, not a fault of the request. */

@@ -5,12 +5,10 @@ import type { Registry } from 'prom-client';
 import { findDueTargets } from '../../shared/deliveries/outbox.ts';
 import type { FailedAttempt } from '../../shared/deliveries/outbox.ts';
 import type { LecternEvent } from '../../shared/events/event-types.ts';
-import { scoreQueueName } from '../../shared/lti/scores/grade.ts';
 import { sendScore } from '../../shared/lti/scores/send.ts';
 import { ScoreFault } from '../../shared/lti/scores/service-request.ts';
 import type { GradeService } from '../../shared/lti/scores/service-request.ts';
 import type { Database } from '../../shared/models/database.ts';
-import { findPlatformOfScore } from '../../shared/models/lti-score.ts';
 import type { LtiScore, SentScore } from '../../shared/models/lti-score.ts';
 import {
   claimScore,
@@ -24,7 +22,6 @@ import {
 import type { ClaimedScore } from '../../shared/models/lti-score-changes.ts';
 import { changeWithEvents } from '../../shared/outgoing/publish-events.ts';
 import type { DeliveryFormat, Outcome } from './delivery-sender.ts';
-import type { Outbox } from './delivery-worker.ts';
 
 /** The receipt for a score: its line item and the response. */
 type ScoreReceipt = Pick<SentScore, 'lineItemUrl' | 'response'>;
@@ -32,30 +29,13 @@ type ScoreReceipt = Pick<SentScore, 'lineItemUrl' | 'response'>;
 /** The delay of a score while another process creates its line item. */
 const lineItemMs = 1_000;
 
-/** The outbox of scores: learners' grades for learning platforms, each platform a target. */
-export function scoreOutbox(
-  db: Database,
-  service: GradeService,
-): Outbox<LtiScore, ClaimedScore, ScoreReceipt> {
-  return {
-    format: scoreFormat(db, service),
-    queueName: scoreQueueName,
-    sweepIntervalMs: 30_000,
-    prepare: null,
-  };
-}
-
-/** Defines how scores are delivered. */
-export function scoreFormat(
-  db: Database,
-  service: GradeService,
-): DeliveryFormat<LtiScore, ClaimedScore, ScoreReceipt> {
+/** Defines how scores are delivered: learners' grades for learning platforms, each platform a target. */
+export function scoreFormat(db: Database, service: GradeService): DeliveryFormat<ClaimedScore, ScoreReceipt> {
   return {
     name: 'score',
-    findTarget: (id) => findPlatformOfScore(db, id),
     maxConcurrent: 4,
     findDueTargets: () => findDueTargets(db.ltiScores, 'platformId'),
-    claim: (which) => claimScore(db, 'id' in which ? which : { platformId: which.target }),
+    claim: (platformId) => claimScore(db, { platformId }),
     async send(row, signal) {
       const receipt = await sendScore({ ...service, db }, row, signal);
       return receipt === null
@@ -64,14 +44,22 @@ export function scoreFormat(
     },
     internalFault: () => new ScoreFault('internal_error', 'A fault of Lectern; see its log'),
     timeoutFault: () => new ScoreFault('timeout', 'The platform took too long'),
-    recordSent: (row, receipt) => recordSent(db, row, receipt),
-    recordMoot: (row) => recordMoot(db, row),
-    recordFailed: (row, failure) =>
-      endWithEvent(db, row, failure, (session) => recordFailed(db, row, failure, session)),
-    recordRetry: (row, retry) =>
-      endWithEvent(db, row, retry.failure, (session) => recordRetry(db, row, retry, session)),
-    recordBusy: (row, delayMs) => recordBusy(db, row, delayMs),
-    recordAborted: (row) => recordAborted(db, row),
+    record(row, end) {
+      switch (end.to) {
+        case 'delivered':
+          return recordSent(db, row, end.receipt);
+        case 'dismissed':
+          return recordMoot(db, row);
+        case 'failed':
+          return endWithEvent(db, row, end.failure, (session) => recordFailed(db, row, end.failure, session));
+        case 'retried':
+          return endWithEvent(db, row, end.failure, (session) => recordRetry(db, row, end, session));
+        case 'postponed':
+          return recordBusy(db, row, end.delayMs);
+        case 'given back':
+          return recordAborted(db, row);
+      }
+    },
   };
 }
 

@@ -11,11 +11,10 @@ import {
 } from '../../shared/models/webhook.ts';
 import type { Webhook } from '../../shared/models/webhook.ts';
 import { changeWithEvents } from '../../shared/outgoing/publish-events.ts';
-import { makeUpdates } from '../../shared/outgoing/progress-rows.ts';
 import { withJitter } from '../../shared/platform/backoff.ts';
 import { openWebhookSecrets, signedHeaders } from '../../shared/webhooks/secrets.ts';
-import { eventFormat, eventOutbox, faultsOf, isUnavailable, postEvent } from './event-format.ts';
-import type { EventDependencies, EventOutbox, EventReceipt } from './event-format.ts';
+import { eventFormat, faultsOf, isUnavailable, postEvent } from './event-format.ts';
+import type { EventDependencies, EventFormat, EventReceipt } from './event-format.ts';
 
 const receiver = 'The receiver';
 const fault = faultsOf({
@@ -42,12 +41,9 @@ const maxRetryAfterMs = 24 * hourMs;
 /** A webhook is disabled after every attempt has failed for this long. */
 const maxFailingMs = 3 * 24 * hourMs;
 
-/**
- * Returns the outbox of webhooks: each webhook is a target (Standard Webhooks 1.0.0). Before each sweep, it makes the
- * updates that are due.
- */
-export function webhookOutbox(deps: EventDependencies): EventOutbox {
-  const format = eventFormat(deps, {
+/** Defines how events reach webhooks, each a target (Standard Webhooks 1.0.0). */
+export function webhookFormat(deps: EventDependencies): EventFormat {
+  return eventFormat(deps, {
     ...{ kind: 'webhook', name: 'webhook delivery', receiver, fault },
     // Deliveries wait for receivers most of the time.
     maxConcurrent: 32,
@@ -59,7 +55,6 @@ export function webhookOutbox(deps: EventDependencies): EventOutbox {
       return Math.round(Math.max(jitteredMs, Math.min(retryAfterMs, maxRetryAfterMs)));
     },
   });
-  return eventOutbox(format, (signal) => makeUpdates(deps, signal));
 }
 
 /** Posts an event, and records whether the webhook works. @throws {DeliveryFault} */

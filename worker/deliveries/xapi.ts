@@ -15,16 +15,13 @@ import {
 import type { XapiDestination } from '../../shared/models/xapi-destination.ts';
 import type { LecternEvent } from '../../shared/events/event-types.ts';
 import { changeWithEvents } from '../../shared/outgoing/publish-events.ts';
-import { makeStatements } from '../../shared/outgoing/statement-rows.ts';
 import { backoffMs } from '../../shared/platform/backoff.ts';
 import { authorizationOf } from '../../shared/xapi/destinations.ts';
-import type { Delivered } from './delivery-sender.ts';
-import { eventFormat, eventOutbox, faultsOf, isUnavailable, postEvent } from './event-format.ts';
-import type { EventDependencies, EventFormat, EventOutbox, EventReceipt } from './event-format.ts';
-import { batchesOf, claimMore, claimWholeWrites, maxBatch } from './statement-batches.ts';
-
-/** The delay of statements while another worker sends earlier ones of their write. */
-const outOfTurnMs = 1_000;
+import { endOfFault } from './delivery-sender.ts';
+import type { AttemptEnd, Delivered } from './delivery-sender.ts';
+import { eventFormat, faultsOf, isUnavailable, postEvent } from './event-format.ts';
+import type { EventDependencies, EventFormat, EventReceipt } from './event-format.ts';
+import { batchesOf, claimMore } from './statement-batches.ts';
 
 /** The delay of statements to a paused destination; its owner can resume it earlier. */
 const pausedMs = 15 * 60_000;
@@ -59,44 +56,37 @@ const fault = faultsOf({
 });
 
 /**
- * Returns the outbox of xAPI statements: each destination is a target. Statements are sent in batches: the sender claims
- * the first one, and the format adds others. Before each sweep, it makes the statements about new writes.
- *
- * @param deps.publicUrl Lectern's public URL, for ids in statements; without a trailing slash.
+ * Defines how xAPI statements are delivered: each destination is a target. Statements are sent in batches: the sender
+ * claims the first one, and the format adds others.
  */
-export function xapiOutbox(deps: EventDependencies & { publicUrl: string }): EventOutbox {
+export function xapiFormat(deps: EventDependencies): EventFormat {
   const { db } = deps;
   const format: EventFormat = eventFormat(deps, {
     ...{ kind: 'xapi', name: 'statement', receiver, fault, maxConcurrent: 8 },
-    send: (row, signal) => sendBatch({ ...deps, recordEnd: format.recordEnd }, row, signal),
+    send: (row, signal) => sendBatch(deps, format, row, signal),
     delayMsOf: ({ tries }, { reason }, retryAfterMs) => retryDelayMs(tries, { reason, retryAfterMs }),
   });
   /** The owner may have resumed the destination just before a statement was postponed. */
   async function unlessResumed(row: ClaimedDelivery): Promise<void> {
     if ((await findDestination(db, row.targetId))?.paused === null) await resumeDeliveries(db, row);
   }
-  const sending: EventFormat = {
+  return {
     ...format,
-    async recordRetry(row, end, attempt) {
-      const recorded = await format.recordRetry(row, end, attempt);
-      if (end.failure.reason === 'paused') await unlessResumed(row);
-      return recorded;
-    },
-    async recordBusy(row, delayMs) {
-      const recorded = await format.recordBusy(row, delayMs);
-      if (delayMs === pausedMs) await unlessResumed(row);
+    async record(row, end, attempt) {
+      const recorded = await format.record(row, end, attempt);
+      const isPaused =
+        (end.to === 'retried' && end.failure.reason === 'paused') ||
+        (end.to === 'postponed' && end.delayMs === pausedMs);
+      if (isPaused) await unlessResumed(row);
       return recorded;
     },
   };
-  const making = { ...deps, pepper: deps.secrets.keyPepper };
-  return eventOutbox(sending, (signal) => makeStatements(making, signal));
 }
-
-type BatchDependencies = EventDependencies & Pick<EventFormat, 'recordEnd'>;
 
 /** Sends a claimed statement with other due ones, and records the outcomes of the others. @throws {DeliveryFault} */
 async function sendBatch(
-  deps: BatchDependencies,
+  deps: EventDependencies,
+  format: EventFormat,
   first: ClaimedDelivery,
   signal: AbortSignal,
 ): Promise<Delivered<EventReceipt>> {
@@ -108,12 +98,8 @@ async function sendBatch(
     await postponeDue(db, first, pausedMs);
     return { outcome: 'paused', retryInMs: pausedMs };
   }
-  const { ready, behind } = await claimWholeWrites(db, [
-    first,
-    ...(await claimMore(db, first, maxBatch - 1)),
-  ]);
+  const claimed = [first, ...(await claimMore(db, first))];
   const isOther = ({ _id }: ClaimedDelivery) => _id !== first._id;
-  await releaseEventDeliveries(db, behind.filter(isOther), outOfTurnMs);
   const at = new Date();
   const started = performance.now();
   const ended = new Set<string>();
@@ -122,7 +108,7 @@ async function sendBatch(
     const attempt = { at, milliseconds: Math.round(performance.now() - started) };
     for (const row of rows) {
       ended.add(row._id);
-      if (isOther(row)) await deps.recordEnd(row, end, attempt);
+      if (isOther(row)) await format.record(row, endOf(end, row), attempt);
       else firstEnd = end;
     }
   };
@@ -134,25 +120,28 @@ async function sendBatch(
   const restMs = () => {
     const { stoppedBy } = batch;
     if (stoppedBy === null || stoppedBy.reason === 'paused') return 0;
-    return retryDelayMs(Math.max(...ready.map(({ tries }) => tries)), stoppedBy);
+    return retryDelayMs(Math.max(...claimed.map(({ tries }) => tries)), stoppedBy);
   };
   try {
-    for (const rows of batchesOf(ready)) if (!(await sendHalving(deps, batch, rows))) break;
+    for (const rows of batchesOf(claimed)) if (!(await sendHalving(deps, batch, rows))) break;
   } catch (error) {
     if (!isDeliveryFault(error)) throw error;
     batch.stoppedBy = error;
     // The destination is paused now, so the first statement waits too, unless it was sent.
     if (isDeliveryFault(firstEnd)) firstEnd = error;
   } finally {
-    const rest = ready.filter((row) => isOther(row) && !ended.has(row._id));
+    const rest = claimed.filter((row) => isOther(row) && !ended.has(row._id));
     await releaseEventDeliveries(db, rest, restMs());
   }
-  if (firstEnd === undefined) {
-    const retryInMs = behind.every(isOther) ? restMs() : outOfTurnMs;
-    return { outcome: 'out_of_turn', retryInMs, stoppedBy: batch.stoppedBy };
-  }
+  // The time was over before the halves of a rejected batch were sent.
+  if (firstEnd === undefined)
+    return { outcome: 'unfinished', retryInMs: restMs(), stoppedBy: batch.stoppedBy };
   if (isDeliveryFault(firstEnd)) throw firstEnd;
   return { outcome: 'sent', receipt: firstEnd };
+}
+
+function endOf(end: EventReceipt | DeliveryFault, { tries }: ClaimedDelivery): AttemptEnd<EventReceipt> {
+  return isDeliveryFault(end) ? endOfFault(end, tries) : { to: 'delivered', receipt: end };
 }
 
 interface Batch {

@@ -7,9 +7,6 @@ import { inTransaction } from '../../platform/mongo.ts';
 import { fullMarks, gradeOf } from '../../progress/points.ts';
 import type { FinishedAttempt, ProgressState } from '../../progress/state.ts';
 
-/** The queue of the outbox of scores. */
-export const scoreQueueName = 'lti-scores';
-
 /**
  * Returns the grade of a learner's record: the points of the attempt that was finished last, out of 100. Null before
  * any is finished: a score without points makes platforms clear the grade that they have, even a teacher's.

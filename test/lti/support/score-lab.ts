@@ -6,7 +6,6 @@ import { gradeScopes } from '../../../shared/lti/claims.ts';
 import { createLtiKeys } from '../../../shared/lti/keys.ts';
 import { createPlatformClient } from '../../../shared/lti/platform-requests.ts';
 import { createServiceTokens } from '../../../shared/lti/service-token.ts';
-import { changedGrade } from '../../../shared/lti/scores/grade.ts';
 import { registerLineItem } from '../../../shared/lti/scores/register-line-item.ts';
 import { progressRepository } from '../../../api/player/progress-repositories.ts';
 import { findLtiProgress } from '../../../shared/models/lti-progress.ts';
@@ -113,14 +112,22 @@ async function startScoreLab(
     const next = { ...first, ...told, revision: (stored?.revision ?? 0) + 1 };
     const token = { kind: 'launch', issuedAt: 0, expiresAt: 0, versionId, ...learner } as const;
     const before = stored === null ? first : stateOf(stored);
-    const change = { stored, before, next, grade: changedGrade(before, next) };
-    await progressRepository(db, token).save({ ...change, erasedAt: null, receivers: null });
+    const change = { stored, before, next, erasedAt: null, receivers: null };
+    await progressRepository(db, token).save(change);
   };
   /** A sender as in a worker, and the outcomes of its attempts. */
   const createSender = () => {
     const outcomes: Outcome[] = [];
     const onAttempt = (outcome: Outcome) => void outcomes.push(outcome);
     return { sender: new DeliverySender(scoreFormat(db, service), { onAttempt, log }), outcomes };
+  };
+
+  /** Makes the learner's score due if there is one, and all others later. */
+  const makeDue = async ({ learner: { ltiUserId }, resourceLink }: GradedLearner) => {
+    const row = { ltiUserId, linkId: resourceLink._id };
+    const later = new Date(Date.now() + 3600_000);
+    await db.ltiScores.updateMany({ state: 'waiting' }, { $set: { nextTryAt: later } });
+    await db.ltiScores.updateOne({ ...row, state: 'waiting' }, { $set: { nextTryAt: new Date(0) } });
   };
 
   return {
@@ -148,12 +155,13 @@ async function startScoreLab(
       const past = new Date(0);
       await db.ltiScores.updateMany({}, { $set: { nextTryAt: past, leaseUntil: past } });
     },
+    makeDue,
     /** Sends the learner's score if there is one, even if it is not due yet; returns the outcome. */
-    send: async ({ learner: { ltiUserId }, resourceLink }: GradedLearner) => {
-      const row = { ltiUserId, linkId: resourceLink._id };
-      await db.ltiScores.updateOne({ ...row, state: 'waiting' }, { $set: { nextTryAt: new Date(0) } });
-      const { _id } = (await db.ltiScores.findOne(row).lean<LtiScore>()) ?? { _id: '' };
-      return createSender().sender.sendRow(_id);
+    send: async (learner: GradedLearner) => {
+      await makeDue(learner);
+      const { sender, outcomes } = createSender();
+      await sender.sendDue();
+      return outcomes[0] ?? null;
     },
     rowOf: async ({ learner: { ltiUserId }, resourceLink }: GradedLearner) => {
       const row = await db.ltiScores.findOne({ ltiUserId, linkId: resourceLink._id }).lean<LtiScore>();
