@@ -173,14 +173,9 @@ export class DeliverySender<Row extends Delivery, Receipt> {
     }
   }
 
-  /** Returns false when nothing is due, or the target has no slot. */
+  /** Makes one attempt. Returns false when nothing is due, or the target has no slot. */
   async #sendNext(target: string): Promise<boolean> {
     if (this.#closing || !this.#limiter.acquire(target)) return false;
-    return this.#useSlot(target);
-  }
-
-  /** Makes one attempt, and always releases the slot. Returns false when nothing is due. */
-  async #useSlot(target: string): Promise<boolean> {
     let result: Result<Receipt> | null = null;
     try {
       const row = await this.#format.claim(target);

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { isDeliveryFault } from '../../shared/deliveries/delivery-fault.ts';
 import type { DeliveryFault } from '../../shared/deliveries/delivery-fault.ts';
 import { leaseMs } from '../../shared/deliveries/outbox.ts';
-import { resumeDeliveries } from '../../shared/models/delivery-list.ts';
 import { postponeDue, releaseEventDeliveries, waitAgain } from '../../shared/models/event-delivery.ts';
 import type { ClaimedDelivery } from '../../shared/models/event-delivery.ts';
 import {
@@ -60,27 +59,12 @@ const fault = faultsOf({
  * claims the first one, and the format adds others.
  */
 export function xapiFormat(deps: EventDependencies): EventFormat {
-  const { db } = deps;
   const format: EventFormat = eventFormat(deps, {
     ...{ kind: 'xapi', name: 'statement', receiver, fault, maxConcurrent: 8 },
     send: (row, signal) => sendBatch(deps, format, row, signal),
     delayMsOf: ({ tries }, { reason }, retryAfterMs) => retryDelayMs(tries, { reason, retryAfterMs }),
   });
-  /** The owner may have resumed the destination just before a statement was postponed. */
-  async function unlessResumed(row: ClaimedDelivery): Promise<void> {
-    if ((await findDestination(db, row.targetId))?.paused === null) await resumeDeliveries(db, row);
-  }
-  return {
-    ...format,
-    async record(row, end, attempt) {
-      const recorded = await format.record(row, end, attempt);
-      const isPaused =
-        (end.to === 'retried' && end.failure.reason === 'paused') ||
-        (end.to === 'postponed' && end.delayMs === pausedMs);
-      if (isPaused) await unlessResumed(row);
-      return recorded;
-    },
-  };
+  return format;
 }
 
 /** Sends a claimed statement with other due ones, and records the outcomes of the others. @throws {DeliveryFault} */
