@@ -1,8 +1,7 @@
 import type { Context } from 'koa';
 import type { Config } from '../../shared/platform/config.ts';
 import type { Logger } from '../../shared/platform/log.ts';
-import type { ProxyLink } from '../../shared/storage/proxy-links.ts';
-import type { OpenFile } from '../../shared/storage/store.ts';
+import type { OpenFile, ProxySource } from '../../shared/storage/store.ts';
 
 export interface ProxyDependencies {
   config: Pick<Config, 'sendfileHeader'>;
@@ -10,7 +9,7 @@ export interface ProxyDependencies {
 }
 
 /**
- * The URL paths under which the proxy knows the folder of links and the bucket, for its own use: see
+ * The URL paths under which the proxy knows the store's folder and the bucket, for its own use: see
  * deploy/nginx/lectern.conf.
  */
 const proxyPaths = { file: '/lectern-files/', object: '/lectern-bucket/' };
@@ -23,8 +22,7 @@ const proxyConditions = ['If-Match', 'If-Modified-Since', 'If-Unmodified-Since']
 
 /**
  * Leaves the body of a prepared GET response to the proxy, which replaces it with the file, or with the range that the
- * client requests. The file cannot be evicted in between: the proxy gets a link to it, or a presigned URL while the
- * file is pinned.
+ * client requests. It has just been used, so it is not evicted before the proxy opens it.
  *
  * Returns false, and changes nothing, if Lectern must send the bytes: without SENDFILE_HEADER, without a proxy, and for
  * requests to which a proxy would send different bytes. Request headers never turn this on, so clients cannot learn
@@ -32,25 +30,25 @@ const proxyConditions = ['If-Match', 'If-Modified-Since', 'If-Unmodified-Since']
  */
 export async function leaveToProxy(
   ctx: Context,
-  file: Pick<OpenFile, 'linkForProxy'>,
+  file: Pick<OpenFile, 'proxySource'>,
   { config: { sendfileHeader }, log }: ProxyDependencies,
 ): Promise<boolean> {
   if (sendfileHeader === undefined || ctx.get('X-Forwarded-For') === '' || !agrees(ctx)) return false;
-  let link: ProxyLink | null;
+  let source: ProxySource | null;
   try {
-    link = await file.linkForProxy();
+    source = await file.proxySource();
   } catch (err) {
-    log.warn({ err }, 'no link to a file could be made for the proxy, so the API sends the file');
+    log.warn({ err }, 'no URL of a file could be signed for the proxy, so the API sends the file');
     return false;
   }
-  if (link === null) return false;
-  if (link.kind === 'object') {
-    ctx.set(sendfileHeader, proxyPaths.object + link.target);
+  if (source === null) return false;
+  if (source.kind === 'object') {
+    ctx.set(sendfileHeader, proxyPaths.object + source.target);
     describeObject(ctx);
   } else {
-    ctx.set(sendfileHeader, sendfileHeader === 'X-Sendfile' ? link.path : proxyPaths.file + link.name);
+    ctx.set(sendfileHeader, sendfileHeader === 'X-Sendfile' ? source.path : proxyPaths.file + source.name);
   }
-  // For a link, the proxy applies the client's Range header itself. It says which range it sends.
+  // For a file, the proxy applies the client's Range header itself. It says which range it sends.
   ctx.status = 200;
   ctx.remove('Content-Range');
   ctx.remove('Accept-Ranges');

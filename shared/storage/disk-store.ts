@@ -1,5 +1,5 @@
 import { open, rm, statfs } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { LecternError, messageOf } from '../platform/errors.ts';
 import { DiskCopies } from './disk-copies.ts';
 import { absent, createTemporary, namesIn, pagesOf, publish, statOf, sweep } from './disk-files.ts';
@@ -13,7 +13,6 @@ import {
   writeFully,
   writeSource,
 } from './file-bytes.ts';
-import { ProxyLinks } from './proxy-links.ts';
 import type { ArchiveDraft, ArchiveStore, BlobStore, NameSet, OpenFile, Store } from './store.ts';
 
 /** Part of every path, so that a later layout ignores old files instead of migrating them. */
@@ -28,15 +27,13 @@ const layoutVersion = 'v1';
  * v1/erasures/<name>               the ledger of erasures: empty files
  * v1/identity/<uuid>               the name of the store, which MongoDB knows: an empty file
  * v1/tmp/<uuid>                    incomplete files, on the same filesystem, so that a rename publishes them
- * v1/proxied/<time>-<uuid>         links to files that a proxy is about to send
  * ```
  */
 export function createDiskStore(folder: string): Store {
   const root = join(folder, layoutVersion);
   const temporaries = join(root, 'tmp');
-  const links = new ProxyLinks(join(root, 'proxied'));
   const copies = new DiskCopies(root, temporaries);
-  const shared = { temporaries, links };
+  const shared = { root, temporaries };
   return {
     // A lost upload would be lost data, so assets are synced. A lost file of the cache is downloaded again.
     assets: createBlobStore(join(root, 'assets'), shared, null),
@@ -45,26 +42,26 @@ export function createDiskStore(folder: string): Store {
     copies,
     erasures: createNameSet(join(root, 'erasures'), temporaries),
     identity: createNameSet(join(root, 'identity'), temporaries),
-    sweepTemporaries: async (olderThanSeconds) =>
-      (await sweep(temporaries, olderThanSeconds)) + (await links.sweep(olderThanSeconds)),
+    sweepTemporaries: (olderThanSeconds) => sweep(temporaries, olderThanSeconds),
     check: async () => ({ place: folder, ...(await check(temporaries)) }),
     ping: async () => void (await check(temporaries)),
   };
 }
 
 interface Shared {
+  /** The folder of the layout. */
+  root: string;
   /** The folder of incomplete files. */
   temporaries: string;
-  links: ProxyLinks;
 }
 
 /** @param copies the copies that the blobs belong to; null for blobs that exist only here. */
 function createBlobStore(
-  root: string,
-  { temporaries, ...readers }: Shared,
+  folder: string,
+  { root, temporaries }: Shared,
   copies: DiskCopies | null,
 ): BlobStore {
-  const pathOf = (sha256: string) => join(root, sha256.slice(0, 2), sha256);
+  const pathOf = (sha256: string) => join(folder, sha256.slice(0, 2), sha256);
   return {
     async put(source, announce) {
       const temporary = await createTemporary(temporaries);
@@ -84,7 +81,7 @@ function createBlobStore(
     },
     async open({ sha256, size }, reading = 'parts') {
       const path = pathOf(sha256);
-      const file = await openForReading(path, { ...readers, copies }, reading === 'whole' ? size : undefined);
+      const file = await openForReading(path, { root, copies }, reading === 'whole' ? size : undefined);
       if (file === null || file.size === size) return file;
       await file.close();
       return null;
@@ -96,25 +93,21 @@ function createBlobStore(
 
 const isArchiveName = (name: string) => /^[0-9a-f]{64}\.zip$/.test(name);
 
-function createArchiveStore(
-  root: string,
-  { temporaries, ...readers }: Shared,
-  copies: DiskCopies,
-): ArchiveStore {
+function createArchiveStore(folder: string, { root, temporaries }: Shared, copies: DiskCopies): ArchiveStore {
   // All keys begin with the same letter.
-  const folderOf = (key: string) => join(root, key.slice(1, 3), key);
+  const folderOf = (key: string) => join(folder, key.slice(1, 3), key);
   return {
     async open(key) {
-      const folder = folderOf(key);
-      if ((await copies.use(folder)) === null) return null;
+      const own = folderOf(key);
+      if ((await copies.use(own)) === null) return null;
       // The digest is the file's name, so that one atomic rename publishes bytes and digest together.
-      const names = (await namesIn(folder)).filter(isArchiveName);
+      const names = (await namesIn(own)).filter(isArchiveName);
       const archives = await Promise.all(
-        names.map(async (name) => ({ name, changed: (await statOf(join(folder, name)))?.mtimeMs ?? 0 })),
+        names.map(async (name) => ({ name, changed: (await statOf(join(own, name)))?.mtimeMs ?? 0 })),
       );
       archives.sort((a, b) => b.changed - a.changed);
       for (const { name } of archives) {
-        const file = await openForReading(join(folder, name), { ...readers, copies: null });
+        const file = await openForReading(join(own, name), { root, copies: null });
         if (file !== null) {
           return { ...file, sha256: name.replace('.zip', ''), presignedUrl: () => Promise.resolve(null) };
         }
@@ -157,7 +150,7 @@ function createNameSet(folder: string, temporaries: string): NameSet {
   };
 }
 
-interface ReadOptions extends Omit<Shared, 'temporaries'> {
+interface ReadOptions extends Pick<Shared, 'root'> {
   /** Null for a file whose use nothing records. */
   copies: DiskCopies | null;
 }
@@ -165,21 +158,23 @@ interface ReadOptions extends Omit<Shared, 'temporaries'> {
 /** @param wholeBytes the expected size of a file that is read as a whole: a small one is read at once, and closed. */
 async function openForReading(
   path: string,
-  { links, copies }: ReadOptions,
+  { root, copies }: ReadOptions,
   wholeBytes = Infinity,
 ): Promise<OpenFile | null> {
   const handle = await open(path, 'r').catch((error: unknown) => absent(error, null));
   if (handle === null) return null;
   if (copies !== null) await copies.useOpen(handle);
   const bytes = wholeBytes <= readBytes ? await readAndClose(handle, wholeBytes) : null;
-  if (bytes !== null) return fileInMemory(bytes, () => links.linkTo(path));
+  const proxySource: OpenFile['proxySource'] = () =>
+    Promise.resolve({ kind: 'file', path, name: relative(root, path) });
+  if (bytes !== null) return fileInMemory(bytes, proxySource);
   // The size comes from the open file, because another file may take its name in the meantime.
   const { size } = await handle.stat();
   return {
     size,
     chunks: (start = 0, end = size) => readChunks(handle, path, { start, end, size }),
     send: (write, start = 0, end = size) => sendChunks(handle, path, { start, end, size }, write),
-    linkForProxy: () => links.linkTo(path),
+    proxySource,
     close: () => handle.close(),
   };
 }

@@ -152,12 +152,12 @@ export async function readAndClose(handle: FileHandle, expectedBytes: number): P
 }
 
 /** Returns the open file of bytes that were read already. */
-export function fileInMemory(bytes: Uint8Array, linkForProxy: OpenFile['linkForProxy']): OpenFile {
+export function fileInMemory(bytes: Uint8Array, proxySource: OpenFile['proxySource']): OpenFile {
   return {
     size: bytes.byteLength,
     chunks: (start, end) => bytesOf(bytes.subarray(start, end)),
     send: (write, start, end) => write(bytes.subarray(start, end)),
-    linkForProxy,
+    proxySource,
     close: () => Promise.resolve(),
   };
 }

@@ -1,5 +1,3 @@
-import type { ProxyLink } from './proxy-links.ts';
-
 /**
  * How exactly stores know the last use of a copy: a use within this time after the recorded one may not be recorded.
  * Recording each would cost a write for each read.
@@ -34,13 +32,17 @@ export interface OpenFile {
    * then reused.
    */
   send(write: (chunk: Uint8Array) => Promise<void>, start?: number, end?: number): Promise<void>;
-  /**
-   * Returns a link to the file for a proxy, which can open it for at least 90 seconds. In a folder, the link works even
-   * if the file is deleted. Null if the file is deleted already, or if its bytes are in memory.
-   */
-  linkForProxy(): Promise<ProxyLink | null>;
+  /** Returns where a proxy reads the file; null if its bytes are in memory. */
+  proxySource(): Promise<ProxySource | null>;
   close(): Promise<void>;
 }
+
+/** Where a proxy reads a file that it sends. */
+export type ProxySource =
+  /** A file, with its absolute path, and its path in the store's folder `v1`. */
+  | { kind: 'file'; path: string; name: string }
+  /** A presigned URL of an object, for a proxy that knows the host of the bucket: path and query, without the leading slash. */
+  | { kind: 'object'; target: string };
 
 /** Options of a presigned URL. */
 export interface PresignedUrlOptions {

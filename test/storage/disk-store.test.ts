@@ -1,11 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, open, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, rm, utimes, writeFile } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { createDiskStore } from '../../shared/storage/disk-store.ts';
-import type { FileLink } from '../../shared/storage/proxy-links.ts';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
 import { someBytes } from '../exports/archives.ts';
 import { listAll } from './aging.ts';
@@ -120,34 +119,6 @@ test('a folder has no presigned URLs', async () => {
       contentDisposition: 'attachment',
     }),
   ).toBeNull();
-});
-
-test('one link for a proxy serves many requests and outlives its file, until a sweep of old links', async () => {
-  const { store, files, folder } = await startStore();
-  const bytes = someBytes(1000);
-  await storeArchive(store.archives, archiveKey, bytes);
-  const archive = await store.archives.open(archiveKey);
-  const links = await Promise.all(Array.from({ length: 20 }, async () => archive?.linkForProxy()));
-  await store.archives.delete(archiveKey);
-  expect(new Set(links)).toEqual(new Set([links[0]]));
-  const { name, path } = links[0] as FileLink;
-  expect(path).toBe(join(folder, 'v1', 'proxied', name));
-  expect((await readFile(path)).equals(bytes)).toBe(true);
-  await store.sweepTemporaries(3600);
-  expect(await files()).toEqual([`v1/proxied/${name}`]);
-  await store.sweepTemporaries(0);
-  expect(await files()).toEqual([]);
-  await archive?.close();
-});
-
-test('there is no link to a file that was deleted before', async () => {
-  const { store, files } = await startStore();
-  await storeArchive(store.archives, archiveKey, someBytes(1000));
-  const archive = await store.archives.open(archiveKey);
-  await store.archives.delete(archiveKey);
-  expect(await archive?.linkForProxy()).toBeNull();
-  expect(await files()).toEqual([]);
-  await archive?.close();
 });
 
 test('a sweep removes only old temporary files', async () => {

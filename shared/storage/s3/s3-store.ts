@@ -246,7 +246,7 @@ function openObject(bucket: Bucket, name: string, size: number, first?: Uint8Arr
       for await (const chunk of chunks(start, end)) await write(chunk);
     },
     // The proxy would fetch again what is in memory.
-    linkForProxy: async () =>
+    proxySource: async () =>
       (kept?.byteLength ?? 0) === size ? null : { kind: 'object', target: await proxyTarget(bucket, name) },
     close: () => Promise.resolve(),
   };
