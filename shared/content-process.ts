@@ -1,6 +1,5 @@
 import { lessonTextsTask } from './exports/lesson-texts.ts';
 import { answerColumnsTask } from './learners/answer-columns.ts';
-import { statisticsTask } from './learners/statistics.ts';
 import { repairFileTask } from './media/repaired-files.ts';
 import { readPackageTask } from './packages/package-task.ts';
 import { serveTasks } from './platform/tasks.ts';
@@ -18,5 +17,4 @@ serveTasks({
   answerColumns: answerColumnsTask,
   contentFaults: contentFaultsTask,
   lessonTexts: lessonTextsTask,
-  statistics: statisticsTask,
 });

@@ -1,13 +1,9 @@
-import { buffer } from 'node:stream/consumers';
 import type { QuestionFacts } from '../lessons/scoring/scoring.ts';
 import { recordOf } from '../lessons/json-values.ts';
 import type { LessonOutline, OutlineWidget } from '../progress/outline.ts';
 import { rounded } from '../progress/points.ts';
 import { analyzeItem, cronbachAlpha, momentsOf, pointBiserial } from './item-analysis.ts';
 import type { Histogram, ItemAnalysis } from './item-analysis.ts';
-import { fromGzip } from '../platform/gzip-pieces.ts';
-import { runTask } from '../platform/tasks.ts';
-import type { TaskOptions } from '../platform/tasks.ts';
 import { choicesOf, planTally, secondsOf } from './tally.ts';
 import type { AnalyzedQuestion, ChoiceTally, QuestionTally, Tally } from './tally.ts';
 
@@ -32,50 +28,12 @@ const weakPercent = 15;
 const minForWeak = 30;
 const rareShare = 0.05;
 
-/** What the statistics of a version follow from. */
-interface StatisticsSource {
-  /** Compressed JSON of a {@link Tally}. */
-  tally: Buffer;
-  outline: LessonOutline;
-  /** Whether they may be about fewer than five learners. */
-  withFewLearners: boolean;
-}
-
-/** Reading more takes tens of milliseconds: many questions, with points that hardly any two learners share. */
-const maxTallyBytes = 64 * 1024;
-
 /**
- * Returns the statistics of a version, which a child process makes from a large tally; null if they would be about too few
- * learners.
+ * Returns the statistics of a version; null if they would be about too few learners.
+ *
+ * @param withFewLearners whether they may be about fewer than five
  */
-export async function findStatisticsOf(
-  source: StatisticsSource,
-  run: Omit<TaskOptions, 'what'>,
-): Promise<VersionStatistics | null> {
-  if (source.tally.length <= maxTallyBytes) return readStatistics(source);
-  const options = { what: 'Reading the statistics', ...run };
-  const [part] = await runTask<StatisticsPart>('statistics', source, options);
-  if (part === undefined) throw new Error('The task that reads statistics has returned none');
-  return part.statistics;
-}
-
-interface StatisticsPart {
-  statistics: VersionStatistics | null;
-}
-
-/** The task that makes statistics from a large tally. */
-export async function* statisticsTask(source: StatisticsSource): AsyncGenerator<StatisticsPart> {
-  yield { statistics: await readStatistics(source) };
-}
-
-async function readStatistics({ tally, outline, withFewLearners }: StatisticsSource) {
-  const json = await buffer(fromGzip(Buffer.from(tally)));
-  return statisticsOf(JSON.parse(json.toString('utf8')) as Tally, outline, withFewLearners);
-}
-
-type VersionStatistics = NonNullable<ReturnType<typeof statisticsOf>>;
-
-function statisticsOf(tally: Tally, outline: LessonOutline, withFewLearners: boolean) {
+export function statisticsOf(tally: Tally, outline: LessonOutline, withFewLearners: boolean) {
   const { not_started: notStarted, in_progress: inProgress, completed } = tally.statuses;
   const total = notStarted + inProgress + completed;
   const isEnough = (learners: number) => withFewLearners || learners >= minLearners;

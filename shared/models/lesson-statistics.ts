@@ -18,8 +18,9 @@ interface Counted {
   at: Date;
   /** How long it took. */
   durationMs: number;
-  /** Compressed JSON. */
-  tally: Buffer;
+  /** JSON texts of the statistics: all of them, and without what is about fewer than five learners. */
+  all: string;
+  ofMany: string;
 }
 
 export interface LessonStatisticsDb {
@@ -30,7 +31,8 @@ const countedSchema = new Schema<Counted>(
   {
     at: { type: Date, required: true },
     durationMs: { type: Number, required: true },
-    tally: { type: Buffer, required: true },
+    all: { type: String, required: true },
+    ofMany: { type: String, required: true },
   },
   { _id: false, strict: 'throw' },
 );
@@ -102,12 +104,6 @@ export async function saveStatistics(
   counted: Counted,
 ): Promise<void> {
   await db.lessonStatistics.updateOne({ _id, dueAt }, { counted, dueAt: null });
-}
-
-/** Returns the compressed tally that was stored. */
-export function tallyIn({ tally }: Counted): Buffer {
-  // Lean documents have the driver's Binary.
-  return Buffer.isBuffer(tally) ? tally : Buffer.from((tally as { buffer: Uint8Array }).buffer);
 }
 
 /** Removes the counts of lessons, because learners were erased. Call it after the records are gone. */
