@@ -22,7 +22,8 @@ export function sealWebhookSecret(secret: string, webhookId: string, pepper: str
 }
 
 /**
- * Returns the secrets that sign a webhook's deliveries now: the current one, and during a rotation the previous one.
+ * Returns the secrets that sign a webhook's deliveries now: the current one, and during a rotation the previous one,
+ * unless it was sealed with a pepper that is lost.
  *
  * @throws {LecternError} INTERNAL_ERROR if they were sealed with another LECTERN_KEY_PEPPER.
  */
@@ -31,12 +32,10 @@ export function openWebhookSecrets(
   pepper: string,
   now = new Date(),
 ): string[] {
-  const sealed =
-    previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > now
-      ? [secret, previousSecret]
-      : [secret];
+  const open = (sealed: string) => unseal(sealed, sealScope(_id), pepper);
+  let current: string;
   try {
-    return sealed.map((one) => unseal(one, sealScope(_id), pepper));
+    current = open(secret);
   } catch (error) {
     throw new LecternError(
       'INTERNAL_ERROR',
@@ -44,6 +43,12 @@ export function openWebhookSecrets(
         'the secret of each webhook.',
       { cause: error },
     );
+  }
+  if (previousSecret === null || previousSecretUntil === null || previousSecretUntil <= now) return [current];
+  try {
+    return [current, open(previousSecret)];
+  } catch {
+    return [current];
   }
 }
 

@@ -7,6 +7,7 @@ import type { EventType } from '../../shared/events/event-types.ts';
 import { publishErasure } from '../../shared/outgoing/publish-events.ts';
 import { unpublish } from '../../shared/publishing/publishing.ts';
 import { testWebhook } from '../../shared/webhooks/manage.ts';
+import { deriveWebhookSecret, sealWebhookSecret } from '../../shared/webhooks/secrets.ts';
 import { Player, publishLesson, useLesson } from '../player/player-lessons.ts';
 import { ask, expectError } from '../support/answers.ts';
 import { buildLaunchToken, buildLearnerToken, buildOrganization, exportPath } from '../support/factories.ts';
@@ -181,6 +182,16 @@ test('standardwebhooks and svix verify deliveries with either secret during a ro
   await webhooks.expect(202, 'POST', `/${id}/test`);
   const next = await waitFor('the next ping', () => receiver.of('ping', '/signed')[1]);
   expect(() => new StandardWebhook(rotated.secret).verify(next.text, next.headers)).toThrow('signature');
+});
+
+test('after the pepper was lost, a rotated secret signs deliveries at once', async () => {
+  const { id } = await webhooks.create(receiver.url('/lost'), ['progress.started']);
+  const sealed = sealWebhookSecret(deriveWebhookSecret(id, 'lost'), id, 'a pepper that is lost');
+  await api.db.webhooks.updateOne({ _id: id }, { secret: sealed });
+  const { secret } = (await webhooks.expect(200, 'POST', `/${id}/rotate`)) as { secret: string };
+  await webhooks.expect(202, 'POST', `/${id}/test`);
+  const { text, headers } = await waitFor('the ping', () => receiver.of('ping', '/lost')[0]);
+  expect(new StandardWebhook(secret).verify(text, headers)).toEqual(JSON.parse(text));
 });
 
 test('a delivery is tried again with its id and another time, and can be sent again when it has failed', async () => {
