@@ -3,15 +3,19 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import type { BuildOptions, Plugin } from 'esbuild';
-import { messagesWith, supportedLanguages } from '../shared/i18n/message.ts';
-import type { MessageKey } from '../shared/i18n/message.ts';
+import type { BuildOptions } from 'esbuild';
 import { coreWidgetTypes, onDemandTypes } from '../shared/lessons/core-widgets.ts';
 import type { CoreWidgetType, OnDemandType } from '../shared/lessons/core-widgets.ts';
-import { tokensCss } from '../shared/theme/tokens.ts';
-import { kitModules } from './lesson/kit-modules.ts';
+import {
+  compiledMessages,
+  coreWidgetStyles,
+  playerModules,
+  playerStyles,
+  sourceFolder,
+  tokenStyles,
+  widgetFile,
+} from './build-plugins.ts';
 
-const sourceFolder = fileURLToPath(new URL('./', import.meta.url));
 const outputFolder = fileURLToPath(new URL('./dist/', import.meta.url));
 
 interface Bundle extends Pick<BuildOptions, 'format' | 'globalName'> {
@@ -203,10 +207,6 @@ function checkInline(name: string, text: string): void {
     throw new Error(`${name}: a tag in its script or styles would end them early`);
 }
 
-function widgetFile(type: CoreWidgetType, extension: string): string {
-  return join(sourceFolder, 'widgets', type, `${type}.${extension}`);
-}
-
 /**
  * Builds a widget that the player loads on demand: a classic script with the widget, its texts and its styles, and
  * without the modules and styles that the player has. See WidgetScript in lesson/on-demand.ts.
@@ -230,75 +230,6 @@ export { default } from ${JSON.stringify(widgetFile(type, 'ts'))};`,
   ]);
   const [code, css] = [script, style].map(({ outputFiles }) => outputFiles[0]?.text.trim() ?? '');
   return `document.currentScript.widget={define(require,module){${code}},css:${JSON.stringify(css)}};\n`;
-}
-
-/** Replaces imports of the player's modules with calls of `require` with their paths. */
-const playerModules: Plugin = {
-  name: 'player-modules',
-  setup: (bundle) =>
-    bundle.onResolve({ filter: /^\.{1,2}\// }, ({ path, resolveDir }) => {
-      const found = kitModules.find((name) => join(sourceFolder, '..', name) === join(resolveDir, path));
-      return found === undefined ? undefined : { path: found, external: true };
-    }),
-};
-
-/** Leaves out the styles that player.css contains. */
-const playerStyles: Plugin = {
-  name: 'player-styles',
-  setup(bundle) {
-    bundle.onLoad({ filter: /[\\/]player[\\/]styles[\\/]\w+\.css$/ }, () => ({
-      contents: '',
-      loader: 'css',
-    }));
-  },
-};
-
-/** Makes `core-widgets.css`, which player.css imports: the stylesheets of the core widgets in player.js. */
-const coreWidgetStyles: Plugin = {
-  name: 'core-widget-styles',
-  setup(bundle) {
-    const namespace = 'core-widget-styles';
-    bundle.onResolve({ filter: /^core-widgets\.css$/ }, ({ path }) => ({ path, namespace }));
-    bundle.onLoad({ filter: /.*/, namespace }, () => ({
-      contents: coreWidgetTypes
-        .filter((type) => !onDemandTypes.includes(type as OnDemandType))
-        .toSorted()
-        .map((type) => `@import ${JSON.stringify(widgetFile(type, 'css'))};`)
-        .join('\n'),
-      loader: 'css',
-      resolveDir: sourceFolder,
-    }));
-  },
-};
-
-/** Makes `tokens.css`, which base.css imports: the design tokens. */
-const tokenStyles: Plugin = {
-  name: 'token-styles',
-  setup(bundle) {
-    const namespace = 'token-styles';
-    bundle.onResolve({ filter: /^tokens\.css$/ }, ({ path }) => ({ path, namespace }));
-    bundle.onLoad({ filter: /.*/, namespace }, () => ({ contents: tokensCss(), loader: 'css' }));
-  },
-};
-
-/** Replaces all messages and their compiler with the compiled messages of a bundle: see shared/i18n/catalogs.ts. */
-function compiledMessages(prefixes: string[]): Plugin {
-  const keys = Object.keys(messagesWith('en', prefixes)) as MessageKey[];
-  const languages = keys.length === 0 ? [] : supportedLanguages();
-  const texts = languages.map((language) => {
-    const messages = messagesWith(language, prefixes);
-    return [language, keys.map((key) => messages[key])];
-  });
-  // Contains each key only once, not once per language.
-  const contents = `const keys = ${JSON.stringify(keys)};
-export const catalogs = Object.fromEntries(${JSON.stringify(texts)}.map(
-  ([language, texts]) => [language, Object.fromEntries(keys.map((key, index) => [key, texts[index]]))],
-));`;
-  return {
-    name: 'compiled-messages',
-    setup: (bundle) =>
-      bundle.onLoad({ filter: /[\\/]shared[\\/]i18n[\\/]catalogs\.ts$/ }, () => ({ contents })),
-  };
 }
 
 /** Matches imports, re-exports and line comments. */

@@ -21,6 +21,7 @@ import {
   warnOfUnknownSettings,
 } from './setting-forms.ts';
 import { readSecretFiles, secretFileSetting } from './secret-files.ts';
+import { productionFaults, secretsOfProduction } from './production-settings.ts';
 import { storeFaults, storeSettings, toStore } from './store-settings.ts';
 import { codeOf, messageOf } from './errors.ts';
 
@@ -30,21 +31,6 @@ const GiB = 1024 ** 3;
 
 /** Runs a refinement even if a setting is invalid, so that the error lists all faults at once. */
 const always = () => true;
-
-/** Required in production. Elsewhere, Lectern generates them at the first start (secrets.ts). */
-const secretsOfProduction = [
-  'LECTERN_KEY_PEPPER',
-  'LECTERN_SIGNING_SECRETS',
-  'LECTERN_ASSET_SECRET',
-  'LECTERN_COOKIE_SECRET',
-] as const;
-
-/** Required in production. Elsewhere, Lectern starts embedded servers and uses the Host header. */
-const addressesOfProduction = {
-  MONGODB_URI: 'the embedded server has no password: mongodb://host:27017/lectern',
-  REDIS_URL: 'the embedded server has no password and does not persist data: redis://host:6379',
-  PUBLIC_URL: 'the URL that browsers use: https://lectern.example.com, for a trial http://localhost:3000',
-} as const;
 
 /** The settings, named as in the environment. `.env.example` explains each to an operator. */
 const environmentSchema = z
@@ -137,24 +123,7 @@ const environmentSchema = z
           'SENDFILE_HEADER',
           'must be X-Accel-Redirect with STORE=s3: X-Sendfile names files of a folder',
         );
-      for (const [name, message] of storeFaults(env)) fault(name, message);
-    },
-    { when: always },
-  )
-  .superRefine(
-    (env, context) => {
-      if (env.NODE_ENV !== 'production') return;
-      for (const [name, why] of Object.entries(addressesOfProduction)) {
-        if (env[name as keyof typeof addressesOfProduction] !== undefined) continue;
-        const message = `is required with NODE_ENV=production (${why})`;
-        context.addIssue({ code: 'custom', path: [name], message });
-      }
-      for (const name of secretsOfProduction) {
-        if (env[name] !== undefined) continue;
-        const form = name === 'LECTERN_SIGNING_SECRETS' ? ', in the form kid:secret' : '';
-        const message = `is required with NODE_ENV=production (make one with: openssl rand -hex 32${form})`;
-        context.addIssue({ code: 'custom', path: [name], message });
-      }
+      for (const [name, message] of [...storeFaults(env), ...productionFaults(env)]) fault(name, message);
     },
     { when: always },
   );
