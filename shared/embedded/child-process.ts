@@ -71,9 +71,9 @@ export async function startServer(server: ServerCommand): Promise<RunningServer>
   // MongoDB marks its usual messages, which do not explain a failure.
   const lines = readFileSync(log, 'utf8').trim().split('\n');
   rmSync(log);
-  const faults = lines.filter((line) => !line.includes('"s":"I"'));
-  const quoted = faults.slice(-6).map((line) => `\n  ${line.slice(0, 400)}`);
-  throw new Error(`${server.name} did not start (${what}). Its last output:${quoted.join('')}`);
+  const faults = lines.filter((line) => !line.includes('"s":"I"')).slice(-6);
+  const quoted = faults.map((line) => `\n  ${line.slice(0, 400)}`).join('');
+  throw new Error(`${server.name} did not start (${what}). Its last output:${quoted}`);
 }
 
 function spawnGuarded({ command, args }: ServerCommand, logFile: string): RunningServer {

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -122,15 +122,10 @@ async function runFetch(command: string, args: string[]): Promise<void> {
 
 /**
  * Runs `work` with a new folder inside the cache folder, and removes it afterward. It is beside the cache's files,
- * because a rename is atomic only within one filesystem. Removes the remains of killed processes first.
+ * because a rename is atomic only within one filesystem.
  */
 export async function withFetchFolder<T>(cacheDir: string, work: (folder: string) => Promise<T>): Promise<T> {
   await mkdir(cacheDir, { recursive: true });
-  for (const name of (await readdir(cacheDir)).filter((entry) => entry.startsWith('fetch-'))) {
-    const { mtimeMs } = await stat(join(cacheDir, name)).catch(() => ({ mtimeMs: Infinity }));
-    const isAbandoned = Date.now() - mtimeMs > 2 * fetchTimeoutMs;
-    if (isAbandoned) await rm(join(cacheDir, name), { recursive: true, force: true });
-  }
   const folder = await mkdtemp(join(cacheDir, 'fetch-'));
   try {
     return await work(folder);

@@ -1,5 +1,5 @@
 // cspell:ignore unstub -- a word of vitest
-import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { findMongod } from '../../shared/embedded/find-mongod.ts';
@@ -108,17 +108,4 @@ describe('finding mongod', () => {
       'There is no MongoDB 1.2.3 from a test: the network is down',
     ]);
   });
-});
-
-test('the remains of a fetch that was killed are removed a day later, and a running fetch is not', async () => {
-  const cacheDir = await temporaryFolder();
-  const [killed, running] = ['fetch-killed', 'fetch-of-another-process'].map((name) =>
-    join(cacheDir, name),
-  ) as [string, string];
-  for (const folder of [killed, running]) await mkdir(folder);
-  await writeFile(join(killed, 'half'), '#!/bin/sh');
-  const longAgo = new Date(Date.now() - 24 * 3_600_000);
-  await utimes(killed, longAgo, longAgo);
-  await find(cacheDir, [source().fake]);
-  expect(await filesIn(cacheDir)).toEqual(['fetch-of-another-process', expect.stringContaining('1.2.3')]);
 });
