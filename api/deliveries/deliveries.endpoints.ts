@@ -16,7 +16,7 @@ import { apiErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
 import { cursorDescription, cursorFault, pageLimit } from '../http/pagination.ts';
 import { failure, json, time } from '../http/responses.ts';
-import { deliveryStatus } from './replay.ts';
+import { deliveryStatus } from './receivers.ts';
 
 const common = {
   scope: 'deliveries',

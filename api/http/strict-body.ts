@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { jsonBody } from './middleware/json-body.ts';
 import { parseRequest } from './endpoint.ts';
-import { bodyFault } from '../../shared/platform/object-fault.ts';
+import { bodyFault } from '../../shared/platform/unknown-names.ts';
 
 const requestFaults = ['Request body has an unknown field "secret"', bodyFault];
 

@@ -4,7 +4,7 @@ import { deliveryStatuses, statusOfDelivery } from '../../shared/models/delivery
 import type { EventDelivery } from '../../shared/models/event-delivery.ts';
 import { disabledReasons } from '../../shared/models/webhook.ts';
 import type { Webhook } from '../../shared/models/webhook.ts';
-import { missedEvents, presentMissed } from '../deliveries/missed-events.ts';
+import { missedEvents, presentMissed } from '../deliveries/receivers.ts';
 import { time, uuid } from '../http/responses.ts';
 
 export const webhookBody = z

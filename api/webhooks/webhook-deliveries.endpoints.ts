@@ -8,7 +8,7 @@ import {
   webhookNotFound,
 } from '../../shared/webhooks/manage.ts';
 import { credentials } from '../accounts/access.ts';
-import { replay, replayBody, replayDescription, replayed } from '../deliveries/replay.ts';
+import { replay, replayBody, replayDescription, replayed } from '../deliveries/receivers.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import { failure, json } from '../http/responses.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { subscribableEvents } from '../../shared/events/event-types.ts';
 import { maxUrlLength } from '../../shared/webhooks/receiver-url.ts';
-import { deliveryStatus } from '../deliveries/replay.ts';
+import { deliveryStatus } from '../deliveries/receivers.ts';
 import { unknownParameter } from '../http/endpoint.ts';
 import { cursorDescription, pageCursor, pageLimit, toPageCursor } from '../http/pagination.ts';
-import { objectFault } from '../../shared/platform/object-fault.ts';
+import { objectFault } from '../../shared/platform/unknown-names.ts';
 
 /* What requests about webhooks may contain. */
 

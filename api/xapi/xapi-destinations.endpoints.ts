@@ -18,14 +18,20 @@ import {
   tooManyDestinations,
 } from '../../shared/xapi/destinations.ts';
 import { credentials } from '../accounts/access.ts';
-import { missedEvents, presentMissed } from '../deliveries/missed-events.ts';
-import { replay, replayBody, replayDescription, replayed } from '../deliveries/replay.ts';
+import {
+  missedEvents,
+  presentMissed,
+  replay,
+  replayBody,
+  replayDescription,
+  replayed,
+} from '../deliveries/receivers.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import { empty, failure, json, time, uuid } from '../http/responses.ts';
 import { strictBody } from '../http/strict-body.ts';
-import { objectFault } from '../../shared/platform/object-fault.ts';
+import { objectFault } from '../../shared/platform/unknown-names.ts';
 
 const access = { list: credentials(), one: credentials() };
 const common = {

@@ -4,9 +4,8 @@ import type { LedgerEntry } from '../models/erasure.ts';
 import { areNone, countRecords, listLearners } from '../models/learner-records.ts';
 import { pseudonymOf } from '../tokens/learner-subject.ts';
 import type { LearnerSubject } from '../tokens/learner-subject.ts';
-import { auditedErasure, finishErasure, requestErasure } from './erase.ts';
+import { addToLedger, auditedErasure, finishErasure, readLedger, requestErasure } from './erase.ts';
 import type { ErasureDependencies } from './erase.ts';
-import { addToLedger, readLedger } from './ledger.ts';
 
 export interface ReapplyDependencies extends ErasureDependencies {
   audit: Pick<AuditLog, 'recordNow'>;

@@ -7,7 +7,7 @@ import type { CoreWidgetType } from './core-widgets.ts';
 import { quote, recordOf } from './json-values.ts';
 import type { Block, LessonContent } from './lesson-content.ts';
 import { questionFaults } from './question-faults.ts';
-import { nearestName } from '../platform/nearest-name.ts';
+import { nearestName } from '../platform/unknown-names.ts';
 
 /** More warnings would not help an author. */
 const maxWarnings = 1_000;

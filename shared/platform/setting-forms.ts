@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { headerOrigin, isHttpUrl, parseUrl } from './parse-url.ts';
-import { nearestName } from './nearest-name.ts';
+import { nearestName } from './unknown-names.ts';
 
 /* Schemas of settings, which are texts in the environment. Error messages begin with the setting's name. */
 

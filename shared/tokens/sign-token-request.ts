@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LecternError } from '../platform/errors.ts';
 import { objectMembers } from '../platform/json-text.ts';
-import { bodyFault, objectFault } from '../platform/object-fault.ts';
+import { bodyFault, objectFault } from '../platform/unknown-names.ts';
 
 export const defaultTokenSeconds = 7200;
 export const maxTokenSeconds = 86_400;

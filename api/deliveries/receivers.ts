@@ -3,11 +3,23 @@ import { z } from 'zod';
 import { deliveryStatuses, resendDeliveries } from '../../shared/models/delivery-list.ts';
 import type { EventDeliveryDb } from '../../shared/models/event-delivery.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
-import { count, json } from '../http/responses.ts';
+import type { MissedEvents } from '../../shared/models/missed-events.ts';
+import { count, json, time } from '../http/responses.ts';
 import { strictBody } from '../http/strict-body.ts';
-import { objectFault } from '../../shared/platform/object-fault.ts';
+import { objectFault } from '../../shared/platform/unknown-names.ts';
 
-/* Replay: sends the deliveries of a period to a target again. */
+/* What webhooks and xAPI destinations have in common. */
+
+export const missedEvents = z.strictObject({ since: time, until: time.nullable() }).meta({
+  description:
+    'When events were last not recorded, because too many deliveries of the organization waited. `until` is null while ' +
+    'that lasts. Missing if it never happened.',
+});
+
+/** Presents the time in which a receiver missed events. */
+export function presentMissed({ since, until }: MissedEvents): z.input<typeof missedEvents> {
+  return { since: since.toISOString(), until: until?.toISOString() ?? null };
+}
 
 const statusFault = `status must be one of ${deliveryStatuses.join(', ')}`;
 export const deliveryStatus = z.enum(deliveryStatuses, statusFault);
