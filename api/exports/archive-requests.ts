@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import type { Config } from '../../shared/platform/config.ts';
 import { doubledMs } from '../../shared/platform/backoff.ts';
 import { LecternError, messageOf } from '../../shared/platform/errors.ts';
 import { untilAborted } from '../../shared/platform/abort-listeners.ts';
 import type { ConcurrencyLimit } from '../../shared/platform/concurrency-limit.ts';
-import { addWaiter, cancelledReason, removeWaiter } from '../../shared/exports/cancel.ts';
+import { cancelledReason } from '../../shared/exports/cancel.ts';
 import { enqueueExport } from '../../shared/exports/enqueue.ts';
 import { readFailure } from '../../shared/exports/failures.ts';
 import { fromFailedReason, incompleteKey } from '../../shared/exports/jobs.ts';
@@ -100,7 +99,6 @@ async function waitForArchive(
 ): Promise<StoredArchive> {
   const { archives, queue, changes, waits, config, log } = deps;
   const end = await waits.begin(job.organizationId, signal);
-  const waiter = randomUUID();
   const deadline = Date.now() + config.export.waitSeconds * 1000;
   let change = changes.next(job.key);
   const wait = async () => {
@@ -112,7 +110,6 @@ async function waitForArchive(
   try {
     let jobId = await joinJob(deps, job);
     for (let jobs = 1; ;) {
-      await addWaiter(queue, job.key, waiter).catch(() => undefined);
       const archive = await wait();
       if (archive !== null) return archive;
       const state = await readJob(queue, jobId);
@@ -130,8 +127,6 @@ async function waitForArchive(
     }
   } finally {
     end();
-    // If this fails, the entry of the waiter expires by itself.
-    removeWaiter(queue, job.key, waiter).catch(() => undefined);
   }
 }
 

@@ -1,18 +1,15 @@
 import { z } from 'zod';
 import { cancelOpenJob } from '../../shared/exports/cancel.ts';
-import { LecternError } from '../../shared/platform/errors.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
 import { noStore } from '../http/headers.ts';
 import type { Headers } from '../http/headers.ts';
-import { empty, failure, json } from '../http/responses.ts';
+import { empty, json } from '../http/responses.ts';
 import { eventAlternative, lastEventId, respondWithStatus } from '../http/status-events.ts';
 import { authorizeExport, exportEndpoint, exportRefusals } from './authorize.ts';
 import { exportStatusBody } from './bodies.ts';
 import type { ExportDependencies } from './authorize.ts';
 import * as example from './examples.ts';
 import { exportStatusEvents, isFinal, readExportStatus } from './export-status.ts';
-
-const wanted = 'A request waits for this export';
 
 const common = {
   ...exportEndpoint,
@@ -71,7 +68,7 @@ export const exportStatus = defineEndpoint(
   },
 );
 
-/** DELETE …/export-status: cancels the build of an archive that no request waits for. */
+/** DELETE …/export-status: cancels the build of an archive. */
 export const cancelExport = defineEndpoint(
   {
     ...common,
@@ -80,8 +77,8 @@ export const cancelExport = defineEndpoint(
     operationId: 'cancelExport',
     summary: 'Cancel an export',
     description:
-      'Removes an export from the queue or stops its build, unless a request waits for it. Requests with `Prefer: ' +
-      'respond-async` and status streams do not count as waiting. An archive that is ready stays.',
+      'Removes an export from the queue or stops its build. A request that waits for it begins another one. An archive ' +
+      'that is ready stays.',
     sample: [
       'curl -f -X DELETE "$LECTERN/api/lessons/$LESSON_ID/versions/$VERSION_ID/export-status" \\',
       '  -H "Authorization: Bearer $CREDENTIALS"',
@@ -95,13 +92,11 @@ export const cancelExport = defineEndpoint(
       ),
       204: empty('No build of the archive is waiting or running.', noStore),
       ...exportRefusals,
-      409: failure('A request waits for the archive.', wanted),
     },
   },
   (deps: ExportDependencies) => async (request) => {
     const { job } = await authorizeExport(deps, request);
     const outcome = await cancelOpenJob(deps.queue, job);
-    if (outcome === 'wanted') throw new LecternError('CONFLICT', wanted);
     if (outcome !== 'stopping') return { status: 204 };
     return { status: 202, body: await readExportStatus(deps.exports, job) };
   },

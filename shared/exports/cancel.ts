@@ -3,41 +3,18 @@ import { forgetFailure } from './failures.ts';
 import type { ExportJob } from './jobs.ts';
 import type { ExportQueue } from './queues.ts';
 
-/** A waiting request renews its entry at every poll. After this long without one it counts as gone. */
-const waiterTtlMs = 15_000;
-
 /** Longer than a worker needs to notice the cancellation, even if another one has to take over the job first. */
 const cancellationTtlSeconds = 3600;
 
-/**
- * The effect of a cancellation: the job left the queue, its worker stops it within seconds, a request still waits for
- * it, or there was nothing to cancel.
- */
-export type CancellationOutcome = 'removed' | 'stopping' | 'wanted' | 'none';
-
-/** Registers a request that waits for an archive, whose job then cannot be canceled. */
-export async function addWaiter(queue: ExportQueue, exportKey: string, waiter: string): Promise<void> {
-  const waiters = waitersKey(queue, exportKey);
-  await Promise.all([
-    queue.redis.zadd(waiters, Date.now() + waiterTtlMs, waiter),
-    queue.redis.pexpire(waiters, waiterTtlMs),
-  ]);
-}
-
-/** Removes a request that no longer waits for an archive. */
-export async function removeWaiter(queue: ExportQueue, exportKey: string, waiter: string): Promise<void> {
-  await queue.redis.zrem(waitersKey(queue, exportKey), waiter);
-}
+/** The effect of a cancellation: the job left the queue, its worker stops it within seconds, or there was none. */
+export type CancellationOutcome = 'removed' | 'stopping' | 'none';
 
 /**
- * Cancels the job of an archive that waits or runs, unless a request waits for it. A request that begins to wait at the
- * same moment adds another job.
+ * Cancels the job of an archive that waits or runs. A request that waits for it adds another job.
  *
  * @throws when Redis does not respond.
  */
 export async function cancelOpenJob(queue: ExportQueue, job: ExportJob): Promise<CancellationOutcome> {
-  const waiting = await queue.redis.zcount(waitersKey(queue, job.key), Date.now(), '+inf');
-  if (waiting > 0) return 'wanted';
   const open = await queue.findOpenJob(job.key);
   if (open === null) return 'none';
   const { id = '' } = open.job;
@@ -61,10 +38,6 @@ export async function takeCancelled(queue: ExportQueue, jobIds: string[]): Promi
 
 /** Why a canceled job has failed. */
 export const cancelledReason = 'CANCELLED: no request waits for this export any more';
-
-function waitersKey(queue: ExportQueue, exportKey: string): string {
-  return queue.ownKey(`waiters:${exportKey}`);
-}
 
 function cancellationKey(queue: ExportQueue, jobId: string): string {
   return queue.ownKey(`cancel:${jobId}`);

@@ -1,7 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { expectFailure, jsonOf } from '../support/answers.ts';
+import { jsonOf } from '../support/answers.ts';
 import { exportPath, manifestPath, statusPath } from '../support/factories.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { useExportLab } from './lab.ts';
@@ -118,31 +117,14 @@ describe('cancelling', () => {
     expect((await lab.get(version)).status).toBe(200);
   });
 
-  test('waits for the last of the clients that wait for the export, at any API process', async () => {
-    const version = await lab.build();
-    const queue = viewQueue(lab.harness);
-    const waiting = [lab.api, await lab.harness.startApi()].map((api) => {
-      const leaving = new AbortController();
-      const left = expect(lab.get(version, { api, signal: leaving.signal })).rejects.toThrow(/abort/);
-      return { leave: () => leaving.abort(), left };
-    });
-    const waiters = queue.jobs.ownKey(`waiters:${exportJobOf(version).key}`);
-    const count = (clients: number) =>
-      waitFor('the waiters', async () => (await queue.jobs.redis.zcard(waiters)) === clients);
-    await count(2);
-    for (const [index, { leave, left }] of waiting.entries()) {
-      expectFailure(await lab.cancel(version), {
-        status: 409,
-        code: 'CONFLICT',
-        error: 'Conflict',
-        message: 'A request waits for this export',
-      });
-      expect(await lab.statusOf(version)).toMatchObject({ status: 'queued' });
-      leave();
-      await left;
-      await count(1 - index);
-    }
-    expect((await lab.cancel(version)).status).toBe(204);
-    expect(await lab.statusOf(version)).toMatchObject({ status: 'none' });
+  test('makes a request that waits for the export begin another build', async () => {
+    const { version, held } = await lab.buildHeld();
+    onTestFinished(() => held.release());
+    await startWorker();
+    const waiting = lab.get(version);
+    await held.reached;
+    expect((await lab.cancel(version)).status).toBe(202);
+    held.release();
+    expect((await waiting).status).toBe(200);
   });
 });

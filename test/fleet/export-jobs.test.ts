@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'bullmq';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { addWaiter, cancelOpenJob } from '../../shared/exports/cancel.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { cancelOpenJob } from '../../shared/exports/cancel.ts';
 import { enqueueExport, enqueuePrebuild, prebuildPriority } from '../../shared/exports/enqueue.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { ExportJob } from '../../shared/exports/jobs.ts';
@@ -28,22 +28,6 @@ async function startWorker(settings?: Record<string, string>): Promise<() => Pro
   onTestFinished(stop);
   return stop;
 }
-
-describe('a cancellation', () => {
-  const job = jobNamed('a1');
-
-  test('waits for a request that polls, and no longer for one that has not polled for a while', async () => {
-    const scheduler = openTestQueue(lab.harness);
-    const { queue: own } = scheduler;
-    await enqueue(scheduler, 'a1');
-    await addWaiter(own, job.key, 'polls');
-    expect(await cancelOpenJob(own, job)).toBe('wanted');
-    const now = Date.now();
-    const clock = vi.spyOn(Date, 'now').mockImplementation(() => now + 16_000);
-    onTestFinished(() => clock.mockRestore());
-    expect(await cancelOpenJob(own, job)).toBe('removed');
-  });
-});
 
 /** Starts an export whose build is paused in the middle. */
 async function startHeld(
