@@ -48,14 +48,7 @@ export function sessionClient(
     return response;
   }
 
-  async function post(body: string): Promise<Response> {
-    const used = token();
-    const response = await postWith(used, body);
-    // Another token arrived while the server rejected this one.
-    return response.status === 401 && token() !== used ? postWith(token(), body) : response;
-  }
-
-  async function postWith(used: string, body: string): Promise<Response> {
+  async function post(used: string, body: string): Promise<Response> {
     const { length } = new TextEncoder().encode(body);
     const keepalive = keepaliveBytes + length <= maxKeepaliveBytes;
     if (keepalive) keepaliveBytes += length;
@@ -70,10 +63,14 @@ export function sessionClient(
   return {
     now: () => Date.now() + clockOffsetMs,
     async send(body) {
+      const failed: WriteResponse = { kind: 'failed', retryAfterMs: 0 };
+      const used = token();
       try {
-        return await readResponse(await post(JSON.stringify(body)));
+        const response = await readResponse(await post(used, JSON.stringify(body)));
+        // Another token may have arrived while the server rejected this one.
+        return response.kind === 'expired' && token() !== used ? failed : response;
       } catch {
-        return { kind: 'failed', retryAfterMs: 0 };
+        return failed;
       }
     },
     async open(otherToken) {
