@@ -38,7 +38,7 @@ export async function seed(installation: BenchInstallation): Promise<Seed> {
 
   for (const learnerId of learnerIds) {
     const learner = { organizationId, lessonId: small.lessonId, learnerId };
-    const fields = { recordId: randomUUID(), erasedAt: null, addRows: null };
+    const fields = { recordId: randomUUID(), erasedAt: null, updateDueAt: null, addRows: null };
     const state = { ...halfWay(small), userAttributes: { text: userAttributes, issuedAt: 0 } };
     if (!(await saveEmbedProgress(db, learner, state, fields))) throw new Error('the record exists');
   }
