@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
 import { cancelImport, listImports, markUploadDeleted } from '../../shared/models/lesson-import.ts';
 import type { Uploads } from '../../shared/imports/uploads.ts';
 import type { LessonImport } from '../../shared/models/lesson-import.ts';
@@ -24,10 +23,6 @@ import { tusVersion, UploadRequests } from './upload-requests.ts';
 const listed = 100;
 
 const endedText = 'The import has ended';
-
-/** For this time, the event streams of an import share one read. */
-const sharedReadMs = 1_000;
-const maxSharedReads = 1_000;
 
 /** Returns the received bytes of an import's upload; 0 if it is gone. */
 async function offsetOf(uploads: Uploads, found: LessonImport): Promise<number> {
@@ -117,11 +112,6 @@ export const getImport = defineEndpoint(
       concurrent: deps.config.export.waitsPerOrganization,
       ...{ waiting: 0, refusal: 'Too many requests wait for imports' },
     });
-    // By import id. Each stream has first checked that the import belongs to its organization.
-    const reads = new LRUCache<string, ReadImport, ImportRequest>({
-      ...{ max: maxSharedReads, ttl: sharedReadMs },
-      fetchMethod: (_id, _stale, { context }) => readImport(deps, context),
-    });
     return async (request) => {
       const { ctx } = request;
       const read = await readImport(deps, request);
@@ -135,7 +125,7 @@ export const getImport = defineEndpoint(
           statusEvents({
             first,
             isFinal,
-            read: async () => bodyOf(deps, ctx, await reads.forceFetch(found._id, { context: request })),
+            read: async () => bodyOf(deps, ctx, await readImport(deps, request)),
             changed: (timeoutMs, signal) => delay(timeoutMs, undefined, { signal }),
             waitSeconds: deps.config.export.waitSeconds,
             signal: ctx.state.signal,
