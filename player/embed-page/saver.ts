@@ -315,7 +315,8 @@ export class Saver {
   /** Reports visited steps that the record lacks: what another device has sent replaced those of this one. */
   #addVisits(merged: SessionRecord): void {
     const progressData = withVisitsOf(this.#shown, merged);
-    if (progressData === null) return;
+    // What is unsent may be newer, also its position.
+    if (progressData === null || this.#unsent().length > 0) return;
     const { attempt, currentSectionIndex: sectionIndex, currentStepIndex: stepIndex } = merged;
     const { client, store, versionId } = this.#options;
     const position = { sectionIndex, stepIndex, stepId: '' };

@@ -343,6 +343,15 @@ test('steps that were visited offline are reported again if a newer write of ano
   phone.network = 'works';
   await phone.settle();
   expect(server.record()).toMatchObject({ progressData: { visited: ['end', 'intro', 'quiz'] } });
+  // Visits that take several requests end at the last one.
+  phone.network = 'loses requests';
+  for (const [place, position] of [intro, quiz].entries()) {
+    server.now += 60_000;
+    phone.tab.change({ position, progressData: { visited: ['one', 'two'].slice(0, place + 1) } });
+  }
+  phone.network = 'works';
+  await phone.settle();
+  expect(server.record()).toMatchObject({ currentSectionIndex: 0, currentStepIndex: 1 });
   // The laptop has all of them, so it reports nothing again.
   const { length } = laptop.sent;
   laptop.answer('quiz', ['b']);
