@@ -13,7 +13,7 @@ import { openQueue } from '../exports/open-queue.ts';
 import { expectFailure, internalError, jsonOf } from '../support/answers.ts';
 import { useStarted } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { enqueue, jobNamed, openTestQueue } from './scheduling.ts';
+import { jobNamed, openTestQueue } from './scheduling.ts';
 
 const lab = useExportLab();
 const queue = useStarted(
