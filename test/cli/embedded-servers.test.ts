@@ -39,9 +39,8 @@ test('a command starts missing servers only for its own run, and uses running on
   await allEnded(processes);
 });
 
-test('the demo plays a lesson, and leaves nothing after Ctrl-C; demo --once shows an export of the same', async () => {
-  const environment = { LECTERN_DATA_DIR: await temporaryFolder(), PORT: '0' };
-  const running = startLectern(environment, 'demo');
+test('the demo shows an export and plays its lesson, and leaves nothing after Ctrl-C', async () => {
+  const running = startLectern({ LECTERN_DATA_DIR: await temporaryFolder(), PORT: '0' }, 'demo');
   const play = await running.printed(/http:\S+\/embed\/\S+\?token=\S+/);
   expect((await fetch(play)).headers.get('content-type')).toMatch(/^text\/html/);
   await running.printed('Press Ctrl-C to stop.');
@@ -50,15 +49,10 @@ test('the demo plays a lesson, and leaves nothing after Ctrl-C; demo --once show
   running.kill('SIGINT', 'group');
   const { stdout, stderr } = await running.finished;
   await allEnded(processes);
-
-  const once = await lectern(environment, 'demo', '--once');
-  expect(once.stdout).toMatch(/^lesson\.json +\d.*^manifest\.json +\d.*^media\/.*^widgets\//ms);
-  expect(once.stdout).toMatch(/^Credentials +lkp_\w+\.lks_\w+$/m);
+  expect(stdout).toMatch(/^lesson\.json +\d.*^manifest\.json +\d.*^media\/.*^widgets\//ms);
+  expect(stdout).toMatch(/^Credentials +lkp_\w+\.lks_\w+$/m);
   // No line is a log entry, because the output is for people.
-  expect(stdout + stderr + once.stdout + once.stderr).not.toMatch(/^\{|LECTERN_|Warning/m);
-  expect(once.code).toBe(0);
-  const lessonOf = (output: string) => /lesson id +(\S+)/.exec(output)?.[1];
-  expect(lessonOf(once.stdout)).toBe(lessonOf(stdout));
+  expect(stdout + stderr).not.toMatch(/^\{|LECTERN_|Warning/m);
 });
 
 test('Ctrl-C while the servers start ends the command, and them', async () => {

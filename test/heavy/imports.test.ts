@@ -8,9 +8,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { digestOfChunks } from '../../shared/storage/digest.ts';
 import { startBreakingProxy } from '../imports/breaking-proxy.ts';
 import { statusOf, uploadWithClient } from '../imports/uploads.ts';
+import { everythingStored, importInto } from '../packages/import-support.ts';
 import { loadArchiver } from '../packages/zip-builder.ts';
 import { startApiProcess } from '../support/api-process.ts';
 import { buildOrganization, buildPackage } from '../support/factories.ts';
+import { longestBlock } from '../support/longest-block.ts';
 import { useHarness } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { generateBytes, sumsOf } from './generated-bytes.ts';
@@ -88,4 +90,16 @@ test('2 GiB arrive intact over a connection that breaks ten times, with little m
     .lean()
     .exec();
   expect(media.map(({ asset }) => asset?.sha256).sort()).toEqual(digests.toSorted());
+});
+
+test('a package of millions of objects is refused, and the event loop goes on', async () => {
+  const { organization } = await buildOrganization(harness);
+  // They take much more memory than their text.
+  const list: unknown[] = new Array(4_000_000).fill({});
+  const { path } = await buildPackage({ blocks: () => [{ type: 'Text', props: { id: 't', list } }] });
+  const before = await everythingStored(harness);
+  const refused = () =>
+    expect(importInto(harness, organization, path)).rejects.toThrow('takes too much memory');
+  expect(await longestBlock(refused)).toBeLessThan(200);
+  expect(await everythingStored(harness)).toEqual(before);
 });

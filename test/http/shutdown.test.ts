@@ -57,7 +57,7 @@ test('graceful shutdown finishes downloads in progress', async () => {
   const { harness, api } = await start();
   const { organization, headers } = await buildOrganization(harness);
   // More than any socket buffers, so that the API has to keep sending after the shutdown signal.
-  const { path } = await buildPackage({ media: [{ bytes: unknownBytes(24 * 1024 ** 2) }] });
+  const { path } = await buildPackage({ media: [{ bytes: unknownBytes(12 * 1024 ** 2) }] });
   const version = await buildVersion(harness, organization, path);
   const endWorker = await harness.startWorker();
   const whole = await ask(api.url + exportPath(version), { headers });
