@@ -1,54 +1,71 @@
 import type { Context, Middleware } from 'koa';
 import { parseBearer } from '../../shared/accounts/credentials.ts';
-import { hasScope, missingScopeText } from '../../shared/accounts/key-scopes.ts';
-import type { KeyScope } from '../../shared/accounts/key-scopes.ts';
-import type { AuditActor } from '../../shared/models/audit-entry.ts';
+import {
+  keyScopeNames,
+  missingPermissionText,
+  missingScopeText,
+  rolePermissions,
+} from '../../shared/accounts/permissions.ts';
+import type { Permission } from '../../shared/accounts/permissions.ts';
 import { authenticate } from '../../shared/models/api-key.ts';
-import type { Authenticated, CredentialsFault } from '../../shared/models/api-key.ts';
+import type { CredentialsFault } from '../../shared/models/api-key.ts';
+import { installationLog } from '../../shared/models/audit-entry.ts';
+import type { AuditActor } from '../../shared/models/audit-entry.ts';
 import type { Database } from '../../shared/models/database.ts';
 import type { Organization } from '../../shared/models/organization.ts';
-import type { User } from '../../shared/models/user.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import { auditedCaller } from '../http/audit.ts';
 import { clientAddress, clientIp } from '../http/client-ip.ts';
 import { requestValue } from '../http/context.ts';
-import type { Access, EndpointContext, KeyAccess } from '../http/endpoint.ts';
-import { forUsers, limited } from '../http/headers.ts';
+import type { EndpointContext, ScopedAccess } from '../http/endpoint.ts';
+import { forUsers } from '../http/headers.ts';
 import { noStore } from '../http/middleware/response-headers.ts';
-import { limitByIp, tooManyRequests } from '../http/middleware/rate-limit.ts';
+import { tooManyRequests } from '../http/middleware/rate-limit.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import { addToRequestLine } from '../http/middleware/request-context.ts';
 import { sessionCors } from '../http/middleware/cors.ts';
+import { requireSameSite } from '../http/middleware/csrf.ts';
 import { failure } from '../http/responses.ts';
 import { UserSessions } from './user-sessions.ts';
 import type { OpenSession, SessionDependencies } from './user-sessions.ts';
 
-const organization = requestValue<Organization>('organization');
-const user = requestValue<User>('user');
-/** Set for API credentials only: a user's session has no scopes. */
-const apiKey = requestValue<ApiCaller>('API key');
+/** A caller of an organization's endpoints: an API key or a user. */
+export interface ApiCaller {
+  organization: Organization;
+  permissions: readonly Permission[];
+}
 
-function setOrganization(ctx: Context, caller: Organization, actor: AuditActor): void {
-  organization.set(ctx, caller);
-  addToRequestLine(ctx, { organization: caller._id, ...(actor.type === 'user' && { user: actor.id }) });
-  auditedCaller.set(ctx, { organizationId: caller._id, actor });
+/** Set for every caller with valid credentials or a session. */
+const caller = requestValue<{
+  organization: Organization | null;
+  permissions: readonly Permission[];
+  /** Undefined for API credentials. */
+  session?: OpenSession;
+}>('caller');
+
+function setCaller(ctx: Context, value: ReturnType<typeof caller.get>, actor: AuditActor): void {
+  const organization = value.organization?._id;
+  caller.set(ctx, value);
+  addToRequestLine(ctx, {
+    ...(organization !== undefined && { organization }),
+    ...(value.session && { user: actor.id }),
+  });
+  auditedCaller.set(ctx, { organizationId: organization ?? installationLog, actor });
 }
 
 /** The text of every 401; only the header `WWW-Authenticate` distinguishes the causes. */
 export const notAuthenticatedText = 'Authentication failed';
 
 const rejected =
-  'The credentials are missing, malformed, unknown, revoked or expired, or not valid from this IP address.';
+  'The credentials are missing, malformed, unknown, revoked or expired, or not valid from this IP address. Or there ' +
+  'is no session.';
 
-/** A caller with API credentials. */
-export type ApiCaller = Authenticated;
-
-function requireScope(ctx: EndpointContext, scope: KeyScope): void {
-  const key = apiKey.find(ctx);
-  if (key === undefined || hasScope(key.scopes, scope)) return;
-  throw new LecternError('FORBIDDEN', missingScopeText(scope));
+function requireScope(ctx: EndpointContext, scope: Permission): void {
+  const { permissions, session } = caller.get(ctx);
+  if (permissions.includes(scope)) return;
+  throw new LecternError('FORBIDDEN', session ? missingPermissionText(scope) : missingScopeText(scope));
 }
 
 export interface CredentialsDependencies {
@@ -63,69 +80,65 @@ export type SessionAccessDependencies = SessionDependencies & {
 };
 
 /**
- * Returns access for servers with API credentials, within the rate limit of their key. Other requests count against the
- * limit of their IP address.
+ * Returns access to an organization's data for servers with API credentials and for users with a session. A request with
+ * an Authorization header is a server's: its session is ignored.
  *
  * @param message the text of every 401.
  */
-export function credentials(message = notAuthenticatedText): KeyAccess<CredentialsDependencies, ApiCaller> {
-  return {
-    security: [{ credentials: [] }],
-    headers: limited,
-    preflight: false,
-    failures: {
-      401: failure(rejected, message),
-      429: tooManyRequests,
-    },
-    middleware: (deps) => [authenticateBearer(deps, message)],
-    identify: (_deps, { ctx }) => apiKey.get(ctx),
-    requireScope,
-  };
-}
-
-/** Returns access for users with a session, including pages of allowed origins. @param methods for CORS: "GET". */
-export function userSession(
-  methods: string,
-): Access<SessionAccessDependencies, { organization: Organization; user: User }> {
-  return {
-    security: [{ session: [] }],
-    headers: forUsers,
-    preflight: false,
-    failures: {
-      401: failure('There is no session, or it has ended.', notAuthenticatedText),
-      429: tooManyRequests,
-    },
-    middleware: (deps) => [noStore, sessionCors(deps.config, methods), authenticateSession(deps)],
-    identify: (_deps, { ctx }) => ({ organization: organization.get(ctx), user: user.get(ctx) }),
-  };
-}
-
-/** Returns access with credentials or a session. If a request has an Authorization header, its session is ignored. */
-export function credentialsOrSession(
-  methods: string,
-): KeyAccess<CredentialsDependencies & SessionAccessDependencies, { organization: Organization }> {
+function createApiAccess(
+  message: string,
+): ScopedAccess<CredentialsDependencies & SessionAccessDependencies, ApiCaller> {
   return {
     security: [{ credentials: [] }, { session: [] }],
     headers: forUsers,
     preflight: false,
-    failures: {
-      401: failure(`${rejected} Or there is no session.`, notAuthenticatedText),
-      429: tooManyRequests,
-    },
-    middleware: (deps) => {
-      const asIntegrator = authenticateBearer(deps, notAuthenticatedText);
-      const asUser = authenticateSession(deps);
+    failures: { 401: failure(rejected, message), 429: tooManyRequests },
+    middleware: (deps, methods) => {
+      const asServer = authenticateBearer(deps, message);
+      const asUser = authenticateSession(deps, message);
       return [
         noStore,
         sessionCors(deps.config, methods),
         (ctx, next) =>
-          (ctx.headers.authorization === undefined ? asUser : asIntegrator)(ctx, next) as Promise<void>,
+          (ctx.headers.authorization === undefined ? asUser : asServer)(ctx, next) as Promise<void>,
       ];
     },
-    identify: (_deps, { ctx }) => ({ organization: organization.get(ctx) }),
+    identify: (_deps, { ctx }) => {
+      const { organization, permissions } = caller.get(ctx);
+      // Operators have no organization, and none of the scopes that these endpoints need.
+      if (organization === null) throw new Error('a caller without an organization has a scope');
+      return { organization, permissions };
+    },
     requireScope,
   };
 }
+
+export const apiAccess = createApiAccess(notAuthenticatedText);
+
+/** Access of the endpoints of exports, whose 401 has another text. */
+export const exportAccess = createApiAccess('User authentication is required');
+
+/** Access for users with a session only, operators included. */
+export const sessionAccess: ScopedAccess<SessionAccessDependencies, OpenSession> = {
+  security: [{ session: [] }],
+  headers: forUsers,
+  preflight: false,
+  failures: {
+    401: failure('There is no session, or it has ended.', notAuthenticatedText),
+    429: tooManyRequests,
+  },
+  middleware: (deps, methods) => [
+    noStore,
+    sessionCors(deps.config, methods),
+    authenticateSession(deps, notAuthenticatedText),
+  ],
+  identify: (_deps, { ctx }) => {
+    const { session } = caller.get(ctx);
+    if (session === undefined) throw new Error('a caller without a session is identified by it');
+    return session;
+  },
+  requireScope,
+};
 
 /* Reasons in `WWW-Authenticate` for rejected credentials; the body is the same for all. */
 const malformed = 'The credentials must have the form PUBLIC_KEY.SECRET_KEY';
@@ -158,30 +171,37 @@ function authenticateBearer(
     }
     await rateLimits.perAddress.uncount(ctx, ip);
     await rateLimits.perKey.count(ctx, given.publicKey);
-    setOrganization(ctx, authentication.organization, { type: 'key', id: given.publicKey });
-    apiKey.set(ctx, authentication);
+    const { organization, scopes } = authentication;
+    const permissions = scopes ?? keyScopeNames;
+    setCaller(ctx, { organization, permissions }, { type: 'key', id: given.publicKey });
     await next();
   };
 }
 
-function authenticateSession(deps: SessionDependencies & { rateLimits: RateLimits }): Middleware {
+function authenticateSession(deps: SessionAccessDependencies, message: string): Middleware {
   const sessions = new UserSessions(deps);
-  const limit = limitByIp(deps);
-  return (ctx, next) =>
-    limit(ctx, async () => {
-      const session = await requireSession(sessions, ctx);
-      user.set(ctx, session.user);
-      setOrganization(ctx, session.organization, { type: 'user', id: session.user._id });
-      await next();
-    }) as Promise<void>;
+  const { perAddress, perUser } = deps.rateLimits;
+  return async (ctx, next) => {
+    const ip = clientIp(ctx);
+    await perAddress.count(ctx, ip);
+    const session = await requireSession(sessions, ctx, message);
+    const { user, organization } = session;
+    await perAddress.uncount(ctx, ip);
+    await perUser.count(ctx, user._id);
+    requireSameSite(ctx, deps.config);
+    const permissions = rolePermissions[user.role];
+    setCaller(ctx, { organization, permissions, session }, { type: 'user', id: user._id });
+    await next();
+  };
 }
 
 /** Returns the session of a request. @throws {LecternError} UNAUTHORIZED if it has none. */
 export async function requireSession(
   sessions: UserSessions,
   ctx: Pick<Context, 'cookies'>,
+  message = notAuthenticatedText,
 ): Promise<OpenSession> {
   const open = await sessions.find(ctx);
-  if (open === null) throw new LecternError('UNAUTHORIZED', notAuthenticatedText);
+  if (open === null) throw new LecternError('UNAUTHORIZED', message);
   return open;
 }

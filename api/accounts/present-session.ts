@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { permissions, rolePermissions, roles } from '../../shared/accounts/permissions.ts';
 import { plans } from '../../shared/models/organization.ts';
-import { roles } from '../../shared/models/user.ts';
 import type { User } from '../../shared/models/user.ts';
 import { time, uuid } from '../http/responses.ts';
 import type { OpenSession } from './user-sessions.ts';
@@ -8,7 +8,14 @@ import type { OpenSession } from './user-sessions.ts';
 export const userSessionBody = z
   .strictObject({
     user: z.strictObject({ id: uuid, email: z.email(), role: z.enum(roles) }),
-    organization: z.strictObject({ id: uuid, slug: z.string(), name: z.string(), plan: z.enum(plans) }),
+    organization: z
+      .strictObject({ id: uuid, slug: z.string(), name: z.string(), plan: z.enum(plans) })
+      .nullable()
+      .meta({ description: 'Null for operators.' }),
+    permissions: z.array(z.enum(permissions)).meta({
+      description:
+        'What the user may do: the scopes of API credentials that the role has, or `operator`. Programs must expect further ones.',
+    }),
     expiresAt: time.meta({ description: 'When the session ends.' }),
   })
   .meta({ id: 'UserSession' });
@@ -18,10 +25,13 @@ export function presentSession({
   organization,
   expiresAt,
 }: OpenSession): z.input<typeof userSessionBody> {
-  const { _id, slug, name, plan } = organization;
   return {
     user: presentUser(user),
-    organization: { id: _id, slug, name, plan },
+    organization: organization && {
+      id: organization._id,
+      ...{ slug: organization.slug, name: organization.name, plan: organization.plan },
+    },
+    permissions: [...rolePermissions[user.role]],
     expiresAt: expiresAt.toISOString(),
   };
 }

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import { installationLog } from '../../shared/models/audit-entry.ts';
 import type { AuditActor } from '../../shared/models/audit-entry.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { emailSchema, findAccount, renewPasswordHash } from '../../shared/models/user.ts';
@@ -51,9 +52,9 @@ const access: Access<LogInDependencies, null> = {
   headers: forUsers,
   preflight: false,
   failures: { 429: tooManyRequests },
-  middleware: (deps) => [
+  middleware: (deps, methods) => [
     noStore,
-    sessionCors(deps.config, 'GET, POST, DELETE'),
+    sessionCors(deps.config, methods),
     limitByIp(deps),
     csrfProtection(deps.config),
   ],
@@ -179,7 +180,7 @@ function setAudited(
   { organization, user: { _id: id } }: Account,
   actor: AuditActor = { type: 'user', id },
 ): void {
-  auditedCaller.set(ctx, { organizationId: organization._id, actor });
+  auditedCaller.set(ctx, { organizationId: organization?._id ?? installationLog, actor });
   auditedChange.set(ctx, { target: { type: 'user', id } });
 }
 

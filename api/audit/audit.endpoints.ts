@@ -5,7 +5,7 @@ import { readAudit } from '../../shared/models/audit-entry.ts';
 import type { AuditEntry, AuditEntryDb, AuditPosition } from '../../shared/models/audit-entry.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import { learnerSubject, pseudonymOf } from '../../shared/tokens/learner-subject.ts';
-import { credentials } from '../accounts/access.ts';
+import { apiAccess } from '../accounts/access.ts';
 import { defineEndpoint, unknownParameter, written } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import { learnerId, platformId } from '../http/learner-ids.ts';
@@ -119,7 +119,7 @@ export const listAudit = defineEndpoint(
   {
     method: 'get',
     path: '/api/audit',
-    access: credentials(),
+    access: apiAccess,
     scope: 'audit',
     audit: 'audit.read',
     errors: apiErrors(),

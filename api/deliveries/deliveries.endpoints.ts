@@ -10,7 +10,7 @@ import {
 } from '../../shared/outgoing/all-deliveries.ts';
 import type { AnyDelivery, DeliveryPosition } from '../../shared/outgoing/all-deliveries.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { credentials } from '../accounts/access.ts';
+import { apiAccess } from '../accounts/access.ts';
 import { defineEndpoint, unknownParameter } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
@@ -134,7 +134,7 @@ export const listDeliveriesEndpoint = defineEndpoint(
     ...common,
     method: 'get',
     path: '/api/deliveries',
-    access: credentials(),
+    access: apiAccess,
     query,
     audit: 'delivery.read',
     operationId: 'listDeliveries',
@@ -171,7 +171,7 @@ function changeEndpoint(
       ...common,
       method: 'post',
       path: `/api/deliveries/:deliveryId/${name}`,
-      access: credentials(),
+      access: apiAccess,
       params: z.object({
         deliveryId: z
           .string('Invalid delivery ID format')

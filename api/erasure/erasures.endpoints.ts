@@ -6,7 +6,7 @@ import { erasureModes, findErasure } from '../../shared/models/erasure.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import type { LearnerSubject } from '../../shared/tokens/learner-subject.ts';
-import { credentials } from '../accounts/access.ts';
+import { apiAccess } from '../accounts/access.ts';
 import { auditedChange } from '../http/audit.ts';
 import type { RequestState } from '../http/context.ts';
 import { defineEndpoint, unknownParameter } from '../http/endpoint.ts';
@@ -76,7 +76,7 @@ export const eraseLearner = defineEndpoint(
     ...common,
     method: 'delete',
     path: '/api/learners/:learnerId',
-    access: credentials(),
+    access: apiAccess,
     scope: 'erase',
     audit: 'learner.erase',
     params: z.object({ learnerId }),
@@ -97,7 +97,7 @@ export const eraseLtiLearner = defineEndpoint(
     ...common,
     method: 'delete',
     path: '/api/lti-learners/:ltiUserId',
-    access: credentials(),
+    access: apiAccess,
     scope: 'erase',
     audit: 'learner.erase',
     params: z.object({ ltiUserId }),
@@ -122,7 +122,7 @@ export const getErasure = defineEndpoint(
     ...common,
     method: 'get',
     path: '/api/erasures/:erasureId',
-    access: credentials(),
+    access: apiAccess,
     scope: 'erase',
     params: z.object({ erasureId }),
     operationId: 'getErasure',

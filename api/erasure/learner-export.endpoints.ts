@@ -4,7 +4,7 @@ import { learnerZip } from '../../shared/erasure/learner-zip.ts';
 import type { Database } from '../../shared/models/database.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import type { LearnerSubject } from '../../shared/tokens/learner-subject.ts';
-import { credentials } from '../accounts/access.ts';
+import { apiAccess } from '../accounts/access.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import type { EndpointContext } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
@@ -26,7 +26,7 @@ const zip: WrittenResponse = {
 
 const common = {
   method: 'get',
-  access: credentials(),
+  access: apiAccess,
   scope: 'learners',
   audit: 'learner.export',
   errors: apiErrors(),

@@ -5,7 +5,7 @@ import { forAllKinds, noRecords, recordKinds } from '../../shared/models/learner
 import { findRetention, noRetention, saveRetention } from '../../shared/models/retention.ts';
 import type { Retention, RetentionDays } from '../../shared/models/retention.ts';
 import { ConcurrencyLimit } from '../../shared/platform/concurrency-limit.ts';
-import { credentials } from '../accounts/access.ts';
+import { apiAccess } from '../accounts/access.ts';
 import { auditedChange } from '../http/audit.ts';
 import { defineEndpoint, parseRequest, unknownParameter } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
@@ -47,7 +47,7 @@ function present({ days: kept, dueAt }: Retention) {
 
 const common = {
   path: '/api/retention',
-  access: credentials(),
+  access: apiAccess,
   scope: 'retention',
   errors: apiErrors(),
   invalid: 'INVALID_CONTENT',

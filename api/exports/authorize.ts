@@ -14,7 +14,7 @@ import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { findLessonTheme } from '../../shared/models/theme.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { credentials } from '../accounts/access.ts';
+import { exportAccess } from '../accounts/access.ts';
 import type { EndpointContext } from '../http/endpoint.ts';
 import { exportErrors } from '../http/error-format.ts';
 import { publicUrlOf } from '../http/public-url.ts';
@@ -61,7 +61,7 @@ export interface ExportDependencies {
 
 /** The common part of all definitions of export endpoints. */
 export const exportEndpoint = {
-  access: credentials('User authentication is required'),
+  access: exportAccess,
   scope: 'read',
   errors: exportErrors,
   params,

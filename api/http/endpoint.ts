@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RouterContext } from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
-import type { KeyScope } from '../../shared/accounts/key-scopes.ts';
+import type { Permission } from '../../shared/accounts/permissions.ts';
 import type { ZodOpenApiExamplesObject } from 'zod-openapi';
 import type { AuditAction } from '../../shared/models/audit-entry.ts';
 import { printJson } from '../../shared/platform/raw-json.ts';
@@ -29,22 +29,22 @@ interface AnyAccess<Deps, Caller, Params, Query> {
   failures: Failures;
   /** Whether the middleware responds to OPTIONS; `Allow` then lists it. */
   preflight: boolean;
-  /** The middleware, in order: CORS, limits, authentication. */
-  middleware(deps: Deps): Middleware[];
+  /** The middleware, in order: CORS, limits, authentication. @param methods of the path, for CORS: "GET, HEAD". */
+  middleware(deps: Deps, methods: string): Middleware[];
   /** Returns the caller. @throws {LecternError} UNAUTHORIZED or FORBIDDEN. */
   identify(
     deps: Deps,
     request: { ctx: EndpointContext; params: Params; query: Query },
   ): Caller | Promise<Caller>;
   /**
-   * Rejects API credentials without a scope, before the request is parsed.
+   * Rejects callers without a permission, before the request is parsed.
    *
    * @throws {LecternError} FORBIDDEN
    */
-  requireScope?: ((ctx: EndpointContext, scope: KeyScope) => void) | undefined;
+  requireScope?: ((ctx: EndpointContext, scope: Permission) => void) | undefined;
 }
 
-/** Access without API credentials. */
+/** Access for callers without permissions: learners, platforms, the public. */
 export interface Access<Deps, Caller, Params = unknown, Query = unknown> extends AnyAccess<
   Deps,
   Caller,
@@ -54,22 +54,25 @@ export interface Access<Deps, Caller, Params = unknown, Query = unknown> extends
   requireScope?: undefined;
 }
 
-/** Access with API credentials, or alternatively with others. */
-export interface KeyAccess<Deps, Caller> extends AnyAccess<Deps, Caller, unknown, unknown> {
-  requireScope: (ctx: EndpointContext, scope: KeyScope) => void;
+/** Access with API credentials or a session. */
+export interface ScopedAccess<Deps, Caller> extends AnyAccess<Deps, Caller, unknown, unknown> {
+  requireScope: (ctx: EndpointContext, scope: Permission) => void;
 }
 
-/** Makes the compiler require `scope` for endpoints with API credentials, and reject it for others. */
+/**
+ * Makes the compiler require `scope` for endpoints whose callers have permissions, and reject it for others. Null admits
+ * every user: to their own account.
+ */
 type ScopeDeclaration =
   | { access: { requireScope?: undefined }; scope?: undefined }
-  | { access: Pick<KeyAccess<never, unknown>, 'requireScope'>; scope: KeyScope };
+  | { access: Pick<ScopedAccess<never, unknown>, 'requireScope'>; scope: Permission | null };
 
 /**
  * Makes the compiler require `audit` for endpoints that change something, or read learners' data or the audit log, so
  * that none is forgotten. Null keeps the endpoint's requests out of the log; a comment says why.
  */
 type AuditDeclaration =
-  | { method: 'get' | 'head'; scope?: Exclude<KeyScope, 'learners' | 'audit'> | undefined }
+  | { method: 'get' | 'head'; scope?: Exclude<Permission, 'learners' | 'audit'> | null | undefined }
   | { audit: AuditAction | null };
 
 export type EndpointContext = RouterContext<RequestState>;
@@ -135,8 +138,8 @@ export interface EndpointDefinition<
   /** The path in the OpenAPI document, where `path` has a wildcard. */
   documentedPath?: string;
   access: AnyAccess<AccessDeps, Caller, NoInfer<Params>, NoInfer<Query>>;
-  /** The scope that API credentials need. */
-  scope?: KeyScope | undefined;
+  /** The permission that callers need: a scope of API credentials, which a user's role may have as well. */
+  scope?: Permission | null | undefined;
   errors: ErrorFormat<ErrorDeps>;
   /** The security requirement in the OpenAPI document, if the handler itself checks credentials. */
   security?: Security;
@@ -223,7 +226,7 @@ export function defineEndpoint<
       return async (ctx) => {
         // With an unread body, closing the connection could cut the end of a long response.
         if (body === undefined && !ctx.req.complete) ctx.req.resume();
-        if (scope !== undefined) access.requireScope(ctx, scope);
+        if (scope) access.requireScope(ctx, scope);
         const parsed = {
           ctx,
           params: (params && parseRequest(params, ctx.params, invalid)) as Params,

@@ -169,6 +169,7 @@ export const userSession = {
     name: 'Acme Academy',
     plan: 'edtech',
   },
+  permissions: ['read', 'content'],
   expiresAt: '2026-11-21T21:12:04.180Z',
 };
 

@@ -24,8 +24,8 @@ const rateLimit = {
     .optional()
     .meta({
       description:
-        'The limit: `q` requests in `w` seconds, for each API key or client IP address. Missing when the operator has ' +
-        'turned the limit off.',
+        'The limit: `q` requests in `w` seconds, for each API key, user or client IP address. Missing when the operator ' +
+        'has turned the limit off.',
       examples: ['"key";q=6000;w=60'],
       header: { id: 'RateLimitPolicy' },
     }),
@@ -113,6 +113,12 @@ export const encoded: Headers = {
 /** The response headers that pages may read, besides those that need no permission. */
 export const exposedHeaders = `Retry-After, RateLimit, RateLimit-Policy, ${errorCodeHeader}`;
 
+/** Those that pages with a user's session may read: uploads need more. */
+export const exposedToUsers = [
+  ...[exposedHeaders, 'Content-Disposition', 'ETag', 'Idempotent-Replayed', 'Location'],
+  ...['Tus-Resumable', 'Upload-Length', 'Upload-Offset'],
+].join(', ');
+
 const exposed = z
   .literal(exposedHeaders)
   .meta({ description: 'Headers that pages may read.', header: { id: 'ExposeHeaders' } });
@@ -155,10 +161,13 @@ const allowedOrigins: Headers = {
     .literal('true')
     .optional()
     .meta({ description: 'For pages of allowed origins.', header: { id: 'AllowCredentials' } }),
-  'Access-Control-Expose-Headers': exposed.optional().meta({
-    description: 'Headers that pages of allowed origins may read.',
-    header: { id: 'ExposeToAllowed' },
-  }),
+  'Access-Control-Expose-Headers': z
+    .literal(exposedToUsers)
+    .optional()
+    .meta({
+      description: 'Headers that pages of allowed origins may read.',
+      header: { id: 'ExposeToAllowed' },
+    }),
   Vary: z.string().meta({
     description: 'Responses differ by origin, and some by encoding.',
     examples: ['Origin', 'Origin, Accept-Encoding'],
@@ -166,7 +175,7 @@ const allowedOrigins: Headers = {
   }),
 };
 
-/** Headers of every response of endpoints that take a user's session. */
+/** Headers of every response of endpoints that take API credentials or a user's session. */
 export const forUsers: Headers = { ...limited, ...noStore, ...allowedOrigins };
 
 /** The request headers that `sendFile` supports. */

@@ -24,21 +24,21 @@ export function addEndpoints<Deps>(
     }
     // The application itself renders errors in the common format.
     const renderErrors = errors === apiErrors() ? [] : [errors.render(deps)];
+    const methods = group.flatMap(({ method }) =>
+      method === 'get' ? ['GET', 'HEAD'] : method.toUpperCase(),
+    );
+    const allowed = methodOrder
+      .filter((method) => methods.includes(method) || (method === 'OPTIONS' && access.preflight))
+      .join(', ');
     const chains = new Map(
       group
         .map((endpoint) => endpoint.access)
-        .map((one) => [one, [...renderErrors, ...one.middleware(deps)]]),
+        .map((one) => [one, [...renderErrors, ...one.middleware(deps, allowed)]]),
     );
     const chainOf = (one: typeof access) => chains.get(one) ?? [];
     for (const endpoint of group)
       router[endpoint.method](path, ...chainOf(endpoint.access), endpoint.createHandler(deps));
-    const methods = group.flatMap(({ method }) =>
-      method === 'get' ? ['GET', 'HEAD'] : method.toUpperCase(),
-    );
-    const allowed = methodOrder.filter(
-      (method) => methods.includes(method) || (method === 'OPTIONS' && access.preflight),
-    );
-    router.all(path, ...chainOf(access), methodNotAllowed(allowed.join(', ')));
+    router.all(path, ...chainOf(access), methodNotAllowed(allowed));
   }
 }
 

@@ -8,7 +8,7 @@ import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import type { Store } from '../../shared/storage/store.ts';
-import { credentials } from '../accounts/access.ts';
+import { apiAccess } from '../accounts/access.ts';
 import { apiErrors } from '../http/error-format.ts';
 import { failure } from '../http/responses.ts';
 import { lockedText } from './upload-lock.ts';
@@ -17,18 +17,17 @@ import { lockedText } from './upload-lock.ts';
 
 export const notFoundText = 'Import not found';
 
-const access = { list: credentials(), one: credentials() };
 const common = {
   errors: apiErrors(),
   invalid: 'INVALID_CONTENT',
   tag: 'Content',
   scope: 'content',
 } as const;
-export const ofList = { ...common, path: '/api/lessons/imports', access: access.list } as const;
+export const ofList = { ...common, path: '/api/lessons/imports', access: apiAccess } as const;
 export const ofOne = {
   ...common,
   path: '/api/lessons/imports/:importId',
-  access: access.one,
+  access: apiAccess,
   params: z.object({
     importId: z.guid('Invalid import ID format').toLowerCase().meta({ description: 'Id of the import.' }),
   }),

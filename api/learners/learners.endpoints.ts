@@ -11,7 +11,7 @@ import { lessonExists } from '../../shared/models/lesson.ts';
 import { findPlayedVersion } from '../../shared/models/lesson-version.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { taskWait } from '../../shared/platform/tasks.ts';
-import { credentials } from '../accounts/access.ts';
+import { apiAccess } from '../accounts/access.ts';
 import type { ApiCaller } from '../accounts/access.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import type { EndpointContext } from '../http/endpoint.ts';
@@ -47,7 +47,7 @@ const ndjsonType = 'application/x-ndjson';
 
 const common = {
   method: 'get',
-  access: credentials(),
+  access: apiAccess,
   scope: 'learners',
   errors: apiErrors(),
   invalid: 'INVALID_CONTENT',

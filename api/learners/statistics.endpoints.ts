@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { hasScope } from '../../shared/accounts/key-scopes.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findStatistics, requestStatistics } from '../../shared/models/lesson-statistics.ts';
 import type { LessonStatistics } from '../../shared/models/lesson-statistics.ts';
@@ -9,7 +8,7 @@ import { lessonExists } from '../../shared/models/lesson.ts';
 import { findPlayedVersion } from '../../shared/models/lesson-version.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { RawJson } from '../../shared/platform/raw-json.ts';
-import { credentials } from '../accounts/access.ts';
+import { apiAccess } from '../accounts/access.ts';
 import { defineEndpoint, unknownParameter } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import { noStore, retryAfter } from '../http/headers.ts';
@@ -36,7 +35,7 @@ export const getStatistics = defineEndpoint(
   {
     method: 'get',
     path: '/api/lessons/:lessonId/statistics',
-    access: credentials(),
+    access: apiAccess,
     scope: 'read',
     audit: 'statistics.read',
     errors: apiErrors(),
@@ -87,7 +86,7 @@ export const getStatistics = defineEndpoint(
         return { status: 202, body: { status: 'pending' } };
       }
       const computedAt = counted.at.toISOString();
-      const statistics = new RawJson(hasScope(caller.scopes, 'learners') ? counted.all : counted.ofMany);
+      const statistics = new RawJson(caller.permissions.includes('learners') ? counted.all : counted.ofMany);
       return { status: 200, body: { lessonId, versionId, computedAt, statistics } };
     },
 );

@@ -4,7 +4,7 @@ import { findLessonVersion } from '../../shared/models/lesson-list.ts';
 import { findPlayedVersion } from '../../shared/models/lesson-version.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
-import { userSession } from '../accounts/access.ts';
+import { sessionAccess } from '../accounts/access.ts';
 import { presentUser } from '../accounts/present-session.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import { textErrors } from '../http/error-format.ts';
@@ -24,7 +24,8 @@ export const getUserPlayerData = defineEndpoint(
   {
     method: 'get',
     path: '/api/lessons/:lessonId/player-data',
-    access: userSession('GET'),
+    access: sessionAccess,
+    scope: 'read',
     errors: textErrors('An unexpected error occurred while fetching lesson data'),
     params: z.object({
       lessonId: z.guid('Invalid lesson ID').toLowerCase().meta({ description: 'Id of the lesson.' }),
@@ -67,11 +68,13 @@ export const getUserPlayerData = defineEndpoint(
   },
   (deps: PlayerDataDependencies & { db: Database; lessons: Pick<PreparedLessons, 'knownFacts'> }) =>
     async ({ ctx, caller, params: { lessonId }, query: { versionId, ...options } }) => {
-      const { organization, user } = caller;
+      const { user } = caller;
+      // An operator, who has none, lacks the permission.
+      const organizationId = user.organizationId ?? '';
       const version =
         versionId === undefined
-          ? await findPlayedVersion(deps.db, organization._id, lessonId, null)
-          : await findLessonVersion(deps.db, organization._id, lessonId, versionId);
+          ? await findPlayedVersion(deps.db, organizationId, lessonId, null)
+          : await findLessonVersion(deps.db, organizationId, lessonId, versionId);
       if (version === null) throw new LecternError('NOT_FOUND', notFound);
       const facts = await deps.lessons.knownFacts(version._id);
       // In the place of a learner's attributes.

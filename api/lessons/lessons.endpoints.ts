@@ -3,7 +3,7 @@ import type { Database } from '../../shared/models/database.ts';
 import { findListedLesson, listLessonVersions, pageOfLessons } from '../../shared/models/lesson-list.ts';
 import { versionStatuses } from '../../shared/models/lesson-version.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { credentialsOrSession } from '../accounts/access.ts';
+import { apiAccess } from '../accounts/access.ts';
 import { defineEndpoint, unknownParameter } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
@@ -45,7 +45,7 @@ const wrongPath = failure('The lesson id is not a UUID, or there are query param
 
 const common = {
   method: 'get',
-  access: credentialsOrSession('GET'),
+  access: apiAccess,
   scope: 'read',
   errors: apiErrors(),
   invalid: 'INVALID_CONTENT',

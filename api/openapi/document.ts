@@ -1,6 +1,6 @@
 import { createDocument } from 'zod-openapi';
 import type { CreateDocumentOptions, ZodOpenApiSecuritySchemeObject } from 'zod-openapi';
-import { keyScopes } from '../../shared/accounts/key-scopes.ts';
+import { keyScopeNames, keyScopes, rolePermissions } from '../../shared/accounts/permissions.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { release } from '../../shared/platform/paths.ts';
 import { sessionCookieName } from '../accounts/user-sessions.ts';
@@ -45,7 +45,8 @@ Some endpoints have a shell command with variables. Set these first:
 - Percent-encode values in paths and queries. Send each parameter once.
 - \`HEAD\` returns what \`GET\` does, without the body.
 - Pages of every origin may call endpoints that need a token or a signed URL; \`OPTIONS\` on them returns 204. Endpoints
-that need a user's session are open to the origins that the operator has allowed. API credentials are for servers.
+that take API credentials take a user's session as well, also from pages of the origins that the operator has allowed.
+API credentials are for servers.
 - Every response has \`X-Request-Id\` and \`X-Content-Type-Options: nosniff\`, and over HTTPS \`Strict-Transport-Security\`.
 
 ## Errors
@@ -65,7 +66,7 @@ operator.
 
 ## Limits
 
-- Requests are counted per minute: by API key where credentials are valid, otherwise by the client's IP address. Over
+- Requests are counted per minute: by API key or user where credentials or session are valid, otherwise by the client's IP address. Over
 the limit, the response is 429, with the seconds to wait in \`Retry-After\`.
 - \`RateLimit-Policy\` is the limit, \`RateLimit\` what is left of it.
 - Files at signed URLs, \`/health\` and this page are not counted.
@@ -120,6 +121,13 @@ const scopeList = Object.entries(keyScopes)
   .map(([scope, allows]) => `\`${scope}\` (${allows})`)
   .join('; ');
 
+const roleList = Object.entries(rolePermissions)
+  .map(
+    ([role, has]) =>
+      `\`${role}\` has ${has.length === keyScopeNames.length ? 'all scopes' : has.map((one) => `\`${one}\``).join(', ')}`,
+  )
+  .join('; ');
+
 /** Returns the kinds of authentication. @param secure whether clients use HTTPS, on which the cookie's name depends. */
 function securitySchemes(secure: boolean): Record<string, ZodOpenApiSecuritySchemeObject> {
   return {
@@ -149,7 +157,8 @@ function securitySchemes(secure: boolean): Record<string, ZodOpenApiSecuritySche
       name: sessionCookieName(secure),
       description:
         'A user session, from `POST /api/session`. The cookie is HttpOnly and SameSite=Lax. A second cookie, ' +
-        `\`${sessionCookieName(secure)}.sig\`, has its signature: send both.`,
+        `\`${sessionCookieName(secure)}.sig\`, has its signature: send both. An endpoint names the permission that the ` +
+        `user needs in its security requirement: ${roleList}.`,
     },
   };
 }

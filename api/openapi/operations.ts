@@ -5,13 +5,13 @@ import type {
   ZodOpenApiResponseObject,
   ZodOpenApiResponsesObject,
 } from 'zod-openapi';
-import { missingScopeText } from '../../shared/accounts/key-scopes.ts';
-import type { KeyScope } from '../../shared/accounts/key-scopes.ts';
+import { missingPermissionText, missingScopeText } from '../../shared/accounts/permissions.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { faultTexts } from '../http/fault-texts.ts';
 import { challenge, errorCode, retryAfterIfTemporary, retryAfter } from '../http/headers.ts';
 import type { Headers } from '../http/headers.ts';
 import { idempotencyFailures, idempotencyKey, replayed } from '../http/idempotency.ts';
+import { crossSiteWrite } from '../http/middleware/csrf.ts';
 import { failure } from '../http/responses.ts';
 import type { Failure, Failures, Responses, Security } from '../http/responses.ts';
 
@@ -68,11 +68,10 @@ function requestHeaders({ headers, idempotent }: AnyEndpoint): z.ZodObject | und
   return (headers ?? z.strictObject({})).extend({ 'Idempotency-Key': idempotencyKey });
 }
 
-/** Adds the endpoint's scope to a requirement of API credentials. */
+/** Adds the endpoint's permission to a requirement of API credentials or of a session. */
 function addScope(requirement: Security[number], { scope }: AnyEndpoint): Security[number] {
-  return scope !== undefined && 'credentials' in requirement
-    ? { ...requirement, credentials: [scope] }
-    : requirement;
+  if (!scope) return requirement;
+  return Object.fromEntries(Object.keys(requirement).map((scheme) => [scheme, [scope]]));
 }
 
 function pathSchema({ params, laterParams }: AnyEndpoint): z.ZodObject | undefined {
@@ -126,18 +125,8 @@ function describe(response: Exclude<Responses[number], Failure>, common: Headers
 }
 
 /** Returns all failures of an endpoint: of access, parsing, the server and the handler. */
-function failuresOf({
-  access,
-  scope,
-  errors,
-  body,
-  params,
-  laterParams,
-  query,
-  invalid,
-  idempotent,
-  responses,
-}: AnyEndpoint): Record<string, Failure> {
+function failuresOf(endpoint: AnyEndpoint): Record<string, Failure> {
+  const { access, errors, body, params, laterParams, query, invalid, idempotent, responses } = endpoint;
   const invalidStatus = invalid === 'INVALID_CONTENT' ? 422 : 400;
   const invalidTexts = faultTexts(params, query, laterParams);
   const own = Object.fromEntries(
@@ -146,7 +135,7 @@ function failuresOf({
   return merge(
     access.failures,
     idempotent ? idempotencyFailures : {},
-    scope === undefined ? {} : { 403: missingScope(scope) },
+    forbidden(endpoint),
     body?.failures ?? {},
     invalidTexts.length === 0
       ? {}
@@ -156,9 +145,25 @@ function failuresOf({
   );
 }
 
-function missingScope(scope: KeyScope): Failure {
-  const text = missingScopeText(scope);
-  return { ...failure(`The credentials lack the scope \`${scope}\`.`, text), codes: { [text]: 'FORBIDDEN' } };
+/** Returns the 403 of callers who lack the permission, and of pages of other sites that send a user's session. */
+function forbidden({ access, scope, method }: AnyEndpoint): Failures {
+  if (access.requireScope === undefined) return {};
+  const takesKeys = access.security.some((requirement) => 'credentials' in requirement);
+  const texts = [
+    ...(scope && takesKeys ? [missingScopeText(scope)] : []),
+    ...(scope ? [missingPermissionText(scope)] : []),
+    ...(method === 'get' || method === 'head' ? [] : crossSiteWrite.texts),
+  ];
+  if (texts.length === 0) return {};
+  const when = scope
+    ? `The credentials or the user's role lack the permission \`${scope}\`.`
+    : crossSiteWrite.when;
+  return { 403: { ...failure(when, ...texts), codes: codesOf(texts) } };
+}
+
+/** A 403 of exports has another code. */
+function codesOf(texts: readonly string[]): Failure['codes'] {
+  return Object.fromEntries(texts.map((text) => [text, 'FORBIDDEN']));
 }
 
 /** Merges failures by status: their texts add up, and the last description counts. */

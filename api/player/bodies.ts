@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { versionStatuses } from '../../shared/models/lesson-version.ts';
-import { roles } from '../../shared/models/user.ts';
+import { roles } from '../../shared/accounts/permissions.ts';
 import { count, jsonObject, uuid } from '../http/responses.ts';
 import { embedFields, ltiFields } from '../progress/bodies.ts';
 

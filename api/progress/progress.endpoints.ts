@@ -4,7 +4,7 @@ import { findEmbedProgress } from '../../shared/models/embed-progress.ts';
 import { lessonExists } from '../../shared/models/lesson.ts';
 import { findLtiProgress } from '../../shared/models/lti-progress.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { credentials } from '../accounts/access.ts';
+import { apiAccess } from '../accounts/access.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
 import { textErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
@@ -42,7 +42,7 @@ interface ProgressDependencies {
 
 const common = {
   method: 'get',
-  access: credentials(),
+  access: apiAccess,
   scope: 'learners',
   errors: textErrors('Failed to fetch progress data'),
   invalid: 'INVALID_CONTENT',

@@ -15,7 +15,7 @@ import { withTimeLimit } from '../../shared/platform/time-limits.ts';
 import { checkVersion, findMissing } from '../../shared/publishing/check-version.ts';
 import { deleteLesson, publishVersion, signPreview, unpublish } from '../../shared/publishing/publishing.ts';
 import type { Store } from '../../shared/storage/store.ts';
-import { credentials } from '../accounts/access.ts';
+import { apiAccess } from '../accounts/access.ts';
 import { defineEndpoint, unknownParameter } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
@@ -81,7 +81,7 @@ export const publish = defineEndpoint(
     ...ofVersion,
     method: 'post',
     path: '/api/lessons/:lessonId/versions/:versionId/publish',
-    access: credentials(),
+    access: apiAccess,
     scope: 'content',
     query: z.strictObject(
       {
@@ -128,7 +128,7 @@ export const unpublishOne = defineEndpoint(
     ...ofVersion,
     method: 'post',
     path: '/api/lessons/:lessonId/versions/:versionId/unpublish',
-    access: credentials(),
+    access: apiAccess,
     scope: 'content',
     audit: 'version.unpublish',
     operationId: 'unpublishVersion',
@@ -157,7 +157,7 @@ export const check = defineEndpoint(
     ...ofVersion,
     method: 'get',
     path: '/api/lessons/:lessonId/versions/:versionId/check',
-    access: credentials(),
+    access: apiAccess,
     scope: 'content',
     operationId: 'checkVersion',
     summary: 'Check a version',
@@ -196,7 +196,7 @@ export const createPreviewLink = defineEndpoint(
     ...ofVersion,
     method: 'post',
     path: '/api/lessons/:lessonId/versions/:versionId/preview-links',
-    access: credentials(),
+    access: apiAccess,
     scope: 'content',
     audit: 'preview.create',
     idempotent: true,
@@ -245,7 +245,7 @@ export const removeLesson = defineEndpoint(
     ...common,
     method: 'delete',
     path: '/api/lessons/:lessonId',
-    access: credentials(),
+    access: apiAccess,
     scope: 'content',
     params: z.object({ lessonId: uuid('lesson') }),
     audit: 'lesson.delete',

@@ -11,7 +11,7 @@ import {
   signTokenSchema,
 } from '../../shared/tokens/sign-token-request.ts';
 import { z } from 'zod';
-import { credentials } from '../accounts/access.ts';
+import { apiAccess } from '../accounts/access.ts';
 import { auditedChange, auditRequest } from '../http/audit.ts';
 import type { AuditDependencies } from '../http/audit.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
@@ -35,7 +35,7 @@ export const signToken = defineEndpoint(
   {
     method: 'post',
     path: '/api/public/sign-token',
-    access: credentials(),
+    access: apiAccess,
     scope: 'tokens',
     errors: textErrors('Failed to generate token'),
     // The handler records it, and does not wait for MongoDB: most API requests sign a token.

@@ -7,7 +7,7 @@ import {
   tooManyWaiting,
   webhookNotFound,
 } from '../../shared/webhooks/manage.ts';
-import { credentials } from '../accounts/access.ts';
+import { apiAccess } from '../accounts/access.ts';
 import { replay, replayBody, replayDescription, replayed } from '../deliveries/receivers.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
@@ -29,7 +29,7 @@ const queued = json('The delivery is queued.', deliveryBody, { queued: { value: 
 export const testWebhookEndpoint = defineEndpoint(
   {
     ...actionOf('test'),
-    access: credentials(),
+    access: apiAccess,
     idempotent: true,
     audit: 'webhook.test',
     operationId: 'testWebhook',
@@ -56,7 +56,7 @@ export const testWebhookEndpoint = defineEndpoint(
 export const replayWebhook = defineEndpoint(
   {
     ...actionOf('replay'),
-    access: credentials(),
+    access: apiAccess,
     audit: 'webhook.replay',
     operationId: 'replayWebhook',
     summary: 'Send deliveries again',
@@ -79,7 +79,7 @@ export const listWebhookDeliveries = defineEndpoint(
     ...common,
     method: 'get',
     path: '/api/webhooks/:webhookId/deliveries',
-    access: credentials(),
+    access: apiAccess,
     params: webhookParams,
     query: deliveriesQuery,
     audit: 'delivery.read',
@@ -113,7 +113,7 @@ export const resendWebhookDelivery = defineEndpoint(
     ...common,
     method: 'post',
     path: '/api/webhooks/:webhookId/deliveries/:deliveryId/resend',
-    access: credentials(),
+    access: apiAccess,
     params: deliveryParams,
     audit: 'delivery.resend',
     operationId: 'resendWebhookDelivery',

@@ -13,7 +13,7 @@ import {
   tooManyWebhooks,
 } from '../../shared/webhooks/manage.ts';
 import { receiverUrlFault } from '../../shared/webhooks/receiver-url.ts';
-import { credentials } from '../accounts/access.ts';
+import { apiAccess } from '../accounts/access.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
 import { noStore } from '../http/headers.ts';
 import { empty, failure, json } from '../http/responses.ts';
@@ -36,8 +36,6 @@ import { actionOf, common, notFound } from './webhook-endpoint.ts';
 import type { WebhookDependencies } from './webhook-endpoint.ts';
 import { changeWebhookSchema, createWebhookSchema, rotateSchema, webhookParams } from './webhook-requests.ts';
 
-/** Endpoints of one path share their access. */
-const access = { list: credentials(), one: credentials() };
 const urlFaults = ['url must be an https URL', 'url must begin with https://'];
 
 function assertReceiver(url: string | undefined, config: WebhookDependencies['config']): void {
@@ -51,7 +49,7 @@ export const createWebhookEndpoint = defineEndpoint(
     ...common,
     method: 'post',
     path: '/api/webhooks',
-    access: access.list,
+    access: apiAccess,
     audit: 'webhook.create',
     idempotent: true,
     operationId: 'createWebhook',
@@ -87,7 +85,7 @@ export const listWebhooksEndpoint = defineEndpoint(
     ...common,
     method: 'get',
     path: '/api/webhooks',
-    access: access.list,
+    access: apiAccess,
     operationId: 'listWebhooks',
     summary: 'List webhooks',
     description: 'All webhooks of the organization, the oldest first.',
@@ -105,7 +103,7 @@ export const listWebhooksEndpoint = defineEndpoint(
 const ofOne = {
   ...common,
   path: '/api/webhooks/:webhookId',
-  access: access.one,
+  access: apiAccess,
   params: webhookParams,
 } as const;
 
@@ -202,7 +200,7 @@ const rotateBody = {
 export const rotateWebhook = defineEndpoint(
   {
     ...actionOf('rotate'),
-    access: credentials(),
+    access: apiAccess,
     audit: 'webhook.rotate',
     idempotent: true,
     operationId: 'rotateWebhookSecret',

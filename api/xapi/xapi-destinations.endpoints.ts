@@ -17,7 +17,7 @@ import {
   requireDestination,
   tooManyDestinations,
 } from '../../shared/xapi/destinations.ts';
-import { credentials } from '../accounts/access.ts';
+import { apiAccess } from '../accounts/access.ts';
 import {
   missedEvents,
   presentMissed,
@@ -33,7 +33,6 @@ import { empty, failure, json, time, uuid } from '../http/responses.ts';
 import { strictBody } from '../http/strict-body.ts';
 import { objectFault } from '../../shared/platform/unknown-names.ts';
 
-const access = { list: credentials(), one: credentials() };
 const common = {
   scope: 'deliveries',
   errors: apiErrors(),
@@ -192,7 +191,7 @@ export const createXapiDestination = defineEndpoint(
     ...common,
     method: 'post',
     path: '/api/xapi-destinations',
-    access: access.list,
+    access: apiAccess,
     audit: 'destination.create',
     idempotent: true,
     operationId: 'createXapiDestination',
@@ -226,7 +225,7 @@ export const listXapiDestinations = defineEndpoint(
     ...common,
     method: 'get',
     path: '/api/xapi-destinations',
-    access: access.list,
+    access: apiAccess,
     operationId: 'listXapiDestinations',
     summary: 'List xAPI destinations',
     responses: {
@@ -247,7 +246,7 @@ export const listXapiDestinations = defineEndpoint(
 const ofOne = {
   ...common,
   path: '/api/xapi-destinations/:destinationId',
-  access: access.one,
+  access: apiAccess,
   params,
 } as const;
 
@@ -327,7 +326,7 @@ export const replayXapiDestination = defineEndpoint(
     ...ofOne,
     method: 'post',
     path: '/api/xapi-destinations/:destinationId/replay',
-    access: credentials(),
+    access: apiAccess,
     audit: 'destination.replay',
     operationId: 'replayXapiDestination',
     summary: 'Send statements again',

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Credentials } from '../../shared/accounts/credentials.ts';
 import { maxAddressRanges } from '../../shared/accounts/allowed-addresses.ts';
-import { keyScopes } from '../../shared/accounts/key-scopes.ts';
-import type { KeyScope, KeyScopes } from '../../shared/accounts/key-scopes.ts';
+import { keyScopes } from '../../shared/accounts/permissions.ts';
+import type { KeyScope, KeyScopes } from '../../shared/accounts/permissions.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import {
   defaultExpiry,

@@ -1,8 +1,12 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { createUser, disableUser, listUsers, roles, setPassword } from '../../shared/models/user.ts';
-import type { Role, User } from '../../shared/models/user.ts';
+import { organizationRoles } from '../../shared/accounts/permissions.ts';
+import type { OrganizationRole } from '../../shared/accounts/permissions.ts';
+import { installationLog } from '../../shared/models/audit-entry.ts';
+import type { Database } from '../../shared/models/database.ts';
+import { createUser, disableUser, listUsers, setPassword } from '../../shared/models/user.ts';
+import type { User } from '../../shared/models/user.ts';
 import { hashPassword } from '../../shared/platform/passwords.ts';
 import { withJsonOutput } from '../terminal/json-output.ts';
 import { contextCommand, readingCommand, requireOrganization, withContext } from '../installation/context.ts';
@@ -10,23 +14,38 @@ import { table } from '../terminal/output.ts';
 import { readNewPassword } from '../terminal/read-password.ts';
 import { parseEmail } from '../terminal/option-parsers.ts';
 
+/** Whose users a command is about. */
+interface OwnerOptions {
+  org?: string;
+  operator?: boolean;
+}
+
 /** `lectern user …` */
 export function addUserCommands(user: Command): void {
   withJsonOutput(
     user
       .command('create')
       .description('create a user; reads the password from stdin')
-      .requiredOption('--org <slug>', 'the organization')
-      .requiredOption('--email <address>', 'the email address for logins', parseEmail)
-      .addOption(new Option('--role <role>', "the user's role").choices(roles).makeOptionMandatory()),
-    async ({ org, email, role }: { org: string; email: string; role: Role }) => {
+      .option('--org <slug>', 'the organization')
+      .addOption(new Option('--role <role>', "the user's role").choices(organizationRoles))
+      .option('--operator', 'instead of both: an operator of the installation')
+      .requiredOption('--email <address>', 'the email address for logins', parseEmail),
+    async ({ email, role, ...where }: OwnerOptions & { email: string; role?: OrganizationRole }) => {
+      if ((role === undefined) !== (where.operator === true)) throw unclearOwner('--org and --role');
+      assertOwner(where, '--org and --role');
       const password = await readNewPassword();
       return withContext(async ({ db, audit }) => {
-        const { _id: organizationId } = await requireOrganization(db, org);
+        const organizationId = await findOwner(db, where);
         const passwordHash = await hashPassword(password);
-        const created = await createUser(db, { organizationId, email, role, passwordHash });
-        await audit(organizationId, 'user.create', targetOf(created));
-        return { json: present(created), text: `Created ${role} ${email} in ${org}` };
+        const created = await createUser(db, {
+          organizationId,
+          email,
+          role: role ?? 'operator',
+          passwordHash,
+        });
+        await audit(logOf(created), 'user.create', targetOf(created));
+        const text = `Created ${created.role} ${email}${where.org === undefined ? '' : ` in ${where.org}`}`;
+        return { json: present(created), text };
       });
     },
   );
@@ -34,12 +53,13 @@ export function addUserCommands(user: Command): void {
   readingCommand(
     user
       .command('list')
-      .description('list the users of an organization')
-      .requiredOption('--org <slug>', 'the organization'),
-    async ({ db }, { org }: { org: string }) => {
-      const { _id } = await requireOrganization(db, org);
-      const users = await listUsers(db, _id);
-      return { json: users.map(presentListed), text: userTable(users, org) };
+      .description('list the users of an organization, or the operators')
+      .option('--org <slug>', 'the organization')
+      .option('--operator', 'the operators instead'),
+    async ({ db }, where: OwnerOptions) => {
+      assertOwner(where, '--org');
+      const users = await listUsers(db, await findOwner(db, where));
+      return { json: users.map(presentListed), text: userTable(users, where.org ?? 'The installation') };
     },
   );
 
@@ -53,7 +73,7 @@ export function addUserCommands(user: Command): void {
       return withContext(async ({ db, audit }) => {
         const changed = await setPassword(db, email, await hashPassword(password));
         if (changed === null) throw unknownUser(email);
-        await audit(changed.organizationId, 'user.set_password', targetOf(changed));
+        await audit(logOf(changed), 'user.set_password', targetOf(changed));
         return { json: present(changed), text: `Set the password of ${email}` };
       });
     },
@@ -67,10 +87,28 @@ export function addUserCommands(user: Command): void {
     async ({ db, audit }, email: string) => {
       const disabled = await disableUser(db, email);
       if (disabled === null) throw unknownUser(email);
-      await audit(disabled.organizationId, 'user.disable', targetOf(disabled));
+      await audit(logOf(disabled), 'user.disable', targetOf(disabled));
       return { json: present(disabled), text: `Disabled ${email}` };
     },
   );
+}
+
+/** @throws {LecternError} BAD_REQUEST unless the options name an organization or the operators */
+function assertOwner({ org, operator = false }: OwnerOptions, names: string): void {
+  if ((org === undefined) !== operator) throw unclearOwner(names);
+}
+
+function unclearOwner(names: string): LecternError {
+  return new LecternError('BAD_REQUEST', `Give ${names}, or --operator.`);
+}
+
+/** Returns the id of the organization that the options name; null for operators. */
+async function findOwner(db: Database, { org }: OwnerOptions): Promise<string | null> {
+  return org === undefined ? null : (await requireOrganization(db, org))._id;
+}
+
+function logOf({ organizationId }: User): string {
+  return organizationId ?? installationLog;
 }
 
 function targetOf({ _id: id }: User) {

@@ -3,7 +3,7 @@ import type { Model } from 'mongoose';
 import { isInRanges } from '../accounts/allowed-addresses.ts';
 import { generateCredentials, hashSecretKey, secretKeyMatches } from '../accounts/credentials.ts';
 import type { Credentials } from '../accounts/credentials.ts';
-import type { KeyScopes } from '../accounts/key-scopes.ts';
+import type { KeyScopes } from '../accounts/permissions.ts';
 import { schemaOptions } from '../platform/mongo.ts';
 import { batched } from './batched.ts';
 import { findOrganization } from './organization.ts';

@@ -1,21 +1,20 @@
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
 import { z } from 'zod';
+import { roles } from '../accounts/permissions.ts';
+import type { Role } from '../accounts/permissions.ts';
 import { LecternError } from '../platform/errors.ts';
 import { isDuplicate, schemaOptions, uuidField } from '../platform/mongo.ts';
 import type { Organization } from './organization.ts';
 
-/** A user's role, which Lectern reports to pages that use it; both roles have the same rights in Lectern. */
-export const roles = ['author', 'admin'] as const;
-export type Role = (typeof roles)[number];
-
 /** Normalizes an email address for storage and lookup. */
 export const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email());
 
-/** A login account in an organization. */
+/** A login account in an organization, or of an operator. */
 export interface User {
   _id: string;
-  organizationId: string;
+  /** Null for operators, and only for them. */
+  organizationId: string | null;
   /** Normalized by {@link emailSchema}; unique across organizations. */
   email: string;
   role: Role;
@@ -27,10 +26,10 @@ export interface User {
   disabledAt: Date | null;
 }
 
-/** A user with the current organization. */
+/** A user with the current organization; null for operators. */
 export interface Account {
   user: User;
-  organization: Organization;
+  organization: Organization | null;
 }
 
 export interface UserDb {
@@ -40,7 +39,7 @@ export interface UserDb {
 export const userSchema = new Schema<User>(
   {
     _id: uuidField,
-    organizationId: { type: String, required: true },
+    organizationId: { type: String, default: null },
     email: { type: String, required: true },
     role: { type: String, required: true, enum: roles },
     passwordHash: { type: String, required: true },
@@ -56,7 +55,7 @@ userSchema.index({ organizationId: 1, email: 1 });
 /**
  * Stores a user.
  *
- * @throws {LecternError} CONFLICT when a user of any organization has the address.
+ * @throws {LecternError} CONFLICT when any user has the address.
  */
 export async function createUser(
   db: UserDb,
@@ -70,12 +69,12 @@ export async function createUser(
   }
 }
 
-/** Returns the users of an organization, by email address. */
-export function listUsers(db: UserDb, organizationId: string): Promise<User[]> {
+/** Returns the users of an organization, or the operators, by email address. */
+export function listUsers(db: UserDb, organizationId: string | null): Promise<User[]> {
   return db.users.find({ organizationId }).sort({ email: 1 }).lean<User[]>().exec();
 }
 
-/** Returns a user, disabled or not, with the organization, in one round trip; null if either is missing. */
+/** Returns a user, disabled or not, with the organization, in one round trip; null if it has none and is no operator. */
 export async function findAccount(
   db: UserDb,
   by: Pick<User, '_id'> | Pick<User, 'email'>,
@@ -93,8 +92,8 @@ export async function findAccount(
   ]);
   if (found === undefined) return null;
   const { organizations, ...user } = found;
-  const [organization] = organizations;
-  return organization === undefined ? null : { user, organization };
+  const [organization = null] = organizations;
+  return organization === null && user.organizationId !== null ? null : { user, organization };
 }
 
 /** Sets a password, which ends the user's sessions. Null if there is no such user. */

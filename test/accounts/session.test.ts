@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { keyScopeNames } from '../../shared/accounts/permissions.ts';
 import { disableUser, setPassword } from '../../shared/models/user.ts';
 import { connectRedis } from '../../shared/platform/redis.ts';
 import { ask, challengeOf, expectError, jsonOf } from '../support/answers.ts';
@@ -36,6 +37,7 @@ describe('a login', () => {
     expect(body).toStrictEqual({
       user: { id: user._id, email: user.email, role: 'admin' },
       organization: { id: organization._id, slug, name, plan },
+      permissions: [...keyScopeNames],
       expiresAt: expect.any(String) as string,
     });
     const hoursLeft = (Date.parse(body.expiresAt) - Date.now()) / 3_600_000;
@@ -50,6 +52,16 @@ describe('a login', () => {
     expect(jsonOf(await getSession({ cookie: cookieOf(answer) }))).toMatchObject({
       user: { role: 'author' },
       organization: { plan: 'solo' },
+      permissions: ['read', 'content'],
+    });
+  });
+
+  test('of an operator returns no organization', async () => {
+    const { user } = await buildUser(api, { role: 'operator' });
+    expect(jsonOf(await logIn(api.url, user))).toMatchObject({
+      user: { id: user._id, role: 'operator' },
+      organization: null,
+      permissions: ['operator'],
     });
   });
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createUser } from '../../shared/models/user.ts';
-import type { Role, User } from '../../shared/models/user.ts';
+import type { User } from '../../shared/models/user.ts';
+import type { Role } from '../../shared/accounts/permissions.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import { hashPassword } from '../../shared/platform/passwords.ts';
 import { ask } from '../support/answers.ts';
@@ -26,10 +27,11 @@ export async function buildUser(
   overrides: { organization?: Organization; role?: Role; passwordHash?: string } = {},
 ): Promise<{ user: User; organization: Organization }> {
   const organization = overrides.organization ?? (await buildOrganization(harness)).organization;
+  const { role = 'author' } = overrides;
   const user = await createUser(harness.db, {
-    organizationId: organization._id,
+    organizationId: role === 'operator' ? null : organization._id,
     email: `${randomUUID()}@example.com`,
-    role: overrides.role ?? 'author',
+    role,
     passwordHash: overrides.passwordHash ?? (await (hash ??= hashPassword(testPassword))),
   });
   return { user, organization };

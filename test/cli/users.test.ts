@@ -132,6 +132,25 @@ test('user list shows the users of an organization without hashes', async () => 
   expect(stdout).toMatch(new RegExp(`^${email} +admin +active +20`, 'm'));
 });
 
+test('operators belong to no organization', async () => {
+  const email = newEmail();
+  const args = ['create', '--operator', '--email', email];
+  expect(await reading('correct horse battery\n', ...args)).toMatchObject({
+    code: 0,
+    stdout: `Created operator ${email}\n`,
+  });
+  expect(await accountOf(email)).toMatchObject({
+    user: { role: 'operator', organizationId: null },
+    organization: null,
+  });
+  expect((await run('user', 'list', '--operator')).stdout).toContain(`${email}  operator  active`);
+  const owner = await newOwner();
+  for (const more of [owner, ['--role', 'admin'], [...owner, '--role', 'admin']])
+    expect(errorIn(await reading('correct horse battery', ...args, ...more))).toBe(
+      'lectern: Give --org and --role, or --operator.\n',
+    );
+});
+
 test('user set-password sets another password, and user disable locks the user out', async () => {
   const { email } = (await buildUser(harness, { passwordHash: quickHash })).user;
   const set = await reading('another password\n', 'set-password', email);

@@ -15,18 +15,24 @@ export const crossSiteWrite = failure(
   crossSiteWriteText,
 );
 
+type OriginConfig = Pick<Config, 'publicUrl' | 'allowedOrigins'>;
+
 /** Rejects writes from pages of other sites, except those of the allowed origins. */
-export function csrfProtection({
-  publicUrl,
-  allowedOrigins,
-}: Pick<Config, 'publicUrl' | 'allowedOrigins'>): Middleware {
-  const publicOrigin = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
+export function csrfProtection(config: OriginConfig): Middleware {
   return async (ctx, next) => {
-    if (isCrossSiteWrite(ctx, publicOrigin) && !allowedOrigins.includes(ctx.get('Origin'))) {
-      throw new LecternError('FORBIDDEN', crossSiteWriteText);
-    }
+    requireSameSite(ctx, config);
     await next();
   };
+}
+
+/** Does the same for one request. @throws {LecternError} FORBIDDEN */
+export function requireSameSite(
+  ctx: Pick<Context, 'method' | 'get' | 'host'>,
+  { publicUrl, allowedOrigins }: OriginConfig,
+): void {
+  const publicOrigin = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
+  if (isCrossSiteWrite(ctx, publicOrigin) && !allowedOrigins.includes(ctx.get('Origin')))
+    throw new LecternError('FORBIDDEN', crossSiteWriteText);
 }
 
 const safeMethods = ['GET', 'HEAD', 'OPTIONS'];

@@ -35,6 +35,8 @@ export interface RateLimit {
 export interface RateLimits {
   /** For requests with valid API credentials, by public key. */
   perKey: RateLimit;
+  /** For requests with a session, by the user's id. */
+  perUser: RateLimit;
   /** For all other requests, by `clientIp`. */
   perAddress: RateLimit;
   /** For requests that send many deliveries again, by organization. */
@@ -50,6 +52,7 @@ export const tooManyRequests = failure(
 export function createRateLimits({ rateLimit }: Pick<Config, 'rateLimit'>): RateLimits {
   return {
     perKey: createRateLimit('key', rateLimit.perKey),
+    perUser: createRateLimit('user', rateLimit.perKey),
     perAddress: createRateLimit('address', rateLimit.perAddress),
     replays: createRateLimit('replays', replaysPerMinute),
   };
