@@ -15,7 +15,7 @@ const only = (from, allowed) => ({
  */
 const layers = {
   api: [
-    ['openapi', 'operations', 'exports', 'imports', 'lessons', 'lti', 'publishing'],
+    ['openapi', 'operations', 'exports', 'imports', 'lessons', 'lti', 'organizations', 'publishing'],
     ['embed', 'media', 'webhooks', 'xapi', 'learners', 'erasure', 'audit'],
     ['player', 'deliveries'],
     ['progress', 'tokens'],

@@ -28,12 +28,22 @@ import { compressResponses } from './http/middleware/compress-responses.ts';
 import { readablePath, requirePlainHost } from './http/middleware/request-target.ts';
 import { errorCodes, securityHeaders } from './http/middleware/response-headers.ts';
 import { warnOfProxies } from './http/middleware/unexpected-proxy.ts';
+import { organizationEndpoints } from './organizations/all-organizations.endpoints.ts';
+import {
+  changeOrganizationEndpoint,
+  getOrganization,
+  getStorage,
+} from './organizations/organization.endpoints.ts';
+import { changeThemeEndpoint, getTheme } from './organizations/theme.endpoints.ts';
 import { adminQueues } from './operations/admin-queues.endpoints.ts';
 import { getChunk } from './media/content-chunks.endpoints.ts';
 import { getEmbedPage } from './embed/embed.endpoints.ts';
 import { getOembed } from './embed/oembed.endpoints.ts';
 import { getKeySet } from './lti/lti-keys.endpoints.ts';
 import { register } from './lti/lti-registration.endpoints.ts';
+import { gradeEndpoints } from './lti/grades.endpoints.ts';
+import { registrationEndpoints } from './lti/platform-registrations.endpoints.ts';
+import { platformEndpoints } from './lti/platforms.endpoints.ts';
 import {
   beginLogin,
   continueLogin,
@@ -58,9 +68,14 @@ import {
   writePlayerSession,
 } from './player/player.endpoints.ts';
 import { getSession, logIn, logOut } from './accounts/session.endpoints.ts';
+import { keyEndpoints } from './accounts/keys.endpoints.ts';
+import { passwordEndpoints } from './accounts/passwords.endpoints.ts';
+import { userEndpoints } from './accounts/users.endpoints.ts';
 import { exportManifest } from './exports/export-manifest.endpoints.ts';
 import { cancelExport, exportStatus } from './exports/export-status.endpoints.ts';
 import { exportZip } from './exports/export-zip.endpoints.ts';
+import { cancelExports, listAllExports, listExports, retryExports } from './exports/exports.endpoints.ts';
+import { operationEndpoints } from './operations/operation.endpoints.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { acceptEmptyParameters, addEndpoints, createRouter } from './http/router.ts';
 import { getUserPlayerData } from './lessons/lesson-player-data.endpoints.ts';
@@ -146,6 +161,18 @@ export const endpoints: readonly Endpoint<AppDependencies>[] = [
   logIn,
   getSession,
   logOut,
+  ...passwordEndpoints,
+  ...userEndpoints,
+  ...keyEndpoints,
+  getOrganization,
+  changeOrganizationEndpoint,
+  getStorage,
+  getTheme,
+  changeThemeEndpoint,
+  ...platformEndpoints,
+  ...registrationEndpoints,
+  ...gradeEndpoints,
+  ...organizationEndpoints,
   listVersions,
   getUserPlayerData,
   listLearners,
@@ -157,6 +184,11 @@ export const endpoints: readonly Endpoint<AppDependencies>[] = [
   exportManifest,
   exportStatus,
   cancelExport,
+  retryExports,
+  cancelExports,
+  listExports,
+  listAllExports,
+  ...operationEndpoints,
   // Before getImport, which also matches HEAD.
   readUpload,
   getImport,
@@ -199,7 +231,7 @@ export function createApp(deps: AppDependencies): Koa<RequestState> {
   app.use(apiErrors().render(deps));
   app.use(readablePath);
   app.use(requirePlainHost);
-  if (deps.config.admin !== undefined) app.use(adminQueues(deps.config.admin, deps.queue, deps));
+  app.use(adminQueues(deps.config.admin, deps.queue, deps));
   const router = createRouter();
   addEndpoints(router, endpoints, deps);
   app.use(acceptEmptyParameters(router).routes());

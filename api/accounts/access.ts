@@ -19,14 +19,14 @@ import type { Secrets } from '../../shared/platform/secrets.ts';
 import { auditedCaller } from '../http/audit.ts';
 import { clientAddress, clientIp } from '../http/client-ip.ts';
 import { requestValue } from '../http/context.ts';
-import type { EndpointContext, ScopedAccess } from '../http/endpoint.ts';
+import type { Access, EndpointContext, ScopedAccess } from '../http/endpoint.ts';
 import { forUsers } from '../http/headers.ts';
 import { noStore } from '../http/middleware/response-headers.ts';
-import { tooManyRequests } from '../http/middleware/rate-limit.ts';
+import { limitByIp, tooManyRequests } from '../http/middleware/rate-limit.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import { addToRequestLine } from '../http/middleware/request-context.ts';
 import { sessionCors } from '../http/middleware/cors.ts';
-import { requireSameSite } from '../http/middleware/csrf.ts';
+import { csrfProtection, requireSameSite } from '../http/middleware/csrf.ts';
 import { failure } from '../http/responses.ts';
 import { UserSessions } from './user-sessions.ts';
 import type { OpenSession, SessionDependencies } from './user-sessions.ts';
@@ -35,6 +35,8 @@ import type { OpenSession, SessionDependencies } from './user-sessions.ts';
 export interface ApiCaller {
   organization: Organization;
   permissions: readonly Permission[];
+  /** Undefined for API keys. */
+  userId?: string;
 }
 
 /** Set for every caller with valid credentials or a session. */
@@ -59,8 +61,8 @@ function setCaller(ctx: Context, value: ReturnType<typeof caller.get>, actor: Au
 export const notAuthenticatedText = 'Authentication failed';
 
 const rejected =
-  'The credentials are missing, malformed, unknown, revoked or expired, or not valid from this IP address. Or there ' +
-  'is no session.';
+  'The credentials are missing, malformed, unknown, revoked or expired, or not valid from this IP address. Or the ' +
+  'organization is suspended. Or there is no session.';
 
 function requireScope(ctx: EndpointContext, scope: Permission): void {
   const { permissions, session } = caller.get(ctx);
@@ -104,10 +106,10 @@ function createApiAccess(
       ];
     },
     identify: (_deps, { ctx }) => {
-      const { organization, permissions } = caller.get(ctx);
+      const { organization, permissions, session } = caller.get(ctx);
       // Operators have no organization, and none of the scopes that these endpoints need.
       if (organization === null) throw new Error('a caller without an organization has a scope');
-      return { organization, permissions };
+      return { organization, permissions, ...(session && { userId: session.user._id }) };
     },
     requireScope,
   };
@@ -140,6 +142,24 @@ export const sessionAccess: ScopedAccess<SessionAccessDependencies, OpenSession>
   requireScope,
 };
 
+/** Access for visitors who log in, from pages of the allowed origins, with a rate limit and CSRF protection. */
+export const visitorAccess: Access<
+  { config: Pick<Config, 'allowedOrigins' | 'publicUrl'>; rateLimits: RateLimits },
+  null
+> = {
+  security: [],
+  headers: forUsers,
+  preflight: false,
+  failures: { 429: tooManyRequests },
+  middleware: (deps, methods) => [
+    noStore,
+    sessionCors(deps.config, methods),
+    limitByIp(deps),
+    csrfProtection(deps.config),
+  ],
+  identify: () => null,
+};
+
 /* Reasons in `WWW-Authenticate` for rejected credentials; the body is the same for all. */
 const malformed = 'The credentials must have the form PUBLIC_KEY.SECRET_KEY';
 const faults: Record<CredentialsFault, string> = {
@@ -147,6 +167,7 @@ const faults: Record<CredentialsFault, string> = {
   revoked: 'The credentials were revoked',
   expired: 'The credentials have expired',
   otherAddress: 'The credentials are not valid from this IP address',
+  suspended: 'The operator has suspended the organization',
 };
 
 function authenticateBearer(

@@ -3,31 +3,25 @@ import { z } from 'zod';
 import { installationLog } from '../../shared/models/audit-entry.ts';
 import type { AuditActor } from '../../shared/models/audit-entry.ts';
 import type { Database } from '../../shared/models/database.ts';
-import { emailSchema, findAccount, renewPasswordHash } from '../../shared/models/user.ts';
+import { emailSchema, findAccount, recordLogIn, renewPasswordHash } from '../../shared/models/user.ts';
 import type { Account } from '../../shared/models/user.ts';
-import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { hashPassword, isOutdated, passwordMatches } from '../../shared/platform/passwords.ts';
 import { auditedCaller, auditedChange, auditRequest } from '../http/audit.ts';
 import type { AuditDependencies } from '../http/audit.ts';
 import { clientIp } from '../http/client-ip.ts';
 import { defineEndpoint, parseRequest } from '../http/endpoint.ts';
-import type { Access, EndpointContext } from '../http/endpoint.ts';
+import type { EndpointContext } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
-import { forUsers } from '../http/headers.ts';
 import { jsonBody } from '../http/middleware/json-body.ts';
-import { noStore } from '../http/middleware/response-headers.ts';
-import { limitByIp, tooManyRequests } from '../http/middleware/rate-limit.ts';
-import type { RateLimits } from '../http/middleware/rate-limit.ts';
-import { sessionCors } from '../http/middleware/cors.ts';
-import { crossSiteWrite, csrfProtection } from '../http/middleware/csrf.ts';
+import { crossSiteWrite } from '../http/middleware/csrf.ts';
 import { empty, failure, json } from '../http/responses.ts';
-import { notAuthenticatedText, requireSession } from './access.ts';
+import { notAuthenticatedText, requireSession, visitorAccess } from './access.ts';
 import { KnownBrowsers } from './known-browsers.ts';
 import { LogInThrottle, tooManyLogIns } from './log-in-throttle.ts';
 import { presentSession, userSessionBody } from './present-session.ts';
-import { UserSessions } from './user-sessions.ts';
+import { isSuspended, UserSessions } from './user-sessions.ts';
 import type { SessionDependencies } from './user-sessions.ts';
 
 const text = (name: string) =>
@@ -41,28 +35,9 @@ const logInSchema = z.strictObject(
   'Request body must be an object with email and password',
 );
 
-interface LogInDependencies {
-  config: Pick<Config, 'allowedOrigins' | 'publicUrl'>;
-  rateLimits: RateLimits;
-}
-
-/** Access from pages of the allowed origins, with a rate limit and CSRF protection. */
-const access: Access<LogInDependencies, null> = {
-  security: [],
-  headers: forUsers,
-  preflight: false,
-  failures: { 429: tooManyRequests },
-  middleware: (deps, methods) => [
-    noStore,
-    sessionCors(deps.config, methods),
-    limitByIp(deps),
-    csrfProtection(deps.config),
-  ],
-  identify: () => null,
-};
-
-const common = { path: '/api/session', access, errors: apiErrors(), tag: 'Users' } as const;
+const common = { path: '/api/session', access: visitorAccess, errors: apiErrors(), tag: 'Users' } as const;
 const wrongLogIn = 'Email or password is wrong';
+const suspendedText = 'Your organization is suspended. Ask the operator.';
 
 /** POST /api/session */
 export const logIn = defineEndpoint(
@@ -90,7 +65,11 @@ export const logIn = defineEndpoint(
         { 'Set-Cookie': z.string().meta({ description: 'The cookie of the session, and its signature.' }) },
       ),
       401: failure('There is no such user, the user is disabled, or the password is wrong.', wrongLogIn),
-      403: crossSiteWrite,
+      403: failure(
+        'The organization is suspended, or a page of another site sends the request.',
+        ...crossSiteWrite.texts,
+        suspendedText,
+      ),
       429: failure(
         'The limit of requests a minute is reached, or that of failed logins in 15 minutes.',
         tooManyLogIns,
@@ -117,7 +96,9 @@ export const logIn = defineEndpoint(
       }
       setAudited(ctx, account);
       await throttle.forgive(account.user.email, origin);
+      if (isSuspended(account)) throw new LecternError('FORBIDDEN', suspendedText);
       const session = await sessions.begin(ctx, account);
+      await recordLogIn(deps.db, account.user);
       knownBrowsers.remember(ctx, account.user.email, browser);
       return { status: 200, body: presentSession(session) };
     };
@@ -174,8 +155,8 @@ export const logOut = defineEndpoint(
 /** The actor of a rejected login, whose sender is unknown. */
 const unauthenticated: AuditActor = { type: 'system', id: 'login' };
 
-/** Names a user in the audit log as the target of a login or logout, and by default as its actor. */
-function setAudited(
+/** Names a user in the audit log as the target of a request, and by default as its actor. */
+export function setAudited(
   ctx: EndpointContext,
   { organization, user: { _id: id } }: Account,
   actor: AuditActor = { type: 'user', id },
@@ -193,7 +174,8 @@ async function isLogIn(
 ): Promise<boolean> {
   const matches = await passwordMatches(password, account?.user.passwordHash ?? null, signal);
   if (!matches || account === null || account.user.disabledAt !== null) return false;
-  if (isOutdated(account.user.passwordHash)) {
+  const { passwordHash } = account.user;
+  if (passwordHash !== null && isOutdated(passwordHash)) {
     await renewPasswordHash(db, account.user, await hashPassword(password));
   }
   return true;

@@ -47,8 +47,8 @@ export class UserSessions {
   }
 
   /**
-   * Returns the current account of a request's session; null without a session, or if the user was disabled or the
-   * password changed.
+   * Returns the current account of a request's session; null without a session, or if the user was disabled, the
+   * password changed, or the organization is suspended.
    */
   async find(ctx: SessionContext): Promise<OpenSession | null> {
     const id = this.#readCookie(ctx);
@@ -56,6 +56,7 @@ export class UserSessions {
     if (data === null || data.expiresAt <= Date.now()) return null;
     const account = await findAccount(this.#db, { _id: data.userId });
     if (account === null || !isValidFor(data, account.user)) return null;
+    if (isSuspended(account)) return null;
     return { ...account, expiresAt: new Date(data.expiresAt) };
   }
 
@@ -96,6 +97,10 @@ export class UserSessions {
     const options = { signed: true, httpOnly: true, sameSite: 'lax', secure: this.#secure } as const;
     cookies.set(this.#cookieName, id, { ...options, path: '/', expires, overwrite: true });
   }
+}
+
+export function isSuspended({ organization }: Account): boolean {
+  return Boolean(organization?.suspendedAt);
 }
 
 function isValidFor(session: SessionData, { disabledAt, passwordChangedAt }: User): boolean {

@@ -69,7 +69,7 @@ export const exportEndpoint = {
   tag: 'Export',
 } as const;
 
-const planFault = 'Export is not available on your plan';
+export const planFault = 'Export is not available on your plan';
 const notFound = 'Published version not found';
 
 /** The responses to requests that {@link authorizeExport}, or the validation before it, rejects. */

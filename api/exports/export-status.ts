@@ -31,7 +31,7 @@ export interface ExportStatus {
 const countedJobs = 10_000;
 
 /** The message for callers where the real one is internal. */
-const internalErrorMessage = 'An unexpected error occurred while generating the export';
+export const internalErrorMessage = 'An unexpected error occurred while generating the export';
 
 export type StatusDependencies = Pick<
   ArchiveRequestDependencies,

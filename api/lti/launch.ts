@@ -1,5 +1,6 @@
 import { decodeJwt } from 'jose';
 import type { CryptoKey, JWTPayload } from 'jose';
+import { requestValue } from '../http/context.ts';
 import type { RequestContext } from '../http/context.ts';
 import { z } from 'zod';
 import { claim } from '../../shared/lti/claims.ts';
@@ -31,6 +32,9 @@ export const launchSchema = z.object({
     description: 'The value from the platform’s storage. Only Lectern’s own page sends it.',
   }),
 });
+
+/** The id of the platform that a launch claims to come from, once it is found. */
+export const launchingPlatform = requestValue<string>('launching platform');
 
 /**
  * Responds to a launch: redirects to the lesson or to the lesson selection, or sends a page that reads the platform's
@@ -86,6 +90,7 @@ async function verifyLaunch(
 ): Promise<{ platform: LtiPlatform; payload: JWTPayload }> {
   const platform = await findPlatformOfLaunch(db, { issuer, clientId, authUrl }, claimedDeployment(idToken));
   const { _id, organizationId, jwksUrl } = platform;
+  launchingPlatform.set(ctx, _id);
   ctx.state.log = ctx.state.log.child({ platform: _id, organization: organizationId });
   const findKey = (kid: string, failed?: CryptoKey) => lti.platformKeys.find(jwksUrl, kid, failed);
   return { platform, payload: await verifyIdToken(idToken, { issuer, clientId, nonce, findKey }) };

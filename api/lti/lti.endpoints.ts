@@ -1,5 +1,6 @@
 import type { RequestContext } from '../http/context.ts';
 import { z } from 'zod';
+import { recordLaunch } from '../../shared/models/lti-platform.ts';
 import type { LecternError } from '../../shared/platform/errors.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import { limited, noStore } from '../http/headers.ts';
@@ -7,10 +8,10 @@ import { clientIp } from '../http/client-ip.ts';
 import { formBody, readFields, readForm } from '../http/middleware/form-body.ts';
 import type { Fields } from '../http/middleware/form-body.ts';
 import { previewLesson, showLessons, takeSelection } from './choose-lessons.ts';
-import type { LtiDependencies } from './dependencies.ts';
+import type { LaunchOutcome, LtiDependencies } from './dependencies.ts';
 import { faultOf, faults, LaunchFault } from './faults.ts';
 import type { FaultCode } from './faults.ts';
-import { handleLaunch, launchSchema } from './launch.ts';
+import { handleLaunch, launchingPlatform, launchSchema } from './launch.ts';
 import { loginSchema, startLogin } from './login.ts';
 import {
   browserAccess,
@@ -178,7 +179,8 @@ export const launch = defineEndpoint(
   },
   (deps: LtiDependencies) =>
     async ({ ctx }) => {
-      const outcome = await handleLaunch(deps, ctx, await readLaunchForm(deps, ctx));
+      const fields = await readLaunchForm(deps, ctx);
+      const outcome = await recorded(deps, ctx, () => handleLaunch(deps, ctx, fields));
       if (outcome !== 'asks_storage') {
         deps.lti.launches.launched(outcome);
         ctx.state.log.info({ outcome }, 'launch');
@@ -296,6 +298,26 @@ export const sendSelection = defineEndpoint(
       return written;
     },
 );
+
+/** Records the end of a launch with its platform, where administrators see it. */
+async function recorded(
+  { db }: LtiDependencies,
+  ctx: RequestContext,
+  run: () => Promise<LaunchOutcome>,
+): Promise<LaunchOutcome> {
+  const record = async (fault: FaultCode | null) => {
+    const platform = launchingPlatform.find(ctx);
+    if (platform !== undefined) await recordLaunch(db, platform, fault);
+  };
+  try {
+    const outcome = await run();
+    await record(null);
+    return outcome;
+  } catch (error) {
+    if (error instanceof LaunchFault) await record(error.fault);
+    throw error;
+  }
+}
 
 function sendFault(deps: LtiDependencies, ctx: RequestContext, failure: LecternError): void {
   const code = faultOf(failure);

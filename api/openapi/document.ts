@@ -85,10 +85,19 @@ const tags = [
   { name: 'Player', description: "For players: load lessons and keep progress with a learner's token." },
   { name: 'Embedding', description: 'For your pages: show lessons in frames.' },
   { name: 'LTI', description: 'For learning platforms: launch lessons and register.' },
-  { name: 'Users', description: "For your organization's users: log in and out." },
+  {
+    name: 'Platforms',
+    description: 'Connect learning platforms, and see what became of launches and grades.',
+  },
+  { name: 'Users', description: 'Log in and out; manage the users and API keys of an organization.' },
+  { name: 'Organization', description: 'Your organization: its name, origins, look and storage.' },
   { name: 'Webhooks', description: 'For your server: get events as they occur.' },
   { name: 'xAPI', description: 'For your server: have statements sent to a learning record store.' },
   { name: 'Deliveries', description: 'For your server: everything that Lectern sends, in one list.' },
+  {
+    name: 'Operation',
+    description: 'For operators with a session: all organizations, and the state of the service.',
+  },
   { name: 'Service', description: 'For operators and tools.' },
 ];
 

@@ -5,6 +5,7 @@ import type { Middleware } from 'koa';
 import { installationLog } from '../../shared/models/audit-entry.ts';
 import type { AuditAction, AuditDetails } from '../../shared/models/audit-entry.ts';
 import type { AuditLog } from '../../shared/audit/audit-log.ts';
+import type { Database } from '../../shared/models/database.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { ExportQueue } from '../../shared/exports/queues.ts';
@@ -15,6 +16,7 @@ import { crossSiteWriteText, isCrossSiteWrite } from '../http/middleware/csrf.ts
 import { addToRequestLine } from '../http/middleware/request-context.ts';
 import { publicPath } from '../http/public-url.ts';
 import { LogInThrottle } from '../accounts/log-in-throttle.ts';
+import { UserSessions } from '../accounts/user-sessions.ts';
 
 const basePath = '/admin/queues';
 
@@ -43,32 +45,57 @@ interface Account {
 interface BoardDependencies {
   config: Pick<Config, 'publicUrl' | 'redisPrefix' | 'session'>;
   redis: Redis;
+  db: Database;
   rateLimits: RateLimits;
   audit: Pick<AuditLog, 'record' | 'recordNow'>;
 }
 
-/** Browsers send the credentials with every request. Those of one IP address within an hour count as one visit. */
+/** Browsers send the credentials with every request. Those of one operator and IP address within an hour are one visit. */
 const visitMs = 3600_000;
 const maxVisitors = 10_000;
 
-/** Serves Bull Board, which shows the queue of exports, to the operator with the configured name and password. */
+/**
+ * Serves Bull Board, which shows the queue of exports, to operators with a session, and to whoever has the configured name and
+ * password.
+ *
+ * @param account undefined if none is configured: without a session, the board then does not exist.
+ */
 export function adminQueues(
-  account: Account,
+  account: Account | undefined,
   queue: ExportQueue,
-  { config, redis, rateLimits, audit }: BoardDependencies,
+  deps: BoardDependencies,
 ): StatefulMiddleware {
+  const { config, redis, rateLimits, audit } = deps;
   const { publicUrl } = config;
+  const sessions = new UserSessions(deps);
   const throttle = new LogInThrottle(redis, config);
   const publicOrigin = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
   const visitors = new LRUCache<string, true>({ max: maxVisitors, ttl: visitMs });
   let board: Promise<Middleware> | undefined;
 
   /** Returns an entry for the log of the installation. */
-  const entryOf = (ctx: RequestContext, action: AuditAction, details: AuditDetails = {}) => ({
+  const entryOf = (ctx: RequestContext, id: string, action: AuditAction, details: AuditDetails = {}) => ({
     ...{ action, details, ip: clientIp(ctx), target: null },
-    actor: { type: 'operator' as const, id: account.username },
+    actor: { type: 'operator' as const, id },
     requestId: ctx.state.requestId,
   });
+
+  /** Returns the name of the operator who sends a request; null if the sender is none. */
+  const operatorOf = async (ctx: RequestContext, ip: string): Promise<string | null> => {
+    const header = ctx.get('Authorization');
+    if (header === '') {
+      const user = (await sessions.find(ctx))?.user;
+      return user?.role === 'operator' ? user._id : null;
+    }
+    if (account === undefined) return null;
+    if (isAccount(account, header)) {
+      await throttle.admit(operator, { ip });
+      return account.username;
+    }
+    await throttle.count(operator, { ip });
+    audit.record(installationLog, entryOf(ctx, account.username, 'board.reject'));
+    return null;
+  };
 
   return async (ctx, next) => {
     if (ctx.path !== basePath && !ctx.path.startsWith(`${basePath}/`)) {
@@ -77,15 +104,10 @@ export function adminQueues(
     }
     const ip = clientIp(ctx);
     await rateLimits.perAddress.count(ctx, ip);
-    const header = ctx.get('Authorization');
-    const isAuthenticated = isAccount(account, header);
-    if (isAuthenticated) await throttle.admit(operator, { ip });
-    else if (header !== '') {
-      await throttle.count(operator, { ip });
-      audit.record(installationLog, entryOf(ctx, 'board.reject'));
-    }
-    if (!isAuthenticated) {
-      const reason = header === '' ? 'no password' : 'wrong name or password';
+    const name = await operatorOf(ctx, ip);
+    if (name === null) {
+      if (account === undefined) throw new LecternError('NOT_FOUND', 'Not found');
+      const reason = ctx.get('Authorization') === '' ? 'no password' : 'wrong name or password';
       addToRequestLine(ctx, { code: 'UNAUTHORIZED', reason });
       ctx.status = 401;
       ctx.set('WWW-Authenticate', 'Basic realm="Lectern", charset="UTF-8"');
@@ -96,10 +118,10 @@ export function adminQueues(
     if (isCrossSiteWrite(ctx, publicOrigin)) throw new LecternError('FORBIDDEN', crossSiteWriteText);
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
       const details = { method: ctx.method, path: ctx.path };
-      await audit.recordNow(installationLog, entryOf(ctx, 'board.change', details));
-    } else if (!visitors.has(ip)) {
-      visitors.set(ip, true);
-      audit.record(installationLog, entryOf(ctx, 'board.open'));
+      await audit.recordNow(installationLog, entryOf(ctx, name, 'board.change', details));
+    } else if (!visitors.has(`${name} ${ip}`)) {
+      visitors.set(`${name} ${ip}`, true);
+      audit.record(installationLog, entryOf(ctx, name, 'board.open'));
     }
     ctx.set('Content-Security-Policy', contentSecurityPolicy);
     ctx.set('Cache-Control', 'no-store');

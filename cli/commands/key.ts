@@ -63,7 +63,7 @@ export function addKeyCommands(key: Command): void {
       .description('revoke a key at once')
       .argument('<public-key>', 'the key, lkp_…', parsePublicKey),
     async ({ db, audit }, publicKey: string) => {
-      const revoked = await revokeApiKey(db, publicKey);
+      const revoked = await revokeApiKey(db, { publicKey });
       if (revoked === null) throw unknownKey(publicKey);
       await audit(revoked.organizationId, 'key.revoke', keyTarget(publicKey));
       return { json: presentKey(revoked), text: `Revoked ${publicKey}` };
@@ -117,7 +117,7 @@ function addRotateCommand(key: Command): void {
       .option('--overlap-hours <hours>', 'how long the old key stays valid', parseCount, defaultOverlapHours),
     async ({ db, secrets, audit }, publicKey: string, { overlapHours }: { overlapHours: number }) => {
       const { keyPepper } = await secrets();
-      const successor = await rotateApiKey(db, keyPepper, publicKey, overlapHours * 3600);
+      const successor = await rotateApiKey(db, keyPepper, { publicKey }, overlapHours * 3600);
       if (successor === null) throw unknownKey(publicKey);
       await audit(await ownerOfApiKey(db, publicKey), 'key.rotate', {
         ...keyTarget(publicKey),

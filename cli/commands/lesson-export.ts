@@ -12,7 +12,7 @@ import { contextCommand } from '../installation/context.ts';
 import type { CommandContext } from '../installation/context.ts';
 import { requirePublicUrl } from '../installation/urls.ts';
 import { findLessonVersions, findVersionNumbered, latestPublished } from '../lessons/find-lesson.ts';
-import { formatBytes } from '../terminal/output.ts';
+import { formatBytes } from '../../shared/platform/format-bytes.ts';
 import { outputTarget, writeOutput } from '../terminal/output-file.ts';
 import { parseCount, parseUuid } from '../terminal/option-parsers.ts';
 

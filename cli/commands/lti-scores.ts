@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
+import { changeFailedScores, changeScores, dismissing, resending } from '../../shared/lti/scores/manage.ts';
+import type { ScoreChange } from '../../shared/lti/scores/manage.ts';
 import type { AuditAction } from '../../shared/models/audit-entry.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findScoresById, listScores } from '../../shared/models/lti-score.ts';
 import type { LtiScore, ScoreSelection, ScoreValues } from '../../shared/models/lti-score.ts';
-import { dismissScores, retryScores } from '../../shared/models/lti-score-changes.ts';
 import { withJsonOutput } from '../terminal/json-output.ts';
 import type { CommandResult } from '../terminal/json-output.ts';
 import { contextCommand, requireOrganization, withContext } from '../installation/context.ts';
@@ -14,9 +15,6 @@ import { pageSizeParser, parseSlug, collectUuids, parseUuid } from '../terminal/
 
 /** The maximum number of listed scores; `--before` continues the list (pagination). */
 const maxListed = 1000;
-
-/** The number of scores that one database operation changes. */
-const batchSize = 1000;
 
 interface Options {
   org?: string;
@@ -51,13 +49,13 @@ export function addScoreCommands(lti: Command): void {
     lti
       .command('resend')
       .description('send scores again, including failed ones; a worker sends them within half a minute'),
-    { done: 'Sending again', action: 'grade.resend', reject: nothingToSend, change: retryScores },
+    { done: 'Sending again', action: 'grade.resend', how: resending },
   );
   addChange(
     lti
       .command('dismiss')
       .description('dismiss failed scores, until they change or the learner reopens the link'),
-    { done: 'Dismissed', action: 'grade.dismiss', reject: notFailed, change: dismissScores },
+    { done: 'Dismissed', action: 'grade.dismiss', how: dismissing },
   );
 }
 
@@ -86,17 +84,15 @@ async function auditScores(
   }
 }
 
-/** A change to scores with given ids, or to all failed ones. */
+/** How a command changes scores. */
 interface Change {
   /** The beginning of the printed result. */
   done: string;
   action: AuditAction;
-  /** Returns the error for a score that cannot be changed; null if it can. */
-  reject: (score: LtiScore) => LecternError | null;
-  change: (db: Database, ids: readonly string[]) => Promise<unknown>;
+  how: ScoreChange;
 }
 
-function addChange(command: Command, { done, action, ...how }: Change): void {
+function addChange(command: Command, { done, action, how }: Change): void {
   command
     .argument('[ids...]', 'the scores', collectUuids)
     .option('--failed', 'all failed scores')
@@ -110,68 +106,21 @@ function addChange(command: Command, { done, action, ...how }: Change): void {
       command.error('lectern: --org and --platform require --failed, without ids');
     }
     return withContext(async ({ db, audit }) => {
-      const changed = ids.length > 0 ? await changeById(db, ids, how) : await changeFailed(db, options, how);
+      const changed =
+        ids.length > 0
+          ? await changeScores(db, ids, how)
+          : await changeFailedScores(db, await selectionOf(db, options), how);
       await auditScores(audit, action, changed);
       return { json: changed.map(present), text: `${done}: ${count(changed.length, 'score')}` };
     });
   });
 }
 
-/** @throws {LecternError} when one of the scores does not exist or cannot be changed; then none is changed */
-async function changeById(
-  db: Database,
-  ids: string[],
-  { reject, change }: Omit<Change, 'done' | 'action'>,
-): Promise<LtiScore[]> {
-  const found = new Map((await findScoresById(db, ids)).map((score) => [score._id, score]));
-  for (const id of ids) {
-    const score = found.get(id);
-    if (score === undefined) throw noSuchScore(id);
-    const rejection = reject(score);
-    if (rejection !== null) throw rejection;
-  }
-  await change(db, ids);
-  return findScoresById(db, ids);
-}
-
-/** Changes each score that is in the state failed when its batch is read, once. */
-async function changeFailed(
-  db: Database,
-  options: Options,
-  { change }: Omit<Change, 'done' | 'action'>,
-): Promise<LtiScore[]> {
-  const selection = await selectionOf(db, { ...options, failed: true });
-  const changed: LtiScore[] = [];
-  for (let before: LtiScore | undefined; ;) {
-    const found = await listScores(db, selection, { before, limit: batchSize });
-    const ids = found.map(({ _id }) => _id);
-    await change(db, ids);
-    changed.push(...(await findScoresById(db, ids)));
-    before = found.at(-1);
-    if (found.length < batchSize) return changed;
-  }
-}
-
 /** @throws {LecternError} NOT_FOUND */
 async function requireScore(db: Database, id: string): Promise<LtiScore> {
   const [score] = await findScoresById(db, [id]);
-  if (score === undefined) throw noSuchScore(id);
+  if (score === undefined) throw new LecternError('NOT_FOUND', `There is no score ${id}.`);
   return score;
-}
-
-function noSuchScore(id: string): LecternError {
-  return new LecternError('NOT_FOUND', `There is no score ${id}. See: lectern lti scores`);
-}
-
-function nothingToSend({ _id, wanted }: LtiScore): LecternError | null {
-  if (wanted !== null) return null;
-  const message = `Score ${_id} has nothing to send: its learner has not finished the lesson.`;
-  return new LecternError('NOT_FOUND', message);
-}
-
-function notFailed({ _id, state }: LtiScore): LecternError | null {
-  if (state === 'failed') return null;
-  return new LecternError('CONFLICT', `Score ${_id} has not failed: it is ${state}.`);
 }
 
 /** @throws {LecternError} NOT_FOUND for an unknown organization */

@@ -6,10 +6,7 @@ import {
   createOrganization,
   listOrganizations,
   plans,
-  setExternalVideos,
-  setOrganizationLimits,
-  setOrganizationOrigins,
-  setOrganizationPlan,
+  changeOrganization,
 } from '../../shared/models/organization.ts';
 import type { Organization, Plan } from '../../shared/models/organization.ts';
 import { sumStoredBytes } from '../../shared/models/stored-bytes.ts';
@@ -70,7 +67,7 @@ export function addOrganizationCommands(org: Command): void {
       .argument('<slug>', 'the organization')
       .addArgument(new Argument('<plan>', 'the new plan').choices(plans)),
     async ({ db, audit }, slug: string, plan: Plan) => {
-      const organization = await setOrganizationPlan(db, slug, plan);
+      const organization = await changeOrganization(db, { slug }, { plan });
       if (organization === null) throw unknownOrganization(slug);
       await audit(organization._id, 'organization.set_plan', {
         ...targetOf(organization),
@@ -87,7 +84,7 @@ export function addOrganizationCommands(org: Command): void {
       .argument('<slug>', 'the organization')
       .addArgument(new Argument('<state>', 'whether they do').choices(['on', 'off'])),
     async ({ db, audit }, slug: string, state: 'on' | 'off') => {
-      const organization = await setExternalVideos(db, slug, state === 'on');
+      const organization = await changeOrganization(db, { slug }, { externalVideos: state === 'on' });
       if (organization === null) throw unknownOrganization(slug);
       await audit(organization._id, 'organization.set_external_videos', {
         ...targetOf(organization),
@@ -119,7 +116,7 @@ function addSetOriginsCommand(org: Command): void {
         );
       }
       return withContext(async ({ db, audit }) => {
-        const organization = await setOrganizationOrigins(db, slug, origins);
+        const organization = await changeOrganization(db, { slug }, { allowedOrigins: origins });
         if (organization === null) throw unknownOrganization(slug);
         const details = { origins: origins.join(' ') };
         await audit(organization._id, 'organization.set_origins', { ...targetOf(organization), details });
@@ -153,7 +150,7 @@ function addSetLimitsCommand(org: Command): void {
         ...(keyDays !== undefined && { keyDays }),
         ...(storage !== undefined && { maxStoredBytes: storage }),
       };
-      const organization = await setOrganizationLimits(db, slug, limits);
+      const organization = await changeOrganization(db, { slug }, limits);
       if (organization === null) throw unknownOrganization(slug);
       const { _id } = organization;
       if (Object.keys(limits).length > 0)

@@ -71,7 +71,7 @@ export function addUserCommands(user: Command): void {
     async (email: string) => {
       const password = await readNewPassword();
       return withContext(async ({ db, audit }) => {
-        const changed = await setPassword(db, email, await hashPassword(password));
+        const changed = await setPassword(db, { email }, await hashPassword(password));
         if (changed === null) throw unknownUser(email);
         await audit(logOf(changed), 'user.set_password', targetOf(changed));
         return { json: present(changed), text: `Set the password of ${email}` };

@@ -16,7 +16,8 @@ import { demoOrganization, demoVersion } from './demo-lesson.ts';
 import { withInstallation } from '../installation/installation.ts';
 import type { Installation } from '../installation/installation.ts';
 import { aborted } from '../terminal/interrupts.ts';
-import { count, formatBytes, note, print, table } from '../terminal/output.ts';
+import { formatBytes } from '../../shared/platform/format-bytes.ts';
+import { count, note, print, table } from '../terminal/output.ts';
 
 const demoLearner = 'demo-learner';
 

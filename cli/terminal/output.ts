@@ -25,15 +25,6 @@ export function table(header: string[], rows: string[][]): string {
     .join('\n');
 }
 
-const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
-
-/** Formats a size: "3.4 MB". */
-export function formatBytes(bytes: number): string {
-  const step = bytes < 1000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), units.length - 1);
-  const value = bytes / 1000 ** step;
-  return `${step === 0 ? String(value) : value.toFixed(1)} ${units[step] ?? ''}`;
-}
-
 /** Formats a number of things: "1 file", "2 files". */
 export function count(number: number, singular: string, plural = `${singular}s`): string {
   return `${number} ${number === 1 ? singular : plural}`;

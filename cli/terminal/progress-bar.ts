@@ -1,6 +1,6 @@
 import { Presets, SingleBar } from 'cli-progress';
 import type { FileProgress } from '../../shared/packages/watch-files.ts';
-import { formatBytes } from './output.ts';
+import { formatBytes } from '../../shared/platform/format-bytes.ts';
 
 /**
  * Returns a progress bar on stderr for files and bytes. It shows nothing unless stderr is a terminal, so that logs have

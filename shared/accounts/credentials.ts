@@ -1,4 +1,4 @@
-import { createHmac, randomInt, timingSafeEqual } from 'node:crypto';
+import { createHmac, hkdfSync, randomInt, timingSafeEqual } from 'node:crypto';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 export const publicKeyPattern = /^lkp_[0-9A-Za-z]{24}$/;
@@ -17,6 +17,21 @@ export function generateCredentials(): Credentials {
 
 function randomText(length: number): string {
   return Array.from({ length }, () => alphabet.charAt(randomInt(alphabet.length))).join('');
+}
+
+/**
+ * Derives credentials from an id, so that a request that is repeated with its idempotency key gets the same ones.
+ *
+ * @param id a random id.
+ */
+export function deriveCredentials(id: string, pepper: string): Credentials {
+  const bytes = Buffer.from(hkdfSync('sha256', pepper, id, 'lectern api key', 512));
+  // Bytes beyond the last multiple of 62 would make some characters more frequent.
+  const characters = [...bytes].filter((byte) => byte < 248).map((byte) => alphabet.charAt(byte % 62));
+  return {
+    publicKey: `lkp_${characters.slice(0, 24).join('')}`,
+    secretKey: `lks_${characters.slice(24, 24 + 43).join('')}`,
+  };
 }
 
 /** Returns the credentials of an Authorization header, or null if it has none in a valid form. */

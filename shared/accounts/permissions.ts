@@ -11,7 +11,7 @@ export const keyScopes = {
   retention: 'set how many days Lectern keeps the records of all learners',
   deliveries: 'manage webhooks and xAPI destinations, read and resend deliveries',
   audit: 'read the audit log',
-  accounts: 'manage users, invitations and API keys; nobody gets more rights than the key has',
+  accounts: 'manage users, invitations and API keys, none with more rights than the caller has',
   platforms: 'manage learning platforms, read and resend their grades',
   organization: "change the organization's name and the look of its lessons",
 } as const;

@@ -36,9 +36,6 @@ export async function takeCancelled(queue: ExportQueue, jobIds: string[]): Promi
   return cancelled;
 }
 
-/** Why a canceled job has failed. */
-export const cancelledReason = 'CANCELLED: no request waits for this export any more';
-
 function cancellationKey(queue: ExportQueue, jobId: string): string {
   return queue.ownKey(`cancel:${jobId}`);
 }

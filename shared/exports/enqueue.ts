@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { LecternError } from '../platform/errors.ts';
 import type { ExportJob } from './jobs.ts';
 import type { ExportQueue } from './queues.ts';
+import { listExport } from './recent.ts';
 
 /** The maximum number of an organization's open exports: those that wait or run. Each takes memory of Redis. */
 const maxOpenExports = 2000;
@@ -80,9 +81,12 @@ function openExportsKey(queue: ExportQueue, organizationId: string): string {
 async function add(queue: ExportQueue, job: ExportJob, priority: number): Promise<string> {
   const jobId = `${job.key}-${randomUUID()}`;
   const options = { jobId, priority, deduplication: { id: job.key } };
-  const added = await queue.add('export', job, options);
-  if (added.id === jobId || (await added.getState()) !== 'unknown') return added.id ?? jobId;
-  // Redis has lost the job and kept its deduplication.
-  await added.removeDeduplicationKey();
-  return (await queue.add('export', job, options)).id ?? jobId;
+  let added = await queue.add('export', job, options);
+  if (added.id !== jobId && (await added.getState()) === 'unknown') {
+    // Redis has lost the job and kept its deduplication.
+    await added.removeDeduplicationKey();
+    added = await queue.add('export', job, options);
+  }
+  if (added.id === jobId) await listExport(queue, job, jobId);
+  return added.id ?? jobId;
 }

@@ -87,6 +87,9 @@ export function isIncomplete(key: string): boolean {
   return key.endsWith(incompleteKey(''));
 }
 
+/** Why a canceled job has failed. */
+export const cancelledReason = 'CANCELLED: no request waits for this export any more';
+
 /** Returns a failure as BullMQ stores it, in one line of text. It begins with the code that the API needs. */
 export function toFailedReason(error: unknown): string {
   const code: ErrorCode = error instanceof LecternError ? error.code : 'INTERNAL_ERROR';

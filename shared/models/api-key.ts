@@ -1,10 +1,15 @@
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
 import { isInRanges } from '../accounts/allowed-addresses.ts';
-import { generateCredentials, hashSecretKey, secretKeyMatches } from '../accounts/credentials.ts';
+import {
+  deriveCredentials,
+  generateCredentials,
+  hashSecretKey,
+  secretKeyMatches,
+} from '../accounts/credentials.ts';
 import type { Credentials } from '../accounts/credentials.ts';
 import type { KeyScopes } from '../accounts/permissions.ts';
-import { schemaOptions } from '../platform/mongo.ts';
+import { isDuplicate, schemaOptions } from '../platform/mongo.ts';
 import { batched } from './batched.ts';
 import { findOrganization } from './organization.ts';
 import type { Organization, OrganizationDb } from './organization.ts';
@@ -45,11 +50,15 @@ export const apiKeySchema = new Schema<ApiKey>(
   },
   schemaOptions,
 );
-apiKeySchema.index({ organizationId: 1, createdAt: 1 });
+apiKeySchema.index({ organizationId: 1, createdAt: -1, _id: 1 });
 
 const lastUsedResolutionMs = 60_000;
 
-/** Creates a key for an organization, with all scopes by default. Only this return value contains the secret. */
+/**
+ * Creates a key for an organization, with all scopes by default. Only this return value contains the secret.
+ *
+ * @param id of the request. An earlier run of the request may have created the key already.
+ */
 export async function issueApiKey(
   db: ApiKeyDb,
   pepper: string,
@@ -58,15 +67,32 @@ export async function issueApiKey(
     ...fields
   }: Pick<ApiKey, 'organizationId' | 'label' | 'expiresAt'> &
     Partial<Pick<ApiKey, 'scopes' | 'allowedAddresses'>>,
+  id?: string,
 ): Promise<Credentials> {
-  const credentials = generateCredentials();
-  await db.apiKeys.create({
-    _id: credentials.publicKey,
-    secretHash: hashSecretKey(credentials.secretKey, pepper),
-    scopes,
-    ...fields,
-  });
+  const credentials = id === undefined ? generateCredentials() : deriveCredentials(id, pepper);
+  const { publicKey: _id, secretKey } = credentials;
+  try {
+    await db.apiKeys.create({ _id, secretHash: hashSecretKey(secretKey, pepper), scopes, ...fields });
+  } catch (error) {
+    if (id === undefined || !isDuplicate(error)) throw error;
+  }
   return credentials;
+}
+
+/** Selects a key of an organization, or of any for operators. */
+export interface KeySelection {
+  publicKey: string;
+  organizationId?: string;
+}
+
+const selected = ({ publicKey, organizationId }: KeySelection) => ({
+  _id: publicKey,
+  ...(organizationId !== undefined && { organizationId }),
+});
+
+/** Returns null if there is no such key. */
+export function findApiKey(db: ApiKeyDb, key: KeySelection): Promise<ApiKey | null> {
+  return db.apiKeys.findOne(selected(key)).lean<ApiKey>().exec();
 }
 
 const findKey = batched(async (db: ApiKeyDb, publicKeys: readonly string[]) => {
@@ -86,7 +112,7 @@ const findKey = batched(async (db: ApiKeyDb, publicKeys: readonly string[]) => {
 });
 
 /** Reasons for rejecting credentials. An unknown public key and a wrong secret are the same fault. */
-export type CredentialsFault = 'unknown' | 'revoked' | 'expired' | 'otherAddress';
+export type CredentialsFault = 'unknown' | 'revoked' | 'expired' | 'otherAddress' | 'suspended';
 
 /** An organization, and the key with which a request acts for it. */
 export interface Authenticated {
@@ -123,6 +149,7 @@ export async function authenticate(
   }
   const [organization] = key.organizations;
   if (organization === undefined) return { fault: 'unknown' };
+  if (organization.suspendedAt) return { fault: 'suspended' };
   return { organization, publicKey: key._id, scopes: key.scopes };
 }
 
@@ -137,9 +164,9 @@ export async function ownerOfApiKey(db: ApiKeyDb, publicKey: string): Promise<st
 }
 
 /** Revokes a key immediately; a repeated revocation keeps the first time. Null if there is no such key. */
-export async function revokeApiKey(db: ApiKeyDb, publicKey: string): Promise<ApiKey | null> {
-  await db.apiKeys.updateOne({ _id: publicKey, revokedAt: null }, { revokedAt: new Date() });
-  return db.apiKeys.findById(publicKey).lean<ApiKey>().exec();
+export async function revokeApiKey(db: ApiKeyDb, key: KeySelection): Promise<ApiKey | null> {
+  await db.apiKeys.updateOne({ ...selected(key), revokedAt: null }, { revokedAt: new Date() });
+  return findApiKey(db, key);
 }
 
 /** Sets the ranges of IP addresses from which a key is valid, null for all; returns as above. */
@@ -160,29 +187,31 @@ export function defaultExpiry({ keyDays }: Pick<Organization, 'keyDays'>): Date 
 }
 
 /**
- * Issues a successor with the same label, scopes and addresses, and the organization's expiry. The old key stays valid for `overlapSeconds`, but never beyond its
- * own expiry. Null if there is no such key, or if it was revoked.
+ * Issues a successor with the same label, scopes and addresses, and the organization's expiry. The old key stays valid
+ * for `overlapSeconds`, but never beyond its own expiry. Null if there is no such key, or if it was revoked.
+ *
+ * @param id as in {@link issueApiKey}.
  */
 export async function rotateApiKey(
   db: ApiKeyDb & OrganizationDb,
   pepper: string,
-  publicKey: string,
+  key: KeySelection,
   overlapSeconds: number,
+  id?: string,
 ): Promise<Credentials | null> {
-  const old = await db.apiKeys.findOne({ _id: publicKey, revokedAt: null }).lean<ApiKey>().exec();
+  const old = await db.apiKeys
+    .findOne({ ...selected(key), revokedAt: null })
+    .lean<ApiKey>()
+    .exec();
   const organization = old && (await findOrganization(db, old.organizationId));
   if (old === null || organization === null) return null;
+  const { _id, organizationId, label, scopes, allowedAddresses } = old;
   // The successor comes first: a crash in between leaves two valid keys, never none.
-  const successor = await issueApiKey(db, pepper, {
-    organizationId: old.organizationId,
-    label: old.label,
-    scopes: old.scopes,
-    allowedAddresses: old.allowedAddresses,
-    expiresAt: defaultExpiry(organization),
-  });
+  const fields = { organizationId, label, scopes, allowedAddresses, expiresAt: defaultExpiry(organization) };
+  const successor = await issueApiKey(db, pepper, fields, id);
   const expiresAt = new Date(Date.now() + overlapSeconds * 1000);
   await db.apiKeys.updateOne(
-    { _id: publicKey, $or: [{ expiresAt: null }, { expiresAt: { $gt: expiresAt } }] },
+    { _id, $or: [{ expiresAt: null }, { expiresAt: { $gt: expiresAt } }] },
     { expiresAt },
   );
   return successor;

@@ -2,6 +2,7 @@ import type { PipelineStage } from 'mongoose';
 import type { Database } from './database.ts';
 import type { Lesson } from './lesson.ts';
 import type { LessonVersion, VersionStatus } from './lesson-version.ts';
+import type { ListPosition } from './newest-first.ts';
 
 /** A lesson in a list. */
 export interface ListedLesson {
@@ -12,12 +13,6 @@ export interface ListedLesson {
   latest: LessonVersion | null;
   /** The latest version, else the newest one; null for a lesson without versions. */
   shown: LessonVersion | null;
-}
-
-/** A cursor of the list (keyset pagination): the position after the lesson with this id and time. */
-export interface ListPosition {
-  createdAt: Date;
-  id: string;
 }
 
 export interface LessonPage {

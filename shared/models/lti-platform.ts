@@ -38,6 +38,16 @@ export interface LtiPlatform {
   name: string | null;
   status: PlatformStatus;
   createdAt: Date;
+  /** The last launch that opened a lesson or a selection; may lag by up to a minute. */
+  lastLaunchAt: Date | null;
+  /** The last rejected launches, the newest last; those with one code at most once a minute. */
+  launchFaults: LaunchFaultRecord[];
+}
+
+export interface LaunchFaultRecord {
+  /** As the page of the rejected launch shows it. */
+  code: string;
+  at: Date;
 }
 
 export interface LtiPlatformDb {
@@ -61,6 +71,8 @@ export const ltiPlatformSchema = new Schema<LtiPlatform>(
     name: { type: String, default: null },
     status: { type: String, required: true, enum: platformStatuses },
     createdAt: { type: Date, required: true, default: () => new Date() },
+    lastLaunchAt: { type: Date, default: null },
+    launchFaults: { type: [{ code: String, at: Date, _id: false }], default: [] },
   },
   schemaOptions,
 );
@@ -69,14 +81,15 @@ ltiPlatformSchema.index({ issuer: 1, clientId: 1, deploymentIds: 1 }, { unique: 
 ltiPlatformSchema.index({ keySetId: 1 });
 ltiPlatformSchema.index({ createdAt: 1, _id: 1 });
 ltiPlatformSchema.index({ organizationId: 1, createdAt: 1, _id: 1 });
+ltiPlatformSchema.index({ organizationId: 1, createdAt: -1, _id: 1 });
 ltiPlatformSchema.index({ issuer: 1, createdAt: 1, _id: 1 });
 ltiPlatformSchema.index({ issuer: 1, clientId: 1, createdAt: 1, _id: 1 });
 
 export type NewPlatform = Omit<
   LtiPlatform,
-  '_id' | 'createdAt' | 'keySetId' | 'anyDeployment' | 'unknownDeployments'
+  '_id' | 'createdAt' | 'keySetId' | 'anyDeployment' | 'unknownDeployments' | 'lastLaunchAt' | 'launchFaults'
 > &
-  Partial<Pick<LtiPlatform, 'keySetId'>>;
+  Partial<Pick<LtiPlatform, '_id' | 'keySetId'>>;
 
 /**
  * Stores a platform, with a new key set unless one is given.
@@ -210,6 +223,24 @@ export async function changePlatform(
     if (isDuplicate(error)) throw taken({ deploymentIds });
     throw error;
   }
+}
+
+const launchResolutionMs = 60_000;
+const maxLaunchFaults = 20;
+
+/** Records a launch of a platform, at most once a minute. @param fault the code of a rejected one; null for another. */
+export async function recordLaunch(db: LtiPlatformDb, id: string, fault: string | null): Promise<void> {
+  const at = new Date();
+  const lately = new Date(at.getTime() - launchResolutionMs);
+  if (fault === null) {
+    const isStale = { $or: [{ lastLaunchAt: null }, { lastLaunchAt: { $lt: lately } }] };
+    await db.ltiPlatforms.updateOne({ _id: id, ...isStale }, { lastLaunchAt: at });
+    return;
+  }
+  await db.ltiPlatforms.updateOne(
+    { _id: id, launchFaults: { $not: { $elemMatch: { code: fault, at: { $gte: lately } } } } },
+    { $push: { launchFaults: { $each: [{ code: fault, at }], $slice: -maxLaunchFaults } } },
+  );
 }
 
 const maxUnknownDeployments = 20;

@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
 import { isFreeAt } from '../platform/lease.ts';
-import { schemaOptions } from '../platform/mongo.ts';
+import { schemaOptions, upsertSafely } from '../platform/mongo.ts';
 
 /** How long an invitation is valid. */
 export const invitationHours = 24;
@@ -45,18 +45,54 @@ export const ltiRegistrationSchema = new Schema<LtiRegistration>(
   schemaOptions,
 );
 ltiRegistrationSchema.index({ expiresAt: 1 }, { expireAfterSeconds: keptSeconds });
+ltiRegistrationSchema.index({ organizationId: 1, createdAt: -1, _id: 1 });
+ltiRegistrationSchema.index({ keySetId: 1 });
 
-/** Creates an invitation. Only this return value contains the token. */
+/**
+ * Creates an invitation. Only the caller has the token.
+ *
+ * @param given the same for a repeated request, which may have created the invitation already.
+ */
 export async function inviteRegistration(
   db: LtiRegistrationDb,
   organizationId: string,
-): Promise<{ token: string; keySetId: string; expiresAt: Date }> {
-  const token = randomBytes(32).toString('base64url');
+  given: { token: string; keySetId: string } = {
+    token: randomBytes(32).toString('base64url'),
+    keySetId: randomUUID(),
+  },
+): Promise<LtiRegistration & { token: string }> {
+  const { token, keySetId } = given;
   const createdAt = new Date();
   const expiresAt = new Date(createdAt.getTime() + invitationHours * 3600_000);
-  const keySetId = randomUUID();
-  await db.ltiRegistrations.create({ _id: digestOf(token), organizationId, keySetId, createdAt, expiresAt });
-  return { token, keySetId, expiresAt };
+  const fields = { organizationId, keySetId, createdAt, expiresAt, attemptUntil: null, platformId: null };
+  const stored = await upsertSafely(() =>
+    db.ltiRegistrations
+      .findOneAndUpdate(
+        { _id: digestOf(token) },
+        { $setOnInsert: fields },
+        { upsert: true, returnDocument: 'after' },
+      )
+      .lean<LtiRegistration>()
+      .exec(),
+  );
+  return { ...stored, token };
+}
+
+/** Deletes an invitation that was not used, whose URL then stops working. Returns whether there was one. */
+export async function revokeRegistration(
+  db: LtiRegistrationDb,
+  { _id, organizationId }: Pick<LtiRegistration, '_id' | 'organizationId'>,
+): Promise<boolean> {
+  const unused = { _id, organizationId, platformId: null };
+  return (await db.ltiRegistrations.deleteOne(unused)).deletedCount > 0;
+}
+
+/** Returns whether a key set was made for an invitation of the organization. */
+export async function isInvitedKeySet(
+  db: LtiRegistrationDb,
+  invitation: Pick<LtiRegistration, 'keySetId' | 'organizationId'>,
+): Promise<boolean> {
+  return (await db.ltiRegistrations.exists(invitation)) !== null;
 }
 
 /** Reasons for rejecting an invitation. */

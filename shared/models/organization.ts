@@ -3,6 +3,8 @@ import type { Model } from 'mongoose';
 import { LecternError } from '../platform/errors.ts';
 import { isDuplicate, schemaOptions, uuidField } from '../platform/mongo.ts';
 import { batched } from './batched.ts';
+import { resumeTokens, suspendTokens } from './token-revocation.ts';
+import type { TokenRevocationDb } from './token-revocation.ts';
 
 /** An organization's plan; only `edtech` may export. */
 export const plans = ['solo', 'edtech'] as const;
@@ -22,6 +24,8 @@ export interface Organization {
   maxStoredBytes: number | null;
   /** Whether its lessons play videos in the players of YouTube and Vimeo. */
   externalVideos: boolean;
+  /** Since when the operator has closed it: its keys, sessions and learners' tokens are rejected. */
+  suspendedAt: Date | null;
   createdAt: Date;
 }
 
@@ -39,11 +43,13 @@ export const organizationSchema = new Schema<Organization>(
     keyDays: { type: Number, default: null },
     maxStoredBytes: { type: Number, default: null },
     externalVideos: { type: Boolean, default: false },
+    suspendedAt: { type: Date, default: null },
     createdAt: { type: Date, required: true, default: () => new Date() },
   },
   schemaOptions,
 );
 organizationSchema.index({ slug: 1 }, { unique: true });
+organizationSchema.index({ createdAt: -1, _id: 1 });
 
 /**
  * Stores an organization.
@@ -52,7 +58,7 @@ organizationSchema.index({ slug: 1 }, { unique: true });
  */
 export async function createOrganization(
   db: OrganizationDb,
-  fields: Pick<Organization, 'slug' | 'name' | 'plan'>,
+  fields: Pick<Organization, 'slug' | 'name' | 'plan'> & Partial<Pick<Organization, '_id'>>,
 ): Promise<Organization> {
   try {
     return (await db.organizations.create(fields)).toObject();
@@ -85,49 +91,40 @@ export function listOrganizations(db: OrganizationDb): Promise<Organization[]> {
   return db.organizations.find().sort({ slug: 1 }).lean<Organization[]>().exec();
 }
 
-/** Changes the plan; returns the organization, or null if none has that slug. */
-export function setOrganizationPlan(
-  db: OrganizationDb,
-  slug: string,
-  plan: Plan,
-): Promise<Organization | null> {
-  return updateBySlug(db, slug, { plan });
-}
+/** What operators and administrators change about an organization. */
+export type OrganizationChanges = Partial<
+  Pick<
+    Organization,
+    'name' | 'plan' | 'allowedOrigins' | 'keyDays' | 'maxStoredBytes' | 'externalVideos' | 'suspendedAt'
+  >
+>;
 
-/** Sets the origins whose pages may embed the lessons, none for any; returns as above. */
-export function setOrganizationOrigins(
+/** Changes an organization, with effect from the next request. Null if there is none. */
+export function changeOrganization(
   db: OrganizationDb,
-  slug: string,
-  allowedOrigins: string[],
-): Promise<Organization | null> {
-  return updateBySlug(db, slug, { allowedOrigins });
-}
-
-/** Sets the expiry of new keys and the limit of stored bytes, those that are given; returns as above. */
-export function setOrganizationLimits(
-  db: OrganizationDb,
-  slug: string,
-  limits: Partial<Pick<Organization, 'keyDays' | 'maxStoredBytes'>>,
-): Promise<Organization | null> {
-  return updateBySlug(db, slug, limits);
-}
-
-/** Sets whether lessons play videos in the players of YouTube and Vimeo; returns as above. */
-export function setExternalVideos(
-  db: OrganizationDb,
-  slug: string,
-  externalVideos: boolean,
-): Promise<Organization | null> {
-  return updateBySlug(db, slug, { externalVideos });
-}
-
-function updateBySlug(
-  db: OrganizationDb,
-  slug: string,
-  changes: Partial<Omit<Organization, '_id' | 'slug' | 'name' | 'createdAt'>>,
+  by: Pick<Organization, '_id'> | Pick<Organization, 'slug'>,
+  changes: OrganizationChanges,
 ): Promise<Organization | null> {
   return db.organizations
-    .findOneAndUpdate({ slug }, changes, { returnDocument: 'after' })
+    .findOneAndUpdate(by, changes, { returnDocument: 'after' })
     .lean<Organization>()
     .exec();
+}
+
+/**
+ * Closes an organization to its servers, users and learners, or opens it again. Its data stay, and what it has begun goes
+ * on: imports, exports, deliveries. Tokens from before stay invalid. Null if there is no such organization.
+ */
+export async function suspendOrganization(
+  db: OrganizationDb & TokenRevocationDb,
+  id: string,
+  isSuspended: boolean,
+): Promise<Organization | null> {
+  if (isSuspended) {
+    await db.organizations.updateOne({ _id: id, suspendedAt: null }, { suspendedAt: new Date() });
+    await suspendTokens(db, id);
+    return findOrganization(db, id);
+  }
+  await resumeTokens(db, id);
+  return changeOrganization(db, { _id: id }, { suspendedAt: null });
 }

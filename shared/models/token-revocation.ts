@@ -57,6 +57,20 @@ export async function revokeTokens(
   await saveRevocation(db, { organizationId, lessonId, learnerId }, now);
 }
 
+/** After the end of every token. */
+const forever = new Date('9999-12-31T00:00:00Z');
+
+/** Revokes all tokens of an organization, also those that are signed later, until {@link resumeTokens}. */
+export function suspendTokens(db: TokenRevocationDb, organizationId: string): Promise<void> {
+  return saveRevocation(db, { organizationId, lessonId: null, learnerId: null }, forever);
+}
+
+/** Accepts tokens again that are signed from now on. */
+export async function resumeTokens(db: TokenRevocationDb, organizationId: string): Promise<void> {
+  const tokens = { organizationId, lessonId: null, learnerId: null };
+  await db.tokenRevocations.updateOne({ ...tokens, revokedBefore: forever }, { revokedBefore: new Date() });
+}
+
 /** Revokes the tokens of a learner whose data are erased: those that were signed up to `now`. */
 export async function revokeErased(
   db: TokenRevocationDb,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
 import { z } from 'zod';
@@ -8,7 +9,12 @@ import { isDuplicate, schemaOptions, uuidField } from '../platform/mongo.ts';
 import type { Organization } from './organization.ts';
 
 /** Normalizes an email address for storage and lookup. */
-export const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email());
+export const emailSchema = z
+  .string('email is required')
+  .trim()
+  .toLowerCase()
+  .max(254, 'email must be an email address')
+  .pipe(z.email('email must be an email address'));
 
 /** A login account in an organization, or of an operator. */
 export interface User {
@@ -18,12 +24,27 @@ export interface User {
   /** Normalized by {@link emailSchema}; unique across organizations. */
   email: string;
   role: Role;
-  /** The hash that passwords.ts returns. */
-  passwordHash: string;
+  /** The hash that passwords.ts returns; null until an invitation is accepted. */
+  passwordHash: string | null;
+  /** The open invitation, whose link sets a password once. */
+  invitation: Invitation | null;
   createdAt: Date;
   /** Earlier sessions are invalid. */
   passwordChangedAt: Date;
   disabledAt: Date | null;
+  lastLogInAt: Date | null;
+}
+
+interface Invitation {
+  /** The SHA-256 of the link's token, in hex. The token itself is not stored. */
+  digest: string;
+  expiresAt: Date;
+}
+
+/** Identifies a user of an organization; null for operators. */
+export interface UserKey {
+  id: string;
+  organizationId: string | null;
 }
 
 /** A user with the current organization; null for operators. */
@@ -42,15 +63,25 @@ export const userSchema = new Schema<User>(
     organizationId: { type: String, default: null },
     email: { type: String, required: true },
     role: { type: String, required: true, enum: roles },
-    passwordHash: { type: String, required: true },
+    passwordHash: { type: String, default: null },
+    invitation: { type: { digest: String, expiresAt: Date }, _id: false, default: null },
     createdAt: { type: Date, required: true, default: () => new Date() },
     passwordChangedAt: { type: Date, required: true, default: () => new Date() },
     disabledAt: { type: Date, default: null },
+    lastLogInAt: { type: Date, default: null },
   },
   schemaOptions,
 );
 userSchema.index({ email: 1 }, { unique: true });
 userSchema.index({ organizationId: 1, email: 1 });
+userSchema.index({ organizationId: 1, createdAt: -1, _id: 1 });
+userSchema.index(
+  { 'invitation.digest': 1 },
+  { partialFilterExpression: { invitation: { $type: 'object' } } },
+);
+
+/** How long the link of an invitation is valid. */
+export const invitationDays = 7;
 
 /**
  * Stores a user.
@@ -59,7 +90,7 @@ userSchema.index({ organizationId: 1, email: 1 });
  */
 export async function createUser(
   db: UserDb,
-  fields: Pick<User, 'organizationId' | 'email' | 'role' | 'passwordHash'>,
+  fields: Pick<User, 'organizationId' | 'email' | 'role' | 'passwordHash'> & Partial<Pick<User, '_id'>>,
 ): Promise<User> {
   try {
     return (await db.users.create(fields)).toObject();
@@ -96,12 +127,86 @@ export async function findAccount(
   return organization === null && user.organizationId !== null ? null : { user, organization };
 }
 
-/** Sets a password, which ends the user's sessions. Null if there is no such user. */
-export function setPassword(db: UserDb, email: string, passwordHash: string): Promise<User | null> {
+/** Sets a password, which ends the user's sessions and an open invitation. Null if there is no such user. */
+export function setPassword(
+  db: UserDb,
+  by: Pick<User, '_id'> | Pick<User, 'email'>,
+  passwordHash: string,
+): Promise<User | null> {
   return db.users
-    .findOneAndUpdate({ email }, { passwordHash, passwordChangedAt: new Date() }, { returnDocument: 'after' })
+    .findOneAndUpdate(by, passwordChange(passwordHash), { returnDocument: 'after' })
     .lean<User>()
     .exec();
+}
+
+function passwordChange(passwordHash: string) {
+  return { passwordHash, passwordChangedAt: new Date(), invitation: null };
+}
+
+/**
+ * Gives a user a link that sets a password once, in place of an earlier one. Until then, the password and the sessions
+ * stay. Null if there is no such user, or if the user is disabled.
+ */
+export function inviteUser(db: UserDb, { id, organizationId }: UserKey, token: string): Promise<User | null> {
+  const expiresAt = new Date(Date.now() + invitationDays * 24 * 3_600_000);
+  return db.users
+    .findOneAndUpdate(
+      { _id: id, organizationId, disabledAt: null },
+      { invitation: { digest: digestOf(token), expiresAt } },
+      { returnDocument: 'after' },
+    )
+    .lean<User>()
+    .exec();
+}
+
+const invitedBy = (token: string) => ({
+  'invitation.digest': digestOf(token),
+  'invitation.expiresAt': { $gt: new Date() },
+  disabledAt: null,
+});
+
+/** Returns the account that an invitation's token is for; null if it was used, replaced or has expired. */
+export async function findInvitation(db: UserDb, token: string): Promise<Account | null> {
+  const found = await db.users.findOne(invitedBy(token), { _id: 1 }).lean<Pick<User, '_id'>>().exec();
+  return found && findAccount(db, { _id: found._id });
+}
+
+/** Sets a password with an invitation's token; exactly one concurrent call succeeds. Null as above. */
+export function acceptInvitation(db: UserDb, token: string, passwordHash: string): Promise<User | null> {
+  return db.users
+    .findOneAndUpdate(invitedBy(token), passwordChange(passwordHash), { returnDocument: 'after' })
+    .lean<User>()
+    .exec();
+}
+
+function digestOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}
+
+export function findUser(db: UserDb, { id, organizationId }: UserKey): Promise<User | null> {
+  return db.users.findOne({ _id: id, organizationId }).lean<User>().exec();
+}
+
+/** Changes a user; a repeated disabling keeps the first time. Null if there is no such user. */
+export async function changeUser(
+  db: UserDb,
+  { id, organizationId }: UserKey,
+  { role, isDisabled }: { role?: Role | undefined; isDisabled?: boolean | undefined },
+): Promise<User | null> {
+  const user = { _id: id, organizationId };
+  if (isDisabled === true)
+    await db.users.updateOne({ ...user, disabledAt: null }, { disabledAt: new Date() });
+  const changes = { ...(role !== undefined && { role }), ...(isDisabled === false && { disabledAt: null }) };
+  return db.users.findOneAndUpdate(user, changes, { returnDocument: 'after' }).lean<User>().exec();
+}
+
+/** Deletes a user, which ends the user's sessions. Returns whether there was one. */
+export async function deleteUser(db: UserDb, { id, organizationId }: UserKey): Promise<boolean> {
+  return (await db.users.deleteOne({ _id: id, organizationId })).deletedCount > 0;
+}
+
+export async function recordLogIn(db: UserDb, { _id }: Pick<User, '_id'>): Promise<void> {
+  await db.users.updateOne({ _id }, { lastLogInAt: new Date() });
 }
 
 /** Replaces the hash of an unchanged password; sessions continue. */

@@ -18,7 +18,7 @@ export function registerQueueMetrics(registry: Registry, queue: ExportQueue): vo
     labelNames: ['state'],
     registers,
     async collect() {
-      const counts = await readCounts(queue).catch(() => ({}));
+      const counts = await readExportCounts(queue).catch(() => ({}));
       this.reset();
       for (const [state, count] of Object.entries(counts)) this.set({ state }, count);
     },
@@ -46,7 +46,7 @@ export function registerQueueMetrics(registry: Registry, queue: ExportQueue): vo
 }
 
 /** Returns the number of jobs in each state. */
-async function readCounts(queue: ExportQueue): Promise<Record<string, number>> {
+export async function readExportCounts(queue: ExportQueue) {
   const [counts, { [prebuildPriority]: prebuild = 0 }, building] = await Promise.all([
     queue.getJobCounts('waiting', 'prioritized', 'delayed', 'completed', 'failed'),
     queue.getCountsPerPriority([prebuildPriority]),

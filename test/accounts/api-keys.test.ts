@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Credentials } from '../../shared/accounts/credentials.ts';
 import { authenticate, issueApiKey, revokeApiKey, rotateApiKey } from '../../shared/models/api-key.ts';
 import type { ApiKey } from '../../shared/models/api-key.ts';
-import { setOrganizationPlan } from '../../shared/models/organization.ts';
+import { changeOrganization } from '../../shared/models/organization.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { testPepper } from '../support/harness.ts';
 import { useHarness } from '../support/use.ts';
@@ -31,7 +31,7 @@ describe('valid credentials identify their organization', () => {
   test('with its current plan', async () => {
     const { organization, key } = await buildKey();
     expect(await enter(key)).toMatchObject({ organization: { _id: organization._id, plan: 'edtech' } });
-    await setOrganizationPlan(harness.db, organization.slug, 'solo');
+    await changeOrganization(harness.db, { slug: organization.slug }, { plan: 'solo' });
     expect(await enter(key)).toMatchObject({ organization: { _id: organization._id, plan: 'solo' } });
   });
 
@@ -66,25 +66,25 @@ test('the last-used time is written at most once a minute', async () => {
 describe('rotation', () => {
   test('lets the old key work beside its successor for the overlap, and no longer', async () => {
     const { key } = await buildKey();
-    const successor = await rotateApiKey(harness.db, testPepper, key.publicKey, 3600);
+    const successor = await rotateApiKey(harness.db, testPepper, key, 3600);
     for (const one of [key, successor])
       expect(await enter(one as Credentials)).toHaveProperty('organization');
-    await rotateApiKey(harness.db, testPepper, key.publicKey, 0);
+    await rotateApiKey(harness.db, testPepper, key, 0);
     expect(await enter(key)).toMatchObject({ fault: 'expired' });
   });
 
   test('never extends the expiry of the old key', async () => {
     const soon = new Date(Date.now() + minute);
     const { key } = await buildKey(soon);
-    expect(await rotateApiKey(harness.db, testPepper, key.publicKey, 3600)).not.toBeNull();
+    expect(await rotateApiKey(harness.db, testPepper, key, 3600)).not.toBeNull();
     expect((await stored(key)).expiresAt).toStrictEqual(soon);
   });
 
   test('gives no successor to a revoked or unknown key', async () => {
     const { organization, key } = await buildKey();
-    await revokeApiKey(harness.db, key.publicKey);
-    expect(await rotateApiKey(harness.db, testPepper, key.publicKey, 3600)).toBeNull();
-    expect(await rotateApiKey(harness.db, testPepper, 'lkp_unknown', 3600)).toBeNull();
+    await revokeApiKey(harness.db, key);
+    expect(await rotateApiKey(harness.db, testPepper, key, 3600)).toBeNull();
+    expect(await rotateApiKey(harness.db, testPepper, { publicKey: 'lkp_unknown' }, 3600)).toBeNull();
     expect(await harness.db.apiKeys.countDocuments({ organizationId: organization._id })).toBe(2);
   });
 });

@@ -14,7 +14,7 @@ import { ask, expectError, expectFailure, jsonOf } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
 import { testPepper } from '../support/harness.ts';
 import { useApi } from '../support/use.ts';
-import { buildUser, openSession, quickHash } from './users.ts';
+import { beginSession, buildUser, quickHash } from './users.ts';
 
 const api = useApi({ RATE_LIMIT_PER_KEY: '0', RATE_LIMIT_PER_ADDRESS: '0' });
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
   const { organization } = api;
   for (const role of roles) {
     const { user } = await buildUser(api, { organization, role, passwordHash: quickHash });
-    sessions[role] = await openSession(api.url, user);
+    sessions[role] = await beginSession(api, { user });
   }
 });
 
@@ -55,7 +55,7 @@ const guarded = endpoints.flatMap(({ method, path, scope, errors, access }) =>
 );
 
 describe.each(guarded)('$method $path', ({ method, path, scope, isExport, takesKeys }) => {
-  const send = (headers: HeadersInit) =>
+  const send = (headers: Record<string, string>) =>
     ask(api.url + path.replaceAll(/:\w+/g, randomUUID()), { method, headers });
 
   function expectForbidden(answer: Answer, message: string): void {
@@ -126,7 +126,7 @@ describe('a key', () => {
   test('keeps its scopes when it is rotated', async () => {
     const scopes: KeyScope[] = ['learners', 'read'];
     const { publicKey } = await issue(scopes);
-    const successor = await rotateApiKey(api.db, testPepper, publicKey, 60);
+    const successor = await rotateApiKey(api.db, testPepper, { publicKey }, 60);
     expect(await scopesOf(successor ?? { publicKey, secretKey: '' })).toEqual(scopes);
   });
 });

@@ -192,7 +192,7 @@ describe('a session', () => {
   test('ends when the password is changed, the user disabled, or the organization deleted', async () => {
     const { user, organization } = await buildUser(api);
     const first = await openSession(api.url, user);
-    await setPassword(api.db, user.email, user.passwordHash);
+    await setPassword(api.db, { _id: user._id }, quickHash);
     expectUnauthorized(await getSession(first));
 
     const { user: second } = await buildUser(api, { organization });

@@ -1,9 +1,11 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
+import { UserSessions } from '../../api/accounts/user-sessions.ts';
 import { createUser } from '../../shared/models/user.ts';
 import type { User } from '../../shared/models/user.ts';
 import type { Role } from '../../shared/accounts/permissions.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import { hashPassword } from '../../shared/platform/passwords.ts';
+import { connectRedis } from '../../shared/platform/redis.ts';
 import { ask } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
 import { buildOrganization } from '../support/factories.ts';
@@ -63,8 +65,30 @@ export function cookieOf({ headers }: Pick<Answer, 'headers'>): string {
 }
 
 /** The header of a new session. */
-export async function openSession(address: string, user: User): Promise<{ cookie: string }> {
+export async function openSession(address: string, user: Pick<User, 'email'>): Promise<{ cookie: string }> {
   const answer = await logIn(address, user);
   if (answer.status !== 200) throw new Error(`Log-in answered ${answer.status}: ${answer.body.toString()}`);
   return { cookie: cookieOf(answer) };
+}
+
+/** Begins a session without a login, whose password hash takes most of a test's time. */
+export async function beginSession(
+  { config, servers, db }: Pick<Harness, 'config' | 'servers' | 'db'>,
+  { user, organization = null }: { user: User; organization?: Organization | null },
+): Promise<{ cookie: string }> {
+  const redis = await connectRedis(servers.redisUrl);
+  const sent: string[] = [];
+  const sign = (text: string) =>
+    createHmac('sha1', config.cookieSecret ?? '')
+      .update(text)
+      .digest('base64url');
+  const cookies = {
+    get: () => undefined,
+    set: (name: string, value: string) =>
+      sent.push(`${name}=${value}`, `${name}.sig=${sign(`${name}=${value}`)}`),
+  };
+  const ctx = { cookies } as unknown as Parameters<UserSessions['begin']>[0];
+  await new UserSessions({ config, redis, db }).begin(ctx, { user, organization });
+  redis.disconnect();
+  return { cookie: sent.join('; ') };
 }

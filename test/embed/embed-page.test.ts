@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { message, messagesWith } from '../../shared/i18n/message.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { setOrganizationOrigins } from '../../shared/models/organization.ts';
+import { changeOrganization } from '../../shared/models/organization.ts';
 import { revokeTokens } from '../../shared/models/token-revocation.ts';
 import { jsonCopy } from '../../player/props.ts';
 import { playerRelease } from '../../shared/player/player-release.ts';
@@ -179,7 +179,7 @@ describe('the page of a lesson', () => {
     const { organization } = await buildOrganization(api);
     const theirs = await publishLesson(api, organization);
     for (const origins of [[], ['https://lms.example', 'http://localhost:8080'], []]) {
-      await setOrganizationOrigins(api.db, organization.slug, origins);
+      await changeOrganization(api.db, { slug: organization.slug }, { allowedOrigins: origins });
       const answer = await open(theirs);
       expect(policyOf(answer)['frame-ancestors']).toBe(origins.join(' ') || '*');
       expect(bootOf(answer).allowedOrigins).toEqual(origins.length > 0 ? origins : null);
@@ -313,7 +313,11 @@ describe('a page that cannot play has the status of player-data, and a code:', (
 
   test('the origins of a valid token may frame it; without one all may', async () => {
     const { organization } = await buildOrganization(api);
-    await setOrganizationOrigins(api.db, organization.slug, ['https://lms.example']);
+    await changeOrganization(
+      api.db,
+      { slug: organization.slug },
+      { allowedOrigins: ['https://lms.example'] },
+    );
     const lesson = await publishLesson(api, organization, { sections: [section('empty')] });
     expect(policyOf(await open(lesson))['frame-ancestors']).toBe('https://lms.example');
     expect(policyOf(await open(lesson, 'x'))['frame-ancestors']).toBe('*');

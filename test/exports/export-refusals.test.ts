@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { setOrganizationPlan } from '../../shared/models/organization.ts';
+import { changeOrganization } from '../../shared/models/organization.ts';
 import { deleteLesson, unpublish } from '../../shared/publishing/publishing.ts';
 import { ask, expectFailure, forbidden, notFound, unauthorized, wordsOf } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
@@ -93,9 +93,9 @@ describe.each(endpoints)('%s:', (endpoint) => {
     const tenant = await buildOrganization(api);
     const { lessonId, _id } = await build(tenant);
     await expectGood(askFor(lessonId, _id, tenant));
-    await setOrganizationPlan(api.db, tenant.organization.slug, 'solo');
+    await changeOrganization(api.db, { slug: tenant.organization.slug }, { plan: 'solo' });
     expectFailure(await askFor(lessonId, _id, tenant), forbidden);
-    await setOrganizationPlan(api.db, tenant.organization.slug, 'edtech');
+    await changeOrganization(api.db, { slug: tenant.organization.slug }, { plan: 'edtech' });
     await expectGood(askFor(lessonId, _id, tenant));
   });
 

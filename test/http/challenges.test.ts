@@ -15,7 +15,7 @@ beforeAll(async () => {
   const issue = (expiresAt: Date | null = null) =>
     issueApiKey(api.db, testPepper, { organizationId: organization._id, label: null, expiresAt });
   const [good, revoked, expired] = [await issue(), await issue(), await issue(new Date(0))];
-  await revokeApiKey(api.db, revoked.publicKey);
+  await revokeApiKey(api.db, revoked);
   keys = { good, revoked, expired, unknown: generateCredentials() };
 });
 

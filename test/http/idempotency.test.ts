@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { endpoints } from '../../api/app.ts';
 import { keyLimits } from '../../api/http/idempotency.ts';
 import { issueApiKey } from '../../shared/models/api-key.ts';
@@ -14,6 +14,7 @@ import type { Answer } from '../support/answers.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { testPepper } from '../support/harness.ts';
 import { useApi } from '../support/use.ts';
+import { beginSession, buildUser, quickHash } from '../accounts/users.ts';
 
 const api = useApi();
 const version = useLesson(api);
@@ -30,10 +31,25 @@ interface Creation {
   /** Removes what it has created, as if the process had died before the write. */
   remove?: (id: string) => Promise<unknown>;
   audit?: string;
+  /** Whether an operator sends it, with a session. */
+  byOperator?: true;
 }
+
+const platform = {
+  ...{ issuer: 'https://moodle.invalid', clientId: 'lectern', deploymentIds: ['1'] },
+  ...{ authUrl: 'https://moodle.invalid/a', tokenUrl: 'https://moodle.invalid/t' },
+  jwksUrl: 'https://moodle.invalid/j',
+};
 
 const ofOrganization = () => ({ organizationId: api.organization._id });
 let webhookId: string;
+let userId: string;
+let operatorSession: { cookie: string };
+
+beforeAll(async () => {
+  const { user } = await buildUser(api, { role: 'operator', passwordHash: quickHash });
+  operatorSession = await beginSession(api, { user });
+});
 
 /** By operationId: every endpoint that accepts an idempotency key. */
 const creations: Record<string, Creation> = {
@@ -72,12 +88,70 @@ const creations: Record<string, Creation> = {
     count: () => api.db.lessonImports.countDocuments(ofOrganization()).exec(),
     remove: async (id) => (await createUploads(api.config, api.db)).remove(id),
   },
+  createUser: {
+    path: () => '/api/users',
+    json: { email: 'ada@acme.example', role: 'author' },
+    count: () => api.db.users.countDocuments(ofOrganization()).exec(),
+    remove: (id) => api.db.users.deleteOne({ _id: id }),
+    audit: 'user.invite',
+  },
+  inviteUser: {
+    path: () => `/api/users/${userId}/invitation`,
+    count: null,
+    audit: 'user.invite',
+  },
+  createApiKey: {
+    path: () => '/api/keys',
+    json: { label: 'the shop' },
+    count: () => api.db.apiKeys.countDocuments(ofOrganization()).exec(),
+    remove: (publicKey) => api.db.apiKeys.deleteOne({ _id: publicKey }),
+    audit: 'key.create',
+  },
+  rotateApiKey: {
+    path: () => `/api/keys/${api.credentials.split('.')[0]}/rotate`,
+    json: {},
+    count: () => api.db.apiKeys.countDocuments(ofOrganization()).exec(),
+    remove: (publicKey) => api.db.apiKeys.deleteOne({ _id: publicKey }),
+    audit: 'key.rotate',
+  },
+  addPlatform: {
+    path: () => '/api/platforms',
+    json: platform,
+    count: () => api.db.ltiPlatforms.countDocuments(ofOrganization()).exec(),
+    remove: (id) => api.db.ltiPlatforms.deleteOne({ _id: id }),
+    audit: 'platform.add',
+  },
+  createPlatformRegistration: {
+    path: () => '/api/platform-registrations',
+    count: () => api.db.ltiRegistrations.countDocuments(ofOrganization()).exec(),
+    remove: (id) => api.db.ltiRegistrations.deleteOne({ _id: id }),
+    audit: 'platform.invite',
+  },
+  createOrganization: {
+    path: () => '/api/operator/organizations',
+    json: { slug: 'idempotent', name: 'An organization', plan: 'solo' },
+    count: () => api.db.organizations.countDocuments({ slug: 'idempotent' }).exec(),
+    remove: (id) => api.db.organizations.deleteOne({ _id: id }),
+    byOperator: true,
+  },
+  inviteOrganizationUser: {
+    path: () => `/api/operator/organizations/${api.organization._id}/users`,
+    json: { email: 'ada@acme.example', role: 'admin' },
+    count: () => api.db.users.countDocuments(ofOrganization()).exec(),
+    remove: (id) => api.db.users.deleteOne({ _id: id }),
+    byOperator: true,
+  },
 };
 
 beforeEach(async () => {
   for (const name of ['webhooks', 'xapiDestinations', 'lessonImports', 'eventDeliveries'] as const) {
     await api.db[name].collection.deleteMany({});
   }
+  for (const name of ['ltiPlatforms', 'ltiRegistrations', 'users'] as const)
+    await api.db[name].collection.deleteMany(ofOrganization());
+  await api.db.organizations.deleteMany({ slug: 'idempotent' });
+  const { organization } = api;
+  userId = (await buildUser(api, { organization, passwordHash: quickHash })).user._id;
   webhookId = randomUUID();
   const secret = sealWebhookSecret(deriveWebhookSecret(webhookId, testPepper), webhookId, testPepper);
   const { url, events: types } = webhook;
@@ -86,14 +160,15 @@ beforeEach(async () => {
 });
 
 function send(
-  { path, json, headers }: Creation = { path: () => '', count: null },
+  { path, json, headers, byOperator }: Creation = { path: () => '', count: null },
   key: string,
   more: Record<string, string> = {},
 ): Promise<Answer> {
   return ask(api.url + path(), {
     method: 'POST',
     headers: {
-      ...{ ...api.headers, ...headers, 'idempotency-key': key },
+      ...(byOperator ? operatorSession : api.headers),
+      ...{ ...headers, 'idempotency-key': key },
       ...(json && { 'content-type': 'application/json' }),
       ...more,
     },
@@ -103,6 +178,14 @@ function send(
 
 const textOf = ({ body }: Answer) => body.toString();
 const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed') === 'true';
+
+/** Returns the id of what a request created, and its secret, if it has one. */
+function createdBy(answer: Answer) {
+  const body = jsonOf(answer) as Partial<Record<'id' | 'publicKey' | 'secret' | 'credentials', string>> & {
+    invitation?: { token: string };
+  };
+  return { id: body.id ?? body.publicKey, secret: body.secret ?? body.credentials ?? body.invitation?.token };
+}
 
 /** Makes Lectern's state what it is when the process dies before it has stored the response. */
 const loseResponse = () => api.db.idempotentRequests.updateMany({}, { $set: { response: null } });
@@ -146,10 +229,10 @@ test.each(Object.entries(creations))(
     const key = randomUUID();
     const before = (await creation.count?.()) ?? 0;
     const first = await send(creation, key);
-    const created = jsonOf(first) as { id: string; secret?: string };
+    const created = createdBy(first);
     await loseResponse();
     const second = await send(creation, key);
-    await creation.remove?.(created.id);
+    await creation.remove?.(created.id ?? '');
     await loseResponse();
     const third = await send(creation, key);
     for (const answer of [second, third]) {
@@ -157,8 +240,7 @@ test.each(Object.entries(creations))(
         status: first.status,
         isReplay: false,
       });
-      const { id, secret } = jsonOf(answer) as { id: string; secret?: string };
-      expect({ id, secret }).toEqual({ id: created.id, secret: created.secret });
+      expect(createdBy(answer)).toEqual(created);
     }
     if (creation.count !== null) expect(await creation.count()).toBe(before + 1);
   },

@@ -26,7 +26,7 @@ interface Asking extends Pick<AskOptions, 'method'> {
 
 /** The parts of a request that its method and path do not determine. */
 interface Row {
-  /** By default, API credentials. */
+  /** By default, API credentials and a session. */
   callers?: Caller[];
   /** Ids outside of the path. */
   more?: IdName[];
@@ -126,12 +126,11 @@ const rows: Record<string, Row> = {
   'POST /api/deliveries/:deliveryId/resend': {},
   'POST /api/deliveries/:deliveryId/dismiss': {},
   'GET /api/lessons': {
-    callers: ['bearer', 'session'],
     more: ['cursor'],
     query: ({ cursor }) => ({ cursor }),
   },
-  'GET /api/lessons/:lessonId': { callers: ['bearer', 'session'] },
-  'GET /api/lessons/:lessonId/versions': { callers: ['bearer', 'session'] },
+  'GET /api/lessons/:lessonId': {},
+  'GET /api/lessons/:lessonId/versions': {},
   'GET /api/lessons/:lessonId/learners': {},
   'GET /api/lessons/:lessonId/learners.csv': {},
   'GET /api/lessons/:lessonId/learners.ndjson': {},
@@ -164,6 +163,12 @@ const rows: Record<string, Row> = {
   'POST /api/webhooks/:webhookId/rotate': { json: () => ({}) },
   'POST /api/webhooks/:webhookId/replay': replay,
   'POST /api/webhooks/:webhookId/deliveries/:deliveryId/resend': {},
+  'GET /api/users/:userId': {},
+  'GET /api/grades': {
+    more: ['platformId', 'lessonId', 'ltiUserId'],
+    query: ({ platformId, lessonId, ltiUserId }) => ({ platformId, lessonId, ltiUserId }),
+  },
+  'GET /api/exports': { more: ['lessonId'], query: ({ lessonId }) => ({ lessonId }) },
 };
 
 /** Every endpoint that takes an id of an organization's resource. */
@@ -171,7 +176,10 @@ export const endpoints: Record<string, Endpoint> = Object.fromEntries(
   Object.entries(rows).map(([name, row]) => [name, endpointOf(name, row)]),
 );
 
-function endpointOf(name: string, { callers = ['bearer'], more = [], headers, query, json }: Row): Endpoint {
+function endpointOf(
+  name: string,
+  { callers = ['bearer', 'session'], more = [], headers, query, json }: Row,
+): Endpoint {
   const [method = '', pattern = ''] = name.split(' ');
   const parameters = [...pattern.matchAll(/:(\w+)/g)].map(([, parameter = '']) => parameter);
   const inPath = parameters.filter((parameter) => !signing.includes(parameter));
@@ -252,5 +260,46 @@ export const withoutIds: Record<string, string> = {
   'GET /player/:release/:file': 'it is the same for all callers',
   'GET /embed.js': 'it is the same for all callers',
   'GET /api/session': 'the cookie names the session',
+  'PUT /api/session/password': 'as above',
+  'POST /api/invitation': 'the token is the authorization, and names the user',
+  'POST /api/invitation/accept': 'as above',
+  'GET /api/users':
+    'the caller names the organization; test/accounts/users-api.test.ts lists the users of one',
+  'POST /api/users': 'as above',
+  'PATCH /api/users/:userId':
+    'it would end the other tests; test/accounts/users-api.test.ts sends the id of another organization',
+  'DELETE /api/users/:userId': 'as above',
+  'POST /api/users/:userId/invitation': 'as above',
+  'GET /api/keys': 'the caller names the organization',
+  'POST /api/keys': 'as above',
+  'POST /api/keys/:publicKey/rotate': 'test/accounts/users-api.test.ts sends the key of another organization',
+  'DELETE /api/keys/:publicKey': 'as above',
+  'GET /api/organization': 'the caller names the organization',
+  'PATCH /api/organization': 'as above',
+  'GET /api/organization/storage': 'as above',
+  'GET /api/organization/theme': 'as above',
+  'PATCH /api/organization/theme': 'as above',
+  'GET /api/platforms':
+    'the caller names the organization; test/lti/platforms-api.test.ts lists those of one',
+  'POST /api/platforms': 'as above',
+  'GET /api/platforms/:platformId': 'test/lti/platforms-api.test.ts sends the id of another organization',
+  'PATCH /api/platforms/:platformId': 'as above',
+  'DELETE /api/platforms/:platformId': 'as above',
+  'GET /api/platform-registrations': 'as above',
+  'POST /api/platform-registrations': 'as above',
+  'DELETE /api/platform-registrations/:registrationId': 'as above',
+  'POST /api/grades/resend': 'test/lti/platforms-api.test.ts sends the ids of another organization',
+  'POST /api/grades/dismiss': 'as above',
+  'POST /api/exports/retry': 'test/exports/export-list.test.ts sends the ids of another organization',
+  'POST /api/exports/cancel': 'as above',
+  'GET /api/operator/organizations': 'operators see all organizations',
+  'POST /api/operator/organizations': 'as above',
+  'GET /api/operator/organizations/:organizationId': 'as above',
+  'PATCH /api/operator/organizations/:organizationId': 'as above',
+  'POST /api/operator/organizations/:organizationId/users': 'as above',
+  'GET /api/operator/exports': 'as above',
+  'GET /api/operator/health': 'as above',
+  'GET /api/operator/queues': 'as above',
+  'GET /api/operator/storage': 'as above',
   'DELETE /api/session': 'the cookie names the session',
 };

@@ -200,7 +200,7 @@ const ownChanges = [
  * Fields that change on their own: the last use of a key, and pending events and scores, which a process publishes and
  * clears after the response.
  */
-const ownFields = ['lastUsedAt', 'updateDueAt', 'gradeAskedAt'];
+const ownFields = ['lastUsedAt', 'lastLogInAt', 'updateDueAt', 'gradeAskedAt'];
 
 /** Returns all documents of an organization as text. */
 async function everythingOf({ organization }: Tenant): Promise<string> {

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createImport } from '../../api/imports/create-import.ts';
 import { createUploads } from '../../shared/imports/create-uploads.ts';
 import { sumOpenImports } from '../../shared/models/lesson-import.ts';
-import { setOrganizationLimits } from '../../shared/models/organization.ts';
+import { changeOrganization } from '../../shared/models/organization.ts';
 import { sumStoredBytes } from '../../shared/models/stored-bytes.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
@@ -188,7 +188,7 @@ test('an organization stores no more than its limit, counting each file once', a
   expect(stored).toBeLessThan(100_000);
   // Another version needs room for its text alone, and its package may be larger than the room.
   const limit = stored + 20_000;
-  await setOrganizationLimits(api.db, slug, { maxStoredBytes: limit });
+  await changeOrganization(api.db, { slug }, { maxStoredBytes: limit });
   expect(await ended(tenant, await upload(tenant, path))).toMatchObject({ status: 'imported' });
   const both = await sumStoredBytes(api.db, _id);
   expect(both).toBeLessThan(limit);
@@ -196,20 +196,20 @@ test('an organization stores no more than its limit, counting each file once', a
   const text = Buffer.from(`WEBVTT\n\nNOTE ${randomBytes(200_000).toString('hex')}\n`);
   const medium = { bytes: text, mimeType: 'text/vtt', extension: 'vtt' };
   const large = await zipFolder((await buildPackage({ media: [medium] })).path, undefined, 8);
-  await setOrganizationLimits(api.db, slug, { maxStoredBytes: both + (await stat(large)).size });
+  await changeOrganization(api.db, { slug }, { maxStoredBytes: both + (await stat(large)).size });
   const { status, error } = await ended(tenant, await upload(tenant, large));
   expect([status, error?.code]).toEqual(['failed', 'PAYLOAD_TOO_LARGE']);
   expect(await sumStoredBytes(api.db, _id)).toBe(both);
-  await setOrganizationLimits(api.db, slug, { maxStoredBytes: both });
+  await changeOrganization(api.db, { slug }, { maxStoredBytes: both });
   expectError(
     await begin(tenant, 1),
     413,
     `Your organization may store ${both} bytes and stores ${both}: there is no room for 1 more. Ask the operator for a higher limit.`,
   );
   const url = await api.startApi({ ORGANIZATION_MAX_BYTES: String(stored) });
-  await setOrganizationLimits(api.db, slug, { maxStoredBytes: null });
+  await changeOrganization(api.db, { slug }, { maxStoredBytes: null });
   expect((await begin({ ...tenant, url }, 1)).status).toBe(413);
-  await setOrganizationLimits(api.db, slug, { maxStoredBytes: 0 });
+  await changeOrganization(api.db, { slug }, { maxStoredBytes: 0 });
   expect((await begin({ ...tenant, url }, 1)).status).toBe(201);
 });
 

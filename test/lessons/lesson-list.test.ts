@@ -209,14 +209,6 @@ test('a lesson that is unknown, deleted or foreign cannot be read', async () => 
   expectError(await askLessons(`/${foreign.lessonId}`, {}), 401, 'Authentication failed');
 });
 
-test('a session reads a lesson, but cannot delete it', async () => {
-  const { lessonId } = await addLesson(api, organization);
-  const session = await logIn();
-  const url = `${api.url}/api/lessons/${lessonId}`;
-  expect((await ask(url, { method: 'DELETE', headers: session })).status).toBe(401);
-  expect((await ask(url, { headers: session })).status).toBe(200);
-});
-
 describe('the versions of a lesson', () => {
   test('are listed the newest first, drafts included, for API credentials and for a session', async () => {
     const { lessonId, versionIds } = await addLesson(api, organization, [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { replaceTheme } from '../../shared/assets/theme-files.ts';
-import { setOrganizationOrigins } from '../../shared/models/organization.ts';
+import { changeOrganization } from '../../shared/models/organization.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { deleteLesson } from '../../shared/publishing/publishing.ts';
 import { buildLaunchToken, buildOrganization } from '../support/factories.ts';
@@ -19,7 +19,7 @@ async function buildLesson({
   language = 'en',
 }: { origins?: string[]; language?: string } = {}) {
   const { organization } = await buildOrganization(api);
-  await setOrganizationOrigins(api.db, organization.slug, origins);
+  await changeOrganization(api.db, { slug: organization.slug }, { allowedOrigins: origins });
   return publishLesson(api, organization, { lesson: { language } });
 }
 

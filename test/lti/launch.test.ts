@@ -10,7 +10,7 @@ import {
   findPlatform,
 } from '../../shared/models/lti-platform.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
-import { setOrganizationOrigins } from '../../shared/models/organization.ts';
+import { changeOrganization } from '../../shared/models/organization.ts';
 import { publishLesson } from '../player/player-lessons.ts';
 import { startApiProcess } from '../support/api-process.ts';
 import { buildOrganization } from '../support/factories.ts';
@@ -257,7 +257,7 @@ test('a return URL adds at most its own origin to the policies of the pages', as
     /frame-ancestors ([^;]*)(.*)/
       .exec((await fetch(location ?? '')).headers.get('content-security-policy') ?? '')
       ?.slice(1);
-  await setOrganizationOrigins(harness.db, slug, ['https://school.example']);
+  await changeOrganization(harness.db, { slug }, { allowedOrigins: ['https://school.example'] });
   try {
     const tried = ['https://*', 'https://a;b.example', 'https://a,b.example'];
     for (const url of [...tried, 'https://lms.example/return;a?b,*']) {
@@ -273,7 +273,7 @@ test('a return URL adds at most its own origin to the policies of the pages', as
       expect({ url, sources }).toEqual({ url, sources: expected });
     }
   } finally {
-    await setOrganizationOrigins(harness.db, slug, []);
+    await changeOrganization(harness.db, { slug }, { allowedOrigins: [] });
   }
 });
 

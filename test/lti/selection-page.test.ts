@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { removePlatform } from '../../shared/models/lti-platform.ts';
-import { setOrganizationOrigins } from '../../shared/models/organization.ts';
+import { changeOrganization } from '../../shared/models/organization.ts';
 import { deleteLesson } from '../../shared/publishing/publishing.ts';
 import { ask } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
@@ -154,9 +154,13 @@ describe('the page', () => {
     const url = await beginSelection(lab);
     expect(policyOf(await ask(url))['frame-ancestors']).toBe('*');
     const { db } = lab.harness;
-    await setOrganizationOrigins(db, lab.organization.slug, ['https://school.example']);
+    await changeOrganization(
+      db,
+      { slug: lab.organization.slug },
+      { allowedOrigins: ['https://school.example'] },
+    );
     const page = await ask(url);
-    await setOrganizationOrigins(db, lab.organization.slug, []);
+    await changeOrganization(db, { slug: lab.organization.slug }, { allowedOrigins: [] });
     const { origin } = new URL(lab.simulator.issuer);
     expect(policyOf(page)['frame-ancestors']).toBe(`https://school.example ${origin}`);
     expect(policyOf(page)['form-action']).toBe("'self'");

@@ -1,4 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
+import type { Model } from 'mongoose';
+import { newestFirst } from '../../shared/models/newest-first.ts';
 import { listApiKeys } from '../../shared/models/api-key.ts';
 import { MongoLastUses } from '../../shared/models/file-use.ts';
 import { listUnfinishedContent } from '../../shared/models/lesson-content.ts';
@@ -120,6 +122,14 @@ async function addCopies({ organization, ids }: Tenant): Promise<void> {
   );
 }
 
+type Listed = { _id: string; createdAt: Date };
+
+/** Reads the first and the second page of a list. */
+async function readPages(list: Model<Listed>, filter: object): Promise<void> {
+  const { next } = await newestFirst(list, filter, { limit: 1, after: null });
+  await newestFirst(list, filter, { limit: 5, after: next ?? { createdAt: new Date(), id: 'x' } });
+}
+
 /** Makes the requests of every endpoint, and calls what commands and sweeps call. */
 async function useEverything(tenant: Tenant): Promise<void> {
   const { harness, address, platform } = lab;
@@ -144,6 +154,10 @@ async function useEverything(tenant: Tenant): Promise<void> {
     const path = `/api/webhooks/${tenant.ids.webhookId}/test`;
     expect((await ask(address + path, options)).status).toBe(202);
   }
+  const lists = [db.users, db.apiKeys, db.ltiPlatforms, db.ltiRegistrations] as const;
+  for (const list of lists)
+    await readPages(list as unknown as Model<Listed>, { organizationId: tenant.organization._id });
+  await readPages(db.organizations as unknown as Model<Listed>, {});
   await runRetentionOf(tenant);
   const { token } = await inviteRegistration(db, tenant.organization._id);
   await beginRegistration(db, token);

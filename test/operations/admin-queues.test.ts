@@ -7,6 +7,8 @@ import { buildPackage, buildVersion, exportPath, statusPath } from '../support/f
 import { ask, expectError, jsonOf } from '../support/answers.ts';
 import { openQueue } from '../exports/open-queue.ts';
 import { useApi } from '../support/use.ts';
+import type { Role } from '../../shared/accounts/permissions.ts';
+import { beginSession, buildUser, quickHash } from '../accounts/users.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const username = 'operator';
@@ -44,6 +46,48 @@ test('without a configured login there is no board', async () => {
   const without = await api.startApi({ ADMIN_USERNAME: '', ADMIN_PASSWORD: '' });
   for (const path of ['', '/', '/api/queues', '/static/favicon.ico'])
     expect((await ask(`${without}/admin/queues${path}`, { headers: login })).status).toBe(404);
+});
+
+test('operators open the board with their session, also without a configured login; other users do not', async () => {
+  const without = await api.startApi({ ADMIN_USERNAME: '', ADMIN_PASSWORD: '' });
+  const sessionOf = async (role: Role) => {
+    const { user } = await buildUser(api, { role, organization: api.organization, passwordHash: quickHash });
+    return { user, headers: await beginSession(api, { user }) };
+  };
+  const [operator, admin] = [await sessionOf('operator'), await sessionOf('admin')];
+  for (const url of [api.url, without]) {
+    const board = `${url}/admin/queues`;
+    expect((await ask(board, { headers: operator.headers })).status).toBe(200);
+    expect((await ask(board, { headers: admin.headers })).status).toBe(url === without ? 404 : 401);
+    const foreign = { ...operator.headers, 'sec-fetch-site': 'cross-site' };
+    const pause = `${board}/api/queues/${queueName}/pause`;
+    expect((await ask(pause, { method: 'PUT', headers: foreign })).status).toBe(403);
+  }
+  await waitFor('the entry', async () => {
+    for await (const { action, actor } of readAudit(api.db, installationLog, {}))
+      if (action === 'board.open' && actor.id === operator.user._id) return true;
+    return false;
+  });
+});
+
+test('operators see what doctor sees, what waits, and the room of the store', async () => {
+  const { user } = await buildUser(api, { role: 'operator', passwordHash: quickHash });
+  const headers = await beginSession(api, { user });
+  const read = async (path: string) => jsonOf(await ask(`${api.url}/api/operator/${path}`, { headers }));
+  expect(await read('health')).toMatchObject({
+    ok: true,
+    checks: expect.arrayContaining([
+      expect.objectContaining({ name: 'MongoDB', ok: true, message: 'all indexes exist' }),
+      expect.objectContaining({ name: 'workers', ok: true, message: '1 running' }),
+    ]) as object[],
+  });
+  expect(await read('queues')).toMatchObject({
+    workers: 1,
+    exports: { completed: 1, failed: 0 },
+    grades: { waiting: 0, failed: 0 },
+    board: '/admin/queues',
+  });
+  expect(await read('storage')).toMatchObject({ freeBytes: expect.any(Number) as number });
 });
 
 test.each<[string, Record<string, string>]>([

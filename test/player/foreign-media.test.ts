@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { setExternalVideos } from '../../shared/models/organization.ts';
+import { changeOrganization } from '../../shared/models/organization.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import { ask, jsonOf } from '../support/answers.ts';
 import {
@@ -60,7 +60,7 @@ let forbidden: LessonVersion;
 beforeAll(async () => {
   ({ organization: allowing } = await buildOrganization(lab.api));
   ({ organization: other } = await buildOrganization(lab.api));
-  await setExternalVideos(lab.api.db, allowing.slug, true);
+  await changeOrganization(lab.api.db, { slug: allowing.slug }, { externalVideos: true });
   [allowed, forbidden] = await Promise.all([publish(allowing), publish(other)]);
 });
 
@@ -91,9 +91,9 @@ test('a page may frame the players only if the lesson uses one and the organizat
   expect(await policyOf(allowed)).toBe(both);
   expect(await policyOf(await publish(allowing, false))).toBe('');
   expect(await policyOf(forbidden)).toBe('');
-  await setExternalVideos(lab.api.db, other.slug, true);
+  await changeOrganization(lab.api.db, { slug: other.slug }, { externalVideos: true });
   expect(await policyOf(forbidden)).toBe(both);
-  await setExternalVideos(lab.api.db, other.slug, false);
+  await changeOrganization(lab.api.db, { slug: other.slug }, { externalVideos: false });
   expect(await policyOf(forbidden)).toBe('');
 });
 
@@ -154,7 +154,7 @@ test('where videos are not allowed, learners get links, and their hosts no reque
 test('archives have links, and list the videos in their manifests', async () => {
   const { api } = lab;
   const version = await publish(api.organization);
-  await setExternalVideos(api.db, api.organization.slug, true);
+  await changeOrganization(api.db, { slug: api.organization.slug }, { externalVideos: true });
   const archive = await lab.unpack(version);
   expect(archive.manifest.externalVideos).toEqual([{ url: videos.Vimeo.page }, { url: videos.YouTube.page }]);
   expect(archive.manifest.failedMedia).toEqual([]);

@@ -71,6 +71,7 @@ export function unknownIds({ cursor }: { cursor: string }) {
     destinationId: randomUUID(),
     importId: randomUUID(),
     erasureId: randomUUID(),
+    userId: randomUUID(),
   };
 }
 
@@ -82,7 +83,8 @@ export async function buildTenant(harness: Harness, api: string): Promise<Tenant
   const version = await buildLesson(harness, organization, { widgetType, widgetId });
   const lesson = { lessonId: version.lessonId, versionId: version._id };
   const password = `a password that is ${randomUUID()}`;
-  const { user } = await buildUser(harness, { organization, passwordHash: await hashPassword(password) });
+  const passwordHash = await hashPassword(password);
+  const { user } = await buildUser(harness, { organization, role: 'admin', passwordHash });
   const issuer = await buildPlatform(harness, organization);
   const { chunks = [] } = (await new PreparedLessons(harness.db, 1024 ** 2).facts(version._id)) ?? {};
   const tenant: Tenant = {
@@ -100,6 +102,7 @@ export async function buildTenant(harness: Harness, api: string): Promise<Tenant
       widgetId,
       cursor: await cursorOf(api, headers),
       email: user.email,
+      userId: user._id,
       ...(await buildWebhook(harness, organization)),
       importId: await buildUpload(api, headers),
       erasureId: await buildErasure(harness, organization),

@@ -1,9 +1,8 @@
 import { DelayedError, UnrecoverableError } from 'bullmq';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { cancelledReason } from '../../shared/exports/cancel.ts';
 import { closeExport, isPrebuild } from '../../shared/exports/enqueue.ts';
 import { forgetFailure, readFailure, saveFailure } from '../../shared/exports/failures.ts';
-import { progressOf, toFailedReason } from '../../shared/exports/jobs.ts';
+import { cancelledReason, progressOf, toFailedReason } from '../../shared/exports/jobs.ts';
 import type { ExportResult } from '../../shared/exports/jobs.ts';
 import type { ExportQueue, QueuedExport } from '../../shared/exports/queues.ts';
 import type { Logger } from '../../shared/platform/log.ts';

@@ -1,5 +1,33 @@
 /* Generated from the OpenAPI document by `npm run types -w clients/typescript`. */
 
+export type ApiKey = {
+  publicKey: string;
+  label: string | null;
+  /** Null for all, including those of later releases. */
+  scopes:
+    | (
+        | 'read'
+        | 'content'
+        | 'tokens'
+        | 'learners'
+        | 'erase'
+        | 'retention'
+        | 'deliveries'
+        | 'audit'
+        | 'accounts'
+        | 'platforms'
+        | 'organization'
+      )[]
+    | null;
+  /** The ranges of IP addresses from which it is valid; null for all. */
+  allowedAddresses: string[] | null;
+  createdAt: string;
+  expiresAt: string | null;
+  revokedAt: string | null;
+  /** Accurate to a minute. */
+  lastUsedAt: string | null;
+};
+
 export type AuditEntry = {
   /** The place in the log. */
   id: string;
@@ -26,6 +54,58 @@ export type AuditPage = {
   entries: AuditEntry[];
   /** Null on the last page. */
   nextCursor: string | null;
+};
+
+export type ChangedLtiGrades = {
+  changed: number;
+  /** Whether there may be further ones: repeat the request. */
+  more: boolean;
+};
+
+export type CreatedApiKey = {
+  publicKey: string;
+  label: string | null;
+  /** Null for all, including those of later releases. */
+  scopes:
+    | (
+        | 'read'
+        | 'content'
+        | 'tokens'
+        | 'learners'
+        | 'erase'
+        | 'retention'
+        | 'deliveries'
+        | 'audit'
+        | 'accounts'
+        | 'platforms'
+        | 'organization'
+      )[]
+    | null;
+  /** The ranges of IP addresses from which it is valid; null for all. */
+  allowedAddresses: string[] | null;
+  createdAt: string;
+  expiresAt: string | null;
+  revokedAt: string | null;
+  /** Accurate to a minute. */
+  lastUsedAt: string | null;
+  /** PUBLIC_KEY.SECRET_KEY, for the header `Authorization`. It is shown only once. */
+  credentials: string;
+};
+
+export type CreatedLtiRegistration = {
+  id: string;
+  status: 'open' | 'used' | 'expired';
+  createdAt: string;
+  expiresAt: string;
+  /** The platform that registered with it. */
+  platformId: string | null;
+  keySetId: string;
+  keySetUrl: string;
+  /** For one registration. It is shown only once. */
+  url: string;
+  /** For platforms without dynamic registration. */
+  loginUrl: string;
+  launchUrl: string;
 };
 
 export type CreatedWebhook = {
@@ -375,6 +455,19 @@ export type GradeFailedEventData = {
   httpStatus: number | null;
 };
 
+export type InvitedUser = {
+  id: string;
+  email: string;
+  role: 'teacher' | 'author' | 'admin';
+  /** `invited` until the first password is set. */
+  status: 'invited' | 'active' | 'disabled';
+  createdAt: string;
+  lastLogInAt: string | null;
+  /** Until when an open invitation is valid. */
+  invitationExpiresAt: string | null;
+  invitation: UserInvitation;
+};
+
 export type LearnerErasedEventData =
   | {
       source: 'embed';
@@ -559,6 +652,61 @@ export type ListedLesson = {
   updatedAt: string;
 };
 
+export type LtiGrade = {
+  id: string;
+  platformId: string;
+  lessonId: string;
+  contextId: string | null;
+  ltiUserId: string;
+  /** `waiting` to be sent, `failed` and not retried, or `idle`: the platform has what it should have. */
+  state: 'idle' | 'waiting' | 'failed';
+  /** What the platform should have; null until the lesson is finished. */
+  wanted: { scoreGiven: number; scoreMaximum: number; finishedAt: string } | null;
+  /** What it accepted last. */
+  sent: { scoreGiven: number; scoreMaximum: number; finishedAt: string; at: string } | null;
+  tries: number;
+  nextTryAt: string | null;
+  failure: {
+    at: string;
+    since: string;
+    /** docs/lti/troubleshooting.md has the remedy for each. */
+    reason: string;
+    status: number | null;
+    /** The beginning of the platform’s response. */
+    body: string | null;
+  } | null;
+  createdAt: string;
+};
+
+export type LtiPlatform = {
+  /** The `platformId` of progress and grades. */
+  id: string;
+  name: string | null;
+  /** `pending` until it is approved. */
+  status: 'active' | 'pending';
+  issuer: string;
+  clientId: string;
+  /** The deployments whose launches are accepted. */
+  deploymentIds: string[];
+  /** Whether those of all deployments are. */
+  anyDeployment: boolean;
+  /** Deployments whose launches were rejected, for approval; the newest last. */
+  unknownDeployments: string[];
+  authUrl: string;
+  tokenUrl: string;
+  jwksUrl: string;
+  tokenAudience: string | null;
+  /** The keys with which Lectern signs for this platform. */
+  keySetUrl: string;
+  /** Whether tokens, audience and keys are on one site. If not, check that all are this platform’s. */
+  onOneSite: boolean;
+  createdAt: string;
+  /** The last accepted launch, accurate to a minute. */
+  lastLaunchAt: string | null;
+  /** The last 20 rejected launches, the newest last; docs/lti/troubleshooting.md has the codes. */
+  launchFaults: { code: string; at: string }[];
+};
+
 /** Progress of one LTI user in one lesson, as launched from one course of a platform. */
 export type LtiProgress = {
   lessonId: string;
@@ -588,6 +736,38 @@ export type LtiProgress = {
   completedAt: string | null;
   /** The latest activity. */
   lastActivityAt: string;
+};
+
+export type LtiRegistration = {
+  id: string;
+  status: 'open' | 'used' | 'expired';
+  createdAt: string;
+  expiresAt: string;
+  /** The platform that registered with it. */
+  platformId: string | null;
+  keySetId: string;
+  keySetUrl: string;
+};
+
+export type Organization = {
+  id: string;
+  slug: string;
+  name: string;
+  plan: 'solo' | 'edtech';
+  /** The origins whose pages may embed its lessons; any page may if there are none. */
+  allowedOrigins: string[];
+  /** Whether its lessons play videos in the players of YouTube and Vimeo. */
+  externalVideos: boolean;
+  /** The days after which new API keys expire; null for never. */
+  keyDays: number | null;
+  createdAt: string;
+};
+
+export type OrganizationStorage = {
+  /** The bytes of media, widgets and contents of all versions, also of deleted lessons. */
+  storedBytes: number;
+  /** How many it may store; null for any number. */
+  maxBytes: number | null;
 };
 
 export type PingEventData = { organizationId: string; webhookId: string };
@@ -675,6 +855,25 @@ export type PublishedVersion = {
   warnings: string[];
 };
 
+export type RecentExport = {
+  id: string;
+  lessonId: string;
+  versionId: string;
+  slug: string;
+  versionNumber: number;
+  /** What kind of archive it is, with its options. */
+  profile: string;
+  status: 'queued' | 'building' | 'ready' | 'failed' | 'canceled';
+  progress: { done: number; total: number; bytes: number };
+  /** The bytes of the archive; null until it is ready. */
+  size: number | null;
+  /** How many files it lacks, which its manifest names; null until it is ready. */
+  missingFiles: number | null;
+  error: { code: string; message: string } | null;
+  requestedAt: string;
+  endedAt: string | null;
+};
+
 export type ReplayedDeliveries = { count: number };
 
 export type Retention = {
@@ -713,6 +912,47 @@ export type SignedToken = {
   /** A JWT, for the `token` parameter of the player endpoints. */
   token: string;
   /** When the token expires. */
+  expiresAt: string;
+};
+
+/** Parts that are null are Lectern's own. */
+export type Theme = {
+  color: string | null;
+  scheme: 'light' | 'dark' | 'auto' | null;
+  font: 'system' | 'serif' | 'humanist' | 'geometric' | 'rounded' | 'slab' | null;
+  fontFile: {
+    /** A signed URL of the file, valid for an hour. */
+    url: string;
+    size: number;
+    mimeType: string;
+  } | null;
+  radius: number | null;
+  logo: {
+    /** A signed URL of the file, valid for an hour. */
+    url: string;
+    size: number;
+    mimeType: string;
+  } | null;
+  logoAlt: string | null;
+};
+
+export type User = {
+  id: string;
+  email: string;
+  role: 'teacher' | 'author' | 'admin';
+  /** `invited` until the first password is set. */
+  status: 'invited' | 'active' | 'disabled';
+  createdAt: string;
+  lastLogInAt: string | null;
+  /** Until when an open invitation is valid. */
+  invitationExpiresAt: string | null;
+};
+
+export type UserInvitation = {
+  /** For `POST /api/invitation/accept`. It is shown only once. */
+  token: string;
+  /** The page that sets the password, for the user alone. */
+  url: string;
   expiresAt: string;
 };
 
@@ -871,6 +1111,363 @@ export interface Routes {
     };
     body: undefined;
     result: LtiProgress;
+  };
+  /** Invite a user again */
+  'POST /api/users/{userId}/invitation': {
+    params: {
+      /** Id of the user. */
+      userId: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    result: UserInvitation;
+  };
+  /** Read a user */
+  'GET /api/users/{userId}': {
+    params: {
+      /** Id of the user. */
+      userId: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    result: User;
+  };
+  /** Change a user */
+  'PATCH /api/users/{userId}': {
+    params: {
+      /** Id of the user. */
+      userId: string;
+    };
+    query: Record<never, never>;
+    body: {
+      role?: 'teacher' | 'author' | 'admin';
+      /** `disabled` rejects the user's logins and ends the user's sessions. */
+      status?: 'active' | 'disabled';
+    };
+    result: User;
+  };
+  /** Delete a user */
+  'DELETE /api/users/{userId}': {
+    params: {
+      /** Id of the user. */
+      userId: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    result: undefined;
+  };
+  /** Invite a user */
+  'POST /api/users': {
+    params: Record<never, never>;
+    query: Record<never, never>;
+    body: {
+      /** Unique in the whole installation. */
+      email: string;
+      role: 'teacher' | 'author' | 'admin';
+    };
+    result: InvitedUser;
+  };
+  /** List users */
+  'GET /api/users': {
+    params: Record<never, never>;
+    query: {
+      /** The maximum number of users on a page. */
+      limit?: number;
+      /** The `nextCursor` of the previous page (pagination). */
+      cursor?: string;
+    };
+    body: undefined;
+    result: {
+      users: User[];
+      /** The `cursor` of the next page; null at the end. */
+      nextCursor: string | null;
+    };
+  };
+  /** Rotate an API key */
+  'POST /api/keys/{publicKey}/rotate': {
+    params: {
+      /** The public key. */
+      publicKey: string;
+    };
+    query: Record<never, never>;
+    body: {
+      /** How long the old key stays valid. */
+      overlapHours?: number;
+    };
+    result: CreatedApiKey;
+  };
+  /** Revoke an API key */
+  'DELETE /api/keys/{publicKey}': {
+    params: {
+      /** The public key. */
+      publicKey: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    result: undefined;
+  };
+  /** Create an API key */
+  'POST /api/keys': {
+    params: Record<never, never>;
+    query: Record<never, never>;
+    body: {
+      /** The purpose of the key. */
+      label?: string | null;
+      /** What the key may do; null for everything. */
+      scopes?:
+        | (
+            | 'read'
+            | 'content'
+            | 'tokens'
+            | 'learners'
+            | 'erase'
+            | 'retention'
+            | 'deliveries'
+            | 'audit'
+            | 'accounts'
+            | 'platforms'
+            | 'organization'
+          )[]
+        | null;
+      /** By default, the organization's expiry of new keys; null for never. */
+      expiresAt?: string | null;
+      /** IP addresses, or ranges in CIDR notation, from which the key is valid. */
+      allowedAddresses?: string[] | null;
+    };
+    result: CreatedApiKey;
+  };
+  /** List API keys */
+  'GET /api/keys': {
+    params: Record<never, never>;
+    query: {
+      /** The maximum number of keys on a page. */
+      limit?: number;
+      /** The `nextCursor` of the previous page (pagination). */
+      cursor?: string;
+    };
+    body: undefined;
+    result: {
+      keys: ApiKey[];
+      /** The `cursor` of the next page; null at the end. */
+      nextCursor: string | null;
+    };
+  };
+  /** Read the organization */
+  'GET /api/organization': {
+    params: Record<never, never>;
+    query: Record<never, never>;
+    body: undefined;
+    result: Organization;
+  };
+  /** Change the organization */
+  'PATCH /api/organization': {
+    params: Record<never, never>;
+    query: Record<never, never>;
+    body: {
+      name?: string;
+      /** The origins whose pages may embed lessons; none for any. */
+      allowedOrigins?: string[];
+      externalVideos?: boolean;
+      keyDays?: number | null;
+    };
+    result: Organization;
+  };
+  /** Read how much the organization stores */
+  'GET /api/organization/storage': {
+    params: Record<never, never>;
+    query: Record<never, never>;
+    body: undefined;
+    result: OrganizationStorage;
+  };
+  /** Read the look of the organization's lessons */
+  'GET /api/organization/theme': {
+    params: Record<never, never>;
+    query: Record<never, never>;
+    body: undefined;
+    result: Theme;
+  };
+  /** Change the look of the organization's lessons */
+  'PATCH /api/organization/theme': {
+    params: Record<never, never>;
+    query: Record<never, never>;
+    body: {
+      color?: string | null;
+      scheme?: 'light' | 'dark' | 'auto' | null;
+      /** Replaces `fontFile`. */
+      font?: 'system' | 'serif' | 'humanist' | 'geometric' | 'rounded' | 'slab' | null;
+      /** The bytes of a file in Base64. `docs/theme.md` has types and sizes. */
+      fontFile?: string | null;
+      radius?: number | null;
+      /** The bytes of a file in Base64. `docs/theme.md` has types and sizes. */
+      logo?: string | null;
+      /** What screen readers read for the logo; by default the organization's name. */
+      logoAlt?: string | null;
+    };
+    result: Theme;
+  };
+  /** Read a learning platform */
+  'GET /api/platforms/{platformId}': {
+    params: {
+      /** Id of the platform. */
+      platformId: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    result: LtiPlatform;
+  };
+  /** Approve or change a learning platform */
+  'PATCH /api/platforms/{platformId}': {
+    params: {
+      /** Id of the platform. */
+      platformId: string;
+    };
+    query: Record<never, never>;
+    body: {
+      name?: string | null;
+      /** Approves a platform that registered itself. */
+      status?: 'active';
+      addDeploymentIds?: string[];
+      anyDeployment?: boolean;
+      authUrl?: string;
+      tokenUrl?: string;
+      jwksUrl?: string;
+      /** The `aud` of token requests; null for the token endpoint. */
+      tokenAudience?: string | null;
+    };
+    result: LtiPlatform;
+  };
+  /** Remove a learning platform */
+  'DELETE /api/platforms/{platformId}': {
+    params: {
+      /** Id of the platform. */
+      platformId: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    result: undefined;
+  };
+  /** Connect a learning platform by hand */
+  'POST /api/platforms': {
+    params: Record<never, never>;
+    query: Record<never, never>;
+    body: {
+      name?: string | null;
+      /** The `iss` of its messages, exactly as it sends it. */
+      issuer: string;
+      /** The client id that it gave to Lectern. */
+      clientId: string;
+      deploymentIds?: string[];
+      /** Its OIDC authorization endpoint. */
+      authUrl: string;
+      /** Its token endpoint. */
+      tokenUrl: string;
+      /** Its key set (JWKS). */
+      jwksUrl: string;
+      /** The `aud` of token requests; null for the token endpoint. */
+      tokenAudience?: string | null;
+      /** The key set that it has, of an open registration. */
+      keySetId?: string;
+    };
+    result: LtiPlatform;
+  };
+  /** List learning platforms */
+  'GET /api/platforms': {
+    params: Record<never, never>;
+    query: {
+      /** The maximum number of platforms on a page. */
+      limit?: number;
+      /** The `nextCursor` of the previous page (pagination). */
+      cursor?: string;
+    };
+    body: undefined;
+    result: {
+      platforms: LtiPlatform[];
+      /** The `cursor` of the next page; null at the end. */
+      nextCursor: string | null;
+    };
+  };
+  /** Revoke a registration link */
+  'DELETE /api/platform-registrations/{registrationId}': {
+    params: {
+      /** Id of the registration. */
+      registrationId: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    result: undefined;
+  };
+  /** Create a registration link */
+  'POST /api/platform-registrations': {
+    params: Record<never, never>;
+    query: Record<never, never>;
+    body: undefined;
+    result: CreatedLtiRegistration;
+  };
+  /** List registration links */
+  'GET /api/platform-registrations': {
+    params: Record<never, never>;
+    query: {
+      /** The maximum number of registrations on a page. */
+      limit?: number;
+      /** The `nextCursor` of the previous page (pagination). */
+      cursor?: string;
+    };
+    body: undefined;
+    result: {
+      registrations: LtiRegistration[];
+      /** The `cursor` of the next page; null at the end. */
+      nextCursor: string | null;
+    };
+  };
+  /** Send grades again */
+  'POST /api/grades/resend': {
+    params: Record<never, never>;
+    query: Record<never, never>;
+    body: {
+      ids?: string[];
+      /** All failed grades; at most 10,000 with one request. */
+      failed?: true;
+      /** With `failed`: of this platform only. */
+      platformId?: string;
+    };
+    result: ChangedLtiGrades;
+  };
+  /** Dismiss failed grades */
+  'POST /api/grades/dismiss': {
+    params: Record<never, never>;
+    query: Record<never, never>;
+    body: {
+      ids?: string[];
+      /** All failed grades; at most 10,000 with one request. */
+      failed?: true;
+      /** With `failed`: of this platform only. */
+      platformId?: string;
+    };
+    result: ChangedLtiGrades;
+  };
+  /** List grades for learning platforms */
+  'GET /api/grades': {
+    params: Record<never, never>;
+    query: {
+      /** Only those for this platform. */
+      platformId?: string;
+      /** Only those in this state. */
+      state?: 'idle' | 'waiting' | 'failed';
+      /** Only those of this lesson. */
+      lessonId?: string;
+      /** Only those of this user of a platform. */
+      ltiUserId?: string;
+      /** The maximum number of grades on a page. */
+      limit?: number;
+      /** The `nextCursor` of the previous page (pagination). */
+      cursor?: string;
+    };
+    body: undefined;
+    result: {
+      grades: LtiGrade[];
+      /** The `cursor` of the next page; null at the end. */
+      nextCursor: string | null;
+    };
   };
   /** List the versions of a lesson */
   'GET /api/lessons/{lessonId}/versions': {
@@ -1094,6 +1691,40 @@ export interface Routes {
     };
     body: undefined;
     result: ExportStatus;
+  };
+  /** Build exports again */
+  'POST /api/exports/retry': {
+    params: Record<never, never>;
+    query: Record<never, never>;
+    body: { ids: string[] };
+    result: { changed: number };
+  };
+  /** Cancel exports */
+  'POST /api/exports/cancel': {
+    params: Record<never, never>;
+    query: Record<never, never>;
+    body: { ids: string[] };
+    result: { changed: number };
+  };
+  /** List exports */
+  'GET /api/exports': {
+    params: Record<never, never>;
+    query: {
+      /** Only exports with this status. */
+      status?: 'queued' | 'building' | 'ready' | 'failed' | 'canceled';
+      /** Only exports of this lesson. */
+      lessonId?: string;
+      /** The maximum number of exports on a page. */
+      limit?: number;
+      /** The `nextCursor` of the previous page (pagination). */
+      cursor?: string;
+    };
+    body: undefined;
+    result: {
+      exports: RecentExport[];
+      /** The `cursor` of the next page; null at the end. */
+      nextCursor: string | null;
+    };
   };
   /** Read the offset of an upload */
   'HEAD /api/lessons/imports/{importId}': {

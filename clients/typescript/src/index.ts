@@ -1,3 +1,11 @@
+import {
+  apiKeys,
+  grades,
+  organization,
+  platformRegistrations,
+  platforms,
+  users,
+} from './account-resources.ts';
 import { audit, deliveries, webhooks, xapiDestinations } from './delivery-resources.ts';
 import { Http } from './http.ts';
 import type { LecternOptions } from './http.ts';
@@ -30,6 +38,12 @@ export class Lectern {
   readonly xapiDestinations: ResourceOf<typeof xapiDestinations>;
   readonly deliveries: ResourceOf<typeof deliveries>;
   readonly audit: ResourceOf<typeof audit>;
+  readonly organization: ResourceOf<typeof organization>;
+  readonly users: ResourceOf<typeof users>;
+  readonly apiKeys: ResourceOf<typeof apiKeys>;
+  readonly platforms: ResourceOf<typeof platforms>;
+  readonly platformRegistrations: ResourceOf<typeof platformRegistrations>;
+  readonly grades: ResourceOf<typeof grades>;
 
   constructor(options: LecternOptions) {
     const http = new Http(options);
@@ -45,5 +59,11 @@ export class Lectern {
     this.xapiDestinations = xapiDestinations(http);
     this.deliveries = deliveries(http);
     this.audit = audit(http);
+    this.organization = organization(http);
+    this.users = users(http);
+    this.apiKeys = apiKeys(http);
+    this.platforms = platforms(http);
+    this.platformRegistrations = platformRegistrations(http);
+    this.grades = grades(http);
   }
 }

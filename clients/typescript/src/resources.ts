@@ -134,6 +134,15 @@ export const exports = (http: Http) => {
       ),
     cancel: (lessonId: string, versionId: string, archive: ArchiveQuery = {}, options?: RequestOptions) =>
       http.json(`DELETE ${oneVersion}/export-status`, parts(lessonId, versionId, archive), options),
+    /** Lists the builds of the last day, the newest first. */
+    list: (query: Query<'GET /api/exports'> = {}, options?: RequestOptions) =>
+      list(http, 'GET /api/exports', { query }, (page) => page.exports, options),
+    /** Builds archives again, by the ids of the list. */
+    retry: (ids: string[], options?: RequestOptions) =>
+      http.once('POST /api/exports/retry', { json: { ids } }, options),
+    /** Cancels builds, by the ids of the list. */
+    cancelMany: (ids: string[], options?: RequestOptions) =>
+      http.json('POST /api/exports/cancel', { json: { ids } }, options),
     /** Returns the files of an archive with signed URLs, to fetch single ones. */
     manifest: (lessonId: string, versionId: string, archive: ArchiveQuery = {}, options?: RequestOptions) =>
       http.json(`GET ${oneVersion}/export-manifest`, parts(lessonId, versionId, archive), options),

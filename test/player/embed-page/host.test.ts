@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { setOrganizationOrigins } from '../../../shared/models/organization.ts';
+import { changeOrganization } from '../../../shared/models/organization.ts';
 import { buildLearnerToken, buildOrganization } from '../../support/factories.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import {
@@ -155,7 +155,11 @@ test('the host page replaces an expired token once, and gets no further request 
 test('a page that the organization does not allow gets no lesson; an allowed page does', async () => {
   const { organization } = await buildOrganization(lab.api);
   const version = await publishQuiz(lab, { organization });
-  await setOrganizationOrigins(lab.api.db, organization.slug, ['https://lms.example']);
+  await changeOrganization(
+    lab.api.db,
+    { slug: organization.slug },
+    { allowedOrigins: ['https://lms.example'] },
+  );
   const blocked = await lab.open(version);
   await waitFor("the frame's error", () =>
     blocked.page.frames().some((frame) => frame.url().startsWith('chrome-error:')),
@@ -163,7 +167,7 @@ test('a page that the organization does not allow gets no lesson; an allowed pag
   expect(await blocked.events()).toEqual([]);
 
   const origins = ['https://lms.example', lab.hostOrigin];
-  await setOrganizationOrigins(lab.api.db, organization.slug, origins);
+  await changeOrganization(lab.api.db, { slug: organization.slug }, { allowedOrigins: origins });
   const allowed = await lab.open(version);
   expect(await allowed.event('ready')).toMatchObject({ lessonId: version.lessonId });
 });
