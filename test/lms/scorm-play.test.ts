@@ -228,7 +228,6 @@ describe('on a platform that decides by the mastery score of SCORM 1.2 at each e
 
   test.each([
     ['&preset=moodle', 80, 'incomplete', 'failed'],
-    ['&preset=openedx', 80, 'incomplete', 'completed'],
     // The manifest has the mark.
     ['', 60, 'passed', 'passed'],
   ])(

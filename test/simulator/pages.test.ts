@@ -40,38 +40,6 @@ test('a learner opens a link in a frame, where a reload launches it again, or in
   expect(scripted.launches[2]).not.toHaveProperty('lti_storage_target');
 });
 
-test('a tool and a link are added by hand, and a course is copied', async () => {
-  const { scripted, simulator } = lab;
-  scripted.pages.set('/launch', '<h1>The lesson</h1>');
-  const page = await open('/tools');
-  const form = page.locator('form[action="/tools"]');
-  await form.getByLabel('Name', { exact: true }).fill('By hand');
-  await form.getByLabel('Login URL').fill(`${scripted.url}/login`);
-  await form.getByLabel('Key set URL').fill(`${scripted.url}/jwks`);
-  await form.getByLabel('Target link').fill(`${scripted.url}/launch`);
-  await form.getByLabel('Redirect urls').fill(`${scripted.url}/launch\nhttps://other.example/launch`);
-  await form.getByLabel('Custom parameters').fill('a=b=c');
-  await form.getByRole('button', { name: 'Register' }).click();
-  const tool = simulator.tools().at(-1);
-  expect(tool).toMatchObject({ name: 'By hand', custom: { a: 'b=c' }, deepLinkUrl: null });
-  expect(tool?.redirectUris).toHaveLength(2);
-
-  const course = simulator.addCourse({ title: 'By hand' });
-  await page.goto(simulator.urls.home);
-  const card = page
-    .locator('section', { hasText: 'By hand' })
-    .filter({ has: page.getByRole('heading', { name: 'By hand' }) });
-  await card.getByText('Add a link by hand').click();
-  await card.getByLabel('Title').fill('Link by hand');
-  await card.getByLabel('Points').fill('12');
-  await card.getByRole('button', { name: 'Add', exact: true }).click();
-  await card.getByRole('button', { name: 'Copy the course' }).click();
-  const [link] = simulator.linksOf(course);
-  if (link === undefined) throw new Error('no link');
-  expect(simulator.lineItemsOf(link)).toMatchObject([{ scoreMaximum: 12 }]);
-  await page.getByRole('heading', { name: 'By hand (copy)' }).waitFor();
-});
-
 test('axe-core finds no violation in the pages, which show messages and grades', async () => {
   const { simulator, scripted } = lab;
   const link = scripted.link({ title: 'Graded', lineItem: { label: 'Graded', scoreMaximum: 10 } });
