@@ -12,6 +12,7 @@ COPY tsconfig.json esbuild.config.ts ./
 COPY api api
 COPY cli cli
 COPY clients clients
+COPY console console
 COPY locales locales
 COPY player player
 COPY shared shared
@@ -29,6 +30,7 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY --from=build /app/player/dist player/dist
+COPY --from=build /app/console/dist console/dist
 COPY package.json LICENSE ./
 COPY demo demo
 COPY worker/exports/schemas worker/exports/schemas

@@ -28,6 +28,7 @@ import { compressResponses } from './http/middleware/compress-responses.ts';
 import { readablePath, requirePlainHost } from './http/middleware/request-target.ts';
 import { errorCodes, securityHeaders } from './http/middleware/response-headers.ts';
 import { warnOfProxies } from './http/middleware/unexpected-proxy.ts';
+import { serveConsole } from './console/serve-console.ts';
 import { organizationEndpoints } from './organizations/all-organizations.endpoints.ts';
 import {
   changeOrganizationEndpoint,
@@ -231,6 +232,7 @@ export function createApp(deps: AppDependencies): Koa<RequestState> {
   app.use(apiErrors().render(deps));
   app.use(readablePath);
   app.use(requirePlainHost);
+  if (deps.config.console) app.use(serveConsole(deps.config));
   app.use(adminQueues(deps.config.admin, deps.queue, deps));
   const router = createRouter();
   addEndpoints(router, endpoints, deps);

@@ -66,11 +66,16 @@ export const tokenStyles: Plugin = {
   },
 };
 
-/** Replaces all messages and their compiler with the compiled messages of a bundle: see shared/i18n/catalogs.ts. */
-export function compiledMessages(prefixes: string[]): Plugin {
+/**
+ * Replaces all messages and their compiler with the compiled messages of a bundle: see shared/i18n/catalogs.ts.
+ *
+ * @param contained the languages whose texts it contains; a page adds those of the others
+ */
+export function compiledMessages(prefixes: string[], contained = supportedLanguages()): Plugin {
   const keys = Object.keys(messagesWith('en', prefixes)) as MessageKey[];
   const languages = keys.length === 0 ? [] : supportedLanguages();
   const texts = languages.map((language) => {
+    if (!contained.includes(language)) return [language, []];
     const messages = messagesWith(language, prefixes);
     return [language, keys.map((key) => messages[key])];
   });

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -15,6 +15,7 @@ import {
   tokenStyles,
   widgetFile,
 } from './build-plugins.ts';
+import { commonOptions, writeFolder } from './build-output.ts';
 
 const outputFolder = fileURLToPath(new URL('./dist/', import.meta.url));
 
@@ -66,25 +67,6 @@ const copies = [
 
 /** Files with types only, for integrators who use TypeScript. */
 const typeFiles = ['block.ts', 'widget.ts', 'lesson/state.ts', 'lesson/options.ts'];
-
-/** The same sources make the same bytes on every machine: releases are named after their digest. */
-const commonOptions = {
-  write: false,
-  bundle: true,
-  minify: true,
-  // The support table of docs/player.md. What esbuild cannot replace fails test/player/browsers.test.ts.
-  target: ['chrome100', 'edge100', 'firefox100', 'safari15.4', 'ios15.4'],
-  charset: 'utf8',
-  external: ['*.woff2'],
-  // The sanitizer's license requires its notice to stay with it.
-  legalComments: 'eof',
-  logLevel: 'warning',
-} satisfies BuildOptions;
-
-interface OutputFile {
-  path: string;
-  contents: Uint8Array;
-}
 
 /**
  * Builds each core widget: `<Type>.js`, a self-contained ES module, and `<Type>.css`. Removes other files from the
@@ -263,29 +245,6 @@ export async function copyApiReference(
     output,
     await Promise.all([copy('scalar.js', 'js/standalone.js'), copy('scalar.LICENSE.txt', '../LICENSE')]),
   );
-}
-
-/** Writes files to a folder and removes all others. */
-async function writeFolder(folder: string, files: OutputFile[]): Promise<string[]> {
-  await mkdir(folder, { recursive: true });
-  const written = await Promise.all(
-    files.map(async ({ path, contents }) => {
-      await replaceFile(path, contents);
-      return basename(path);
-    }),
-  );
-  const stale = (await readdir(folder)).filter((name) => !written.includes(name) && !name.endsWith('.tmp'));
-  await Promise.all(stale.map((name) => rm(join(folder, name), { recursive: true })));
-  return written.sort();
-}
-
-/** Writes a file atomically, so that a server or another build never reads half of it. */
-async function replaceFile(path: string, contents: Uint8Array): Promise<void> {
-  const before = await readFile(path).catch(() => undefined);
-  if (before?.equals(contents)) return;
-  const temporary = `${path}.${process.pid}.tmp`;
-  await writeFile(temporary, contents);
-  await rename(temporary, path);
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

@@ -24,6 +24,9 @@ const lessonListQuery = z.strictObject(
       .enum(versionStatuses, 'status must be published, draft or unpublished')
       .optional()
       .meta({ description: 'Only lessons with this status.' }),
+    title: z.string().max(200, 'title must be at most 200 characters long').optional().meta({
+      description: 'Only lessons whose title contains these words, in any case, with or without accents.',
+    }),
     limit: pageLimit('lessons'),
     cursor: pageCursor.optional().meta({ description: cursorDescription }),
   },
@@ -62,7 +65,7 @@ export const listLessons = defineEndpoint(
     summary: 'List lessons',
     description:
       "The organization's lessons, the newest first, drafts included. Follow `nextCursor` until it is null: no lesson " +
-      'is listed twice, and none is missed that exists throughout. With `status`, pages before the last may be short.',
+      'is listed twice, and none is missed that exists throughout. With `status` or `title`, pages before the last may be short.',
     responses: {
       200: json('A page of lessons.', lessonPage, {
         onePage: { value: { lessons: [example.listedLesson], nextCursor: null } },
@@ -72,8 +75,9 @@ export const listLessons = defineEndpoint(
   },
   ({ db }: { db: Database }) =>
     async ({ caller, query }) => {
-      const { status = null, limit, cursor = null } = query;
-      const page = await pageOfLessons(db, caller.organization._id, { status, limit, after: cursor });
+      const { status = null, title, limit, cursor = null } = query;
+      const options = { status, limit, after: cursor, ...(title !== undefined && { title }) };
+      const page = await pageOfLessons(db, caller.organization._id, options);
       const nextCursor = page.next === null ? null : toPageCursor(page.next);
       return { status: 200, body: presentLessonPage(page, nextCursor) };
     },

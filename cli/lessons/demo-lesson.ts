@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../../shared/platform/config.ts';
@@ -7,8 +8,10 @@ import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { listLessons } from '../../shared/models/lesson.ts';
 import { createOrganization, findOrganizationBySlug } from '../../shared/models/organization.ts';
 import type { Organization } from '../../shared/models/organization.ts';
+import { createUser, setPassword } from '../../shared/models/user.ts';
 import { importPackage } from '../../shared/packages/import.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
+import { hashPassword } from '../../shared/platform/passwords.ts';
 import { publishVersion } from '../../shared/publishing/publishing.ts';
 import { createStore } from '../../shared/storage/create-store.ts';
 import { noLastUses } from '../../shared/storage/store.ts';
@@ -21,6 +24,21 @@ const packageFolder = join(packageRoot, 'demo', 'lesson');
 export async function demoOrganization(db: Database): Promise<Organization> {
   const existing = await findOrganizationBySlug(db, organizationSlug);
   return existing ?? createOrganization(db, { slug: organizationSlug, name: 'Demo Academy', plan: 'edtech' });
+}
+
+/**
+ * Returns an account for the console. Each run sets another password, because Lectern keeps only its hash.
+ */
+export async function demoAccount(
+  db: Database,
+  { _id: organizationId }: Organization,
+): Promise<{ email: string; password: string }> {
+  const email = 'admin@demo.example';
+  const password = randomBytes(9).toString('base64url');
+  const passwordHash = await hashPassword(password);
+  const known = await setPassword(db, { email }, passwordHash);
+  if (known === null) await createUser(db, { organizationId, email, role: 'admin', passwordHash });
+  return { email, password };
 }
 
 /** Returns the published demo lesson; imports it unless an earlier run did. */

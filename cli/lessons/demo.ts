@@ -12,7 +12,7 @@ import { openDatabase } from '../../shared/models/database.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { openPackageSource } from '../../shared/packages/read-package.ts';
 import { maxTokenSeconds } from '../../shared/tokens/sign-token-request.ts';
-import { demoOrganization, demoVersion } from './demo-lesson.ts';
+import { demoAccount, demoOrganization, demoVersion } from './demo-lesson.ts';
 import { withInstallation } from '../installation/installation.ts';
 import type { Installation } from '../installation/installation.ts';
 import { aborted } from '../terminal/interrupts.ts';
@@ -38,17 +38,21 @@ export async function demonstrate(once: boolean): Promise<void> {
     settings: { LOG_LEVEL: 'warn' },
   };
   const done = await withInstallation(options, async (installation) => {
-    const { credentials, version } = await runDemo(installation);
+    const { account, credentials, version } = await runDemo(installation);
     if (once) return;
     const playUrl = await signPlayUrl(installation, credentials, version.lessonId);
     print(`The lesson as a learner sees it (open it in a browser):\n  ${playUrl}\n`);
+    if (installation.config.console) {
+      const { email, password } = account;
+      print(`The console:\n  ${installation.url}/console\n  log in as ${email} with ${password}\n`);
+    }
     print(`Lectern is ready at ${installation.url}\nPress Ctrl-C to stop.`);
     await aborted(installation.signal);
   });
   if (once && !done) throw new LecternError('INTERNAL_ERROR', 'interrupted');
 }
 
-async function runDemo(installation: Installation): Promise<{ credentials: string; version: LessonVersion }> {
+async function runDemo(installation: Installation) {
   const { config, servers, secrets, url, signal } = installation;
   const db = await openDatabase(servers.mongodbUri);
   try {
@@ -58,6 +62,7 @@ async function runDemo(installation: Installation): Promise<{ credentials: strin
       label: 'demo',
       expiresAt: null,
     });
+    const account = await demoAccount(db, organization);
     const credentials = `${publicKey}.${secretKey}`;
     note('Importing the demo lesson …');
     const version = await demoVersion(db, config, organization, signal);
@@ -82,7 +87,7 @@ async function runDemo(installation: Installation): Promise<{ credentials: strin
         '',
       ].join('\n'),
     );
-    return { credentials, version };
+    return { account, credentials, version };
   } finally {
     await db.connection.close();
   }

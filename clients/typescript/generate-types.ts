@@ -35,26 +35,48 @@ export interface ApiDocument {
 
 /** Returns the source of `src/api.ts`. It is not formatted. */
 export function clientTypes({ paths, webhooks, components }: ApiDocument): string {
-  const routes = routesOf(paths);
+  const routes = routesOf(paths, isForCredentials);
   const events = Object.values(webhooks).map(({ post }) => typeOf(jsonOf(post.requestBody?.content) ?? {}));
-  const written = `${routes.join('')}${events.join('')}`;
-  const names = usedNames(written, components.schemas);
   return [
     '/* Generated from the OpenAPI document by `npm run types -w clients/typescript`. */',
-    ...names.map((name) => {
-      const schema = components.schemas[name] ?? {};
-      return `${comment(schema.description)}export type ${name} = ${typeOf(schema)};`;
-    }),
+    ...declarations(`${routes.join('')}${events.join('')}`, components.schemas),
     `/** What each endpoint takes and returns. */\nexport interface Routes {${routes.join('')}}`,
     `/** An event that Lectern sends to webhooks. */\nexport type WebhookEvent = ${events.join(' | ')};`,
   ].join('\n\n');
 }
 
-/** Returns the endpoints for API credentials. */
-function routesOf(paths: ApiDocument['paths']): string[] {
+/** Returns the source of `console/api-types.ts`: the client's endpoints, and those for sessions alone. */
+export function consoleTypes({ paths, components }: ApiDocument): string {
+  const isOwn = (operation: Operation, path: string) =>
+    !isForCredentials(operation) && /^\/api\/(?!public\/)/.test(path);
+  const routes = routesOf(paths, isOwn);
+  return [
+    '/* Generated from the OpenAPI document by `npm run types -w clients/typescript`. */',
+    "import type { Routes as ClientRoutes } from '../clients/typescript/src/api.ts';",
+    "export type * from '../clients/typescript/src/api.ts';",
+    ...declarations(routes.join(''), components.schemas),
+    `/** What each endpoint takes and returns. */\nexport interface Routes extends ClientRoutes {${routes.join('')}}`,
+  ].join('\n\n');
+}
+
+function declarations(source: string, schemas: ApiDocument['components']['schemas']): string[] {
+  return usedNames(source, schemas).map((name) => {
+    const schema = schemas[name] ?? {};
+    return `${comment(schema.description)}export type ${name} = ${typeOf(schema)};`;
+  });
+}
+
+function isForCredentials({ security = [] }: Operation): boolean {
+  return security.some((requirement) => 'credentials' in requirement);
+}
+
+function routesOf(
+  paths: ApiDocument['paths'],
+  isSelected: (operation: Operation, path: string) => boolean,
+): string[] {
   return Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item)
-      .filter(([, { security = [] }]) => security.some((requirement) => 'credentials' in requirement))
+      .filter(([, operation]) => isSelected(operation, path))
       .map(([method, operation]) => routeOf(`${method.toUpperCase()} ${path}`, operation)),
   );
 }

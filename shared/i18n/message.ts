@@ -12,12 +12,13 @@ export type { Catalog, MessageKey };
 type Values<Key extends MessageKey> = Key extends keyof MessageValues ? [values: MessageValues[Key]] : [];
 
 /**
- * Returns a message in a language, or in English if Lectern lacks the language. Numbers follow the locale.
+ * Returns a message in a language, or in English if Lectern lacks the language or the text. Numbers follow the locale.
  *
  * @param locale a BCP 47 tag. Region and script may affect numbers, but not the text: `pt-BR` gets `pt`.
  */
 export function message<Key extends MessageKey>(locale: string, key: Key, ...[values]: Values<Key>): string {
-  const language = supportedLanguage(locale) ?? 'en';
+  const own = supportedLanguage(locale) ?? 'en';
+  const language = catalogs[own]?.[key] === undefined ? 'en' : own;
   const compiled = catalogs[language]?.[key];
   // The bundle lacks the message: player/build.ts has a wrong prefix. The key helps more than an empty text.
   if (compiled === undefined) return key;

@@ -63,6 +63,7 @@ const environmentSchema = z
     REQUEST_TIMEOUT_SECONDS: integer(30, 1, 3600),
     KEEP_ALIVE_SECONDS: integer(65, 1, 3600),
     PLAYER_CACHE_BYTES: integer(64 * MiB, MiB, Number.MAX_SAFE_INTEGER),
+    CONSOLE: flag.default(true),
     ADMIN_USERNAME: z.string().min(1).optional(),
     ADMIN_PASSWORD: z
       .string()
@@ -194,6 +195,8 @@ function toConfig(env: Environment) {
     keepAliveSeconds: env.KEEP_ALIVE_SECONDS,
     /** The size of the cache of prepared lessons. */
     playerCacheBytes: env.PLAYER_CACHE_BYTES,
+    /** Whether the API serves the console. */
+    console: env.CONSOLE,
     admin:
       env.ADMIN_USERNAME !== undefined && env.ADMIN_PASSWORD !== undefined
         ? { username: env.ADMIN_USERNAME, password: env.ADMIN_PASSWORD }

@@ -53,7 +53,9 @@ export const oneOf = <Value extends string>(values: Value[]) =>
 export const choice = <Value extends string>(values: Value[], fallback: NoInfer<Value>) =>
   oneOf(values).default(fallback);
 
-export const flag = z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true');
+export const flag = z
+  .enum(['true', 'false', '1', '0'], 'must be true or false')
+  .transform((text) => text === 'true' || text === '1');
 
 /** A comma-separated list, with optional spaces; empty by default. */
 const list = z

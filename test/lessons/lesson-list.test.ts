@@ -159,6 +159,16 @@ describe('pagination', () => {
       expect(lessons.every((lesson) => lesson.status === status)).toBe(true);
     }
   });
+
+  test('finds lessons by words of their title, in any case and without accents', async () => {
+    const [, second = '', first = ''] = await addLessons(3);
+    await api.db.lessonVersions.updateOne({ lessonId: first }, { title: 'Résumé of the tides' });
+    await api.db.lessonVersions.updateOne({ lessonId: second }, { title: 'Tides and times' });
+    const find = async (title: string) => idsOf(await list(`?title=${encodeURIComponent(title)}`));
+    expect(await find('TIDES')).toEqual([second, first]);
+    expect(await find(' resume tides ')).toEqual([first]);
+    expect(await find('tides moon')).toEqual([]);
+  });
 });
 
 const limitRule = 'limit must be a whole number between 1 and 100';
@@ -170,6 +180,7 @@ test.each([
   ['limit=1.5', limitRule],
   ['limit=1&limit=2', limitRule],
   ['status=deleted', statusRule],
+  [`title=${'t'.repeat(201)}`, 'title must be at most 200 characters long'],
   ['status[$ne]=draft', 'status[$ne] is not a known parameter'],
   ['__proto__=1', '__proto__ is not a known parameter'],
   ...['0'.repeat(43), '0'.repeat(5000), 'g'.repeat(44), `${'0'.repeat(44)}%0a`].map((cursor) => [

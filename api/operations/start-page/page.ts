@@ -8,6 +8,7 @@ export interface StartPageLinks {
   favicon: string;
   docs: string;
   openapi: string;
+  console: string | null;
   queueBoard: string | null;
   demoLesson: string | null;
 }
@@ -73,6 +74,7 @@ export function startPage(state: ServiceState, links: StartPageLinks): string {
 <section class="state ${state}" aria-labelledby="state"><h2 id="state">${title}</h2> <p>${text}</p></section>
 <ul>
 ${entry(links.demoLesson, 'Play the demo lesson', 'Only browsers on this machine see this link. Your progress is recorded for the learner “start-page”.')}
+${entry(links.console, 'Console', 'For authors, teachers and administrators: lessons, learners, integrations. Requires an account.')}
 ${entry(links.docs, 'API reference', 'Every endpoint, for integrators.')}
 ${entry(links.openapi, 'OpenAPI document', 'The API reference as JSON, for tools.')}
 ${entry(links.queueBoard, 'Queue board', 'For operators: waiting, running and failed jobs. Requires a password.')}

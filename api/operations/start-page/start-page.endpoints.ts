@@ -63,7 +63,7 @@ export const getStartPage = defineEndpoint(
       },
     },
   },
-  (deps: ServiceStateDependencies & DemoLinkDependencies & { config: Pick<Config, 'admin'> }) => {
+  (deps: ServiceStateDependencies & DemoLinkDependencies & { config: Pick<Config, 'admin' | 'console'> }) => {
     const base = publicPath(deps.config);
     const readState = createServiceState(deps);
     return async ({ ctx }) => {
@@ -81,6 +81,7 @@ export const getStartPage = defineEndpoint(
         docs,
         openapi,
         favicon: `${base}/favicon.svg`,
+        console: deps.config.console ? `${base}/console` : null,
         queueBoard: deps.config.admin === undefined ? null : `${base}/admin/queues`,
         demoLesson: status === 'unavailable' ? null : await findDemoLink(deps, ctx),
       });

@@ -1857,6 +1857,8 @@ export interface Routes {
     query: {
       /** Only lessons with this status. */
       status?: 'draft' | 'published' | 'unpublished';
+      /** Only lessons whose title contains these words, in any case, with or without accents. */
+      title?: string;
       /** The maximum number of lessons on a page. */
       limit?: number;
       /** The `nextCursor` of the previous page (pagination). */

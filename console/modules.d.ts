@@ -1,0 +1,7 @@
+/** Made by build.ts: the messages of each language other than English, a Catalog of shared/i18n/message.ts. */
+declare module 'messages:languages' {
+  export const loadMessages: Partial<Record<string, () => Promise<{ default: object }>>>;
+}
+
+/** Stylesheets become main.css. */
+declare module '*.css';

@@ -1,0 +1,192 @@
+import type { JSX } from 'preact';
+import type { ListedLesson, VersionCheck } from '../../api-types.ts';
+import { ActionDialog, Dialog } from '../../kit/dialog.tsx';
+import { ErrorState, Notice, Progress } from '../../kit/parts.tsx';
+import { orToast, toast } from '../../kit/toast.tsx';
+import { request } from '../../shell/api.ts';
+import { useData } from '../../shell/data.ts';
+import type { Loaded } from '../../shell/data.ts';
+import { navigate } from '../../shell/router.tsx';
+import { can } from '../../shell/session.ts';
+import { t } from '../../shell/text.ts';
+import type { Version } from './data.ts';
+
+interface VersionDialog {
+  lesson: ListedLesson;
+  version: Version;
+  onClose: () => void;
+  onDone: () => Promise<void>;
+}
+
+/** Opens a version in a new tab, for an hour. It records nothing. */
+export async function openPreview(lessonId: string, { id }: Version): Promise<void> {
+  await orToast(async () => {
+    const params = { lessonId, versionId: id };
+    const { url } = await request('POST /api/lessons/{lessonId}/versions/{versionId}/preview-links', {
+      params,
+    });
+    if (open(url, '_blank') === null)
+      toast(t('lesson.preview_ready'), 'done', {
+        label: t('lesson.preview_open'),
+        run: () => open(url, '_blank'),
+      });
+  });
+}
+
+/** The result of a check, without a change. */
+export function CheckDialog({
+  lessonId,
+  version,
+  onClose,
+}: {
+  lessonId: string;
+  version: Version;
+  onClose: () => void;
+}): JSX.Element {
+  const checked = useCheck({ lessonId, versionId: version.id });
+  return (
+    <Dialog title={t('lesson.check_title', { number: version.versionNumber })} onClose={onClose}>
+      <CheckResult {...checked} />
+    </Dialog>
+  );
+}
+
+function useCheck(params: { lessonId: string; versionId: string }): Loaded<VersionCheck> {
+  return useData('GET /api/lessons/{lessonId}/versions/{versionId}/check', { params });
+}
+
+/** What a check found, or that it runs. */
+function CheckResult({ data, error, reload }: Loaded<VersionCheck>): JSX.Element {
+  if (error !== undefined) return <ErrorState error={error} onRetry={reload} />;
+  if (data === undefined)
+    return (
+      <div class="stack">
+        <p class="muted">{t('lesson.checking')}</p>
+        <Progress value={undefined} label={t('lesson.checking')} />
+      </div>
+    );
+  const { playability, warnings } = data;
+  if (playability.valid && warnings.length === 0)
+    return <Notice tone="good">{t('lesson.check_fine')}</Notice>;
+  return (
+    <>
+      {!playability.valid && (
+        <Notice tone="bad" title={t('lesson.check_unplayable')}>
+          <ul class="bullets">
+            {playability.errors.map(({ message, stepId, sectionId }, index) => (
+              <li key={index}>
+                {message} {(stepId ?? sectionId) && <code>{stepId ?? sectionId}</code>}
+              </li>
+            ))}
+          </ul>
+        </Notice>
+      )}
+      <Warnings warnings={warnings} />
+    </>
+  );
+}
+
+/** The warnings of a check or an import. */
+export function Warnings({ warnings }: { warnings: readonly string[] }): JSX.Element | null {
+  if (warnings.length === 0) return null;
+  return (
+    <Notice tone="warn" title={t('lesson.check_warnings', { count: warnings.length })}>
+      <ul class="bullets">
+        {warnings.map((warning) => (
+          <li key={warning}>{warning}</li>
+        ))}
+      </ul>
+    </Notice>
+  );
+}
+
+/** Publishes a version after a check. */
+export function PublishDialog({ lesson, version, onClose, onDone }: VersionDialog): JSX.Element {
+  const number = version.versionNumber;
+  const params = { lessonId: lesson.id, versionId: version.id };
+  const checked = useCheck(params);
+  const isPlayable = checked.data?.playability.valid !== false;
+  return (
+    <ActionDialog
+      title={t('lesson.publish_title', { number })}
+      action={isPlayable ? t('lesson.publish') : t('lesson.publish_anyway')}
+      isDanger={!isPlayable}
+      isDisabled={checked.data === undefined}
+      onClose={onClose}
+      onAction={async () => {
+        await request('POST /api/lessons/{lessonId}/versions/{versionId}/publish', {
+          params,
+          query: { force: isPlayable ? 'false' : 'true' },
+        });
+        toast(t('lesson.published', { number, title: lesson.title }));
+        await onDone();
+      }}
+    >
+      <CheckResult {...checked} />
+      <p>
+        {lesson.latestVersion === null
+          ? t('lesson.publish_first')
+          : t('lesson.publish_next', { number: lesson.latestVersion.versionNumber })}
+      </p>
+    </ActionDialog>
+  );
+}
+
+/** Unpublishes a version, after saying what follows. */
+export function UnpublishDialog({ lesson, version, onClose, onDone }: VersionDialog): JSX.Element {
+  const number = version.versionNumber;
+  return (
+    <ActionDialog
+      title={t('lesson.unpublish_title', { number })}
+      action={t('lesson.unpublish')}
+      isDanger
+      onClose={onClose}
+      onAction={async () => {
+        const params = { lessonId: lesson.id, versionId: version.id };
+        await request('POST /api/lessons/{lessonId}/versions/{versionId}/unpublish', { params });
+        toast(t('lesson.unpublished', { number, title: lesson.title }));
+        await onDone();
+      }}
+    >
+      <p>{t('lesson.unpublish_text')}</p>
+    </ActionDialog>
+  );
+}
+
+/** Deletes a lesson, after saying what is affected. */
+export function DeleteDialog({
+  lesson,
+  versions,
+  onClose,
+}: {
+  lesson: ListedLesson;
+  versions: readonly Version[];
+  onClose: () => void;
+}): JSX.Element {
+  const params = { lessonId: lesson.id };
+  const learners = useData(can('learners') ? 'GET /api/lessons/{lessonId}/learners' : null, {
+    params,
+    query: { limit: 1 },
+  });
+  const hasLearners = (learners.data?.learners.length ?? 1) > 0;
+  const published = versions.filter(({ status }) => status === 'published').length;
+  return (
+    <ActionDialog
+      title={t('lesson.delete_title', { title: lesson.title })}
+      action={t('lesson.delete')}
+      isDanger
+      onClose={onClose}
+      onAction={async () => {
+        await request('DELETE /api/lessons/{lessonId}', { params });
+        toast(t('lesson.deleted', { title: lesson.title }));
+        navigate('/lessons');
+      }}
+    >
+      <ul class="bullets">
+        <li>{t('lesson.delete_versions', { count: versions.length, published })}</li>
+        <li>{t(hasLearners ? 'lesson.delete_learners' : 'lesson.delete_unused')}</li>
+        <li>{t('lesson.delete_restore')}</li>
+      </ul>
+    </ActionDialog>
+  );
+}

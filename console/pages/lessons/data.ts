@@ -1,0 +1,27 @@
+import type { LessonPage, ListedLesson } from '../../api-types.ts';
+import type { Tone } from '../../kit/parts.tsx';
+import type { Loaded } from '../../shell/data.ts';
+import { useData } from '../../shell/data.ts';
+import { query } from '../../shell/router.tsx';
+
+export type Status = ListedLesson['status'];
+
+export const statuses: readonly Status[] = ['published', 'draft', 'unpublished'];
+
+export const statusTones: Record<Status, Tone> = { published: 'good', draft: 'neutral', unpublished: 'warn' };
+
+/** The lessons that the URL asks for. */
+export function useLessons(): Loaded<LessonPage> {
+  const { title, status, cursor } = query.value;
+  return useData('GET /api/lessons', {
+    query: {
+      ...(title !== undefined && { title }),
+      ...(isStatus(status) && { status }),
+      ...(cursor !== undefined && { cursor }),
+    },
+  });
+}
+
+export function isStatus(text: string | undefined): text is Status {
+  return statuses.some((status) => status === text);
+}

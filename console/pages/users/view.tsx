@@ -1,0 +1,155 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { User } from '../../api-types.ts';
+import { Button } from '../../kit/button.tsx';
+import { SecretDialog } from '../../kit/dialog.tsx';
+import { Icon } from '../../kit/icon.tsx';
+import { Menu } from '../../kit/menu.tsx';
+import type { MenuItem } from '../../kit/menu.tsx';
+import { Badge, EmptyState } from '../../kit/parts.tsx';
+import type { Tone } from '../../kit/parts.tsx';
+import type { Column } from '../../kit/table.tsx';
+import { Time } from '../../kit/time.tsx';
+import { orToast, toast } from '../../kit/toast.tsx';
+import { request } from '../../shell/api.ts';
+import { useCommands } from '../../shell/commands.ts';
+import { useData } from '../../shell/data.ts';
+import { List } from '../../shell/list.tsx';
+import { PageFrame } from '../../shell/page.tsx';
+import { query } from '../../shell/router.tsx';
+import { session } from '../../shell/session.ts';
+import { t } from '../../shell/text.ts';
+import { InviteDialog, RemoveDialog, roles } from './actions.tsx';
+
+const tones: Record<User['status'], Tone> = {
+  invited: 'active',
+  active: 'good',
+  disabled: 'neutral',
+};
+
+/** The accounts of the organization. */
+export default function UsersPage(): JSX.Element {
+  const { cursor } = query.value;
+  const loaded = useData('GET /api/users', {
+    query: { ...(cursor !== undefined && { cursor }) },
+  });
+  const [isInviting, setInviting] = useState(false);
+  const [link, setLink] = useState<{ email: string; url: string }>();
+  const [removed, setRemoved] = useState<User>();
+  const invite = () => setInviting(true);
+  useCommands([{ label: t('users.invite'), icon: 'plus', run: invite }], 'users');
+  const button = (
+    <Button kind="primary" icon="plus" onPress={invite}>
+      {t('users.invite')}
+    </Button>
+  );
+  const actions = (user: User) =>
+    actionsFor(user, { onChanged: loaded.reload, onLink: setLink, onRemove: setRemoved });
+  return (
+    <PageFrame title={t('users.title')} actions={button}>
+      <List
+        caption={t('users.title')}
+        loaded={loaded}
+        rows={loaded.data?.users}
+        next={loaded.data?.nextCursor}
+        empty={<EmptyState icon="person" title={t('users.none')} action={button} />}
+        columns={columns(actions)}
+        rowKey={({ id }) => id}
+      />
+      {isInviting && (
+        <InviteDialog
+          onClose={() => setInviting(false)}
+          onInvited={async (invited) => {
+            setInviting(false);
+            setLink(invited);
+            await loaded.reload();
+          }}
+        />
+      )}
+      {link && (
+        <SecretDialog
+          title={t('users.link_title', { email: link.email })}
+          text={t('users.link_text')}
+          secret={link.url}
+          onClose={() => setLink(undefined)}
+        />
+      )}
+      {removed && (
+        <RemoveDialog
+          user={removed}
+          onClose={() => setRemoved(undefined)}
+          onRemoved={async () => {
+            toast(t('users.removed', { email: removed.email }));
+            setRemoved(undefined);
+            await loaded.reload();
+          }}
+        />
+      )}
+    </PageFrame>
+  );
+}
+
+function actionsFor(
+  user: User,
+  on: {
+    onChanged: () => Promise<void>;
+    onLink: (link: { email: string; url: string }) => void;
+    onRemove: (user: User) => void;
+  },
+): (MenuItem | null)[] {
+  const params = { userId: user.id };
+  const change = (body: { role?: User['role']; status?: 'active' | 'disabled' }) =>
+    orToast(async () => {
+      await request('PATCH /api/users/{userId}', { params, body });
+      await on.onChanged();
+    });
+  const makeLink = () =>
+    orToast(async () => {
+      const { url } = await request('POST /api/users/{userId}/invitation', { params });
+      on.onLink({ email: user.email, url });
+    });
+  return [
+    { label: t('users.link'), icon: 'open', onSelect: makeLink },
+    null,
+    ...roles.map((role) => ({
+      label: t(`role.${role}`),
+      isChecked: user.role === role,
+      onSelect: () => change({ role }),
+    })),
+    null,
+    user.status === 'disabled'
+      ? { label: t('users.enable'), icon: 'check', onSelect: () => change({ status: 'active' }) }
+      : { label: t('users.disable'), icon: 'close', onSelect: () => change({ status: 'disabled' }) },
+    { label: t('users.remove'), icon: 'trash', isDanger: true, onSelect: () => on.onRemove(user) },
+  ];
+}
+
+function columns(actions: (user: User) => (MenuItem | null)[]): Column<User>[] {
+  return [
+    { label: t('log_in.email'), cell: ({ email }) => <strong>{email}</strong> },
+    { label: t('users.role'), cell: ({ role }) => t(`role.${role}`) },
+    {
+      label: t('lessons.status'),
+      cell: ({ status }) => <Badge tone={tones[status]}>{t(`users.${status}`)}</Badge>,
+    },
+    {
+      label: t('users.last'),
+      isEnd: true,
+      isMinor: true,
+      cell: ({ lastLogInAt }) => (lastLogInAt === null ? '–' : <Time at={lastLogInAt} />),
+    },
+    {
+      label: t('actions'),
+      isActions: true,
+      // Users cannot change their own role, or lock themselves out.
+      cell: (user) =>
+        user.id === session.value?.user.id ? (
+          <span class="muted">{t('users.you')}</span>
+        ) : (
+          <Menu label={t('users.actions', { email: user.email })} items={actions(user)}>
+            <Icon name="more" />
+          </Menu>
+        ),
+    },
+  ];
+}

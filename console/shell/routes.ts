@@ -1,0 +1,132 @@
+import type { ComponentType } from 'preact';
+import { computed } from '@preact/signals';
+import type { IconName } from '../kit/icon.tsx';
+import type { PageProps } from './page.tsx';
+import { matchPath, path } from './router.tsx';
+import { can } from './session.ts';
+import type { Permission } from './session.ts';
+import type { TextKey } from './text.ts';
+
+interface PageModule {
+  default: ComponentType<{ params: PageProps }>;
+}
+
+interface Page {
+  path: string;
+  /** What its user must be allowed to do. */
+  permission: Permission | null;
+  load: () => Promise<PageModule>;
+}
+
+/** The pages. Each folder is a chunk of its own. */
+const pages: Page[] = [
+  { path: '/lessons', permission: 'read', load: () => import('../pages/lessons/view.tsx') },
+  { path: '/lessons/:lessonId', permission: 'read', load: () => import('../pages/lesson/view.tsx') },
+  {
+    path: '/lessons/:lessonId/exports',
+    permission: 'read',
+    load: () => import('../pages/lesson-exports/view.tsx'),
+  },
+  {
+    path: '/lessons/:lessonId/embed',
+    permission: 'read',
+    load: () => import('../pages/lesson-embed/view.tsx'),
+  },
+  {
+    path: '/lessons/:lessonId/learners',
+    permission: 'learners',
+    load: () => import('../pages/lesson-learners/view.tsx'),
+  },
+  {
+    path: '/lessons/:lessonId/learners/:learnerId',
+    permission: 'learners',
+    load: () => import('../pages/lesson-learner/view.tsx'),
+  },
+  {
+    path: '/lessons/:lessonId/statistics',
+    permission: 'read',
+    load: () => import('../pages/lesson-statistics/view.tsx'),
+  },
+  { path: '/webhooks', permission: 'deliveries', load: () => import('../pages/webhooks/view.tsx') },
+  { path: '/webhooks/:webhookId', permission: 'deliveries', load: () => import('../pages/webhook/view.tsx') },
+  { path: '/retention', permission: 'retention', load: () => import('../pages/retention/view.tsx') },
+  { path: '/audit', permission: 'audit', load: () => import('../pages/audit/view.tsx') },
+  { path: '/users', permission: 'accounts', load: () => import('../pages/users/view.tsx') },
+  { path: '/platforms', permission: 'platforms', load: () => import('../pages/platforms/view.tsx') },
+  {
+    path: '/platforms/:platformId',
+    permission: 'platforms',
+    load: () => import('../pages/platform/view.tsx'),
+  },
+  { path: '/keys', permission: 'accounts', load: () => import('../pages/keys/view.tsx') },
+  { path: '/settings', permission: 'organization', load: () => import('../pages/organization/view.tsx') },
+  {
+    path: '/organizations',
+    permission: 'operator',
+    load: () => import('../pages/operator-organizations/view.tsx'),
+  },
+  { path: '/health', permission: 'operator', load: () => import('../pages/operator-health/view.tsx') },
+  { path: '/kit', permission: null, load: () => import('../pages/kit/view.tsx') },
+];
+
+/** A group of the navigation. */
+interface NavigationGroup {
+  label: TextKey | null;
+  items: { label: TextKey; to: string; icon: IconName; permission: Permission }[];
+}
+
+const groups: NavigationGroup[] = [
+  {
+    label: null,
+    items: [
+      { label: 'organizations.title', to: '/organizations', icon: 'globe', permission: 'operator' },
+      { label: 'health.title', to: '/health', icon: 'chart', permission: 'operator' },
+    ],
+  },
+  { label: null, items: [{ label: 'lessons.title', to: '/lessons', icon: 'book', permission: 'read' }] },
+  {
+    label: 'nav.integrations',
+    items: [
+      { label: 'keys.title', to: '/keys', icon: 'key', permission: 'accounts' },
+      { label: 'platforms.title', to: '/platforms', icon: 'plug', permission: 'platforms' },
+      { label: 'webhooks.title', to: '/webhooks', icon: 'send', permission: 'deliveries' },
+    ],
+  },
+  {
+    label: 'nav.organization',
+    items: [
+      { label: 'users.title', to: '/users', icon: 'person', permission: 'accounts' },
+      { label: 'organization.title', to: '/settings', icon: 'filter', permission: 'organization' },
+      { label: 'retention.title', to: '/retention', icon: 'history', permission: 'retention' },
+      { label: 'audit.title', to: '/audit', icon: 'shield', permission: 'audit' },
+    ],
+  },
+];
+
+/** The navigation, without what the user may not open. */
+export const navigation = computed<NavigationGroup[]>(() =>
+  groups
+    .map((group) => ({ ...group, items: group.items.filter(({ permission }) => can(permission)) }))
+    .filter(({ items }) => items.length > 0),
+);
+
+/** Returns the path of the first page that the user may open. */
+function startPath(): string {
+  return navigation.value[0]?.items[0]?.to ?? '/';
+}
+
+/** Returns the page of a path and the parameters in it; null if there is none, or the user may not open it. */
+export function findPage(path: string): { page: Page; params: PageProps } | null {
+  const given = path === '/' ? startPath() : path;
+  for (const page of pages) {
+    const params = matchPath(page.path, given);
+    if (params !== null) return page.permission === null || can(page.permission) ? { page, params } : null;
+  }
+  return null;
+}
+
+/** Whether a part of the navigation is open: its page, or one below it. */
+export function isOpen(to: string): boolean {
+  const current = path.value === '/' ? startPath() : path.value;
+  return current === to || current.startsWith(`${to}/`);
+}

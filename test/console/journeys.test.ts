@@ -1,0 +1,247 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { BrowserContext, Page } from 'playwright-core';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import type { Role } from '../../shared/accounts/permissions.ts';
+import { buildUser, openSession, quickHash, testPassword } from '../accounts/users.ts';
+import { answerTo, storeLearners } from '../learners/build-learners.ts';
+import { zipFolder } from '../packages/zip-builder.ts';
+import { playedSections, publishLesson } from '../player/player-lessons.ts';
+import { faultsIn } from '../support/axe.ts';
+import { buildPackage } from '../support/factories.ts';
+import { useApi, useBrowser } from '../support/use.ts';
+
+const api = useApi({}, { worker: true });
+const browser = useBrowser();
+
+let version: LessonVersion;
+/** What no page may cause: violations of its policy, errors, requests to other hosts, and 403. */
+const faults: string[] = [];
+
+beforeAll(async () => {
+  version = await publishLesson(api, api.organization, { lesson: { title: 'How tides work' } });
+  const right = answerTo('q2', ['b'], { score: 2, maxScore: 2 });
+  const wrong = answerTo('q2', ['a'], { score: 0, maxScore: 2, tries: 3 });
+  await storeLearners(
+    api.db,
+    version,
+    [right, wrong, right, wrong, right, right].map((item, index) => ({
+      learnerId: `learner-${index}`,
+      ...(index < 4 && { status: 'completed' as const, completedAt: new Date(), totalSteps: 3 }),
+      ...{ score: item.score, maxScore: 3, items: [item] },
+    })),
+  );
+});
+
+afterAll(() => expect(faults).toEqual([]));
+
+/** Opens a browser's context in which a user is logged in. */
+async function contextOf(role: Role, options: Parameters<typeof browser.newContext>[0] = {}) {
+  const { user } = await buildUser(api, { organization: api.organization, role, passwordHash: quickHash });
+  const context = await browser.newContext(options);
+  const { cookie } = await openSession(api.url, user);
+  await context.addCookies(
+    cookie.split('; ').map((pair) => {
+      const [name = '', ...value] = pair.split('=');
+      return { name, value: value.join('='), url: api.url };
+    }),
+  );
+  watch(context);
+  return { context, user, page: await context.newPage() };
+}
+
+function watch(context: BrowserContext): void {
+  void context.addInitScript(`addEventListener('securitypolicyviolation', (event) =>
+    console.error('violates ' + event.violatedDirective + ' by ' + event.blockedURI))`);
+  context.on('console', (message) => {
+    // The browser reports each response of 401, which the expired session of a test gets.
+    if (message.type() === 'error' && !message.text().includes('401')) faults.push(message.text());
+  });
+  context.on('page', (page) => page.on('pageerror', (error) => faults.push(error.message)));
+  context.on('request', (request) => {
+    if (!request.url().startsWith(api.url) && !request.url().startsWith('blob:')) faults.push(request.url());
+  });
+  context.on('response', (response) => {
+    if (response.status() === 403) faults.push(`403 ${response.url()}`);
+  });
+}
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const link = (page: Page, name: string) => page.getByRole('link', { name });
+
+test('an author imports a file, checks and publishes it, and downloads an export', async () => {
+  const { context, page } = await contextOf('author');
+  const built = await buildPackage({ sections: playedSections(), lesson: { title: 'Why the sky is blue' } });
+  await page.goto(`${api.url}/console`);
+  await button(page, 'Import a lesson').click();
+  await page.locator('input[type=file]').setInputFiles({
+    ...{ name: 'sky.zip', mimeType: 'application/zip' },
+    buffer: await readFile(await zipFolder(built.path)),
+  });
+  await page.getByText('Version 1 is imported as a draft').waitFor();
+  await button(page, 'Open the lesson').click();
+  await page.getByRole('heading', { name: 'Why the sky is blue' }).waitFor();
+
+  await button(page, 'Publish').click();
+  await page.getByRole('dialog').getByRole('status').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Publish', exact: true }).click();
+  await page.getByRole('table').getByText('Published', { exact: true }).waitFor();
+
+  await link(page, 'Exports').click();
+  const row = page.getByRole('row', { name: 'Archive with player' });
+  await row.getByRole('button', { name: 'Build' }).click();
+  const downloading = page.waitForEvent('download');
+  await row.getByRole('link', { name: 'Download' }).click();
+  expect((await downloading).suggestedFilename()).toMatch(/-v1.*\.zip$/);
+  expect(await link(page, 'Learners').count()).toBe(0);
+  await context.close();
+});
+
+test('a teacher gets from the list to a learner’s wrong answer, and Back and reload keep the filters', async () => {
+  const { context, page } = await contextOf('teacher');
+  await page.goto(`${api.url}/console/lessons?status=published`);
+  await page.getByRole('searchbox', { name: 'Search lessons' }).fill('tides');
+  await link(page, 'How tides work').click();
+  await link(page, 'Learners').click();
+  await page.getByLabel('Status').selectOption('Completed');
+  await page.getByText('4 shown').waitFor();
+  await page.reload();
+  await page.getByText('4 shown').waitFor();
+  await link(page, 'learner-1').click();
+  const answer = page.getByRole('row', { name: '2.1' });
+  await answer.getByText('0 of 2').waitFor();
+  expect(await answer.innerText()).toContain('Right answer: b');
+  await page.goBack();
+  await page.getByText('4 shown').waitFor();
+  expect(new URL(page.url()).search).toBe('?status=completed');
+  await page.goBack();
+  await page.goBack();
+  await page.goBack();
+  expect(await page.getByRole('searchbox', { name: 'Search lessons' }).inputValue()).toBe('tides');
+
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Search' }).fill('tides');
+  await page.getByRole('option', { name: 'How tides work' }).waitFor();
+  await page.keyboard.press('Enter');
+  await link(page, 'Statistics').click();
+  await page.getByRole('heading', { name: 'Where learners stop' }).waitFor();
+  expect(await button(page, 'Publish').count()).toBe(0);
+  await context.close();
+});
+
+test('an operator creates an organization, whose administrator sets a password with a link', async () => {
+  const { context, page } = await contextOf('operator');
+  await page.goto(`${api.url}/console`);
+  await button(page, 'Create an organization').first().click();
+  await page.getByLabel('Name').fill(`Harbor School ${randomUUID()}`);
+  expect(await page.getByLabel('Slug').inputValue()).toMatch(/^harbor-school-/);
+  await page.getByRole('dialog').getByRole('button', { name: 'Create an organization' }).click();
+  await page.getByLabel('Email').fill(`${randomUUID()}@harbor.example`);
+  await button(page, 'Create the link').click();
+  const invitation = await page.getByRole('dialog').locator('pre').innerText();
+  await button(page, 'I’ve stored it').click();
+  await link(page, 'Health').click();
+  await page.getByText('Workers').waitFor();
+  await context.close();
+
+  const visitor = await browser.newContext();
+  watch(visitor);
+  const invited = await visitor.newPage();
+  await invited.goto(invitation);
+  await invited.getByLabel('Password', { exact: true }).fill('a password of an administrator');
+  await button(invited, 'Set the password and log in').click();
+  await invited.getByText('No lessons yet').waitFor();
+  await link(invited, 'Users').click();
+  await invited.getByText('Administrator').waitFor();
+  await visitor.close();
+});
+
+test('a session that ends in the middle of a form loses nothing', async () => {
+  const { context, page, user } = await contextOf('admin');
+  await page.goto(`${api.url}/console/webhooks`);
+  await button(page, 'Create a webhook').first().click();
+  await page.getByLabel('URL').fill('https://school.example/events');
+  await page.getByLabel('Description').fill('Our course platform');
+  await context.clearCookies();
+  await page.getByRole('dialog').getByRole('button', { name: 'Create a webhook' }).click();
+  const again = page.getByRole('dialog', { name: 'Log in to continue' });
+  expect(await again.getByLabel('Email').inputValue()).toBe(user.email);
+  await again.getByLabel('Password').fill(testPassword);
+  await again.getByRole('button', { name: 'Log in' }).click();
+  await page.getByText('Store it now').waitFor();
+  await button(page, 'I’ve stored it').click();
+  await page.getByText('Our course platform').waitFor();
+  await context.close();
+});
+
+test('a visitor logs in at any URL, and a logout leaves no data', async () => {
+  const { user } = await buildUser(api, { organization: api.organization, passwordHash: quickHash });
+  const context = await browser.newContext();
+  watch(context);
+  const page = await context.newPage();
+  await page.goto(`${api.url}/console/lessons?title=tides`);
+  await page.getByLabel('Email').fill(user.email);
+  await page.getByLabel('Password').fill('not the password');
+  await button(page, 'Log in').click();
+  await page.getByText('Email or password is wrong.').waitFor();
+  await page.getByLabel('Password').fill(testPassword);
+  await button(page, 'Log in').click();
+  await link(page, 'How tides work').waitFor();
+  expect(new URL(page.url()).search).toBe('?title=tides');
+  await page.getByRole('button', { name: user.email }).click();
+  await page.getByRole('menuitem', { name: 'Log out' }).click();
+  await page.getByLabel('Password').waitFor();
+  expect(await page.getByText('How tides work').count()).toBe(0);
+  await context.close();
+});
+
+test('every page is accessible: light, dark, on phones, and from right to left', async () => {
+  const { context, page } = await contextOf('admin', { bypassCSP: true });
+  const lesson = `/lessons/${version.lessonId}`;
+  const paths = [
+    [
+      '/lessons',
+      '/kit',
+      '/webhooks',
+      '/platforms',
+      '/retention',
+      '/audit',
+      '/users',
+      '/keys',
+      '/settings',
+      '/nowhere',
+    ],
+    ['', '/exports', '/embed', '/learners', '/learners/learner-1', '/statistics'].map(
+      (part) => lesson + part,
+    ),
+  ].flat();
+  const open = async (path: string) => {
+    await page.evaluate(
+      `history.pushState(null, '', ${JSON.stringify(`/console${path}`)}); dispatchEvent(new PopStateEvent('popstate'))`,
+    );
+    await page.waitForFunction(
+      `document.querySelector('h1, .empty') && !document.querySelector('[aria-busy=true], progress:not([value])')`,
+    );
+  };
+  for (const [colorScheme, width, language] of [
+    ['light', 1280, 'en'],
+    ['dark', 390, 'ar'],
+  ] as const) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme });
+    await page.goto(`${api.url}/console`);
+    await page.evaluate(`localStorage.setItem('lectern.console.language', '${language}')`);
+    await page.reload();
+    await page.getByRole('table').waitFor();
+    expect(await page.evaluate('document.documentElement.dir')).toBe(language === 'ar' ? 'rtl' : 'ltr');
+    for (const path of paths) {
+      await open(path);
+      expect({ path, width, faults: await faultsIn(page) }).toEqual({ path, width, faults: [] });
+      // Without a scroll bar, the room for it counts as negative.
+      const overflow = `Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth)`;
+      expect({ path, overflow: await page.evaluate(overflow) }).toEqual({ path, overflow: 0 });
+    }
+  }
+  await context.close();
+});
