@@ -71,6 +71,7 @@ import {
 import { getSession, logIn, logOut } from './accounts/session.endpoints.ts';
 import { keyEndpoints } from './accounts/keys.endpoints.ts';
 import { passwordEndpoints } from './accounts/passwords.endpoints.ts';
+import { twoStepEndpoints } from './accounts/two-step.endpoints.ts';
 import { userEndpoints } from './accounts/users.endpoints.ts';
 import { exportManifest } from './exports/export-manifest.endpoints.ts';
 import { cancelExport, exportStatus } from './exports/export-status.endpoints.ts';
@@ -162,6 +163,7 @@ export const endpoints: readonly Endpoint<AppDependencies>[] = [
   logIn,
   getSession,
   logOut,
+  ...twoStepEndpoints,
   ...passwordEndpoints,
   ...userEndpoints,
   ...keyEndpoints,

@@ -1,11 +1,6 @@
 import type { Context, Middleware } from 'koa';
 import { parseBearer } from '../../shared/accounts/credentials.ts';
-import {
-  keyScopeNames,
-  missingPermissionText,
-  missingScopeText,
-  rolePermissions,
-} from '../../shared/accounts/permissions.ts';
+import { keyScopeNames, missingPermissionText, missingScopeText } from '../../shared/accounts/permissions.ts';
 import type { Permission } from '../../shared/accounts/permissions.ts';
 import { authenticate } from '../../shared/models/api-key.ts';
 import type { CredentialsFault } from '../../shared/models/api-key.ts';
@@ -28,6 +23,7 @@ import { addToRequestLine } from '../http/middleware/request-context.ts';
 import { sessionCors } from '../http/middleware/cors.ts';
 import { csrfProtection, requireSameSite } from '../http/middleware/csrf.ts';
 import { failure } from '../http/responses.ts';
+import { permissionsOf } from './two-step.ts';
 import { UserSessions } from './user-sessions.ts';
 import type { OpenSession, SessionDependencies } from './user-sessions.ts';
 
@@ -210,7 +206,7 @@ function authenticateSession(deps: SessionAccessDependencies, message: string): 
     await perAddress.uncount(ctx, ip);
     await perUser.count(ctx, user._id);
     requireSameSite(ctx, deps.config);
-    const permissions = rolePermissions[user.role];
+    const permissions = permissionsOf(user, deps.config);
     setCaller(ctx, { organization, permissions, session }, { type: 'user', id: user._id });
     await next();
   };

@@ -77,6 +77,15 @@ export class LogInThrottle {
     if (account !== null) await this.#byAccount.delete(key);
   }
 
+  /** Refunds an attempt that was no guess: a right password, for which a code is still missing. */
+  async refund(email: string, origin: LogInOrigin): Promise<void> {
+    await Promise.all([
+      this.#byAccount.reward(accountKey(email, origin), 1),
+      this.#byIp.reward(origin.ip, 1),
+      origin.browser === null && this.#byStrangers.reward(digestOf(email), 1),
+    ]);
+  }
+
   /**
    * Resets the count of the account after a login. Refunds only this attempt to the IP address and to the strangers,
    * because others may share these counts.

@@ -1,8 +1,10 @@
 import { z } from 'zod';
-import { permissions, rolePermissions, roles } from '../../shared/accounts/permissions.ts';
+import { permissions, roles } from '../../shared/accounts/permissions.ts';
 import { plans } from '../../shared/models/organization.ts';
 import type { User } from '../../shared/models/user.ts';
 import { time, uuid } from '../http/responses.ts';
+import { permissionsOf, twoStepOf } from './two-step.ts';
+import type { TwoStepConfig } from './two-step.ts';
 import type { OpenSession } from './user-sessions.ts';
 
 export const userSessionBody = z
@@ -16,22 +18,26 @@ export const userSessionBody = z
       description:
         'What the user may do: the scopes of API credentials that the role has, or `operator`. Programs must expect further ones.',
     }),
+    twoStep: z.enum(['on', 'off', 'required']).meta({
+      description:
+        'Whether logins need a code. `required`: the user has no permissions until two-step login is set up.',
+    }),
     expiresAt: time.meta({ description: 'When the session ends.' }),
   })
   .meta({ id: 'UserSession' });
 
-export function presentSession({
-  user,
-  organization,
-  expiresAt,
-}: OpenSession): z.input<typeof userSessionBody> {
+export function presentSession(
+  { user, organization, expiresAt }: OpenSession,
+  config: TwoStepConfig,
+): z.input<typeof userSessionBody> {
   return {
     user: presentUser(user),
     organization: organization && {
       id: organization._id,
       ...{ slug: organization.slug, name: organization.name, plan: organization.plan },
     },
-    permissions: [...rolePermissions[user.role]],
+    permissions: [...permissionsOf(user, config)],
+    twoStep: twoStepOf(user, config),
     expiresAt: expiresAt.toISOString(),
   };
 }

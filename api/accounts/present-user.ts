@@ -13,6 +13,7 @@ export const userBody = z
     status: z.enum(['invited', 'active', 'disabled']).meta({
       description: '`invited` until the first password is set.',
     }),
+    twoStep: z.boolean().meta({ description: 'Whether logins need a code of an authenticator app.' }),
     createdAt: time,
     lastLogInAt: time.nullable(),
     invitationExpiresAt: time.nullable().meta({ description: 'Until when an open invitation is valid.' }),
@@ -32,11 +33,12 @@ export const invitationBody = z
 export const invitedUser = userBody.extend({ invitation: invitationBody }).meta({ id: 'InvitedUser' });
 
 export function presentListedUser(user: User): z.input<typeof userBody> {
-  const { _id, email, role, passwordHash, disabledAt, createdAt, lastLogInAt, invitation } = user;
+  const { _id, email, role, passwordHash, disabledAt, createdAt, lastLogInAt, invitation, twoStep } = user;
   const state = passwordHash === null ? 'invited' : 'active';
   return {
     ...{ id: _id, email, role: role as OrganizationRole },
     status: disabledAt === null ? state : 'disabled',
+    twoStep: twoStep !== null,
     createdAt: createdAt.toISOString(),
     lastLogInAt: lastLogInAt?.toISOString() ?? null,
     invitationExpiresAt: invitation?.expiresAt.toISOString() ?? null,
@@ -48,6 +50,7 @@ export const exampleUser = {
   email: 'ada@acme.example',
   role: 'author',
   status: 'active',
+  twoStep: false,
   createdAt: '2026-11-02T08:20:11.000Z',
   lastLogInAt: '2026-11-21T09:12:04.180Z',
   invitationExpiresAt: null,

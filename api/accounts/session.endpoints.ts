@@ -23,6 +23,7 @@ import { LogInThrottle, tooManyLogIns } from './log-in-throttle.ts';
 import { presentSession, userSessionBody } from './present-session.ts';
 import { isSuspended, UserSessions } from './user-sessions.ts';
 import type { SessionDependencies } from './user-sessions.ts';
+import { takeCode } from './two-step.ts';
 
 const text = (name: string) =>
   z
@@ -31,12 +32,22 @@ const text = (name: string) =>
     })
     .min(1, `${name} is required`);
 const logInSchema = z.strictObject(
-  { email: text('email'), password: text('password') },
+  {
+    email: text('email'),
+    password: text('password'),
+    code: z
+      .string('code must be a string')
+      .max(50, 'code is too long')
+      .optional()
+      .meta({ description: 'Of the authenticator app, or a recovery code; if two-step login is on.' }),
+  },
   'Request body must be an object with email and password',
 );
 
 const common = { path: '/api/session', access: visitorAccess, errors: apiErrors(), tag: 'Users' } as const;
 const wrongLogIn = 'Email or password is wrong';
+const codeRequiredText = 'A code of your authenticator app is required';
+const wrongCodeText = 'The code is wrong, or was used before';
 const suspendedText = 'Your organization is suspended. Ask the operator.';
 
 /** POST /api/session */
@@ -64,7 +75,15 @@ export const logIn = defineEndpoint(
         { session: { value: example.userSession } },
         { 'Set-Cookie': z.string().meta({ description: 'The cookie of the session, and its signature.' }) },
       ),
-      401: failure('There is no such user, the user is disabled, or the password is wrong.', wrongLogIn),
+      401: {
+        ...failure(
+          'There is no such user, the user is disabled, the password is wrong, or a code is missing or wrong.',
+          wrongLogIn,
+          codeRequiredText,
+          wrongCodeText,
+        ),
+        codes: { [codeRequiredText]: 'CODE_REQUIRED' },
+      },
       403: failure(
         'The organization is suspended, or a page of another site sends the request.',
         ...crossSiteWrite.texts,
@@ -81,7 +100,7 @@ export const logIn = defineEndpoint(
     const throttle = new LogInThrottle(deps.redis, deps.config);
     const knownBrowsers = new KnownBrowsers(deps.config);
     return async ({ ctx, readBody }) => {
-      const { email: given, password } = await readBody();
+      const { email: given, password, code } = await readBody();
       const email = emailSchema.safeParse(given).data ?? null;
       const browser = knownBrowsers.find(ctx, email ?? given);
       const origin = { ip: clientIp(ctx), browser };
@@ -94,13 +113,24 @@ export const logIn = defineEndpoint(
         await auditRequest(deps, ctx, 'session.reject', {}, false);
         throw new LecternError('UNAUTHORIZED', wrongLogIn);
       }
+      if (account.user.twoStep !== null) {
+        if (code === undefined) {
+          await throttle.refund(account.user.email, origin);
+          throw new LecternError('CODE_REQUIRED', codeRequiredText);
+        }
+        if (!(await takeCode(deps, account.user, code))) {
+          setAudited(ctx, account, unauthenticated);
+          await auditRequest(deps, ctx, 'session.reject', {}, false);
+          throw new LecternError('UNAUTHORIZED', wrongCodeText);
+        }
+      }
       setAudited(ctx, account);
       await throttle.forgive(account.user.email, origin);
       if (isSuspended(account)) throw new LecternError('FORBIDDEN', suspendedText);
       const session = await sessions.begin(ctx, account);
       await recordLogIn(deps.db, account.user);
       knownBrowsers.remember(ctx, account.user.email, browser);
-      return { status: 200, body: presentSession(session) };
+      return { status: 200, body: presentSession(session, deps.config) };
     };
   },
 );
@@ -120,7 +150,10 @@ export const getSession = defineEndpoint(
   },
   (deps: SessionDependencies) => {
     const sessions = new UserSessions(deps);
-    return async ({ ctx }) => ({ status: 200, body: presentSession(await requireSession(sessions, ctx)) });
+    return async ({ ctx }) => {
+      const session = await requireSession(sessions, ctx);
+      return { status: 200, body: presentSession(session, deps.config) };
+    };
   },
 );
 

@@ -6,7 +6,14 @@ import { organizationRoles, rolePermissions } from '../../shared/accounts/permis
 import type { Role } from '../../shared/accounts/permissions.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { newestFirst } from '../../shared/models/newest-first.ts';
-import { changeUser, deleteUser, emailSchema, findUser, invitationDays } from '../../shared/models/user.ts';
+import {
+  changeUser,
+  deleteUser,
+  disableTwoStep,
+  emailSchema,
+  findUser,
+  invitationDays,
+} from '../../shared/models/user.ts';
 import type { User } from '../../shared/models/user.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
@@ -47,6 +54,9 @@ const changesSchema = z.strictObject(
       .enum(['active', 'disabled'], 'status must be active or disabled')
       .optional()
       .meta({ description: "`disabled` rejects the user's logins and ends the user's sessions." }),
+    twoStep: z.literal('off', 'twoStep must be off').optional().meta({
+      description: 'Turns off two-step login, for a user who has lost the device and the recovery codes.',
+    }),
   },
   { error: objectFault },
 );
@@ -200,14 +210,18 @@ export const changeUserEndpoint = defineEndpoint(
   },
   ({ db }: { db: Database }) =>
     async ({ ctx, caller, params: { userId: id }, readBody }) => {
-      const { role, status } = await readBody();
+      const { role, status, twoStep } = await readBody();
       await requireOther(db, caller, id);
       if (role !== undefined) requireRightsOf(caller, role);
       const changes = { role, ...(status !== undefined && { isDisabled: status === 'disabled' }) };
       const changed = await changeUser(db, { id, organizationId: caller.organization._id }, changes);
       if (changed === null) throw new LecternError('NOT_FOUND', userNotFound);
-      auditedChange.set(ctx, { details: { ...(role && { role }), ...(status && { status }) } });
-      return { status: 200, body: presentListedUser(changed) };
+      if (twoStep === 'off') await disableTwoStep(db, { email: changed.email });
+      auditedChange.set(ctx, {
+        details: { ...(role && { role }), ...(status && { status }), ...(twoStep && { twoStep }) },
+      });
+      const { twoStep: kept } = changed;
+      return { status: 200, body: presentListedUser({ ...changed, twoStep: twoStep ? null : kept }) };
     },
 );
 

@@ -53,6 +53,7 @@ export function textErrors(unexpected: string): ErrorFormat {
 const errorTitles: Record<ErrorCode, string> = {
   BAD_REQUEST: 'Bad Request',
   UNAUTHORIZED: 'Authentication Error',
+  CODE_REQUIRED: 'Authentication Error',
   FEATURE_NOT_AVAILABLE: 'Forbidden',
   FORBIDDEN: 'Forbidden',
   NOT_FOUND: 'Not Found',

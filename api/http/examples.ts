@@ -170,6 +170,7 @@ export const userSession = {
     plan: 'edtech',
   },
   permissions: ['read', 'content'],
+  twoStep: 'off',
   expiresAt: '2026-11-21T21:12:04.180Z',
 };
 

@@ -16,6 +16,7 @@ import { crossSiteWriteText, isCrossSiteWrite } from '../http/middleware/csrf.ts
 import { addToRequestLine } from '../http/middleware/request-context.ts';
 import { publicPath } from '../http/public-url.ts';
 import { LogInThrottle } from '../accounts/log-in-throttle.ts';
+import { permissionsOf } from '../accounts/two-step.ts';
 import { UserSessions } from '../accounts/user-sessions.ts';
 
 const basePath = '/admin/queues';
@@ -85,7 +86,7 @@ export function adminQueues(
     const header = ctx.get('Authorization');
     if (header === '') {
       const user = (await sessions.find(ctx))?.user;
-      return user?.role === 'operator' ? user._id : null;
+      return user && permissionsOf(user, config).includes('operator') ? user._id : null;
     }
     if (account === undefined) return null;
     if (isAccount(account, header)) {

@@ -5,7 +5,7 @@ import { organizationRoles } from '../../shared/accounts/permissions.ts';
 import type { OrganizationRole } from '../../shared/accounts/permissions.ts';
 import { installationLog } from '../../shared/models/audit-entry.ts';
 import type { Database } from '../../shared/models/database.ts';
-import { createUser, disableUser, listUsers, setPassword } from '../../shared/models/user.ts';
+import { createUser, disableTwoStep, disableUser, listUsers, setPassword } from '../../shared/models/user.ts';
 import type { User } from '../../shared/models/user.ts';
 import { hashPassword } from '../../shared/platform/passwords.ts';
 import { withJsonOutput } from '../terminal/json-output.ts';
@@ -89,6 +89,24 @@ export function addUserCommands(user: Command): void {
       if (disabled === null) throw unknownUser(email);
       await audit(logOf(disabled), 'user.disable', targetOf(disabled));
       return { json: present(disabled), text: `Disabled ${email}` };
+    },
+  );
+
+  addResetCommand(user);
+}
+
+/** `lectern user reset-two-step` */
+function addResetCommand(user: Command): void {
+  contextCommand(
+    user
+      .command('reset-two-step')
+      .description('turn off two-step login, for a user who has lost the device and the recovery codes')
+      .argument('<email>', 'the user', parseEmail),
+    async ({ db, audit }, email: string) => {
+      const reset = await disableTwoStep(db, { email });
+      if (reset === null) throw unknownUser(email);
+      await audit(logOf(reset), 'user.disable_two_step', targetOf(reset));
+      return { json: present(reset), text: `Turned off two-step login of ${email}` };
     },
   );
 }

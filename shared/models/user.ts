@@ -33,6 +33,18 @@ export interface User {
   passwordChangedAt: Date;
   disabledAt: Date | null;
   lastLogInAt: Date | null;
+  /** Null while two-step login is off. */
+  twoStep: TwoStep | null;
+}
+
+/** Two-step login with an authenticator app. */
+export interface TwoStep {
+  /** The secret of the app, sealed with the key pepper. */
+  secret: string;
+  /** The period of the last code that was used: neither it nor earlier ones work again. */
+  lastPeriod: number;
+  /** Keyed hashes of the unused recovery codes. */
+  recoveryDigests: string[];
 }
 
 interface Invitation {
@@ -69,6 +81,11 @@ export const userSchema = new Schema<User>(
     passwordChangedAt: { type: Date, required: true, default: () => new Date() },
     disabledAt: { type: Date, default: null },
     lastLogInAt: { type: Date, default: null },
+    twoStep: {
+      type: { secret: String, lastPeriod: Number, recoveryDigests: [String] },
+      _id: false,
+      default: null,
+    },
   },
   schemaOptions,
 );
@@ -203,6 +220,42 @@ export async function changeUser(
 /** Deletes a user, which ends the user's sessions. Returns whether there was one. */
 export async function deleteUser(db: UserDb, { id, organizationId }: UserKey): Promise<boolean> {
   return (await db.users.deleteOne({ _id: id, organizationId })).deletedCount > 0;
+}
+
+type UserId = Pick<User, '_id'>;
+
+/** Turns on two-step login, or replaces its secret and recovery codes. */
+export async function enableTwoStep(db: UserDb, { _id }: UserId, twoStep: TwoStep): Promise<void> {
+  await db.users.updateOne({ _id }, { twoStep });
+}
+
+/** Turns off two-step login. Null if there is no such user. */
+export function disableTwoStep(
+  db: UserDb,
+  by: Pick<User, '_id' | 'organizationId'> | Pick<User, 'email'>,
+): Promise<User | null> {
+  return db.users.findOneAndUpdate(by, { twoStep: null }, { returnDocument: 'after' }).lean<User>().exec();
+}
+
+/** Uses the code of a period. Returns false if it, or a later one, was used: exactly one concurrent use succeeds. */
+export async function takeCodePeriod(db: UserDb, { _id }: UserId, period: number): Promise<boolean> {
+  const unused = { _id, 'twoStep.lastPeriod': { $lt: period } };
+  return (await db.users.updateOne(unused, { 'twoStep.lastPeriod': period })).modifiedCount === 1;
+}
+
+/** Uses a recovery code. Returns false if there is none like it. */
+export async function takeRecoveryCode(db: UserDb, { _id }: UserId, digest: string): Promise<boolean> {
+  const unused = { _id, 'twoStep.recoveryDigests': digest };
+  const use = { $pull: { 'twoStep.recoveryDigests': digest } };
+  return (await db.users.updateOne(unused, use)).modifiedCount === 1;
+}
+
+export async function replaceRecoveryCodes(
+  db: UserDb,
+  { _id }: UserId,
+  recoveryDigests: string[],
+): Promise<void> {
+  await db.users.updateOne({ _id, twoStep: { $ne: null } }, { 'twoStep.recoveryDigests': recoveryDigests });
 }
 
 export async function recordLogIn(db: UserDb, { _id }: Pick<User, '_id'>): Promise<void> {

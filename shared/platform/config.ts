@@ -58,6 +58,7 @@ const environmentSchema = z
     LECTERN_ALLOWED_ORIGINS: originList,
     SESSION_HOURS: integer(12, 1, 24 * 30),
     LOGIN_TRIES: integer(10, 1, 1000),
+    TWO_STEP_LOGIN: choice(['optional', 'operators', 'admins'], 'optional'),
     RATE_LIMIT_PER_KEY: integer(6000, 0, 10_000_000),
     RATE_LIMIT_PER_ADDRESS: integer(6000, 0, 10_000_000),
     REQUEST_TIMEOUT_SECONDS: integer(30, 1, 3600),
@@ -186,7 +187,12 @@ function toConfig(env: Environment) {
     cookieSecret: env.LECTERN_COOKIE_SECRET,
     /** Origins whose pages may use a user's session. */
     allowedOrigins: env.LECTERN_ALLOWED_ORIGINS,
-    session: { hours: env.SESSION_HOURS, loginTries: env.LOGIN_TRIES },
+    session: {
+      hours: env.SESSION_HOURS,
+      loginTries: env.LOGIN_TRIES,
+      /** Whose users must set up two-step login. */
+      twoStep: env.TWO_STEP_LOGIN,
+    },
     /** Requests a minute; 0 for no limit. */
     rateLimit: { perKey: env.RATE_LIMIT_PER_KEY, perAddress: env.RATE_LIMIT_PER_ADDRESS },
     /** The timeout for a request to arrive. */

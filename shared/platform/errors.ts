@@ -5,6 +5,8 @@
 const statusByCode = {
   BAD_REQUEST: 400,
   UNAUTHORIZED: 401,
+  /** The password is right, and a code of the authenticator app is missing. */
+  CODE_REQUIRED: 401,
   FORBIDDEN: 403,
   FEATURE_NOT_AVAILABLE: 403,
   NOT_FOUND: 404,

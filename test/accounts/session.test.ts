@@ -38,6 +38,7 @@ describe('a login', () => {
       user: { id: user._id, email: user.email, role: 'admin' },
       organization: { id: organization._id, slug, name, plan },
       permissions: [...keyScopeNames],
+      twoStep: 'off',
       expiresAt: expect.any(String) as string,
     });
     const hoursLeft = (Date.parse(body.expiresAt) - Date.now()) / 3_600_000;

@@ -83,6 +83,7 @@ test('each command that changes something or reads data of learners records it',
   await records('user.create', 'user create', ...org, '--email', email, '--role', 'author');
   await records('user.set_password', 'user set-password', email);
   await records('user.disable', 'user disable', email);
+  await records('user.disable_two_step', 'user reset-two-step', email);
 
   const { path } = await buildPackage();
   const { lessonId } = await records('lesson.import', 'lesson import', path, ...org);

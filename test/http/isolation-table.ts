@@ -261,6 +261,10 @@ export const withoutIds: Record<string, string> = {
   'GET /embed.js': 'it is the same for all callers',
   'GET /api/session': 'the cookie names the session',
   'PUT /api/session/password': 'as above',
+  'POST /api/session/two-step': 'as above',
+  'PUT /api/session/two-step': 'as above',
+  'POST /api/session/two-step/disable': 'as above',
+  'POST /api/session/two-step/recovery-codes': 'as above',
   'POST /api/invitation': 'the token is the authorization, and names the user',
   'POST /api/invitation/accept': 'as above',
   'GET /api/users':

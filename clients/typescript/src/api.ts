@@ -461,6 +461,8 @@ export type InvitedUser = {
   role: 'teacher' | 'author' | 'admin';
   /** `invited` until the first password is set. */
   status: 'invited' | 'active' | 'disabled';
+  /** Whether logins need a code of an authenticator app. */
+  twoStep: boolean;
   createdAt: string;
   lastLogInAt: string | null;
   /** Until when an open invitation is valid. */
@@ -942,6 +944,8 @@ export type User = {
   role: 'teacher' | 'author' | 'admin';
   /** `invited` until the first password is set. */
   status: 'invited' | 'active' | 'disabled';
+  /** Whether logins need a code of an authenticator app. */
+  twoStep: boolean;
   createdAt: string;
   lastLogInAt: string | null;
   /** Until when an open invitation is valid. */
@@ -1143,6 +1147,8 @@ export interface Routes {
       role?: 'teacher' | 'author' | 'admin';
       /** `disabled` rejects the user's logins and ends the user's sessions. */
       status?: 'active' | 'disabled';
+      /** Turns off two-step login, for a user who has lost the device and the recovery codes. */
+      twoStep?: 'off';
     };
     result: User;
   };

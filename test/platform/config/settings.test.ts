@@ -58,6 +58,7 @@ describe('texts', () => {
   test.each([
     ['NODE_ENV', 'staging', 'must be one of development, production, test'],
     ['LOG_LEVEL', 'INFO', 'must be one of silent, error, warn, info, debug'],
+    ['TWO_STEP_LOGIN', 'all', 'must be one of optional, operators, admins'],
     ['STORE', 'ftp', 'must be one of disk, s3'],
     ['S3_ENDPOINT', 'localhost:9000', 'must be a URL that begins with http:// or https://'],
     ['S3_BUCKET', 'My_Bucket', 'must be the name of a bucket: 3 to 63 of a-z, 0-9, . and -'],

@@ -1,0 +1,216 @@
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import type { Database } from '../../shared/models/database.ts';
+import { disableTwoStep } from '../../shared/models/user.ts';
+import type { User } from '../../shared/models/user.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import { objectFault } from '../../shared/platform/unknown-names.ts';
+import { passwordMatches } from '../../shared/platform/passwords.ts';
+import type { Secrets } from '../../shared/platform/secrets.ts';
+import { clientIp } from '../http/client-ip.ts';
+import { defineEndpoint } from '../http/endpoint.ts';
+import type { EndpointContext } from '../http/endpoint.ts';
+import { apiErrors } from '../http/error-format.ts';
+import * as example from '../http/examples.ts';
+import { empty, failure, json } from '../http/responses.ts';
+import { strictBody } from '../http/strict-body.ts';
+import { sessionAccess } from './access.ts';
+import { KnownBrowsers } from './known-browsers.ts';
+import { LogInThrottle, tooManyLogIns } from './log-in-throttle.ts';
+import { setAudited } from './session.endpoints.ts';
+import { enableWithCode, newTwoStepSetup, renewRecoveryCodes, takeCode } from './two-step.ts';
+import type { SessionDependencies } from './user-sessions.ts';
+
+/* A user's own two-step login. Every change needs the password, so that a stolen session cannot make it. */
+
+const path = '/api/session/two-step';
+const common = {
+  path,
+  access: sessionAccess,
+  scope: null,
+  errors: apiErrors(),
+  invalid: 'INVALID_CONTENT',
+  tag: 'Users',
+} as const;
+
+const password = z.string('password is required').max(1000, 'password is too long');
+const code = z.string('code is required').max(50, 'code is too long');
+const codeText = 'The code is wrong, or was used before';
+const passwordText = 'The password is wrong';
+const offText = 'Two-step login is off';
+const throttled = failure('Too many requests, or too many wrong tries in 15 minutes.', tooManyLogIns);
+const codesBody = z
+  .strictObject({
+    recoveryCodes: z
+      .array(z.string())
+      .meta({ description: 'Each logs in once instead of a code. They are shown only once.' }),
+  })
+  .meta({ id: 'RecoveryCodes' });
+const exampleCodes = { recoveryCodes: ['K7Q2M4P6R8', 'W3Z5B7H9N2'] };
+const exampleSecret = 'A2B3C4D5E6F7A2B3C4D5E6F7A2B3C4D5';
+
+type TwoStepDependencies = SessionDependencies & {
+  db: Database;
+  redis: Redis;
+  secrets: Pick<Secrets, 'keyPepper'>;
+};
+
+/** Returns a function that runs a check of a password or a code, throttled as logins are. */
+function throttledCheck(deps: TwoStepDependencies) {
+  const throttle = new LogInThrottle(deps.redis, deps.config);
+  const knownBrowsers = new KnownBrowsers(deps.config);
+  return async (ctx: EndpointContext, { email }: User, text: string, check: () => Promise<boolean>) => {
+    const origin = { ip: clientIp(ctx), browser: knownBrowsers.find(ctx, email) };
+    await throttle.count(email, origin);
+    if (!(await check())) throw new LecternError('INVALID_CONTENT', text);
+    await throttle.forgive(email, origin);
+  };
+}
+
+/** POST /api/session/two-step */
+export const setUpTwoStep = defineEndpoint(
+  {
+    ...common,
+    method: 'post',
+    // It changes nothing.
+    audit: null,
+    operationId: 'setUpTwoStep',
+    summary: 'Begin to set up two-step login',
+    description:
+      'Returns a new secret for an authenticator app. Nothing changes until a code of the app confirms it.',
+    responses: {
+      200: json(
+        'The secret.',
+        z
+          .strictObject({
+            secret: z.string().meta({ description: 'In Base32, for typing.' }),
+            uri: z.string().meta({ description: '`otpauth://…`, for a QR code.' }),
+          })
+          .meta({ id: 'TwoStepSetup' }),
+        {
+          setup: {
+            value: {
+              secret: exampleSecret,
+              uri: `otpauth://totp/Lectern:ada%40acme.example?issuer=Lectern&secret=${exampleSecret}&algorithm=SHA1&digits=6&period=30`,
+            },
+          },
+        },
+      ),
+    },
+  },
+  () =>
+    ({ caller }) => ({ status: 200, body: newTwoStepSetup(caller.user) }),
+);
+
+/** PUT /api/session/two-step */
+export const enableTwoStepEndpoint = defineEndpoint(
+  {
+    ...common,
+    method: 'put',
+    audit: 'user.enable_two_step',
+    operationId: 'enableTwoStep',
+    summary: 'Turn on two-step login',
+    description: 'Replaces an earlier secret and its recovery codes.',
+    body: strictBody(
+      z.strictObject(
+        {
+          password,
+          code,
+          secret: z.string('secret is required').regex(/^[A-Z2-7]{32}$/, 'secret is not valid'),
+        },
+        { error: objectFault },
+      ),
+      { confirmed: { value: { password: example.password, secret: exampleSecret, code: '492039' } } },
+      [codeText, passwordText],
+    ),
+    responses: {
+      200: json('The recovery codes.', codesBody, { codes: { value: exampleCodes } }),
+      429: throttled,
+    },
+  },
+  (deps: TwoStepDependencies) => {
+    const check = throttledCheck(deps);
+    return async ({ ctx, caller: { user, organization }, readBody }) => {
+      const given = await readBody();
+      await check(ctx, user, passwordText, () =>
+        passwordMatches(given.password, user.passwordHash, ctx.state.signal),
+      );
+      const recoveryCodes = await enableWithCode(deps, user, given);
+      if (recoveryCodes === null) throw new LecternError('INVALID_CONTENT', codeText);
+      setAudited(ctx, { user, organization });
+      return { status: 200, body: { recoveryCodes } };
+    };
+  },
+);
+
+/** POST /api/session/two-step/disable */
+export const disableTwoStepEndpoint = defineEndpoint(
+  {
+    ...common,
+    method: 'post',
+    path: `${path}/disable`,
+    audit: 'user.disable_two_step',
+    operationId: 'disableTwoStep',
+    summary: 'Turn off two-step login',
+    body: strictBody(
+      z.strictObject({ code }, { error: objectFault }),
+      { disabled: { value: { code: '492039' } } },
+      [codeText],
+    ),
+    responses: {
+      204: empty('It is off.'),
+      409: failure('Two-step login is off.', offText),
+      429: throttled,
+    },
+  },
+  (deps: TwoStepDependencies) => {
+    const check = throttledCheck(deps);
+    return async ({ ctx, caller: { user, organization }, readBody }) => {
+      const given = await readBody();
+      if (user.twoStep === null) throw new LecternError('CONFLICT', offText);
+      await check(ctx, user, codeText, () => takeCode(deps, user, given.code));
+      await disableTwoStep(deps.db, { _id: user._id, organizationId: user.organizationId });
+      setAudited(ctx, { user, organization });
+      return { status: 204 };
+    };
+  },
+);
+
+/** POST /api/session/two-step/recovery-codes */
+export const renewCodes = defineEndpoint(
+  {
+    ...common,
+    method: 'post',
+    path: `${path}/recovery-codes`,
+    audit: 'user.renew_recovery_codes',
+    operationId: 'renewRecoveryCodes',
+    summary: 'Replace the recovery codes',
+    body: strictBody(
+      z.strictObject({ code }, { error: objectFault }),
+      { renewed: { value: { code: '492039' } } },
+      [codeText],
+    ),
+    responses: {
+      200: json('The recovery codes.', codesBody, { codes: { value: exampleCodes } }),
+      409: failure('Two-step login is off.', offText),
+      429: throttled,
+    },
+  },
+  (deps: TwoStepDependencies) => {
+    const check = throttledCheck(deps);
+    return async ({ ctx, caller: { user, organization }, readBody }) => {
+      const given = await readBody();
+      if (user.twoStep === null) throw new LecternError('CONFLICT', offText);
+      await check(ctx, user, codeText, () => takeCode(deps, user, given.code));
+      setAudited(ctx, { user, organization });
+      return { status: 200, body: { recoveryCodes: await renewRecoveryCodes(deps, user) } };
+    };
+  },
+);
+
+export const twoStepEndpoints = [
+  disableTwoStepEndpoint,
+  renewCodes,
+  setUpTwoStep,
+  enableTwoStepEndpoint,
+] as const;
