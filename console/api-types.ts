@@ -41,6 +41,8 @@ export type InvitedUser = {
   role: 'teacher' | 'author' | 'admin';
   /** `invited` until the first password is set. */
   status: 'invited' | 'active' | 'disabled';
+  /** Whether logins need a code of an authenticator app. */
+  twoStep: boolean;
   createdAt: string;
   lastLogInAt: string | null;
   /** Until when an open invitation is valid. */
@@ -122,6 +124,11 @@ export type Queues = {
   board: string;
 };
 
+export type RecoveryCodes = {
+  /** Each logs in once instead of a code. They are shown only once. */
+  recoveryCodes: string[];
+};
+
 export type Section = {
   id: string;
   title: string;
@@ -140,6 +147,13 @@ export type Step = {
     /** Blocks of older content, by `<block id>:<zone>`. */
     zones?: Record<string, Block[]>;
   };
+};
+
+export type TwoStepSetup = {
+  /** In Base32, for typing. */
+  secret: string;
+  /** `otpauth://…`, for a QR code. */
+  uri: string;
 };
 
 export type UserInvitation = {
@@ -194,6 +208,8 @@ export type UserSession = {
     | 'organization'
     | 'operator'
   )[];
+  /** Whether logins need a code. `required`: the user has no permissions until two-step login is set up. */
+  twoStep: 'on' | 'off' | 'required';
   /** When the session ends. */
   expiresAt: string;
 };
@@ -204,7 +220,12 @@ export interface Routes extends ClientRoutes {
   'POST /api/session': {
     params: Record<never, never>;
     query: Record<never, never>;
-    body: { email: string; password: string };
+    body: {
+      email: string;
+      password: string;
+      /** Of the authenticator app, or a recovery code; if two-step login is on. */
+      code?: string;
+    };
     result: UserSession;
   };
   /** Get the logged-in user */
@@ -220,6 +241,34 @@ export interface Routes extends ClientRoutes {
     query: Record<never, never>;
     body: undefined;
     result: undefined;
+  };
+  /** Turn off two-step login */
+  'POST /api/session/two-step/disable': {
+    params: Record<never, never>;
+    query: Record<never, never>;
+    body: { code: string };
+    result: undefined;
+  };
+  /** Replace the recovery codes */
+  'POST /api/session/two-step/recovery-codes': {
+    params: Record<never, never>;
+    query: Record<never, never>;
+    body: { code: string };
+    result: RecoveryCodes;
+  };
+  /** Begin to set up two-step login */
+  'POST /api/session/two-step': {
+    params: Record<never, never>;
+    query: Record<never, never>;
+    body: undefined;
+    result: TwoStepSetup;
+  };
+  /** Turn on two-step login */
+  'PUT /api/session/two-step': {
+    params: Record<never, never>;
+    query: Record<never, never>;
+    body: { password: string; code: string; secret: string };
+    result: RecoveryCodes;
   };
   /** Set a password with an invitation */
   'POST /api/invitation/accept': {
