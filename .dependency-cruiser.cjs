@@ -35,7 +35,7 @@ const layers = {
   worker: [['operations'], ['exports'], ['imports'], ['deliveries', 'maintenance']],
   shared: [
     ['operations', 'erasure'],
-    ['exports', 'imports', 'lti', 'publishing', 'coordination', 'learners'],
+    ['exports', 'imports', 'lti', 'publishing', 'learners'],
     ['outgoing'],
     ['xapi'],
     ['audit', 'webhooks'],

@@ -22,8 +22,7 @@ import { joinInstallation } from '../shared/models/installation.ts';
 import { connectRedis } from '../shared/platform/redis.ts';
 import { loadSecrets } from '../shared/platform/secrets.ts';
 import type { ServerUrls } from '../shared/embedded/embedded-servers.ts';
-import { createIncompleteBuilds } from '../shared/coordination/incomplete-builds.ts';
-import { BestEffortRedis } from '../shared/platform/best-effort-redis.ts';
+import { IncompleteBuilds } from '../shared/exports/incomplete-builds.ts';
 import type { Shutdown } from '../shared/platform/graceful-shutdown.ts';
 import { createUploads } from '../shared/imports/create-uploads.ts';
 import { createStore } from '../shared/storage/create-store.ts';
@@ -100,7 +99,7 @@ export async function startApi(
       concurrent: config.export.waitsPerOrganization,
       ...{ waiting: 0, refusal: 'Too many requests wait for exports' },
     }),
-    incomplete: createIncompleteBuilds(new BestEffortRedis(redis, config.redisPrefix)),
+    incomplete: new IncompleteBuilds(redis, config.redisPrefix),
     config,
     log,
   };

@@ -16,8 +16,7 @@ import { connectOptionalRedis } from '../shared/platform/redis.ts';
 import { startDueWork } from '../shared/platform/repeat.ts';
 import { loadSecrets } from '../shared/platform/secrets.ts';
 import type { ServerUrls } from '../shared/embedded/embedded-servers.ts';
-import { createIncompleteBuilds } from '../shared/coordination/incomplete-builds.ts';
-import { BestEffortRedis } from '../shared/platform/best-effort-redis.ts';
+import { IncompleteBuilds } from '../shared/exports/incomplete-builds.ts';
 import type { Shutdown } from '../shared/platform/graceful-shutdown.ts';
 import { enqueuePrebuild } from '../shared/exports/enqueue.ts';
 import { exportJobOf } from '../shared/exports/jobs.ts';
@@ -75,7 +74,7 @@ export async function startWorker(
     db,
     store,
     downloader,
-    incomplete: createIncompleteBuilds(new BestEffortRedis(redis, config.redisPrefix)),
+    incomplete: new IncompleteBuilds(redis, config.redisPrefix),
     observer: metrics,
     metrics,
     config,

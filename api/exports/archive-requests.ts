@@ -10,8 +10,7 @@ import type { ExportJob } from '../../shared/exports/jobs.ts';
 import type { Logger } from '../../shared/platform/log.ts';
 import type { Database } from '../../shared/models/database.ts';
 import type { ExportQueue } from '../../shared/exports/queues.ts';
-import { incompleteWaitMs } from '../../shared/coordination/incomplete-builds.ts';
-import type { IncompleteBuilds } from '../../shared/coordination/incomplete-builds.ts';
+import type { IncompleteBuilds } from '../../shared/exports/incomplete-builds.ts';
 import type { ArchiveStore, StoredArchive } from '../../shared/storage/store.ts';
 import { retryAfterSeconds } from '../http/retry-after.ts';
 import type { ExportChanges } from './export-changes.ts';
@@ -32,7 +31,7 @@ export interface ArchiveRequestDependencies {
   changes: ExportChanges;
   /** The requests of each organization that wait for exports: each holds a connection and polls Redis. */
   waits: ConcurrencyLimit;
-  incomplete: IncompleteBuilds;
+  incomplete: Pick<IncompleteBuilds, 'isCurrent'>;
   config: Pick<Config, 'export'>;
   log: Logger;
 }
@@ -72,7 +71,6 @@ export async function requestArchiveAsync(
 
 /**
  * Opens the current archive of a job: the complete one, or an incomplete one that is not yet due for another build.
- * While Redis is down nothing can be built, so an incomplete archive of any age is returned.
  */
 export async function openArchive(
   { archives, incomplete, config }: Pick<ArchiveRequestDependencies, 'archives' | 'incomplete' | 'config'>,
@@ -82,11 +80,7 @@ export async function openArchive(
   if (complete !== null) return complete;
   const archive = await archives.open(incompleteKey(job.key));
   if (archive === null) return null;
-  const found = await incomplete.find([job.key]);
-  if (found === undefined) return archive;
-  const build = found[0] ?? null;
-  if (build !== null && build.ageMs < incompleteWaitMs(build.builds, config.export.degradedSeconds))
-    return archive;
+  if (await incomplete.isCurrent(job.key, config.export.degradedSeconds)) return archive;
   await archive.close();
   return null;
 }

@@ -11,8 +11,7 @@ import { selectProfile } from '../../shared/exports/profiles.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { playerRelease } from '../../shared/player/player-release.ts';
 import { connectOptionalRedis } from '../../shared/platform/redis.ts';
-import { createIncompleteBuilds } from '../../shared/coordination/incomplete-builds.ts';
-import { BestEffortRedis } from '../../shared/platform/best-effort-redis.ts';
+import { IncompleteBuilds } from '../../shared/exports/incomplete-builds.ts';
 import { buildIfMissing } from '../../worker/exports/build-if-missing.ts';
 import { prepareInstallation } from '../installation.ts';
 import { medians, medianTimes, report, timed } from '../rounds.ts';
@@ -96,7 +95,7 @@ const installation = await prepareInstallation({
 const { folder, settings, config, servers, db, store, authorization, publish } = installation;
 const downloader = createDownloader(config.download);
 const redis = await connectOptionalRedis(servers.redisUrl, console.error);
-const incomplete = createIncompleteBuilds(new BestEffortRedis(redis, config.redisPrefix));
+const incomplete = new IncompleteBuilds(redis, config.redisPrefix);
 const processes = await startProcesses(config, servers, { workers: 1, settings });
 const { url: baseUrl } = processes;
 

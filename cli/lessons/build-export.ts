@@ -3,8 +3,7 @@ import { LecternError } from '../../shared/platform/errors.ts';
 import { incompleteKey } from '../../shared/exports/jobs.ts';
 import type { ExportJob } from '../../shared/exports/jobs.ts';
 import { connectOptionalRedis } from '../../shared/platform/redis.ts';
-import { createIncompleteBuilds } from '../../shared/coordination/incomplete-builds.ts';
-import { BestEffortRedis } from '../../shared/platform/best-effort-redis.ts';
+import { IncompleteBuilds } from '../../shared/exports/incomplete-builds.ts';
 import type { StoredArchive } from '../../shared/storage/store.ts';
 import { buildIfMissing } from '../../worker/exports/build-if-missing.ts';
 import type { CommandContext } from '../installation/context.ts';
@@ -23,7 +22,7 @@ export async function buildWithProgress(
 ): Promise<StoredArchive> {
   const downloader = createDownloader(config.download);
   const redis = await connectOptionalRedis(redisUrl, note);
-  const incomplete = createIncompleteBuilds(new BestEffortRedis(redis, config.redisPrefix));
+  const incomplete = new IncompleteBuilds(redis, config.redisPrefix);
   const bar = fileProgressBar(name);
   try {
     const { failures } = await buildIfMissing({ db, store, downloader, incomplete, config }, job, {

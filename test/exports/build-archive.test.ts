@@ -3,7 +3,7 @@ import { createDownloader } from '../../shared/media/downloads/downloader.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { ExportProgress } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { noIncompleteBuilds } from '../../shared/coordination/incomplete-builds.ts';
+import { noIncompleteBuilds } from './exports.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
 import type { OpenFile, Store } from '../../shared/storage/store.ts';
 import { createLogger } from '../../shared/platform/log.ts';

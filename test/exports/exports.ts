@@ -137,3 +137,10 @@ export async function expectSameFiles(
   }
   return { listed, archive };
 }
+
+/** For tests without Redis: every incomplete archive counts as expired. */
+export const noIncompleteBuilds = {
+  record: () => Promise.resolve(),
+  forget: () => Promise.resolve(),
+  isCurrent: () => Promise.resolve(false),
+};

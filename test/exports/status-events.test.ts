@@ -4,7 +4,7 @@ import { exportStatusEvents } from '../../api/exports/export-status.ts';
 import type { ExportStatus } from '../../api/exports/export-status.ts';
 import { enqueueExport } from '../../shared/exports/enqueue.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
-import { noIncompleteBuilds } from '../../shared/coordination/incomplete-builds.ts';
+import { noIncompleteBuilds } from './exports.ts';
 import { createExportEvents } from '../../shared/exports/queues.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { jsonOf } from '../support/answers.ts';

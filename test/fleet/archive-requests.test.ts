@@ -6,9 +6,8 @@ import { exportJobOf, incompleteKey } from '../../shared/exports/jobs.ts';
 import { ConcurrencyLimit } from '../../shared/platform/concurrency-limit.ts';
 import { createLogger } from '../../shared/platform/log.ts';
 import { createExportEvents } from '../../shared/exports/queues.ts';
-import { noIncompleteBuilds } from '../../shared/coordination/incomplete-builds.ts';
-import { createIncompleteBuilds } from '../../shared/coordination/incomplete-builds.ts';
-import { BestEffortRedis } from '../../shared/platform/best-effort-redis.ts';
+import { noIncompleteBuilds } from '../exports/exports.ts';
+import { IncompleteBuilds } from '../../shared/exports/incomplete-builds.ts';
 import type { ArchiveStore } from '../../shared/storage/store.ts';
 import { useExportLab } from '../exports/lab.ts';
 import { viewQueue } from '../exports/open-queue.ts';
@@ -66,7 +65,7 @@ async function storeArchive(key: string): Promise<void> {
 /** Reads the status, with a hook that runs just before the store lookup. */
 function statusBefore({ queue, redis }: TestQueue, name: string, happens: () => Promise<void>) {
   const { db, config, store } = lab.harness;
-  const incomplete = createIncompleteBuilds(new BestEffortRedis(redis, config.redisPrefix));
+  const incomplete = new IncompleteBuilds(redis, config.redisPrefix);
   let left = 2;
   const open = async (key: string) => {
     const archive = await store.archives.open(key);

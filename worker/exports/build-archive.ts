@@ -12,7 +12,7 @@ import type { ExportEntry, ExportRecord } from '../../shared/models/export-recor
 import { findContentParts } from '../../shared/models/lesson-content.ts';
 import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import type { IncompleteBuilds } from '../../shared/coordination/incomplete-builds.ts';
+import type { IncompleteBuilds } from '../../shared/exports/incomplete-builds.ts';
 import type { Store } from '../../shared/storage/store.ts';
 import { ArchiveWriter, DamagedEntry } from './archive-writer.ts';
 import { timePhase } from './build-observer.ts';
@@ -41,7 +41,7 @@ export interface BuildDependencies {
   db: Database;
   store: Store;
   downloader: Downloader;
-  incomplete: IncompleteBuilds;
+  incomplete: Pick<IncompleteBuilds, 'record' | 'forget'>;
   observer?: BuildObserver;
   /** Keeps downloads after a build; without it, the build does so before it resolves. */
   followUps?: FollowUps;
