@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Database } from '../../shared/models/database.ts';
 import { listDestinations, xapiVerbs, xapiVersions } from '../../shared/models/xapi-destination.ts';
-import type { XapiDestination } from '../../shared/models/xapi-destination.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
@@ -18,20 +17,19 @@ import {
   tooManyDestinations,
 } from '../../shared/xapi/destinations.ts';
 import { apiAccess } from '../accounts/access.ts';
-import {
-  missedEvents,
-  presentMissed,
-  replay,
-  replayBody,
-  replayDescription,
-  replayed,
-} from '../deliveries/receivers.ts';
+import { replay, replayBody, replayDescription, replayed } from '../deliveries/receivers.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
-import { empty, failure, json, time, uuid } from '../http/responses.ts';
+import { empty, failure, json } from '../http/responses.ts';
 import { strictBody } from '../http/strict-body.ts';
 import { objectFault } from '../../shared/platform/unknown-names.ts';
+import {
+  destinationBody,
+  exampleDestination,
+  exampleSettings,
+  presentDestination,
+} from './present-destination.ts';
 
 const common = {
   scope: 'deliveries',
@@ -43,40 +41,6 @@ const notFound = failure(
   'There is no such destination, or it belongs to another organization.',
   destinationNotFound,
 );
-
-const destinationBody = z
-  .strictObject({
-    id: uuid,
-    endpoint: z.string(),
-    username: z.string(),
-    version: z.enum(xapiVersions),
-    verbs: z.array(z.enum(xapiVerbs)),
-    pseudonyms: z.boolean(),
-    passingScore: z.number().nullable(),
-    status: z.enum(['active', 'paused']),
-    missedEvents: missedEvents.optional(),
-    pausedReason: z.string().optional().meta({
-      description:
-        'Why the destination is paused: `owner`, the status with which the LRS rejected Lectern, or `no_statement_ids` if a success had no ids of statements, such as a web page.',
-    }),
-    createdAt: time,
-  })
-  .meta({ id: 'XapiDestination' });
-
-const exampleSettings = {
-  endpoint: 'https://lrs.example.com/xapi/',
-  username: 'lectern',
-  version: '1.0.3' as const,
-  verbs: [...xapiVerbs],
-  pseudonyms: false,
-  passingScore: 0.8,
-};
-const exampleDestination = {
-  id: '3c0a7e52-6a3e-4c0e-9f0e-8a54f0b9d1c7',
-  ...exampleSettings,
-  status: 'active' as const,
-  createdAt: '2026-11-21T09:14:31.027Z',
-};
 
 const text = (name: string, max: number) =>
   z
@@ -170,19 +134,6 @@ function assertEndpoint(url: string | undefined, config: DestinationDependencies
   if (fault !== null) throw new LecternError('INVALID_CONTENT', fault);
 }
 
-function present(destination: XapiDestination): z.input<typeof destinationBody> {
-  const { _id, endpoint, username, version, verbs, salt, passingScore, paused, missed, createdAt } =
-    destination;
-  return {
-    id: _id,
-    ...{ endpoint, username, version, verbs, pseudonyms: salt !== null, passingScore },
-    status: paused === null ? 'active' : 'paused',
-    ...(paused !== null && { pausedReason: paused.reason }),
-    ...(missed !== null && { missedEvents: presentMissed(missed) }),
-    createdAt: createdAt.toISOString(),
-  };
-}
-
 const described = json('The destination.', destinationBody, { active: { value: exampleDestination } });
 
 /** POST /api/xapi-destinations */
@@ -215,7 +166,7 @@ export const createXapiDestination = defineEndpoint(
       assertEndpoint(settings.endpoint, config);
       const { _id } = caller.organization;
       const created = await createDestination(db, secrets.keyPepper, _id, settings, newId);
-      return { status: 201, body: present(created) };
+      return { status: 201, body: presentDestination(created) };
     },
 );
 
@@ -239,7 +190,7 @@ export const listXapiDestinations = defineEndpoint(
   ({ db }: { db: Database }) =>
     async ({ caller }) => {
       const destinations = await listDestinations(db, [caller.organization._id]);
-      return { status: 200, body: { destinations: destinations.map(present) } };
+      return { status: 200, body: { destinations: destinations.map(presentDestination) } };
     },
 );
 
@@ -262,7 +213,7 @@ export const getXapiDestination = defineEndpoint(
   ({ db }: { db: Database }) =>
     async ({ caller, params: { destinationId: id } }) => {
       const found = await requireDestination(db, { id, organizationId: caller.organization._id });
-      return { status: 200, body: present(found) };
+      return { status: 200, body: presentDestination(found) };
     },
 );
 
@@ -298,7 +249,7 @@ export const changeXapiDestination = defineEndpoint(
         { id, organizationId: caller.organization._id },
         { ...settings, ...(status !== undefined && { isActive: status === 'active' }) },
       );
-      return { status: 200, body: present(changed) };
+      return { status: 200, body: presentDestination(changed) };
     },
 );
 
