@@ -50,7 +50,7 @@ export class IncompleteBuilds {
   }
 
   #keyOf(exportKey: string): string {
-    return `${this.#prefix}:incomplete:${exportKey}`;
+    return `${this.#prefix}:incomplete-builds:${exportKey}`;
   }
 }
 

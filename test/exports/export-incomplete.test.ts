@@ -23,10 +23,13 @@ async function startWorker(settings: Record<string, string> = {}): Promise<void>
   onTestFinished(end);
 }
 
+const incompleteKey = (version: LessonVersion) =>
+  `${lab.harness.config.redisPrefix}:incomplete-builds:${exportJobOf(version).key}`;
+
 /** Moves the last build of a version back in time by this long. */
 async function passSeconds(version: LessonVersion, seconds: number): Promise<void> {
-  const key = `${lab.harness.config.redisPrefix}:incomplete:${exportJobOf(version).key}`;
-  await queue.jobs.redis.hincrby(key, 'at', -seconds * 1000);
+  const key = incompleteKey(version);
+  await queue.jobs.redis.pexpire(key, (await queue.jobs.redis.pttl(key)) - seconds * 1000);
 }
 
 test('rebuilds of an export that stays incomplete back off until it is complete', async () => {
@@ -52,5 +55,5 @@ test('rebuilds of an export that stays incomplete back off until it is complete'
   const complete = await lab.harness.store.archives.open(key);
   await complete?.close();
   expect(complete).not.toBeNull();
-  expect(await queue.jobs.redis.exists(`${lab.harness.config.redisPrefix}:incomplete:${key}`)).toBe(0);
+  expect(await queue.jobs.redis.exists(incompleteKey(version))).toBe(0);
 });

@@ -160,6 +160,8 @@ describe('files of a package', () => {
     expect(downloaded?.map(bytesOf)).toEqual(uploaded?.map(bytesOf));
     const opened = await lab.open(archive.urls['a plain web server']);
     const { page } = opened;
+    // Ends what the lesson still loads.
+    await page.goto('about:blank');
     const before = origin.log.length;
     const problems: string[] = [];
     page.on('request', (request) => {
