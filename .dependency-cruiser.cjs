@@ -123,7 +123,8 @@ module.exports = {
         'Only child processes read, convert or prepare lessons: see docs/decisions/0063-content-in-child-processes.md.',
       severity: 'error',
       from: {
-        pathNot: '^(test|bench)/|^shared/(content-process|packages/(package-task|read-package))\\.ts$',
+        pathNot:
+          '^(test|bench)/|^shared/(operations/content-process|packages/(package-task|read-package))\\.ts$',
       },
       to: {
         path: '^shared/(player/prepare-lesson|packages/(package-task|convert-blocks))\\.ts$',

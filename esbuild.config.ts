@@ -9,7 +9,7 @@ const entries = [
   'api/main.ts',
   'worker/main.ts',
   'cli/main.ts',
-  'shared/content-process.ts',
+  'shared/operations/content-process.ts',
   'shared/embedded/valkey-process.ts',
 ];
 
@@ -33,7 +33,7 @@ const banner =
 
 /**
  * Bundles the code that Node.js runs into dist/, with its packages: a process loads a few large files instead of 1,500
- * small ones (0060). Modules that are imported on demand stay separate files.
+ * small ones. Modules that are imported on demand stay separate files.
  */
 export async function compile(): Promise<void> {
   const outdir = join(packageRoot, 'dist');

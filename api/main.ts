@@ -1,4 +1,9 @@
 import { requireNode } from '../shared/platform/node-version.ts';
 
 requireNode();
-await import('./process.ts');
+// Loaded after the check, because an older Node.js could not read them.
+const { runProcess } = await import('../shared/operations/run-process.ts');
+const { startApiProcess } = await import('./start.ts');
+
+// Pages of large books create much garbage.
+runProcess({ name: 'api', heapGrowthPercent: 50, start: startApiProcess });

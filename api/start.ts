@@ -43,6 +43,7 @@ import { createRateLimits } from './http/middleware/rate-limit.ts';
 import { PlayerReleases } from './player/player-releases.ts';
 import { TokenUses } from './player/token-uses.ts';
 import { readinessChecks } from './operations/health.endpoints.ts';
+import { recordRunningApi } from '../shared/operations/running-api.ts';
 import { retryAfterSeconds } from './http/retry-after.ts';
 
 /** The timeout of closing queues at shutdown. */
@@ -183,4 +184,37 @@ function describeListenError(error: Error, port: number): Error {
     `Port ${port} is in use (${messageOf(error)}). Stop the process that uses it, or set PORT to a free one.`,
     { cause: error },
   );
+}
+
+/** Starts the API of a process, and records its URL. */
+export async function startApiProcess(
+  config: Config,
+  servers: ServerUrls,
+  deps: { log: Logger; shutdown: Shutdown },
+): Promise<{ port: number; metricsPort: number | undefined }> {
+  const { log } = deps;
+  const { publicUrl, host } = config;
+  if (publicUrl?.startsWith('http:') && !isLoopback(publicUrl))
+    log.warn({ publicUrl }, 'PUBLIC_URL is not HTTPS: credentials and tokens travel in the clear');
+  const { port, metricsPort } = await startApi(config, servers, deps);
+  if (publicUrl === undefined) await recordUrl(config, port, deps);
+  log.info({ port, metricsPort, host }, 'listening');
+  return { port, metricsPort };
+}
+
+/** Records this process's URL, so that commands in other terminals can print links. A failure is only logged. */
+async function recordUrl(
+  config: Config,
+  port: number,
+  { log, shutdown }: { log: Logger; shutdown: Shutdown },
+): Promise<void> {
+  try {
+    shutdown.add('record', await recordRunningApi(config, port));
+  } catch (error) {
+    log.warn({ err: error }, 'the data directory is not writable, so commands may print wrong links');
+  }
+}
+
+function isLoopback(url: string): boolean {
+  return ['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname);
 }

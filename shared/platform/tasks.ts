@@ -62,8 +62,8 @@ export interface TaskOptions {
 export type TaskWait = Pick<TaskOptions, 'signal' | 'wait'>;
 
 /**
- * Runs a task of shared/content-process.ts in a child process, with limits on CPU time, memory and wall time. Waits until
- * fewer than two tasks run, and none of the same organization.
+ * Runs a task of shared/operations/content-process.ts in a child process, with limits on CPU time, memory and wall
+ * time. Waits until fewer than two tasks run, and none of the same organization.
  *
  * @throws {LimitExceeded} when the content takes too much time or memory: another try would, too
  * @throws {LecternError} as the task does; TOO_MANY_REQUESTS beyond the limits of the wait
@@ -164,7 +164,7 @@ function keepIdle(child: ChildProcess): void {
 
 /** Sources need the loader of this process, by its full path, because the working directory may be another one. */
 function processArguments(): string[] {
-  const file = entryPoint('shared/content-process');
+  const file = entryPoint('shared/operations/content-process');
   if (!file.endsWith('.ts')) return [file];
   const loader = createRequire(import.meta.url).resolve('tsx');
   return ['--import', pathToFileURL(loader).href, file];

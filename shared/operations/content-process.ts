@@ -1,0 +1,20 @@
+import { lessonTextsTask } from '../exports/lesson-texts.ts';
+import { answerColumnsTask } from '../learners/answer-columns.ts';
+import { repairFileTask } from '../media/repaired-files.ts';
+import { readPackageTask } from '../packages/package-task.ts';
+import { serveTasks } from '../platform/tasks.ts';
+import { prepareStored } from '../player/prepare-lesson.ts';
+import { contentFaultsTask } from '../publishing/content-faults.ts';
+import { versionTextTask } from '../xapi/interactions.ts';
+
+/* The child process in which all work on the content of tenants runs: see shared/platform/tasks.ts. */
+
+serveTasks({
+  readPackage: readPackageTask,
+  prepareStored,
+  repairFile: repairFileTask,
+  versionText: versionTextTask,
+  answerColumns: answerColumnsTask,
+  contentFaults: contentFaultsTask,
+  lessonTexts: lessonTextsTask,
+});
