@@ -1,6 +1,6 @@
 import type { Database } from '../../shared/models/database.ts';
 import { pageOfLessons, publishedVersionsOf } from '../../shared/models/lesson-list.ts';
-import type { ListPosition } from '../../shared/models/lesson-list.ts';
+import type { ListPosition } from '../../shared/models/newest-first.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { SelectionForm } from './selection-form.ts';
 

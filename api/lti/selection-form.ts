@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ListPosition } from '../../shared/models/lesson-list.ts';
+import type { ListPosition } from '../../shared/models/newest-first.ts';
 import { pageCursor } from '../http/pagination.ts';
 import type { Fields } from '../http/middleware/form-body.ts';
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Database } from '../../shared/models/database.ts';
 import { pageOfLessons } from '../../shared/models/lesson-list.ts';
-import type { ListPosition } from '../../shared/models/lesson-list.ts';
+import type { ListPosition } from '../../shared/models/newest-first.ts';
 import { findContent } from '../../shared/models/lesson-content.ts';
 import { cartridgeVersionOf } from '../../shared/exports/package-query.ts';
 import { presets } from '../../shared/lms/package-options.ts';
