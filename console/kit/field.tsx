@@ -52,7 +52,7 @@ interface Input {
   required?: boolean;
   placeholder?: string;
   autoFocus?: boolean;
-  autoComplete?: 'username' | 'current-password' | 'new-password';
+  autoComplete?: 'username' | 'current-password' | 'new-password' | 'one-time-code';
   inputMode?: 'numeric';
 }
 

@@ -88,17 +88,24 @@ function LogInForm({
 }): JSX.Element {
   const [email, setEmail] = useState(known);
   const [password, setPassword] = useState('');
+  /** Of an authenticator app; undefined until the service asks for it. */
+  const [code, setCode] = useState<string>();
   const [error, setError] = useState<string>();
   const [isBusy, setBusy] = useState(false);
   const submit = async () => {
     setBusy(true);
     setError(undefined);
     try {
-      onDone(await request('POST /api/session', { body: { email, password } }));
-    } catch (failure) {
-      setError(
-        failure instanceof ApiError && failure.status === 401 ? t('log_in.wrong') : messageOf(failure),
+      onDone(
+        await request('POST /api/session', {
+          body: { email, password, ...(code !== undefined && { code }) },
+        }),
       );
+    } catch (failure) {
+      if (failure instanceof ApiError && failure.code === 'CODE_REQUIRED') setCode('');
+      else if (failure instanceof ApiError && failure.status === 401)
+        setError(t(code === undefined ? 'log_in.wrong' : 'log_in.wrong_code'));
+      else setError(messageOf(failure));
     } finally {
       setBusy(false);
     }
@@ -128,10 +135,22 @@ function LogInForm({
         autoComplete="current-password"
         required
         autoFocus={known !== ''}
-        error={error}
+        error={code === undefined ? error : undefined}
         value={password}
         onInput={setPassword}
       />
+      {code !== undefined && (
+        <TextField
+          label={t('log_in.code')}
+          help={t('log_in.code_help')}
+          name="code"
+          autoFocus
+          autoComplete="one-time-code"
+          error={error}
+          value={code}
+          onInput={setCode}
+        />
+      )}
       <Button type="submit" kind="primary" isBusy={isBusy}>
         {t('log_in.submit')}
       </Button>
