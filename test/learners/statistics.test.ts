@@ -198,5 +198,6 @@ test('statistics of thousands of steps, and of marks that hardly any two learner
   let found: ReturnType<typeof statisticsOf> = null;
   const block = await longestBlock(() => Promise.resolve((found = statisticsOf(tally, outline, true))));
   expect(found).toMatchObject({ learners: { total: learners }, items: { learners } });
-  expect(block).toBeLessThan(500);
+  // Without its limits, it took more than 3,000 ms.
+  expect(block).toBeLessThan(1_500);
 });

@@ -85,7 +85,6 @@ describe('without a network', () => {
       new MutationObserver(() => region.textContent && announced.push(region.textContent)).observe(region, { childList: true });
     }`);
     await context.setOffline(false);
-    await seeNotice(learner, 'You’re back online.');
     await seeNotice(learner, 'Everything is saved.');
     await mark.waitFor();
     expect(await regions.first().evaluate('announced')).toEqual(['You’re back online.']);
