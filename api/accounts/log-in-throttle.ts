@@ -3,6 +3,11 @@ import type { Redis } from 'ioredis';
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
+import type { User } from '../../shared/models/user.ts';
+import { clientIp } from '../http/client-ip.ts';
+import type { EndpointContext } from '../http/endpoint.ts';
+import { KnownBrowsers } from './known-browsers.ts';
+import type { SessionDependencies } from './user-sessions.ts';
 
 const windowSeconds = 15 * 60;
 
@@ -81,8 +86,7 @@ export class LogInThrottle {
   async refund(email: string, origin: LogInOrigin): Promise<void> {
     await Promise.all([
       this.#byAccount.reward(accountKey(email, origin), 1),
-      this.#byIp.reward(origin.ip, 1),
-      origin.browser === null && this.#byStrangers.reward(digestOf(email), 1),
+      this.#refundShared(email, origin),
     ]);
   }
 
@@ -91,12 +95,28 @@ export class LogInThrottle {
    * because others may share these counts.
    */
   async forgive(email: string, origin: LogInOrigin): Promise<void> {
+    await Promise.all([this.#byAccount.delete(accountKey(email, origin)), this.#refundShared(email, origin)]);
+  }
+
+  async #refundShared(email: string, { ip, browser }: LogInOrigin): Promise<void> {
     await Promise.all([
-      this.#byAccount.delete(accountKey(email, origin)),
-      this.#byIp.reward(origin.ip, 1),
-      origin.browser === null && this.#byStrangers.reward(digestOf(email), 1),
+      this.#byIp.reward(ip, 1),
+      browser === null && this.#byStrangers.reward(digestOf(email), 1),
     ]);
   }
+}
+
+/** Returns a function that runs a check of a user's own password or code, throttled as logins are. */
+export function throttledCheck({ redis, config }: { redis: Redis; config: SessionDependencies['config'] }) {
+  const throttle = new LogInThrottle(redis, config);
+  const knownBrowsers = new KnownBrowsers(config);
+  /** @throws {LecternError} INVALID_CONTENT with the text if the check fails; TOO_MANY_REQUESTS. */
+  return async (ctx: EndpointContext, { email }: User, text: string, check: () => Promise<boolean>) => {
+    const origin = { ip: clientIp(ctx), browser: knownBrowsers.find(ctx, email) };
+    await throttle.count(email, origin);
+    if (!(await check())) throw new LecternError('INVALID_CONTENT', text);
+    await throttle.forgive(email, origin);
+  };
 }
 
 /** The text of the 429. */

@@ -5,7 +5,6 @@ import { acceptInvitation, findInvitation, setPassword } from '../../shared/mode
 import { LecternError } from '../../shared/platform/errors.ts';
 import { objectFault } from '../../shared/platform/unknown-names.ts';
 import { assertValidPassword, hashPassword, passwordMatches } from '../../shared/platform/passwords.ts';
-import { clientIp } from '../http/client-ip.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
@@ -13,8 +12,7 @@ import { crossSiteWrite } from '../http/middleware/csrf.ts';
 import { empty, failure, json, time } from '../http/responses.ts';
 import { strictBody } from '../http/strict-body.ts';
 import { sessionAccess, visitorAccess } from './access.ts';
-import { KnownBrowsers } from './known-browsers.ts';
-import { LogInThrottle, tooManyLogIns } from './log-in-throttle.ts';
+import { throttledCheck, tooManyLogIns } from './log-in-throttle.ts';
 import { exampleInvitation } from './present-user.ts';
 import { setAudited } from './session.endpoints.ts';
 import { UserSessions } from './user-sessions.ts';
@@ -140,15 +138,12 @@ export const changePassword = defineEndpoint(
   },
   (deps: SessionDependencies & { db: Database; redis: Redis }) => {
     const sessions = new UserSessions(deps);
-    const throttle = new LogInThrottle(deps.redis, deps.config);
-    const knownBrowsers = new KnownBrowsers(deps.config);
+    const check = throttledCheck(deps);
     return async ({ ctx, caller: { user, organization }, readBody }) => {
       const { currentPassword, newPassword } = await readBody();
-      const origin = { ip: clientIp(ctx), browser: knownBrowsers.find(ctx, user.email) };
-      await throttle.count(user.email, origin);
-      if (!(await passwordMatches(currentPassword, user.passwordHash, ctx.state.signal)))
-        throw new LecternError('INVALID_CONTENT', wrongPassword);
-      await throttle.forgive(user.email, origin);
+      await check(ctx, user, wrongPassword, () =>
+        passwordMatches(currentPassword, user.passwordHash, ctx.state.signal),
+      );
       assertValidPassword(newPassword);
       const changed = await setPassword(deps.db, { _id: user._id }, await hashPassword(newPassword));
       if (changed === null) throw new Error('the user of a session was deleted');

@@ -58,7 +58,8 @@ export const logIn = defineEndpoint(
     audit: 'session.begin',
     operationId: 'logIn',
     summary: 'Log in',
-    description: 'Begins a session. The operator creates users with `lectern user create`.',
+    description:
+      'Begins a session. Administrators invite users; the operator creates them with `lectern user create`.',
     body: jsonBody({
       maxBytes: 8 * 1024,
       description: 'Unknown fields are rejected.',

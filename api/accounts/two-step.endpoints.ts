@@ -7,7 +7,6 @@ import { LecternError } from '../../shared/platform/errors.ts';
 import { objectFault } from '../../shared/platform/unknown-names.ts';
 import { passwordMatches } from '../../shared/platform/passwords.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
-import { clientIp } from '../http/client-ip.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
 import type { EndpointContext } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
@@ -15,13 +14,12 @@ import * as example from '../http/examples.ts';
 import { empty, failure, json } from '../http/responses.ts';
 import { strictBody } from '../http/strict-body.ts';
 import { sessionAccess } from './access.ts';
-import { KnownBrowsers } from './known-browsers.ts';
-import { LogInThrottle, tooManyLogIns } from './log-in-throttle.ts';
+import { throttledCheck, tooManyLogIns } from './log-in-throttle.ts';
 import { setAudited } from './session.endpoints.ts';
 import { enableWithCode, newTwoStepSetup, renewRecoveryCodes, takeCode } from './two-step.ts';
 import type { SessionDependencies } from './user-sessions.ts';
 
-/* A user's own two-step login. Every change needs the password, so that a stolen session cannot make it. */
+/* A user's own two-step login. Every change needs the password or a code, so that a stolen session cannot make it. */
 
 const path = '/api/session/two-step';
 const common = {
@@ -55,15 +53,22 @@ type TwoStepDependencies = SessionDependencies & {
   secrets: Pick<Secrets, 'keyPepper'>;
 };
 
-/** Returns a function that runs a check of a password or a code, throttled as logins are. */
-function throttledCheck(deps: TwoStepDependencies) {
-  const throttle = new LogInThrottle(deps.redis, deps.config);
-  const knownBrowsers = new KnownBrowsers(deps.config);
-  return async (ctx: EndpointContext, { email }: User, text: string, check: () => Promise<boolean>) => {
-    const origin = { ip: clientIp(ctx), browser: knownBrowsers.find(ctx, email) };
-    await throttle.count(email, origin);
-    if (!(await check())) throw new LecternError('INVALID_CONTENT', text);
-    await throttle.forgive(email, origin);
+/** The body and the failures of what needs a code of the app. */
+const withCode = {
+  body: strictBody(
+    z.strictObject({ code }, { error: objectFault }),
+    { confirmed: { value: { code: '492039' } } },
+    [codeText],
+  ),
+  failures: { 409: failure('Two-step login is off.', offText), 429: throttled },
+} as const;
+
+/** Returns a function that uses a code of the app. */
+function codeCheck(deps: TwoStepDependencies) {
+  const check = throttledCheck(deps);
+  return async (ctx: EndpointContext, user: User, given: string) => {
+    if (user.twoStep === null) throw new LecternError('CONFLICT', offText);
+    await check(ctx, user, codeText, () => takeCode(deps, user, given));
   };
 }
 
@@ -152,23 +157,16 @@ export const disableTwoStepEndpoint = defineEndpoint(
     audit: 'user.disable_two_step',
     operationId: 'disableTwoStep',
     summary: 'Turn off two-step login',
-    body: strictBody(
-      z.strictObject({ code }, { error: objectFault }),
-      { disabled: { value: { code: '492039' } } },
-      [codeText],
-    ),
+    body: withCode.body,
     responses: {
       204: empty('It is off.'),
-      409: failure('Two-step login is off.', offText),
-      429: throttled,
+      ...withCode.failures,
     },
   },
   (deps: TwoStepDependencies) => {
-    const check = throttledCheck(deps);
+    const use = codeCheck(deps);
     return async ({ ctx, caller: { user, organization }, readBody }) => {
-      const given = await readBody();
-      if (user.twoStep === null) throw new LecternError('CONFLICT', offText);
-      await check(ctx, user, codeText, () => takeCode(deps, user, given.code));
+      await use(ctx, user, (await readBody()).code);
       await disableTwoStep(deps.db, { _id: user._id, organizationId: user.organizationId });
       setAudited(ctx, { user, organization });
       return { status: 204 };
@@ -185,23 +183,16 @@ export const renewCodes = defineEndpoint(
     audit: 'user.renew_recovery_codes',
     operationId: 'renewRecoveryCodes',
     summary: 'Replace the recovery codes',
-    body: strictBody(
-      z.strictObject({ code }, { error: objectFault }),
-      { renewed: { value: { code: '492039' } } },
-      [codeText],
-    ),
+    body: withCode.body,
     responses: {
       200: json('The recovery codes.', codesBody, { codes: { value: exampleCodes } }),
-      409: failure('Two-step login is off.', offText),
-      429: throttled,
+      ...withCode.failures,
     },
   },
   (deps: TwoStepDependencies) => {
-    const check = throttledCheck(deps);
+    const use = codeCheck(deps);
     return async ({ ctx, caller: { user, organization }, readBody }) => {
-      const given = await readBody();
-      if (user.twoStep === null) throw new LecternError('CONFLICT', offText);
-      await check(ctx, user, codeText, () => takeCode(deps, user, given.code));
+      await use(ctx, user, (await readBody()).code);
       setAudited(ctx, { user, organization });
       return { status: 200, body: { recoveryCodes: await renewRecoveryCodes(deps, user) } };
     };

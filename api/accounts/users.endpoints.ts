@@ -214,7 +214,7 @@ export const changeUserEndpoint = defineEndpoint(
       await requireOther(db, caller, id);
       if (role !== undefined) requireRightsOf(caller, role);
       const changes = { role, ...(status !== undefined && { isDisabled: status === 'disabled' }) };
-      const changed = await changeUser(db, { id, organizationId: caller.organization._id }, changes);
+      const changed = await changeUser(db, { _id: id, organizationId: caller.organization._id }, changes);
       if (changed === null) throw new LecternError('NOT_FOUND', userNotFound);
       if (twoStep === 'off') await disableTwoStep(db, { email: changed.email });
       auditedChange.set(ctx, {

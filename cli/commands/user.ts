@@ -5,7 +5,7 @@ import { organizationRoles } from '../../shared/accounts/permissions.ts';
 import type { OrganizationRole } from '../../shared/accounts/permissions.ts';
 import { installationLog } from '../../shared/models/audit-entry.ts';
 import type { Database } from '../../shared/models/database.ts';
-import { createUser, disableTwoStep, disableUser, listUsers, setPassword } from '../../shared/models/user.ts';
+import { changeUser, createUser, disableTwoStep, listUsers, setPassword } from '../../shared/models/user.ts';
 import type { User } from '../../shared/models/user.ts';
 import { hashPassword } from '../../shared/platform/passwords.ts';
 import { withJsonOutput } from '../terminal/json-output.ts';
@@ -85,7 +85,7 @@ export function addUserCommands(user: Command): void {
       .description("reject a user's logins from now on, and end the user's sessions")
       .argument('<email>', 'the user', parseEmail),
     async ({ db, audit }, email: string) => {
-      const disabled = await disableUser(db, email);
+      const disabled = await changeUser(db, { email }, { isDisabled: true });
       if (disabled === null) throw unknownUser(email);
       await audit(logOf(disabled), 'user.disable', targetOf(disabled));
       return { json: present(disabled), text: `Disabled ${email}` };

@@ -33,13 +33,16 @@ export function App({ startError }: { startError: ApiError | null }): JSX.Elemen
 /** The page of invitations, for visitors without an account. */
 const invitationPath = '/invitation';
 
-/** Loaded at the first use. */
 function Invitation(): JSX.Element | null {
-  const [Loaded, setLoaded] = useState<ComponentType>();
-  useEffect(() => {
-    void import('../pages/invitation/view.tsx').then(({ default: Page }) => setLoaded(() => Page));
-  }, []);
-  return Loaded === undefined ? null : <Loaded />;
+  const Loaded = useLazy(() => import('../pages/invitation/view.tsx').then(({ default: Page }) => Page));
+  return Loaded && <Loaded />;
+}
+
+/** Loads a component at its first use; null until then. */
+function useLazy<Props>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> | null {
+  const [Loaded, setLoaded] = useState<ComponentType<Props> | null>(null);
+  useEffect(() => void load().then((component) => setLoaded(() => component)), []);
+  return Loaded;
 }
 
 function Shell(): JSX.Element {
@@ -77,16 +80,12 @@ function skip(event: Event): void {
   document.getElementById('content')?.focus();
 }
 
-/** Loaded at the first use. */
 function Palette(): JSX.Element | null {
-  const [Loaded, setLoaded] = useState<ComponentType<{ onClose: () => void }>>();
-  useEffect(() => {
-    void import('./palette.tsx').then(({ CommandPalette }) => setLoaded(() => CommandPalette));
-  }, []);
+  const Loaded = useLazy(() => import('./palette.tsx').then(({ CommandPalette }) => CommandPalette));
   const close = () => {
     isPaletteOpen.value = false;
   };
-  return Loaded === undefined ? null : <Loaded onClose={close} />;
+  return Loaded && <Loaded onClose={close} />;
 }
 
 /** What is shown of the page: its component, once it is loaded. While the next page is loaded, the last one stays. */

@@ -23,11 +23,6 @@ interface Entry {
 const entries = new Map<string, Signal<Entry>>();
 const maxEntries = 200;
 
-/** Forgets all responses: another user has logged in. */
-export function forgetData(): void {
-  entries.clear();
-}
-
 /**
  * Loads a response and keeps it up to date.
  *

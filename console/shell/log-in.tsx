@@ -6,7 +6,6 @@ import { Dialog } from '../kit/dialog.tsx';
 import { TextField } from '../kit/field.tsx';
 import { messageOf } from '../kit/toast.tsx';
 import { ApiError, base, request } from './api.ts';
-import { forgetData } from './data.ts';
 import { hrefOf } from './router.tsx';
 import { renewal, session } from './session.ts';
 import { t } from './text.ts';
@@ -34,7 +33,6 @@ export function LogInPage(): JSX.Element {
     <LogInFrame>
       <LogInForm
         onDone={(opened) => {
-          forgetData();
           session.value = opened;
         }}
       />

@@ -92,7 +92,8 @@ export const clearFailuresWhenIdle: PipelineStage.Set = {
   ),
 };
 
-const isDue: Expression = { $and: [{ $lte: ['$nextTryAt', '$$NOW'] }, isUnleased] };
+/** By MongoDB's clock, so that those of processes need not agree. */
+export const isDue: Expression = { $and: [{ $lte: ['$nextTryAt', '$$NOW'] }, isUnleased] };
 
 /**
  * Leases the row that matches a filter and has been due the longest.
@@ -109,7 +110,7 @@ export function claimDelivery<Row extends Delivery, Claimed extends Row>(
     .findOneAndUpdate(
       { ...which, state: 'waiting', $expr: isDue },
       [{ $set: { ...newLease(randomUUID(), leaseMs), ...changes } }],
-      { updatePipeline: true, returnDocument: 'after', ...(!('_id' in which) && { sort: { nextTryAt: 1 } }) },
+      { updatePipeline: true, returnDocument: 'after', sort: { nextTryAt: 1 } },
     )
     .lean<Claimed>()
     .exec();

@@ -88,7 +88,7 @@ export function isIncomplete(key: string): boolean {
 }
 
 /** Why a canceled job has failed. */
-export const cancelledReason = 'CANCELLED: no request waits for this export any more';
+export const cancelledReason = 'CANCELLED: the export was canceled';
 
 /** Returns a failure as BullMQ stores it, in one line of text. It begins with the code that the API needs. */
 export function toFailedReason(error: unknown): string {

@@ -6,6 +6,7 @@ import {
   endAttempt,
   failedAttempt,
   findDueTargets,
+  isDue,
   later,
   leaseMs,
   literal,
@@ -274,7 +275,7 @@ export async function postponeDue(
   delayMs: number,
 ): Promise<void> {
   await db.eventDeliveries.updateMany(
-    { kind, state: 'waiting', targetId, nextTryAt: { $lte: new Date() } },
+    { kind, state: 'waiting', targetId, $expr: isDue },
     [{ $set: { nextTryAt: later(delayMs) } }],
     { updatePipeline: true },
   );

@@ -207,14 +207,12 @@ export function findUser(db: UserDb, { id, organizationId }: UserKey): Promise<U
 /** Changes a user; a repeated disabling keeps the first time. Null if there is no such user. */
 export async function changeUser(
   db: UserDb,
-  { id, organizationId }: UserKey,
+  by: Pick<User, '_id' | 'organizationId'> | Pick<User, 'email'>,
   { role, isDisabled }: { role?: Role | undefined; isDisabled?: boolean | undefined },
 ): Promise<User | null> {
-  const user = { _id: id, organizationId };
-  if (isDisabled === true)
-    await db.users.updateOne({ ...user, disabledAt: null }, { disabledAt: new Date() });
+  if (isDisabled === true) await db.users.updateOne({ ...by, disabledAt: null }, { disabledAt: new Date() });
   const changes = { ...(role !== undefined && { role }), ...(isDisabled === false && { disabledAt: null }) };
-  return db.users.findOneAndUpdate(user, changes, { returnDocument: 'after' }).lean<User>().exec();
+  return db.users.findOneAndUpdate(by, changes, { returnDocument: 'after' }).lean<User>().exec();
 }
 
 /** Deletes a user, which ends the user's sessions. Returns whether there was one. */
@@ -269,10 +267,4 @@ export async function renewPasswordHash(
   renewed: string,
 ): Promise<void> {
   await db.users.updateOne({ _id, passwordHash }, { passwordHash: renewed });
-}
-
-/** Disables a user; a repetition keeps the first time. Null if there is no such user. */
-export async function disableUser(db: UserDb, email: string): Promise<User | null> {
-  await db.users.updateOne({ email, disabledAt: null }, { disabledAt: new Date() });
-  return db.users.findOne({ email }).lean<User>().exec();
 }

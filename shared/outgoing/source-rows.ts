@@ -1,3 +1,4 @@
+import { isDue } from '../deliveries/outbox.ts';
 import type { Database } from '../models/database.ts';
 import { findDueEventTargets, insertDeliveries } from '../models/event-delivery.ts';
 import type { EventDelivery, EventDeliveryDb, NewDelivery, SourceKind } from '../models/event-delivery.ts';
@@ -38,13 +39,14 @@ export async function replaceRows<Receiver>(
   signal: AbortSignal,
 ): Promise<void> {
   const endsAt = performance.now() + turnMs;
-  for (let isLast = false; !isLast;) {
+  const isOver = () => signal.aborted || performance.now() > endsAt;
+  for (let isLast = false; !isLast && !isOver();) {
     const due = await findDueEventTargets(db, kind);
     isLast = due.length === 0;
     for (const { target: organizationId } of due) {
       const receivers = await receiversOf(organizationId);
       for (const row of await findDueRows(db, kind, organizationId)) {
-        if (signal.aborted || performance.now() > endsAt) return;
+        if (isOver()) return;
         try {
           await replaceRow(db, row._id, receivers.length > 0 ? await rowsFor(row, receivers) : []);
         } catch (error) {
@@ -66,7 +68,7 @@ function findDueRows(
   organizationId: string,
 ): Promise<EventDelivery[]> {
   return db.eventDeliveries
-    .find({ kind, state: 'waiting', targetId: organizationId, nextTryAt: { $lte: new Date() } })
+    .find({ kind, state: 'waiting', targetId: organizationId, $expr: isDue })
     .sort({ nextTryAt: 1 })
     .limit(batchSize)
     .lean<EventDelivery[]>()

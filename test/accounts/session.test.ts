@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { keyScopeNames } from '../../shared/accounts/permissions.ts';
-import { disableUser, setPassword } from '../../shared/models/user.ts';
+import { changeUser, setPassword } from '../../shared/models/user.ts';
 import { connectRedis } from '../../shared/platform/redis.ts';
 import { ask, challengeOf, expectError, jsonOf } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
@@ -69,7 +69,7 @@ describe('a login', () => {
   test('that fails gets the same 401 for every reason', async () => {
     const { user } = await buildUser(api);
     const { user: disabled } = await buildUser(api);
-    await disableUser(api.db, disabled.email);
+    await changeUser(api.db, { email: disabled.email }, { isDisabled: true });
     const { user: left, organization: gone } = await buildUser(api);
     await api.db.organizations.deleteOne({ _id: gone._id });
     const wrong = [
@@ -199,7 +199,7 @@ describe('a session', () => {
     const { user: second } = await buildUser(api, { organization });
     const third = await openSession(api.url, (await buildUser(api, { organization })).user);
     const session = await openSession(api.url, second);
-    await disableUser(api.db, second.email);
+    await changeUser(api.db, { email: second.email }, { isDisabled: true });
     expectUnauthorized(await getSession(session));
     expect((await getSession(third)).status).toBe(200);
     await api.db.organizations.deleteOne({ _id: organization._id });

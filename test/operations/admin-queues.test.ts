@@ -59,9 +59,9 @@ test('operators open the board with their session, also without a configured log
     const board = `${url}/admin/queues`;
     expect((await ask(board, { headers: operator.headers })).status).toBe(200);
     expect((await ask(board, { headers: admin.headers })).status).toBe(url === without ? 404 : 401);
-    const foreign = { ...operator.headers, 'sec-fetch-site': 'cross-site' };
+    const crossSite = { ...operator.headers, 'sec-fetch-site': 'cross-site' };
     const pause = `${board}/api/queues/${queueName}/pause`;
-    expect((await ask(pause, { method: 'PUT', headers: foreign })).status).toBe(403);
+    expect((await ask(pause, { method: 'PUT', headers: crossSite })).status).toBe(403);
   }
   await waitFor('the entry', async () => {
     for await (const { action, actor } of readAudit(api.db, installationLog, {}))

@@ -1,4 +1,4 @@
-import { later, leaseDeliveries, leaseMs } from '../../shared/deliveries/outbox.ts';
+import { isDue, later, leaseDeliveries, leaseMs } from '../../shared/deliveries/outbox.ts';
 import type { ClaimedDelivery, EventDelivery, EventDeliveryDb } from '../../shared/models/event-delivery.ts';
 
 /* Which statements go to a learning record store together. */
@@ -16,10 +16,7 @@ export async function claimMore(
   { _id, kind, targetId }: ClaimedDelivery,
 ): Promise<ClaimedDelivery[]> {
   const found = await db.eventDeliveries
-    .find(
-      { kind, targetId, state: 'waiting', nextTryAt: { $lte: new Date() }, _id: { $ne: _id } },
-      { _id: 1 },
-    )
+    .find({ kind, targetId, state: 'waiting', $expr: isDue, _id: { $ne: _id } }, { _id: 1 })
     .sort({ nextTryAt: 1 })
     .limit(maxBatch - 1)
     .lean<Pick<EventDelivery, '_id'>[]>()

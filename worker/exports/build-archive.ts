@@ -181,7 +181,7 @@ async function writeArchive(
     if (complete) await recordArchive(deps, built, record);
     // No build uses the record of an incomplete archive, but export-manifest serves its files.
     else await addRecord(deps, built);
-    // A complete archive replaces an older incomplete one.
+    // This archive replaces an older incomplete one.
     await store.archives.delete(incompleteKey(job.key));
     await (complete ? incomplete.forget(job.key) : incomplete.record(job.key));
     await draft.publish(exportKey, archive.sha256);
