@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { readCaptions } from '../../shared/media/captions.ts';
-import { longestBlock } from '../support/longest-block.ts';
+import { longestBlock, maxBlockMs } from '../support/longest-block.ts';
 import { useBrowser } from '../support/use.ts';
 
 const browser = useBrowser();
@@ -93,5 +93,5 @@ test.each<[what: string, file: string]>([
   ['SubRip', many('1\n00:00:01,000 --> 00:00:02,000\na\n\n')],
 ])('the largest captions, of nothing but %s, are read in a moment', async (_what, file) => {
   const read = () => Promise.resolve(readCaptions(Buffer.from(file)));
-  expect(await longestBlock(read)).toBeLessThan(200);
+  expect(await longestBlock(read)).toBeLessThan(maxBlockMs);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { inspect } from '../../shared/media/content-types.ts';
 import { buildOrganization, buildPackage } from '../support/factories.ts';
-import { longestBlock } from '../support/longest-block.ts';
+import { longestBlock, maxBlockMs } from '../support/longest-block.ts';
 import { useHarness } from '../support/use.ts';
 import { everythingStored, importInto } from './import-support.ts';
 
@@ -25,9 +25,6 @@ const manyAnswers = (answer: string, count: number) => () =>
     const text = ids.map((id) => `[[${id}]]`).join(' ');
     return { type: 'FillInTheBlanks', props: { id: `f${index}`, text, blanks } };
   });
-
-/** CPU time. */
-const maxBlockMs = 200;
 
 test.each<[attack: string, blocks: () => unknown[], fault: string]>([
   ['unclosed tags in many texts', unclosed, 'The HTML of the lesson has more than 250000 elements'],
