@@ -85,6 +85,16 @@ describe("Lectern's signing keys", () => {
     expect(await harness.db.ltiKeys.countDocuments()).toBe(2);
   });
 
+  test('the key set of a removed platform does not come back when anyone asks for it', async () => {
+    const clock = { days: 0 };
+    const keys = startProcess(clock);
+    await signerOf(keys);
+    await harness.db.ltiKeys.deleteMany();
+    clock.days += 1;
+    expect(await keys.publicKeys(one)).toBeNull();
+    expect(await harness.db.ltiKeys.countDocuments()).toBe(0);
+  });
+
   test("a private key copied into another key's row, or into another key set, cannot be decrypted", async () => {
     await signerOf(startProcess({ days: 0 }));
     await signerOf(startProcess({ days: 90 }));
