@@ -1,9 +1,8 @@
 import { execFile, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -105,13 +104,22 @@ function spawnGuarded({ command, args }: ServerCommand, logFile: string): Runnin
   };
 }
 
-/** Returns a port of loopback that was free just now. */
+/**
+ * Returns a port of loopback that was free just now, below those that systems give to outgoing connections and to servers
+ * without a port of their own: one of these could take it before the server that it is meant for.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await once(server.close(), 'close');
-  return port;
+  for (;;) {
+    const port = randomInt(20_000, 32_768);
+    const server = createServer().listen(port, '127.0.0.1');
+    try {
+      await once(server, 'listening');
+    } catch {
+      continue;
+    }
+    await once(server.close(), 'close');
+    return port;
+  }
 }
 
 /** Returns the full path of a command on PATH, or undefined. Asks the shell, which implements PATH. */

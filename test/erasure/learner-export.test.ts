@@ -14,7 +14,6 @@ import type { LtiScore } from '../../shared/models/lti-score.ts';
 import { createWebhook } from '../../shared/webhooks/manage.ts';
 import { createDestination } from '../../shared/xapi/destinations.ts';
 import { filesOf } from '../exports/exports.ts';
-import { leastBlock } from '../support/longest-block.ts';
 import { zipReaders } from '../exports/zip-readers.ts';
 import { answerTo, storeLearners } from '../learners/build-learners.ts';
 import { publishLesson, useLesson } from '../player/player-lessons.ts';
@@ -239,14 +238,6 @@ print(json.dumps(tables))
     const files = await filesOf((await ask(url, { headers: api.headers })).body);
     const [, ...rows] = String(files.get('answers.csv')).trimEnd().split('\r\n');
     expect(rows.map((row) => row.split(',').at(-1))).toEqual(items.map(({ widgetId }) => widgetId));
-  });
-
-  test('of the largest record holds up no other request', async () => {
-    const learnerId = `learner-${randomUUID()}`;
-    const items = Array.from({ length: 16 }, (_, index) => answerTo(`w${index}`, '"\n'.repeat(15_000)));
-    await storeLearners(api.db, version, [{ learnerId, items }]);
-    const request = async () => ask(`${api.url}/api/learners/${learnerId}/export`, { headers: api.headers });
-    expect(await leastBlock(request)).toBeLessThan(150);
   });
 
   test.each(zipReaders.filter(({ available }) => available))('opens in $name', async ({ read }) => {

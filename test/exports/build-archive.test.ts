@@ -17,7 +17,8 @@ import { takeApart } from './exports.ts';
 import { useExportLab } from './lab.ts';
 import { png } from './pictures.ts';
 
-const lab = useExportLab();
+/** A build that waits for a download fails its test. */
+const lab = useExportLab({ DOWNLOAD_TIMEOUT_SECONDS: '600', DOWNLOAD_DEADLINE_SECONDS: '600' });
 
 /** Returns the media id whose file has this position in the archive. */
 const idAt = (place: number) => `${`${place}`.padStart(8, '0')}-0000-4000-8000-000000000000`;
@@ -147,10 +148,8 @@ test('an abort stops a build at once during an endless download, and leaves noth
   const building = build(built, { store: counted.store, signal: controller.signal });
   await waitFor('the download', () => lab.origin.requests('/never.png') === 1);
   const reason = new Error('the worker is shutting down');
-  const started = Date.now();
   controller.abort(reason);
   await expect(building).rejects.toBe(reason);
-  expect(Date.now() - started).toBeLessThan(20_000);
   expect(await remainsOf(built)).toEqual([]);
   expect(counted.open()).toBe(0);
 });
@@ -181,9 +180,7 @@ test('a failing store stops a build and its downloads at once, and leaves nothin
       },
     },
   };
-  const started = Date.now();
   await expect(build(built, { store })).rejects.toThrow('no space left on device');
-  expect(Date.now() - started).toBeLessThan(20_000);
   expect(await remainsOf(built)).toEqual([]);
   expect(counted.open()).toBe(0);
   await waitFor('the end of the download', () => abandoned);

@@ -21,7 +21,8 @@ import { unknownBytes } from '../support/factories.ts';
 async function start() {
   const harness = await startHarness();
   onTestFinished(() => harness.close());
-  const api = await startApiProcess(harness, { LOG_LEVEL: 'info' });
+  // A shutdown that would wait for its end fails the test.
+  const api = await startApiProcess(harness, { LOG_LEVEL: 'info', SHUTDOWN_SECONDS: '600' });
   onTestFinished(async () => void (await api.end('SIGKILL')));
   return { harness, api };
 }
@@ -39,10 +40,7 @@ test('on shutdown silent connections and event streams end, clients that wait fo
   const stream = { headers: { ...headers, accept: 'text/event-stream' }, agent: false };
   const opened = get(api.url + statusPath(version), stream);
   const [events] = (await once(opened, 'response')) as [IncomingMessage];
-  const started = performance.now();
   expect(await api.end()).toBe('exit code 0');
-  // SHUTDOWN_SECONDS, 30, would cut it off.
-  expect(performance.now() - started).toBeLessThan(10_000);
   expect(await text(events)).toContain('id: queued');
   const answer = await asking;
   expectFailure(answer, internalError);

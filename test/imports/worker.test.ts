@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
-import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { createUploads } from '../../shared/imports/create-uploads.ts';
 import type { Uploads } from '../../shared/imports/uploads.ts';
 import {
@@ -206,8 +206,12 @@ test('a worker that shuts down returns its import to the queue; the next worker 
   const { store, release, writes } = heldStore();
   const worker = startWorker(1, store);
   await waitFor('the import to write', () => writes() > 0);
+  const aborts = vi.spyOn(AbortController.prototype, 'abort').mock;
   const closed = worker.close(0);
-  setTimeout(release, 50);
+  await waitFor('the import to be stopped', () =>
+    aborts.calls.some(([reason]) => String(reason).includes('shutting down')),
+  );
+  release();
   await closed;
   expect(await stateOf(id)).toBe('queued');
   startWorker(1);

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { emptyTally } from '../../shared/learners/tally.ts';
 import { issueApiKey } from '../../shared/models/api-key.ts';
-import { statisticsOf } from '../../shared/learners/statistics.ts';
 import {
   claimStatistics,
   findStatistics,
@@ -10,11 +8,9 @@ import {
   saveStatistics,
 } from '../../shared/models/lesson-statistics.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import type { LessonOutline } from '../../shared/progress/outline.ts';
 import { publishLesson } from '../player/player-lessons.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
 import { testPepper } from '../support/harness.ts';
-import { longestBlock } from '../support/longest-block.ts';
 import { useApi } from '../support/use.ts';
 import { answerTo, startOfTests, storeLearners } from './build-learners.ts';
 
@@ -173,31 +169,4 @@ test('organizations take turns', async () => {
   for (let last = ''; turns.length < 3; turns.push(last))
     last = (await claimStatistics(db, last, later.getTime()))?.organizationId ?? '';
   expect(turns).toEqual([one, other, one]);
-});
-
-test('statistics of thousands of steps, and of marks that hardly any two learners share, take a moment', async () => {
-  const question = { choices: ['a', 'b', 'c'].map((id) => ({ id })), correct: ['a'], points: 1 };
-  const widget = { widgetId: 'q', widgetType: 'MultipleChoice', question, points: 1, isConditional: false };
-  const steps = Array.from({ length: 19_000 }, (_, index) => ({
-    id: `s${index}`,
-    widgets: index < 200 ? [widget] : [],
-  }));
-  const outline = { sections: [{ id: 'one', steps }] } as unknown as LessonOutline;
-  const rests = Object.fromEntries(Array.from({ length: 4000 }, (_, rest) => [rest, (rest % 7) + 1]));
-  const learners = Object.values(rests).reduce((sum, count) => sum + count, 0);
-  const counted = {
-    ...{ marks: { 0: 1000, 100: learners - 1000 }, rests, products: 1e9 },
-    choices: Object.fromEntries([0, 1, 2].map((choice) => [choice, { count: 9, totals: 5, rests: 4 }])),
-  };
-  const tally = {
-    ...emptyTally(),
-    statuses: { not_started: 0, in_progress: 0, completed: learners },
-    ...{ furthest: { 18_999: learners }, totals: rests },
-    questions: Object.fromEntries(Array.from({ length: 200 }, (_, place) => [place, counted])),
-  };
-  let found: ReturnType<typeof statisticsOf> = null;
-  const block = await longestBlock(() => Promise.resolve((found = statisticsOf(tally, outline, true))));
-  expect(found).toMatchObject({ learners: { total: learners }, items: { learners } });
-  // Without its limits, it took more than 3,000 ms.
-  expect(block).toBeLessThan(1_500);
 });

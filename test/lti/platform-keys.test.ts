@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   origin = await startOrigin();
-  client = createPlatformClient({ allowedPrivateHosts: [origin.host] }, { timeoutMs: 500 });
+  client = createPlatformClient({ allowedPrivateHosts: [origin.host] });
   time = 1_000_000;
   keys = createPlatformKeys(client, () => time);
 });

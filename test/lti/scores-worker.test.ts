@@ -55,18 +55,18 @@ async function rowOf(link: Link): Promise<LtiScore | null> {
   return db.ltiScores.findOne({ linkId: stored._id }).lean<LtiScore>();
 }
 
-test('scores reach the gradebook within moments, and rapid writes send only some, including the last one', async () => {
-  await startWorker();
+test('a score reaches the gradebook, and of several writes that wait only the last one', async () => {
   const link = lab.addLink({ lineItem });
   const player = await openLesson(link);
   await player.write();
   for (let revision = 1; revision < 6; revision += 1) await player.write({ ...last });
   await player.write({ ...last, completed: true });
   await player.write({ ...last, ...right });
-  await waitFor('the last score', () => taken(link).at(-1)?.scoreGiven === 33.3333);
-  const scores = taken(link);
-  expect(scores.at(-1)).toMatchObject({ activityProgress: 'Completed', scoreMaximum: 100 });
-  expect(scores.length).toBeLessThanOrEqual(2);
+  await startWorker();
+  await waitFor('the score', () => taken(link).length > 0);
+  expect(taken(link)).toMatchObject([
+    { activityProgress: 'Completed', scoreGiven: 33.3333, scoreMaximum: 100 },
+  ]);
 });
 
 test('without Redis a write still succeeds, and its score is sent once a worker runs', async () => {
@@ -113,7 +113,9 @@ test('metrics report the number and age of waiting and failed scores, and the ou
   const waiting = await registry.metrics();
   expect(waiting).toContain('lectern_lti_scores{state="waiting"} 1');
   expect(waiting).toContain('lectern_lti_score_tries_seconds_count{outcome="unavailable"} 1');
-  expect(/^lectern_lti_scores_oldest_due_seconds (\d+)/m.exec(waiting)?.[1]).toMatch(/^9\d$/);
+  expect(Number(/^lectern_lti_scores_oldest_due_seconds (\d+)/m.exec(waiting)?.[1])).toBeGreaterThanOrEqual(
+    90,
+  );
   lab.simulator.fail('scores', { status: 400 });
   await startWorker();
   await waitFor('the rejection', async () => (await rowOf(link))?.state === 'failed');

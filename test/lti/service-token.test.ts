@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   origin = await startOrigin();
-  client = createPlatformClient({ allowedPrivateHosts: [origin.host] }, { timeoutMs: 500 });
+  client = createPlatformClient({ allowedPrivateHosts: [origin.host] });
   time = Date.UTC(2027, 0);
   tokens = createServiceTokens({ client, keys }, () => time);
   const tokenUrl = origin.url('/token?school=7');

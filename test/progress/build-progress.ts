@@ -44,6 +44,20 @@ export function buildOutline(sections: Sections): LessonOutline {
   return outlineOf(contentOf(sections));
 }
 
+/** Wraps an outline so that the reads of its parts are counted. */
+export function countReads(outlined: LessonOutline): { lesson: LessonOutline; reads: () => number } {
+  let reads = 0;
+  const watch = <T extends object>(value: T): T =>
+    new Proxy(value, {
+      get(target, key) {
+        reads += 1;
+        const found: unknown = Reflect.get(target, key);
+        return typeof found === 'object' && found !== null ? watch(found) : found;
+      },
+    });
+  return { lesson: watch(outlined), reads: () => reads };
+}
+
 /** Two sections of two steps and one; `quiz` and `quiz-2` are worth a point each, `slider` is a custom widget. */
 export const outline = buildOutline([
   { intro: [buildWidget('Text', 'welcome')], quiz: [buildQuestion('quiz'), buildWidget('Slider', 'slider')] },

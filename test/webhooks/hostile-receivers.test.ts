@@ -33,10 +33,8 @@ beforeAll(() => (webhooks = new Webhooks(api)));
 async function deliver(url: string): Promise<Delivery> {
   const { id } = await webhooks.create(url, ['progress.started']);
   await webhooks.expect(202, 'POST', `/${id}/test`);
-  return waitFor(
-    'the attempt',
-    async () => (await webhooks.deliveries(id)).find(({ attempts }) => attempts.length > 0),
-    25_000,
+  return waitFor('the attempt', async () =>
+    (await webhooks.deliveries(id)).find(({ attempts }) => attempts.length > 0),
   );
 }
 
@@ -58,7 +56,6 @@ test.each<[string, Behavior, Partial<Delivery['attempts'][number]>, string]>([
   expect(delivery.status).toBe(status);
   expect(delivery.attempts).toMatchObject([attempt]);
   expect(delivery.attempts[0]?.response?.length ?? 0).toBeLessThanOrEqual(4096);
-  expect(delivery.attempts[0]?.milliseconds).toBeLessThan(10_000);
   expect(receiver.received.filter((event) => event.path === path)).toHaveLength(1);
 });
 

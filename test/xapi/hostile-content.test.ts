@@ -65,10 +65,13 @@ test('long texts of many choices are shortened together', async () => {
 });
 
 test('a question of many angle brackets is read in time', async () => {
-  const started = performance.now();
-  const { object } = await answer({ question: '<'.repeat(200_000) }, ['b']);
-  expect(object.definition.name.en).toMatch(/^<{200}$/);
-  expect(performance.now() - started).toBeLessThan(15_000);
+  let name = '';
+  const block = await longestBlock(async () => {
+    const { object } = await answer({ question: '<'.repeat(200_000) }, ['b']);
+    name = object.definition.name.en;
+  });
+  expect(name).toMatch(/^<{200}$/);
+  expect(block).toBeLessThan(maxBlockMs);
 });
 
 test.each([[[{ toString: 1 }, 'b']], [{ a: { toString: 1, valueOf: 1 } }]])(
