@@ -333,7 +333,7 @@ export interface Routes extends ClientRoutes {
       name?: string;
       plan?: 'solo' | 'edtech';
       maxStoredBytes?: number | null;
-      /** `suspended` rejects the API keys, sessions and tokens of the organization. Its data stay, and what it has begun goes on. Tokens from before a suspension stay invalid after it. */
+      /** `suspended` rejects the API keys and tokens of the organization, and ends its sessions. Its data stay, and what it has begun goes on. Tokens from before a suspension stay invalid after it. */
       status?: 'active' | 'suspended';
     };
     result: OperatedOrganization;

@@ -29,6 +29,8 @@ import type { OpenSession, SessionDependencies } from './user-sessions.ts';
 
 /** A caller of an organization's endpoints: an API key or a user. */
 export interface ApiCaller {
+  /** The public key, or the user's id. */
+  id: string;
   organization: Organization;
   permissions: readonly Permission[];
   /** Undefined for API keys. */
@@ -37,15 +39,16 @@ export interface ApiCaller {
 
 /** Set for every caller with valid credentials or a session. */
 const caller = requestValue<{
+  id: string;
   organization: Organization | null;
   permissions: readonly Permission[];
   /** Undefined for API credentials. */
   session?: OpenSession;
 }>('caller');
 
-function setCaller(ctx: Context, value: ReturnType<typeof caller.get>, actor: AuditActor): void {
+function setCaller(ctx: Context, value: Omit<ReturnType<typeof caller.get>, 'id'>, actor: AuditActor): void {
   const organization = value.organization?._id;
-  caller.set(ctx, value);
+  caller.set(ctx, { id: actor.id, ...value });
   addToRequestLine(ctx, {
     ...(organization !== undefined && { organization }),
     ...(value.session && { user: actor.id }),
@@ -102,10 +105,10 @@ function createApiAccess(
       ];
     },
     identify: (_deps, { ctx }) => {
-      const { organization, permissions, session } = caller.get(ctx);
+      const { id, organization, permissions, session } = caller.get(ctx);
       // Operators have no organization, and none of the scopes that these endpoints need.
       if (organization === null) throw new Error('a caller without an organization has a scope');
-      return { organization, permissions, ...(session && { userId: session.user._id }) };
+      return { id, organization, permissions, ...(session && { userId: session.user._id }) };
     },
     requireScope,
   };

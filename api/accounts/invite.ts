@@ -19,41 +19,51 @@ interface NewUser {
   role: Role;
 }
 
+/** The request for an invitation. */
+interface InvitationRequest {
+  /** The token follows from it, so a repeated request gets the same one, unless it was used. */
+  id: string;
+  /** The id of the user, or the public key, that sends it. */
+  by: string;
+}
+
 /**
  * Creates a user without a password, and an invitation.
  *
- * @param id the user's id. An earlier run of the request may have created the user already.
+ * @param request its id is the user's id. An earlier run of the request may have created the user already.
  * @throws {LecternError} CONFLICT if any user has the email address.
  */
 export async function createInvitedUser(
   db: UserDb,
   pepper: string,
   { organizationId, email, role }: NewUser,
-  id: string,
+  request: InvitationRequest,
 ): Promise<Invited> {
+  const { id } = request;
   const fields = { _id: id, organizationId, email, role, passwordHash: null };
   const existing = await findUser(db, { id, organizationId });
   if (existing === null) await createUser(db, fields);
-  return inviteAgain(db, pepper, { id, organizationId }, id);
+  return inviteAgain(db, pepper, { id, organizationId }, request);
 }
 
 /**
  * Gives a user another invitation, with which a forgotten password is replaced as well.
  *
- * @param requestId the token follows from it, so a repeated request gets the same one
  * @throws {LecternError} NOT_FOUND; CONFLICT if the user is disabled.
  */
 export async function inviteAgain(
   db: UserDb,
   pepper: string,
   key: { id: string; organizationId: string },
-  requestId: string,
+  { id, by }: InvitationRequest,
 ): Promise<Invited> {
-  const token = Buffer.from(hkdfSync('sha256', pepper, requestId, 'lectern invitation', 32)).toString(
-    'base64url',
-  );
-  const user = await inviteUser(db, key, token);
+  const found = await findUser(db, key);
+  if (found === null) throw new LecternError('NOT_FOUND', userNotFound);
+  // The first password and each later one change it: a repeated request does not make a used link valid again.
+  const salt = found.passwordHash === null ? id : `${id} ${found.sessionsEndedAt.toISOString()}`;
+  const bytes = hkdfSync('sha256', pepper, salt, 'lectern invitation', 32);
+  const token = Buffer.from(bytes).toString('base64url');
+  const user = await inviteUser(db, key, { token, by });
   if (user !== null) return { user, token };
-  if ((await findUser(db, key)) === null) throw new LecternError('NOT_FOUND', userNotFound);
   throw new LecternError('CONFLICT', disabledText);
 }

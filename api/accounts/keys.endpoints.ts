@@ -280,7 +280,7 @@ export const revokeKey = defineEndpoint(
     audit: 'key.revoke',
     operationId: 'revokeApiKey',
     summary: 'Revoke an API key',
-    description: 'It stops working at once, and stays in the list.',
+    description: 'It stops working at once, as do open invitations that it made, and stays in the list.',
     responses: { 204: empty('It is revoked.'), 404: notFound },
   },
   ({ db }: { db: Database }) =>

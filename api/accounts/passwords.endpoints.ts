@@ -104,7 +104,7 @@ export const acceptInvitationEndpoint = defineEndpoint(
       assertValidPassword(given.password);
       const user = await acceptInvitation(db, given.token, await hashPassword(given.password));
       if (user === null) throw new LecternError('NOT_FOUND', invalidLinkText);
-      setAudited(ctx, { ...account, user });
+      setAudited(ctx, { ...account, user }, undefined, { invitedBy: account.user.invitation?.by ?? '' });
       return { status: 204 };
     },
 );

@@ -6,7 +6,7 @@ import { z } from 'zod';
 const sessionSchema = z.object({
   userId: z.string(),
   /** Identifies the password of the login: the session ends when the user's password changes. */
-  passwordChangedAt: z.number(),
+  sessionsEndedAt: z.number(),
   expiresAt: z.number(),
 });
 export type SessionData = z.output<typeof sessionSchema>;

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { installationLog } from '../../shared/models/audit-entry.ts';
-import type { AuditActor } from '../../shared/models/audit-entry.ts';
+import type { AuditActor, AuditDetails } from '../../shared/models/audit-entry.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { emailSchema, findAccount, recordLogIn, renewPasswordHash } from '../../shared/models/user.ts';
 import type { Account } from '../../shared/models/user.ts';
@@ -194,9 +194,10 @@ export function setAudited(
   ctx: EndpointContext,
   { organization, user: { _id: id } }: Account,
   actor: AuditActor = { type: 'user', id },
+  details: AuditDetails = {},
 ): void {
   auditedCaller.set(ctx, { organizationId: organization?._id ?? installationLog, actor });
-  auditedChange.set(ctx, { target: { type: 'user', id } });
+  auditedChange.set(ctx, { target: { type: 'user', id }, details });
 }
 
 /** Returns whether a password is right for an account. Without an account, it takes the same time. */

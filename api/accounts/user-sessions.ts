@@ -66,10 +66,10 @@ export class UserSessions {
     if (former !== undefined) await this.#store.remove(former);
     const id = randomBytes(32).toString('base64url');
     const expiresAt = new Date(Date.now() + this.#ttlMs);
-    const { _id, passwordChangedAt } = account.user;
+    const { _id, sessionsEndedAt } = account.user;
     await this.#store.set(id, {
       userId: _id,
-      passwordChangedAt: passwordChangedAt.getTime(),
+      sessionsEndedAt: sessionsEndedAt.getTime(),
       expiresAt: expiresAt.getTime(),
     });
     this.#writeCookie(ctx, id, expiresAt);
@@ -103,6 +103,6 @@ export function isSuspended({ organization }: Account): boolean {
   return Boolean(organization?.suspendedAt);
 }
 
-function isValidFor(session: SessionData, { disabledAt, passwordChangedAt }: User): boolean {
-  return disabledAt === null && passwordChangedAt.getTime() === session.passwordChangedAt;
+function isValidFor(session: SessionData, { disabledAt, sessionsEndedAt }: User): boolean {
+  return disabledAt === null && sessionsEndedAt.getTime() === session.sessionsEndedAt;
 }

@@ -53,7 +53,7 @@ const changesSchema = z.strictObject(
     status: z
       .enum(['active', 'disabled'], 'status must be active or disabled')
       .optional()
-      .meta({ description: "`disabled` rejects the user's logins and ends the user's sessions." }),
+      .meta({ description: "`disabled` rejects the user's logins and ends the user's sessions for good." }),
     twoStep: z.literal('off', 'twoStep must be off').optional().meta({
       description: 'Turns off two-step login, for a user who has lost the device and the recovery codes.',
     }),
@@ -167,7 +167,10 @@ export const createUserEndpoint = defineEndpoint(
       const { email, role } = await readBody();
       requireRightsOf(caller, role);
       const fields = { organizationId: caller.organization._id, email, role };
-      const invited = await createInvitedUser(deps.db, deps.secrets.keyPepper, fields, newId);
+      const invited = await createInvitedUser(deps.db, deps.secrets.keyPepper, fields, {
+        id: newId,
+        by: caller.id,
+      });
       auditedChange.set(ctx, { target: { type: 'user', id: newId }, details: { role } });
       const invitation = presentInvitation(ctx, deps, invited);
       return { status: 201, body: { ...presentListedUser(invited.user), invitation } };
@@ -199,7 +202,9 @@ export const changeUserEndpoint = defineEndpoint(
     audit: 'user.change',
     operationId: 'changeUser',
     summary: 'Change a user',
-    description: 'Changes the given fields, with effect from the next request of the user.',
+    description:
+      'Changes the given fields, with effect from the next request of the user. Another role or status ends the open ' +
+      'invitations that the user got or made.',
     body: strictBody(changesSchema, { disabled: { value: { status: 'disabled' } } }),
     responses: {
       200: json('The user.', userBody, { active: { value: exampleUser } }),
@@ -233,7 +238,7 @@ export const deleteUserEndpoint = defineEndpoint(
     audit: 'user.delete',
     operationId: 'deleteUser',
     summary: 'Delete a user',
-    description: "Ends the user's sessions. What the user did stays, also in the audit log.",
+    description: "Ends the user's sessions and invitations. What the user did stays, also in the audit log.",
     responses: { 204: empty('The user is deleted.'), 403: tooMuch, 404: notFound, 409: ownAccount },
   },
   ({ db }: { db: Database }) =>
@@ -272,7 +277,10 @@ export const inviteUserEndpoint = defineEndpoint(
     async ({ ctx, caller, params: { userId: id }, newId }) => {
       await requireOther(deps.db, caller, id);
       const key = { id, organizationId: caller.organization._id };
-      const invited = await inviteAgain(deps.db, deps.secrets.keyPepper, key, newId);
+      const invited = await inviteAgain(deps.db, deps.secrets.keyPepper, key, {
+        id: newId,
+        by: caller.id,
+      });
       return { status: 200, body: presentInvitation(ctx, deps, invited) };
     },
 );

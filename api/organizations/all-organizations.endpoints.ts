@@ -10,6 +10,7 @@ import {
 import type { Organization } from '../../shared/models/organization.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { sessionAccess } from '../accounts/access.ts';
+import { endSessions } from '../../shared/models/user.ts';
 import { createInvitedUser } from '../accounts/invite.ts';
 import { exampleInvited, exampleUser, invitedUser, presentListedUser } from '../accounts/present-user.ts';
 import { newUserSchema, presentInvitation, taken } from '../accounts/users.endpoints.ts';
@@ -153,6 +154,7 @@ export const changeOperatedOrganization = defineEndpoint(
       const { status, ...changes } = await readBody();
       await requireOrganization(db, id);
       if (status !== undefined) await suspendOrganization(db, id, status === 'suspended');
+      if (status === 'suspended') await endSessions(db, id);
       const changed = await changeOrganization(db, { _id: id }, changes);
       if (changed === null) throw new LecternError('NOT_FOUND', notFoundText);
       setAudited(ctx, user._id, id);
@@ -186,7 +188,10 @@ export const inviteFirstUser = defineEndpoint(
       const { email, role } = await readBody();
       await requireOrganization(deps.db, organizationId);
       const fields = { organizationId, email, role };
-      const invited = await createInvitedUser(deps.db, deps.secrets.keyPepper, fields, newId);
+      const invited = await createInvitedUser(deps.db, deps.secrets.keyPepper, fields, {
+        id: newId,
+        by: caller.user._id,
+      });
       setAudited(ctx, caller.user._id, organizationId);
       auditedChange.set(ctx, { target: { type: 'user', id: newId }, details: { role } });
       const invitation = presentInvitation(ctx, deps, invited);

@@ -72,7 +72,7 @@ export const operatedChanges = z.strictObject(
       .optional()
       .meta({
         description:
-          '`suspended` rejects the API keys, sessions and tokens of the organization. Its data stay, and what it has ' +
+          '`suspended` rejects the API keys and tokens of the organization, and ends its sessions. Its data stay, and what it has ' +
           'begun goes on. Tokens from before a suspension stay invalid after it.',
       }),
   },

@@ -138,8 +138,8 @@ function present({ _id, email, role }: User) {
 }
 
 function presentListed(user: User) {
-  const { createdAt, passwordChangedAt, disabledAt } = user;
-  return { ...present(user), createdAt, passwordChangedAt, disabledAt };
+  const { createdAt, sessionsEndedAt, disabledAt } = user;
+  return { ...present(user), createdAt, sessionsEndedAt, disabledAt };
 }
 
 function userTable(users: User[], slug: string): string {

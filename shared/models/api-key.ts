@@ -13,6 +13,8 @@ import { isDuplicate, schemaOptions } from '../platform/mongo.ts';
 import { batched } from './batched.ts';
 import { findOrganization } from './organization.ts';
 import type { Organization, OrganizationDb } from './organization.ts';
+import { withdrawInvitations } from './user.ts';
+import type { UserDb } from './user.ts';
 
 /** Stored API credentials. The secret is shown once and never stored. */
 export interface ApiKey {
@@ -163,10 +165,15 @@ export async function ownerOfApiKey(db: ApiKeyDb, publicKey: string): Promise<st
   return (await db.apiKeys.findById(publicKey, { organizationId: 1 }).lean<ApiKey>().orFail()).organizationId;
 }
 
-/** Revokes a key immediately; a repeated revocation keeps the first time. Null if there is no such key. */
-export async function revokeApiKey(db: ApiKeyDb, key: KeySelection): Promise<ApiKey | null> {
+/**
+ * Revokes a key immediately, and the invitations that it made. A repeated revocation keeps the first time. Null if there
+ * is no such key.
+ */
+export async function revokeApiKey(db: ApiKeyDb & UserDb, key: KeySelection): Promise<ApiKey | null> {
   await db.apiKeys.updateOne({ ...selected(key), revokedAt: null }, { revokedAt: new Date() });
-  return findApiKey(db, key);
+  const revoked = await findApiKey(db, key);
+  if (revoked !== null) await withdrawInvitations(db, revoked._id);
+  return revoked;
 }
 
 /** Sets the ranges of IP addresses from which a key is valid, null for all; returns as above. */

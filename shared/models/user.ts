@@ -29,8 +29,8 @@ export interface User {
   /** The open invitation, whose link sets a password once. */
   invitation: Invitation | null;
   createdAt: Date;
-  /** Earlier sessions are invalid. */
-  passwordChangedAt: Date;
+  /** Sessions that began earlier are invalid. */
+  sessionsEndedAt: Date;
   disabledAt: Date | null;
   lastLogInAt: Date | null;
   /** Null while two-step login is off. */
@@ -50,6 +50,8 @@ export interface TwoStep {
 interface Invitation {
   /** The SHA-256 of the link's token, in hex. The token itself is not stored. */
   digest: string;
+  /** The id of the user, or the public key, that made it: the link works no longer than they have their rights. */
+  by: string;
   expiresAt: Date;
 }
 
@@ -76,9 +78,9 @@ export const userSchema = new Schema<User>(
     email: { type: String, required: true },
     role: { type: String, required: true, enum: roles },
     passwordHash: { type: String, default: null },
-    invitation: { type: { digest: String, expiresAt: Date }, _id: false, default: null },
+    invitation: { type: { digest: String, by: String, expiresAt: Date }, _id: false, default: null },
     createdAt: { type: Date, required: true, default: () => new Date() },
-    passwordChangedAt: { type: Date, required: true, default: () => new Date() },
+    sessionsEndedAt: { type: Date, required: true, default: () => new Date() },
     disabledAt: { type: Date, default: null },
     lastLogInAt: { type: Date, default: null },
     twoStep: {
@@ -92,10 +94,8 @@ export const userSchema = new Schema<User>(
 userSchema.index({ email: 1 }, { unique: true });
 userSchema.index({ organizationId: 1, email: 1 });
 userSchema.index({ organizationId: 1, createdAt: -1, _id: 1 });
-userSchema.index(
-  { 'invitation.digest': 1 },
-  { partialFilterExpression: { invitation: { $type: 'object' } } },
-);
+for (const field of ['invitation.digest', 'invitation.by'])
+  userSchema.index({ [field]: 1 }, { partialFilterExpression: { [field]: { $exists: true } } });
 
 /** How long the link of an invitation is valid. */
 export const invitationDays = 7;
@@ -157,19 +157,23 @@ export function setPassword(
 }
 
 function passwordChange(passwordHash: string) {
-  return { passwordHash, passwordChangedAt: new Date(), invitation: null };
+  return { passwordHash, sessionsEndedAt: new Date(), invitation: null };
 }
 
 /**
  * Gives a user a link that sets a password once, in place of an earlier one. Until then, the password and the sessions
  * stay. Null if there is no such user, or if the user is disabled.
  */
-export function inviteUser(db: UserDb, { id, organizationId }: UserKey, token: string): Promise<User | null> {
+export function inviteUser(
+  db: UserDb,
+  { id, organizationId }: UserKey,
+  { token, by }: { token: string; by: string },
+): Promise<User | null> {
   const expiresAt = new Date(Date.now() + invitationDays * 24 * 3_600_000);
   return db.users
     .findOneAndUpdate(
       { _id: id, organizationId, disabledAt: null },
-      { invitation: { digest: digestOf(token), expiresAt } },
+      { invitation: { digest: digestOf(token), by, expiresAt } },
       { returnDocument: 'after' },
     )
     .lean<User>()
@@ -204,20 +208,46 @@ export function findUser(db: UserDb, { id, organizationId }: UserKey): Promise<U
   return db.users.findOne({ _id: id, organizationId }).lean<User>().exec();
 }
 
-/** Changes a user; a repeated disabling keeps the first time. Null if there is no such user. */
+/** Ends all sessions of an organization's users. */
+export async function endSessions(db: UserDb, organizationId: string): Promise<void> {
+  await db.users.updateMany({ organizationId }, { sessionsEndedAt: new Date() });
+}
+
+/** Ends the invitations that a user or an API key has made. */
+export async function withdrawInvitations(db: UserDb, by: string): Promise<void> {
+  await db.users.updateMany({ 'invitation.by': by }, { invitation: null });
+}
+
+/**
+ * Changes a user. Another role or status ends the invitations that the user got or made; disabling also ends the sessions.
+ * Neither comes back when the user is enabled again. A repeated disabling keeps the first time. Null if there is no such
+ * user.
+ */
 export async function changeUser(
   db: UserDb,
   by: Pick<User, '_id' | 'organizationId'> | Pick<User, 'email'>,
   { role, isDisabled }: { role?: Role | undefined; isDisabled?: boolean | undefined },
 ): Promise<User | null> {
-  if (isDisabled === true) await db.users.updateOne({ ...by, disabledAt: null }, { disabledAt: new Date() });
-  const changes = { ...(role !== undefined && { role }), ...(isDisabled === false && { disabledAt: null }) };
-  return db.users.findOneAndUpdate(by, changes, { returnDocument: 'after' }).lean<User>().exec();
+  const now = new Date();
+  const ended = { disabledAt: now, sessionsEndedAt: now, invitation: null };
+  const updates = [
+    ...(role === undefined ? [] : [[{ role: { $ne: role } }, { role, invitation: null }] as const]),
+    ...(isDisabled === true ? [[{ disabledAt: null }, ended] as const] : []),
+    ...(isDisabled === false ? [[{}, { disabledAt: null }] as const] : []),
+  ];
+  let isChanged = false;
+  for (const [filter, update] of updates)
+    isChanged = (await db.users.updateOne({ ...by, ...filter }, update)).modifiedCount > 0 || isChanged;
+  const user = await db.users.findOne(by).lean<User>().exec();
+  if (user !== null && isChanged) await withdrawInvitations(db, user._id);
+  return user;
 }
 
-/** Deletes a user, which ends the user's sessions. Returns whether there was one. */
+/** Deletes a user, which ends the user's sessions and invitations. Returns whether there was one. */
 export async function deleteUser(db: UserDb, { id, organizationId }: UserKey): Promise<boolean> {
-  return (await db.users.deleteOne({ _id: id, organizationId })).deletedCount > 0;
+  const isDeleted = (await db.users.deleteOne({ _id: id, organizationId })).deletedCount > 0;
+  if (isDeleted) await withdrawInvitations(db, id);
+  return isDeleted;
 }
 
 type UserId = Pick<User, '_id'>;

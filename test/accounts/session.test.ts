@@ -156,7 +156,7 @@ describe('a session', () => {
     const value = (await redis.get(key)) ?? '';
     expect(Object.keys(JSON.parse(value) as object).sort()).toStrictEqual([
       'expiresAt',
-      'passwordChangedAt',
+      'sessionsEndedAt',
       'userId',
     ]);
     const seconds = await redis.ttl(key);

@@ -8,7 +8,7 @@ import type { Answer } from '../support/answers.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { testPepper } from '../support/harness.ts';
 import { useApi } from '../support/use.ts';
-import { beginSession, buildUser, logIn, postSession, quickHash } from './users.ts';
+import { beginSession, buildUser, logIn, openSession, postSession, quickHash } from './users.ts';
 
 const api = useApi({ LOGIN_TRIES: '1000', PUBLIC_URL: 'https://lectern.example' });
 
@@ -122,7 +122,7 @@ describe('an invitation', () => {
     expect((await logIn(api.url, user)).status).toBe(401);
   });
 
-  test('of a disabled user neither works nor can be sent', async () => {
+  test('of a disabled user neither works nor can be sent, and does not come back', async () => {
     const { session } = await buildAdmin();
     const { id, invitation } = await invite(session);
     expect((await send('PATCH', `/api/users/${id}`, session, { status: 'disabled' })).status).toBe(200);
@@ -133,7 +133,59 @@ describe('an invitation', () => {
       'The user is disabled: enable the user before you send an invitation',
     );
     expect((await send('PATCH', `/api/users/${id}`, session, { status: 'active' })).status).toBe(200);
-    expect((await accept(invitation.token)).status).toBe(204);
+    expect((await accept(invitation.token)).status).toBe(404);
+  });
+
+  test('ends when its user gets another role', async () => {
+    const { session } = await buildAdmin();
+    const { id, invitation } = await invite(session);
+    const change = (role: string) => send('PATCH', `/api/users/${id}`, session, { role });
+    expect(jsonOf(await change('author'))).toHaveProperty('invitationExpiresAt', invitation.expiresAt);
+    expect(jsonOf(await change('teacher'))).toHaveProperty('invitationExpiresAt', null);
+    expect((await accept(invitation.token)).status).toBe(404);
+  });
+
+  test.each<[string, (maker: string, session: Headers) => Promise<Answer>]>([
+    ['is disabled', (id, session) => send('PATCH', `/api/users/${id}`, session, { status: 'disabled' })],
+    ['gets another role', (id, session) => send('PATCH', `/api/users/${id}`, session, { role: 'teacher' })],
+    ['is deleted', (id, session) => send('DELETE', `/api/users/${id}`, session)],
+  ])('ends when the user who made it %s, and others stay', async (_, change) => {
+    const { session, organization, user } = await buildAdmin();
+    const { user: maker } = await buildUser(api, { organization, role: 'admin', passwordHash: quickHash });
+    const own = await beginSession(api, { user: maker });
+    const reset = await send('POST', `/api/users/${user._id}/invitation`, own);
+    const invited = await invite(own);
+    const kept = await invite(session);
+    expect((await change(maker._id, session)).status).toBeLessThan(300);
+    for (const { token } of [jsonOf(reset) as Invitation, invited.invitation])
+      expect((await accept(token)).status).toBe(404);
+    expect((await accept(kept.invitation.token)).status).toBe(204);
+  });
+
+  test('that an API key made ends when the key is revoked; the audit log says who made one that is used', async () => {
+    const { session, organization } = await buildAdmin();
+    const key = await keyOf(organization._id, ['accounts', 'read', 'content']);
+    const publicKey = key.authorization?.slice('Bearer '.length).split('.')[0];
+    const [used, open] = [await invite(key), await invite(key)];
+    expect((await accept(used.invitation.token)).status).toBe(204);
+    expect((await send('DELETE', `/api/keys/${publicKey}`, session)).status).toBe(204);
+    expect((await accept(open.invitation.token)).status).toBe(404);
+    const accepted: unknown[] = [];
+    for await (const { action, actor, details } of readAudit(api.db, organization._id, {}))
+      if (action === 'invitation.accept') accepted.push([actor.id, details]);
+    expect(accepted).toEqual([[used.id, { invitedBy: publicKey }]]);
+  });
+
+  test('that was used does not become valid again when its request is repeated after a crash', async () => {
+    const { session } = await buildAdmin();
+    const { id } = await invite(session);
+    const headers = { ...session, 'idempotency-key': randomUUID() };
+    const request = () => send('POST', `/api/users/${id}/invitation`, headers);
+    const { token } = jsonOf(await request()) as Invitation;
+    expect((await accept(token)).status).toBe(204);
+    await api.db.idempotentRequests.updateMany({}, { $set: { response: null } });
+    expect((jsonOf(await request()) as Invitation).token).not.toBe(token);
+    expect((await accept(token)).status).toBe(404);
   });
 
   test('cannot be sent to an address that any user has', async () => {
@@ -164,7 +216,7 @@ describe('users', () => {
     expect(found.at(-1)).toBe(user._id);
   });
 
-  test('get another role or end their sessions with the next request', async () => {
+  test('get another role with the next request; a disabled user’s sessions do not come back', async () => {
     const { session, organization } = await buildAdmin();
     const { user } = await buildUser(api, { organization, passwordHash: quickHash });
     const own = await beginSession(api, { user });
@@ -176,9 +228,10 @@ describe('users', () => {
     expect((await send('PATCH', path, session, { status: 'disabled' })).status).toBe(200);
     expect((await send('GET', '/api/session', own)).status).toBe(401);
     expect((await send('PATCH', path, session, { status: 'active' })).status).toBe(200);
-    expect((await send('GET', '/api/session', own)).status).toBe(200);
-    expect((await send('DELETE', path, session)).status).toBe(204);
     expect((await send('GET', '/api/session', own)).status).toBe(401);
+    const { cookie } = await openSession(api.url, user);
+    expect((await send('DELETE', path, session)).status).toBe(204);
+    expect((await send('GET', '/api/session', { cookie })).status).toBe(401);
     expectError(await send('DELETE', path, session), 404, 'User not found');
   });
 

@@ -125,7 +125,7 @@ test('user list shows the users of an organization without hashes', async () => 
   const { email } = (await buildUser(harness, { organization, role: 'admin', passwordHash: quickHash })).user;
   const any = expect.any(String) as string;
   expect(await json('user', 'list', ...owner)).toStrictEqual([
-    { id: any, email, role: 'admin', createdAt: any, passwordChangedAt: any, disabledAt: null },
+    { id: any, email, role: 'admin', createdAt: any, sessionsEndedAt: any, disabledAt: null },
   ]);
   const { stdout } = await run('user', 'list', ...owner);
   expect(stdout).toMatch(/^EMAIL +ROLE +STATE +CREATED\n/);

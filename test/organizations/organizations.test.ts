@@ -85,9 +85,9 @@ test('a suspended organization rejects its servers, users and learners, until it
   const key = { authorization: `Bearer ${credentials}` };
   const { lessonId } = await buildVersion(api, organization, (await buildPackage()).path);
   const token = () => buildLearnerToken({ organizationId: organization._id, lessonId });
-  const statuses = async (learner: string) => [
+  const statuses = async (learner: string, users = own) => [
     (await send('GET', '/api/lessons', key)).status,
-    (await send('GET', '/api/lessons', own)).status,
+    (await send('GET', '/api/lessons', users)).status,
     (await logIn(api.url, user)).status,
     (await send('GET', `/api/public/lessons/${lessonId}/session?token=${learner}`, {})).status,
   ];
@@ -106,9 +106,12 @@ test('a suspended organization rejects its servers, users and learners, until it
   expect(jsonOf(await send('PATCH', path, session, { status: 'active' }))).toMatchObject({
     suspendedAt: null,
   });
-  expect(await statuses(before)).toEqual([200, 200, 200, 401]);
+  expect(await statuses(before)).toEqual([200, 401, 200, 401]);
+  const later = await openSession(api.url, user);
   // Tokens have whole seconds: one of the same second counts as signed before.
-  await waitFor('a new token', async () => (await statuses(token())).every((status) => status === 200));
+  await waitFor('a new token', async () =>
+    (await statuses(token(), later)).every((status) => status === 200),
+  );
 });
 
 test('an administrator changes name, origins and look, with the reasons for what is wrong', async () => {

@@ -1145,7 +1145,7 @@ export interface Routes {
     query: Record<never, never>;
     body: {
       role?: 'teacher' | 'author' | 'admin';
-      /** `disabled` rejects the user's logins and ends the user's sessions. */
+      /** `disabled` rejects the user's logins and ends the user's sessions for good. */
       status?: 'active' | 'disabled';
       /** Turns off two-step login, for a user who has lost the device and the recovery codes. */
       twoStep?: 'off';
