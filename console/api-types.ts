@@ -267,7 +267,14 @@ export interface Routes extends ClientRoutes {
   'PUT /api/session/two-step': {
     params: Record<never, never>;
     query: Record<never, never>;
-    body: { password: string; code: string; secret: string };
+    body: {
+      password: string;
+      /** Of the new secret. */
+      code: string;
+      /** Of the present secret, or a recovery code; if two-step login is on. */
+      currentCode?: string;
+      secret: string;
+    };
     result: RecoveryCodes;
   };
   /** Set a password with an invitation */

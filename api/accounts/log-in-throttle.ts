@@ -4,6 +4,8 @@ import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { User } from '../../shared/models/user.ts';
+import { auditedChange, auditRequest } from '../http/audit.ts';
+import type { AuditDependencies } from '../http/audit.ts';
 import { clientIp } from '../http/client-ip.ts';
 import type { EndpointContext } from '../http/endpoint.ts';
 import { KnownBrowsers } from './known-browsers.ts';
@@ -14,8 +16,11 @@ const windowSeconds = 15 * 60;
 /** High, because a whole school may share an IP address. */
 const accountsPerIp = 10;
 
-/** An attacker with many IP addresses gets the tries of ten of them. */
+/** An attacker with many IP addresses gets the tries of ten of them. Right passwords count too: each takes a hash. */
 const ipsPerAccount = 10;
+
+/** A code has six digits, three are valid at a time: an attacker who has the password needs decades. */
+const wrongCodesPerDay = 20;
 
 /** Where an attempt comes from. */
 export interface LogInOrigin {
@@ -30,25 +35,28 @@ export interface LogInOrigin {
 
 /**
  * Rate limit of logins against guessed passwords, counted in Redis for all API processes. Attempts for an account count
- * by IP address, or by browser if the user has logged in there before. Those from other browsers also count together,
- * over all IP addresses. So strangers cannot lock users out of their own browsers.
+ * by IP address, or by browser if the user has logged in there before. They also count together over all IP addresses,
+ * and wrong codes over a day, both apart for browsers in which the user has logged in before. So strangers cannot lock
+ * users out of their own browsers.
  */
 export class LogInThrottle {
   readonly #byAccount: RateLimiterRedis;
   readonly #byIp: RateLimiterRedis;
-  readonly #byStrangers: RateLimiterRedis;
+  readonly #inAll: RateLimiterRedis;
+  readonly #codes: RateLimiterRedis;
 
   constructor(redis: Redis, { redisPrefix, session }: Pick<Config, 'redisPrefix' | 'session'>) {
-    const limiter = (name: string, points: number) =>
+    const limiter = (name: string, points: number, duration = windowSeconds) =>
       new RateLimiterRedis({
         storeClient: redis,
         keyPrefix: `${redisPrefix}:log-in:${name}`,
         points,
-        duration: windowSeconds,
+        duration,
       });
     this.#byAccount = limiter('account', session.loginTries);
     this.#byIp = limiter('address', session.loginTries * accountsPerIp);
-    this.#byStrangers = limiter('strangers', session.loginTries * ipsPerAccount);
+    this.#inAll = limiter('all', session.loginTries * ipsPerAccount);
+    this.#codes = limiter('codes', wrongCodesPerDay, 24 * 3600);
   }
 
   /**
@@ -57,14 +65,19 @@ export class LogInThrottle {
    * @throws {LecternError} TOO_MANY_REQUESTS with the time until the limit resets.
    */
   async count(email: string, origin: LogInOrigin): Promise<void> {
-    try {
-      await this.#byAccount.consume(accountKey(email, origin));
-      await this.#byIp.consume(origin.ip);
-      if (origin.browser === null) await this.#byStrangers.consume(digestOf(email));
-    } catch (error) {
-      if (!(error instanceof RateLimiterRes)) throw error;
-      throw tooManyAttempts(error);
-    }
+    await consume(this.#byAccount, accountKey(email, origin));
+    await consume(this.#byIp, origin.ip);
+    if (origin.browser !== undefined) await consume(this.#inAll, sharedKey(email, origin));
+  }
+
+  /** Counts a code of an authenticator app before its check. @throws {LecternError} as `count`. */
+  async countCode(email: string, origin: LogInOrigin): Promise<void> {
+    await consume(this.#codes, sharedKey(email, origin));
+  }
+
+  /** Refunds a right code. */
+  async refundCode(email: string, origin: LogInOrigin): Promise<void> {
+    await this.#codes.reward(sharedKey(email, origin), 1);
   }
 
   /**
@@ -82,39 +95,45 @@ export class LogInThrottle {
     if (account !== null) await this.#byAccount.delete(key);
   }
 
-  /** Refunds an attempt that was no guess: a right password, for which a code is still missing. */
+  /**
+   * Refunds an attempt that was no guess: a right password, for which a code is still missing. The count over all IP
+   * addresses stays, because even right passwords could occupy the hashing.
+   */
   async refund(email: string, origin: LogInOrigin): Promise<void> {
     await Promise.all([
       this.#byAccount.reward(accountKey(email, origin), 1),
-      this.#refundShared(email, origin),
+      this.#byIp.reward(origin.ip, 1),
     ]);
   }
 
   /**
-   * Resets the count of the account after a login. Refunds only this attempt to the IP address and to the strangers,
-   * because others may share these counts.
+   * Resets the count of the account after a login. Refunds only this attempt to the IP address, because others may share
+   * its count.
    */
   async forgive(email: string, origin: LogInOrigin): Promise<void> {
-    await Promise.all([this.#byAccount.delete(accountKey(email, origin)), this.#refundShared(email, origin)]);
-  }
-
-  async #refundShared(email: string, { ip, browser }: LogInOrigin): Promise<void> {
-    await Promise.all([
-      this.#byIp.reward(ip, 1),
-      browser === null && this.#byStrangers.reward(digestOf(email), 1),
-    ]);
+    await Promise.all([this.#byAccount.delete(accountKey(email, origin)), this.#byIp.reward(origin.ip, 1)]);
   }
 }
 
-/** Returns a function that runs a check of a user's own password or code, throttled as logins are. */
-export function throttledCheck({ redis, config }: { redis: Redis; config: SessionDependencies['config'] }) {
-  const throttle = new LogInThrottle(redis, config);
-  const knownBrowsers = new KnownBrowsers(config);
+/** Returns a function that checks a logged-in user's own password or code, throttled and audited as logins are. */
+export function throttledCheck(
+  deps: SessionDependencies & AuditDependencies,
+  what: 'password' | 'code',
+  text: string,
+) {
+  const throttle = new LogInThrottle(deps.redis, deps.config);
+  const knownBrowsers = new KnownBrowsers(deps.config);
   /** @throws {LecternError} INVALID_CONTENT with the text if the check fails; TOO_MANY_REQUESTS. */
-  return async (ctx: EndpointContext, { email }: User, text: string, check: () => Promise<boolean>) => {
+  return async (ctx: EndpointContext, { _id: id, email }: User, check: () => Promise<boolean>) => {
     const origin = { ip: clientIp(ctx), browser: knownBrowsers.find(ctx, email) };
     await throttle.count(email, origin);
-    if (!(await check())) throw new LecternError('INVALID_CONTENT', text);
+    if (what === 'code') await throttle.countCode(email, origin);
+    if (!(await check())) {
+      auditedChange.set(ctx, { target: { type: 'user', id }, details: { reason: `wrong_${what}` } });
+      await auditRequest(deps, ctx, 'session.reject', {}, false);
+      throw new LecternError('INVALID_CONTENT', text);
+    }
+    if (what === 'code') await throttle.refundCode(email, origin);
     await throttle.forgive(email, origin);
   };
 }
@@ -126,6 +145,21 @@ function tooManyAttempts({ msBeforeNext }: RateLimiterRes): LecternError {
   return new LecternError('TOO_MANY_REQUESTS', tooManyLogIns, {
     retryAfterSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
   });
+}
+
+/** @throws {LecternError} TOO_MANY_REQUESTS */
+async function consume(limiter: RateLimiterRedis, key: string): Promise<void> {
+  try {
+    await limiter.consume(key);
+  } catch (error) {
+    if (!(error instanceof RateLimiterRes)) throw error;
+    throw tooManyAttempts(error);
+  }
+}
+
+/** The key of counts over all IP addresses, and over all browsers in which the user has logged in before. */
+function sharedKey(email: string, { browser }: LogInOrigin): string {
+  return digestOf(JSON.stringify([email, typeof browser === 'string']));
 }
 
 function accountKey(email: string, { ip, browser }: LogInOrigin): string {

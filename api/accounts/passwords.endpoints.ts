@@ -1,10 +1,10 @@
-import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { Database } from '../../shared/models/database.ts';
 import { acceptInvitation, findInvitation, setPassword } from '../../shared/models/user.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { objectFault } from '../../shared/platform/unknown-names.ts';
 import { assertValidPassword, hashPassword, passwordMatches } from '../../shared/platform/passwords.ts';
+import type { AuditDependencies } from '../http/audit.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
@@ -136,15 +136,13 @@ export const changePassword = defineEndpoint(
       429: failure('Too many requests, or too many wrong passwords in 15 minutes.', tooManyLogIns),
     },
   },
-  (deps: SessionDependencies & { db: Database; redis: Redis }) => {
+  (deps: SessionDependencies & AuditDependencies) => {
     const sessions = new UserSessions(deps);
-    const check = throttledCheck(deps);
+    const check = throttledCheck(deps, 'password', wrongPassword);
     return async ({ ctx, caller: { user, organization }, readBody }) => {
       const { currentPassword, newPassword } = await readBody();
-      await check(ctx, user, wrongPassword, () =>
-        passwordMatches(currentPassword, user.passwordHash, ctx.state.signal),
-      );
       assertValidPassword(newPassword);
+      await check(ctx, user, () => passwordMatches(currentPassword, user.passwordHash, ctx.state.signal));
       const changed = await setPassword(deps.db, { _id: user._id }, await hashPassword(newPassword));
       if (changed === null) throw new Error('the user of a session was deleted');
       setAudited(ctx, { user: changed, organization });

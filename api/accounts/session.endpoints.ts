@@ -91,7 +91,7 @@ export const logIn = defineEndpoint(
         suspendedText,
       ),
       429: failure(
-        'The limit of requests a minute is reached, or that of failed logins in 15 minutes.',
+        'The limit of requests a minute is reached, that of logins in 15 minutes, or that of wrong codes in a day.',
         tooManyLogIns,
       ),
     },
@@ -108,22 +108,27 @@ export const logIn = defineEndpoint(
       await throttle.count(email ?? given, origin);
       const account = email === null ? null : await findAccount(deps.db, { email });
       const isAccepted = await isLogIn(deps.db, account, password, ctx.state.signal);
-      if (account === null || !isAccepted) {
-        if (account !== null) setAudited(ctx, account, unauthenticated);
+      const reject = async (reason: string) => {
+        if (account !== null) setAudited(ctx, account, unauthenticated, { reason });
         // Does not wait for MongoDB, so that the response time does not reveal whether the user exists.
         await auditRequest(deps, ctx, 'session.reject', {}, false);
+      };
+      if (account === null || !isAccepted) {
+        await reject('wrong_password');
         throw new LecternError('UNAUTHORIZED', wrongLogIn);
       }
       if (account.user.twoStep !== null) {
         if (code === undefined) {
           await throttle.refund(account.user.email, origin);
+          await reject('code_required');
           throw new LecternError('CODE_REQUIRED', codeRequiredText);
         }
+        await throttle.countCode(account.user.email, origin);
         if (!(await takeCode(deps, account.user, code))) {
-          setAudited(ctx, account, unauthenticated);
-          await auditRequest(deps, ctx, 'session.reject', {}, false);
+          await reject('wrong_code');
           throw new LecternError('UNAUTHORIZED', wrongCodeText);
         }
+        await throttle.refundCode(account.user.email, origin);
       }
       setAudited(ctx, account);
       await throttle.forgive(account.user.email, origin);

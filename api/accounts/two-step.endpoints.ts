@@ -1,12 +1,10 @@
-import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import type { Database } from '../../shared/models/database.ts';
 import { disableTwoStep } from '../../shared/models/user.ts';
 import type { User } from '../../shared/models/user.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { objectFault } from '../../shared/platform/unknown-names.ts';
 import { passwordMatches } from '../../shared/platform/passwords.ts';
-import type { Secrets } from '../../shared/platform/secrets.ts';
+import type { AuditDependencies } from '../http/audit.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
 import type { EndpointContext } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
@@ -17,6 +15,7 @@ import { sessionAccess } from './access.ts';
 import { throttledCheck, tooManyLogIns } from './log-in-throttle.ts';
 import { setAudited } from './session.endpoints.ts';
 import { enableWithCode, newTwoStepSetup, renewRecoveryCodes, takeCode } from './two-step.ts';
+import { UserSessions } from './user-sessions.ts';
 import type { SessionDependencies } from './user-sessions.ts';
 
 /* A user's own two-step login. Every change needs the password or a code, so that a stolen session cannot make it. */
@@ -35,6 +34,7 @@ const password = z.string('password is required').max(1000, 'password is too lon
 const code = z.string('code is required').max(50, 'code is too long');
 const codeText = 'The code is wrong, or was used before';
 const passwordText = 'The password is wrong';
+const currentCodeText = 'currentCode is required, because two-step login is on';
 const offText = 'Two-step login is off';
 const throttled = failure('Too many requests, or too many wrong tries in 15 minutes.', tooManyLogIns);
 const codesBody = z
@@ -47,11 +47,7 @@ const codesBody = z
 const exampleCodes = { recoveryCodes: ['K7Q2M4P6R8', 'W3Z5B7H9N2'] };
 const exampleSecret = 'A2B3C4D5E6F7A2B3C4D5E6F7A2B3C4D5';
 
-type TwoStepDependencies = SessionDependencies & {
-  db: Database;
-  redis: Redis;
-  secrets: Pick<Secrets, 'keyPepper'>;
-};
+type TwoStepDependencies = SessionDependencies & AuditDependencies;
 
 /** The body and the failures of what needs a code of the app. */
 const withCode = {
@@ -65,10 +61,10 @@ const withCode = {
 
 /** Returns a function that uses a code of the app. */
 function codeCheck(deps: TwoStepDependencies) {
-  const check = throttledCheck(deps);
+  const check = throttledCheck(deps, 'code', codeText);
   return async (ctx: EndpointContext, user: User, given: string) => {
     if (user.twoStep === null) throw new LecternError('CONFLICT', offText);
-    await check(ctx, user, codeText, () => takeCode(deps, user, given));
+    await check(ctx, user, () => takeCode(deps, user, given));
   };
 }
 
@@ -115,18 +111,25 @@ export const enableTwoStepEndpoint = defineEndpoint(
     audit: 'user.enable_two_step',
     operationId: 'enableTwoStep',
     summary: 'Turn on two-step login',
-    description: 'Replaces an earlier secret and its recovery codes.',
+    description:
+      'Replaces an earlier secret and its recovery codes, and ends all other sessions of the user. This one continues ' +
+      'with another cookie.',
     body: strictBody(
       z.strictObject(
         {
           password,
-          code,
+          code: code.meta({ description: 'Of the new secret.' }),
+          currentCode: z
+            .string('currentCode must be a string')
+            .max(50, 'currentCode is too long')
+            .optional()
+            .meta({ description: 'Of the present secret, or a recovery code; if two-step login is on.' }),
           secret: z.string('secret is required').regex(/^[A-Z2-7]{32}$/, 'secret is not valid'),
         },
         { error: objectFault },
       ),
       { confirmed: { value: { password: example.password, secret: exampleSecret, code: '492039' } } },
-      [codeText, passwordText],
+      [codeText, passwordText, currentCodeText],
     ),
     responses: {
       200: json('The recovery codes.', codesBody, { codes: { value: exampleCodes } }),
@@ -134,16 +137,20 @@ export const enableTwoStepEndpoint = defineEndpoint(
     },
   },
   (deps: TwoStepDependencies) => {
-    const check = throttledCheck(deps);
+    const check = throttledCheck(deps, 'password', passwordText);
+    const use = codeCheck(deps);
+    const sessions = new UserSessions(deps);
     return async ({ ctx, caller: { user, organization }, readBody }) => {
-      const given = await readBody();
-      await check(ctx, user, passwordText, () =>
-        passwordMatches(given.password, user.passwordHash, ctx.state.signal),
-      );
-      const recoveryCodes = await enableWithCode(deps, user, given);
-      if (recoveryCodes === null) throw new LecternError('INVALID_CONTENT', codeText);
-      setAudited(ctx, { user, organization });
-      return { status: 200, body: { recoveryCodes } };
+      const { currentCode, ...given } = await readBody();
+      const isOn = user.twoStep !== null;
+      if (isOn && currentCode === undefined) throw new LecternError('INVALID_CONTENT', currentCodeText);
+      await check(ctx, user, () => passwordMatches(given.password, user.passwordHash, ctx.state.signal));
+      if (isOn) await use(ctx, user, currentCode ?? '');
+      const enabled = await enableWithCode(deps, user, given);
+      if (enabled === null) throw new LecternError('INVALID_CONTENT', codeText);
+      setAudited(ctx, { user: enabled.user, organization });
+      await sessions.begin(ctx, { user: enabled.user, organization });
+      return { status: 200, body: { recoveryCodes: enabled.recoveryCodes } };
     };
   },
 );

@@ -64,22 +64,22 @@ interface TwoStepDependencies {
 /**
  * Turns on two-step login, with a code that shows that the app has the secret.
  *
- * @returns the recovery codes, which Lectern does not store; null if the code is wrong.
+ * @returns the user with the recovery codes, which Lectern does not store; null if the code is wrong.
  */
 export async function enableWithCode(
   { db, secrets: { keyPepper } }: TwoStepDependencies,
   user: User,
   { secret, code }: { secret: string; code: string },
-): Promise<string[] | null> {
+): Promise<{ user: User; recoveryCodes: string[] } | null> {
   const period = periodOf(secret, code);
   if (period === null) return null;
   const codes = newRecoveryCodes();
-  await enableTwoStep(db, user, {
+  const enabled = await enableTwoStep(db, user, {
     secret: seal(secret, scopeOf(user), keyPepper),
     lastPeriod: period,
     recoveryDigests: codes.map((one) => digestOf(user, one, keyPepper)),
   });
-  return codes;
+  return { user: enabled, recoveryCodes: codes };
 }
 
 /** Returns whether a code of the app, or a recovery code, is valid and was not used before; it is then used. */

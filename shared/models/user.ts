@@ -252,9 +252,13 @@ export async function deleteUser(db: UserDb, { id, organizationId }: UserKey): P
 
 type UserId = Pick<User, '_id'>;
 
-/** Turns on two-step login, or replaces its secret and recovery codes. */
-export async function enableTwoStep(db: UserDb, { _id }: UserId, twoStep: TwoStep): Promise<void> {
-  await db.users.updateOne({ _id }, { twoStep });
+/** Turns on two-step login, or replaces its secret and recovery codes. Ends the user's sessions. */
+export function enableTwoStep(db: UserDb, { _id }: UserId, twoStep: TwoStep): Promise<User> {
+  return db.users
+    .findOneAndUpdate({ _id }, { twoStep, sessionsEndedAt: new Date() }, { returnDocument: 'after' })
+    .orFail()
+    .lean<User>()
+    .exec();
 }
 
 /** Turns off two-step login. Null if there is no such user. */

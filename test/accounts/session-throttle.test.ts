@@ -74,7 +74,8 @@ test('strangers with many IP addresses get 429 for one account, and lock the use
   const [{ user }, { user: other }] = [await buildGuessed(), await buildGuessed()];
   const [own, foreign] = [await openSession(strict, user), await openSession(strict, other)];
   const guesses = Array.from({ length: 12 }, (_, index) => guess(user, `198.51.100.${index}`, strict));
-  expect(await statusesOf(guesses)).toStrictEqual([...Array.from({ length: 10 }, () => 401), 429, 429]);
+  // The login counts as well.
+  expect(await statusesOf(guesses)).toStrictEqual([...Array.from({ length: 9 }, () => 401), 429, 429, 429]);
 
   // The right password makes no difference, nor does another user's cookie, or one with another signature.
   const forged = { cookie: own.cookie.replace(/(lectern-browser\.sig=)./, '$1!') };
@@ -87,6 +88,25 @@ test('strangers with many IP addresses get 429 for one account, and lock the use
   expect((await postSession(strict, wrong, elsewhere)).status).toBe(401);
   expectThrottled(await logIn(strict, user, { ...from('198.51.100.92'), ...own }));
   expect((await logIn(strict, other, from('198.51.100.93'))).status).toBe(200);
+});
+
+test('right passwords count too, so that one account cannot occupy the hashing for all', async () => {
+  const strict = await api.startApi({ LOGIN_TRIES: '1' });
+  const { user } = await buildGuessed();
+  const session = await openSession(strict, user);
+  const stranger = (index: number) => logIn(strict, user, from(`198.51.100.${index}`));
+  const strangers = await Promise.all(Array.from({ length: 10 }, (_, index) => stranger(index)));
+  expect(strangers.filter(({ status }) => status === 200)).toHaveLength(9);
+  expectThrottled(strangers.find(({ status }) => status !== 200) as Answer);
+  const change = (newPassword: string) =>
+    ask(`${strict}/api/session/password`, {
+      method: 'PUT',
+      headers: { ...session, 'content-type': 'application/json' },
+      body: JSON.stringify({ currentPassword: 'a wrong password', newPassword }),
+    });
+  // A new password that is not valid takes no hash, and counts as no try.
+  for (const status of [422, 422]) expect((await change('short')).status).toBe(status);
+  for (const status of [422, 429]) expect((await change('a good new password')).status).toBe(status);
 });
 
 test('log-ins from one IP address get 429 after ten times as many failures over all accounts; a success does not reset that', async () => {

@@ -1,10 +1,12 @@
 import { Secret, TOTP } from 'otpauth';
 import { describe, expect, test } from 'vitest';
 import type { Role } from '../../shared/accounts/permissions.ts';
+import { readAudit } from '../../shared/models/audit-entry.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
 import { useApi } from '../support/use.ts';
-import { beginSession, buildUser, postSession, testPassword } from './users.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { beginSession, buildUser, cookieOf, postSession, testPassword } from './users.ts';
 
 const api = useApi({ LOGIN_TRIES: '1000' });
 
@@ -33,15 +35,18 @@ async function buildUserWithApp(role: Role = 'author') {
   const session = await beginSession(api, { user });
   const { secret } = jsonOf(await send('POST', path, session)) as { secret: string };
   const body = { password: testPassword, secret, code: codeOf(secret) };
-  const { recoveryCodes } = jsonOf(await send('PUT', path, session, body)) as { recoveryCodes: string[] };
+  const other = await beginSession(api, { user });
+  const enabled = await send('PUT', path, session, body);
+  const { recoveryCodes } = jsonOf(enabled) as { recoveryCodes: string[] };
+  for (const ended of [session, other]) expect((await send('GET', '/api/session', ended)).status).toBe(401);
   const logIn = (code?: string) =>
     postSession(api.url, { email: user.email, password: testPassword, ...(code !== undefined && { code }) });
-  return { user, organization, session, secret, recoveryCodes, logIn };
+  return { user, organization, session: { cookie: cookieOf(enabled) }, secret, recoveryCodes, logIn };
 }
 
 describe('two-step login', () => {
   test('needs a code of the app, which works once, and is confirmed with the password and a code', async () => {
-    const { user, session, secret, logIn } = await buildUserWithApp();
+    const { user, session, secret, recoveryCodes, logIn } = await buildUserWithApp();
     const required = await logIn();
     expectError(required, 401, 'A code of your authenticator app is required');
     expect(required.headers.get('error-code')).toBe('CODE_REQUIRED');
@@ -58,11 +63,17 @@ describe('two-step login', () => {
     expect(stored).not.toContain(secret);
 
     const fresh = (jsonOf(await send('POST', path, session)) as { secret: string }).secret;
+    const [first = '', second = ''] = recoveryCodes;
+    const given = { password: testPassword, secret: fresh, code: codeOf(fresh), currentCode: first };
     for (const [body, error] of [
-      [{ password: 'a wrong password', secret: fresh, code: codeOf(fresh) }, 'The password is wrong'],
-      [{ password: testPassword, secret: fresh, code: codeOf(secret) }, wrongCode],
+      [{ ...given, password: 'a wrong password' }, 'The password is wrong'],
+      [{ ...given, currentCode: codeOf(fresh) }, wrongCode],
+      [{ ...given, currentCode: undefined }, 'currentCode is required, because two-step login is on'],
+      [{ ...given, code: codeOf(secret) }, wrongCode],
     ] as const)
       expectError(await send('PUT', path, session, body), 422, error);
+    expectError(await send('PUT', path, session, given), 422, wrongCode);
+    expect((await send('PUT', path, session, { ...given, currentCode: second })).status).toBe(200);
   });
 
   test('takes each recovery code once; new ones replace the earlier ones', async () => {
@@ -111,6 +122,28 @@ describe('two-step login', () => {
   });
 });
 
+test('a right password without a code, and wrong ones, are in the audit log', async () => {
+  const { user, organization, session, logIn } = await buildUserWithApp();
+  await logIn();
+  await logIn('000000');
+  await send('POST', `${path}/disable`, session, { code: '000000' });
+  const change = { currentPassword: 'wrong', newPassword: 'another good password' };
+  await send('PUT', '/api/session/password', session, change);
+  const found: unknown[] = [];
+  await waitFor('the entries', async () => {
+    found.length = 0;
+    for await (const { action, actor, target, details } of readAudit(api.db, organization._id, {}))
+      if (action === 'session.reject' && target?.id === user._id) found.push([actor.id, details.reason]);
+    return found.length === 4;
+  });
+  expect(found).toEqual([
+    ['login', 'code_required'],
+    ['login', 'wrong_code'],
+    [user._id, 'wrong_code'],
+    [user._id, 'wrong_password'],
+  ]);
+});
+
 test('wrong codes count as failed logins, and a login that lacks its code does not', async () => {
   const strict = await api.startApi({ LOGIN_TRIES: '2' });
   const { user } = await buildUserWithApp();
@@ -118,4 +151,16 @@ test('wrong codes count as failed logins, and a login that lacks its code does n
     (await postSession(strict, { email: user.email, password: testPassword, ...(code && { code }) })).status;
   expect([await logIn(), await logIn(), await logIn()]).toEqual([401, 401, 401]);
   expect([await logIn('000000'), await logIn('000001'), await logIn()]).toEqual([401, 401, 429]);
+});
+
+test('20 wrong codes in a day, over all addresses, stop logins with codes; known browsers count apart', async () => {
+  const { user, recoveryCodes, logIn } = await buildUserWithApp();
+  const known = { cookie: cookieOf(await logIn(recoveryCodes[0])) };
+  const wrong = await Promise.all(Array.from({ length: 21 }, () => logIn('000000')));
+  expect(wrong.map(({ status }) => status).sort()).toEqual([...Array.from({ length: 20 }, () => 401), 429]);
+  const late = await logIn(recoveryCodes[1]);
+  expect(late.status).toBe(429);
+  expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(23 * 3600);
+  const body = { email: user.email, password: testPassword, code: recoveryCodes[1] };
+  expect((await postSession(api.url, body, known)).status).toBe(200);
 });

@@ -183,7 +183,10 @@ test('logins, rejected logins, logouts, statistics and imports are recorded', as
     'session.reject',
   ]);
   for (const { action, actor, target, details } of ofSessions) {
-    expect({ target, details }).toEqual({ target: { type: 'user', id: user._id }, details: {} });
+    expect({ target, details }).toEqual({
+      target: { type: 'user', id: user._id },
+      details: action === 'session.reject' ? { reason: 'wrong_password' } : {},
+    });
     // Whoever sent a wrong password is not known to be the user.
     expect(actor.type).toBe(action === 'session.reject' ? 'system' : 'user');
   }
