@@ -1,10 +1,11 @@
 import { hkdfSync } from 'node:crypto';
 import { z } from 'zod';
-import type { LtiKeys } from '../../shared/lti/keys.ts';
 import type { Database } from '../../shared/models/database.ts';
 import {
+  countOpenRegistrations,
   invitationHours,
   inviteRegistration,
+  isInvitedKeySet,
   revokeRegistration,
 } from '../../shared/models/lti-registration.ts';
 import { newestFirst } from '../../shared/models/newest-first.ts';
@@ -33,12 +34,13 @@ const common = {
 } as const;
 
 const notFoundText = 'Registration not found';
+const maxOpen = 20;
+const tooManyText = `There are ${maxOpen} open registrations. Use or delete them, or wait until they expire.`;
 
 interface RegistrationDependencies {
   db: Database;
   config: Pick<Config, 'publicUrl'>;
   secrets: Pick<Secrets, 'keyPepper'>;
-  lti: { keys: Pick<LtiKeys, 'signer'> };
 }
 
 /** GET /api/platform-registrations */
@@ -90,14 +92,18 @@ export const createRegistration = defineEndpoint(
           },
         },
       }),
+      409: failure('The organization has too many open registrations.', tooManyText),
     },
   },
-  ({ db, config, secrets, lti }: RegistrationDependencies) =>
+  ({ db, config, secrets }: RegistrationDependencies) =>
     async ({ ctx, caller, newId }) => {
       const bytes = hkdfSync('sha256', secrets.keyPepper, newId, 'lectern lti registration', 32);
       const token = Buffer.from(bytes).toString('base64url');
-      const created = await inviteRegistration(db, caller.organization._id, { token, keySetId: newId });
-      await lti.keys.signer(newId);
+      const organizationId = caller.organization._id;
+      const isRepeated = await isInvitedKeySet(db, { keySetId: newId, organizationId });
+      if (!isRepeated && (await countOpenRegistrations(db, organizationId)) >= maxOpen)
+        throw new LecternError('CONFLICT', tooManyText);
+      const created = await inviteRegistration(db, organizationId, { token, keySetId: newId });
       const base = publicUrlOf(ctx, config);
       return {
         status: 201,

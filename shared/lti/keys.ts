@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { LecternError } from '../platform/errors.ts';
 import type { Database } from '../models/database.ts';
 import { addLtiKey, listLtiKeys, removeLtiKeysBefore } from '../models/lti-key.ts';
+import { isInvitedKeySet } from '../models/lti-registration.ts';
 import type { LtiKey } from '../models/lti-key.ts';
 import { seal, unseal } from '../platform/seal.ts';
 import type { SealScope } from '../platform/seal.ts';
@@ -35,7 +36,10 @@ export interface LtiKeys {
    * @throws {LecternError} INTERNAL_ERROR if the stored key was encrypted with another LECTERN_KEY_PEPPER.
    */
   signer(keySetId: string): Promise<SigningKey>;
-  /** Returns a key set for its platform: current, future and recent keys; null if it does not exist. */
+  /**
+   * Returns a key set for its platform: current, future and recent keys; null if it does not exist. The first call
+   * creates that of an invitation.
+   */
   publicKeys(keySetId: string): Promise<{ keys: PublicRsaKey[] } | null>;
 }
 
@@ -100,9 +104,11 @@ export function createLtiKeys(
       return key;
     },
     async publicKeys(keySetId) {
-      // Anyone may ask for any id, also that of a removed platform, so this creates no key set.
+      // Anyone may ask for any id, also that of a removed platform: only those of invitations get their first key.
       const cached = cachedRing(keySetId, now().getTime());
-      if (cached === undefined && (await listLtiKeys(db, keySetId)).length === 0) return null;
+      if (cached === undefined && (await listLtiKeys(db, keySetId)).length === 0) {
+        if (!(await isInvitedKeySet(db, { keySetId }))) return null;
+      }
       const { published } = await (cached ?? load(keySetId));
       return { keys: published.map(({ publicJwk }) => JSON.parse(publicJwk) as PublicRsaKey) };
     },

@@ -4,6 +4,7 @@ import { LecternError } from '../platform/errors.ts';
 import { isDuplicate, schemaOptions, uuidField } from '../platform/mongo.ts';
 import { removeKeySet } from './lti-key.ts';
 import type { LtiKeyDb } from './lti-key.ts';
+import type { LtiRegistrationDb } from './lti-registration.ts';
 import type { LtiScoreDb } from './lti-score.ts';
 import { dismissScoresOf } from './lti-score-changes.ts';
 
@@ -281,6 +282,26 @@ export async function removePlatform(
   // Also after an earlier removal, which may have failed at this point.
   await dismissScoresOf(db, id);
   return removed;
+}
+
+/**
+ * Removes the key sets that belong neither to a platform nor to an invitation, which is stored for a month after its
+ * expiry. Returns how many.
+ */
+export async function removeUnusedKeySets(db: LtiPlatformDb & LtiKeyDb & LtiRegistrationDb): Promise<number> {
+  const ofOwner = (owners: { collection: { name: string } }, as: string) => ({
+    $lookup: { from: owners.collection.name, localField: '_id', foreignField: 'keySetId', as },
+  });
+  const unused = await db.ltiKeys.aggregate<{ _id: string }>([
+    { $group: { _id: '$keySetId', newest: { $max: '$createdAt' } } },
+    // Whoever is making a key set stores its owner first, or soon.
+    { $match: { newest: { $lt: new Date(Date.now() - 24 * 3600_000) } } },
+    ofOwner(db.ltiPlatforms, 'platforms'),
+    ofOwner(db.ltiRegistrations, 'invitations'),
+    { $match: { platforms: [], invitations: [] } },
+  ]);
+  for (const { _id } of unused) await removeKeySet(db, _id);
+  return unused.length;
 }
 
 function taken({ deploymentIds }: { deploymentIds: readonly string[] }): LecternError {

@@ -87,12 +87,18 @@ export async function revokeRegistration(
   return (await db.ltiRegistrations.deleteOne(unused)).deletedCount > 0;
 }
 
-/** Returns whether a key set was made for an invitation of the organization. */
+/** Returns whether a key set belongs to an invitation, of the organization or of any. */
 export async function isInvitedKeySet(
   db: LtiRegistrationDb,
-  invitation: Pick<LtiRegistration, 'keySetId' | 'organizationId'>,
+  invitation: Pick<LtiRegistration, 'keySetId'> & Partial<Pick<LtiRegistration, 'organizationId'>>,
 ): Promise<boolean> {
   return (await db.ltiRegistrations.exists(invitation)) !== null;
+}
+
+/** Returns how many invitations of an organization can still be used. */
+export function countOpenRegistrations(db: LtiRegistrationDb, organizationId: string): Promise<number> {
+  const open = { organizationId, platformId: null, expiresAt: { $gt: new Date() } };
+  return db.ltiRegistrations.countDocuments(open).exec();
 }
 
 /** Reasons for rejecting an invitation. */

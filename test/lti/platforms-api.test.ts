@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createPlatform } from '../../shared/models/lti-platform.ts';
+import { createPlatform, removeUnusedKeySets } from '../../shared/models/lti-platform.ts';
 import { findOrCreateScore } from '../../shared/models/lti-score.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
@@ -65,6 +65,39 @@ test('a registration link gives the URLs for one platform, which is then connect
   expectError(await send('DELETE', `${path}/${created.id}`, stranger), 404, 'Registration not found');
   expect((await send('DELETE', `${path}/${created.id}`, headers)).status).toBe(204);
   expectError(await send('DELETE', `${path}/${created.id}`, headers), 404, 'Registration not found');
+});
+
+test('20 open registrations are the most, none costs a key before its key set is read, and revoked ones leave none', async () => {
+  const { headers, organization } = await buildOrganization(api);
+  const path = '/api/platform-registrations';
+  const create = (key = {}) => send('POST', path, { ...headers, ...key });
+  const keyed = { 'idempotency-key': randomUUID() };
+  const { keySetId, id } = jsonOf(await create(keyed)) as { keySetId: string; id: string };
+  const keys = () => api.db.ltiKeys.countDocuments({ keySetId });
+  expect(await keys()).toBe(0);
+  for (let made = 1; made < 20; made += 1) expect((await create()).status).toBe(201);
+  expectError(
+    await create(),
+    409,
+    'There are 20 open registrations. Use or delete them, or wait until they expire.',
+  );
+  await api.db.idempotentRequests.updateMany({}, { $set: { response: null } });
+  expect((await create(keyed)).status).toBe(201);
+  const url = `${api.url}/lti/jwks/${keySetId}`;
+  const [first, again] = [jsonOf(await ask(url)), jsonOf(await ask(url))];
+  expect(again).toEqual(first);
+  expect(await keys()).toBe(1);
+
+  const earlier = new Date(Date.now() - 25 * 3600_000);
+  await api.db.ltiKeys.updateMany({ keySetId }, { createdAt: earlier });
+  await removeUnusedKeySets(api.db);
+  expect(await keys()).toBe(1);
+  expect((await send('DELETE', `${path}/${id}`, headers)).status).toBe(204);
+  expect((await create()).status).toBe(201);
+  await removeUnusedKeySets(api.db);
+  expect(await keys()).toBe(0);
+  await api.db.ltiRegistrations.updateMany({ organizationId: organization._id }, { expiresAt: earlier });
+  expect((await create()).status).toBe(201);
 });
 
 describe('a platform', () => {

@@ -6,6 +6,7 @@ import { repeat } from '../../shared/platform/repeat.ts';
 import type { Repetition } from '../../shared/platform/repeat.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { trimDeliveries } from '../../shared/models/delivery-limits.ts';
+import { removeUnusedKeySets } from '../../shared/models/lti-platform.ts';
 import { removeUnfinishedImports } from '../../shared/packages/unfinished-imports.ts';
 import { removeUnusedAssets } from '../../shared/assets/stored-assets.ts';
 import { removeUnusedReleases } from '../../shared/widgets/releases.ts';
@@ -71,8 +72,9 @@ async function removeUnfinished(
   if (records > 0)
     log.info({ records }, 'removed records of archives that are gone and were last built 180 days ago');
   await trimDeliveries(db, signal);
-  if (files + imports + releases + assets > 0)
-    log.info({ files, imports, releases, assets }, 'removed the remains of unfinished work');
+  const keySets = await removeUnusedKeySets(db);
+  if (files + imports + releases + assets + keySets > 0)
+    log.info({ files, imports, releases, assets, keySets }, 'removed the remains of unfinished work');
 }
 
 async function evict(
