@@ -8,7 +8,7 @@
  *     webhooks [rounds] [folder of another checkout]     start [rounds]
  *     books [rounds] [seconds]                           lists [learners] [statistics]
  *     privacy [rounds] [learners,...] [entries]          hostile [children|worker|api]
- *     first [rounds]
+ *     first [rounds]                                     pages [learners] [rounds]
  */
 
 const benches = new Map<string | undefined, () => Promise<unknown>>([
@@ -22,6 +22,7 @@ const benches = new Map<string | undefined, () => Promise<unknown>>([
   ['growth', () => import('./growth/main.ts')],
   ['learners', () => import('./growth/learners.ts')],
   ['lists', () => import('./lists/main.ts')],
+  ['pages', () => import('./lists/pages.ts')],
   ['start', () => import('./start/main.ts')],
   ['lti', () => import('./lti/main.ts')],
   ['privacy', () => import('./privacy/main.ts')],

@@ -72,11 +72,12 @@ export function listDeliveries(
 }
 
 /** Without a hint, MongoDB may read all rows of an organization to find a few. */
-function listIndexOf({ targetId, learnerId, lessonId }: DeliverySelection): Record<string, 1 | -1> {
+function listIndexOf({ targetId, learnerId, lessonId, status }: DeliverySelection): Record<string, 1 | -1> {
   const newest = { createdAt: -1, _id: 1 } as const;
   if (targetId !== undefined) return { targetId: 1, ...newest };
   if (learnerId !== undefined) return { organizationId: 1, learnerId: 1, ...newest };
   if (lessonId !== undefined) return { organizationId: 1, lessonId: 1, ...newest };
+  if (status !== undefined) return { organizationId: 1, state: 1, ...newest };
   return { organizationId: 1, ...newest };
 }
 

@@ -97,7 +97,7 @@ export const eventDeliverySchema = new Schema<EventDelivery>(
 // The organization is in it so that finding due targets reads no documents.
 eventDeliverySchema.index({ kind: 1, state: 1, targetId: 1, nextTryAt: 1, organizationId: 1 });
 eventDeliverySchema.index({ targetId: 1, createdAt: -1, _id: 1 });
-eventDeliverySchema.index({ organizationId: 1, state: 1, createdAt: -1 });
+eventDeliverySchema.index({ organizationId: 1, state: 1, createdAt: -1, _id: 1 });
 eventDeliverySchema.index({ organizationId: 1, createdAt: -1, _id: 1 });
 eventDeliverySchema.index({ organizationId: 1, lessonId: 1, createdAt: -1, _id: 1 });
 eventDeliverySchema.index({ organizationId: 1, learnerId: 1, createdAt: -1, _id: 1 });
