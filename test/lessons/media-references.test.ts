@@ -94,7 +94,7 @@ describe('rewriting media references', () => {
         expect(mediaReferences(once)).toEqual([]);
         expect(exported(once)).toBe(once);
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 });
@@ -122,7 +122,7 @@ describe('restoring media references', () => {
         const ofUnknownMedia = restoreMediaReferences(content);
         expect(restoreMediaReferences(ofUnknownMedia)).toEqual(ofUnknownMedia);
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 

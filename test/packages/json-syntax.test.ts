@@ -93,7 +93,7 @@ describe('locating a JSON syntax error', () => {
           expect(findJsonFault(text) === undefined).toBe(parses);
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: 300 },
     );
   });
 

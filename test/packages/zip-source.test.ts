@@ -265,13 +265,10 @@ test.each([
     for (let index = 0; index < whole.length; index += 1) {
       const inverted = Buffer.from(whole);
       inverted.writeUInt8(0xff - whole.readUInt8(index), index);
-      const filled = Buffer.from(whole).fill(0xff, index, Math.min(index + 8, whole.length));
-      for (const changed of [inverted, filled]) {
-        await writeFile(path, changed);
-        for (const part of await everythingIn(path)) {
-          if (typeof part === 'string') expect(['{"a": 1}', '{}']).toContain(part);
-          else expect(part).toBeInstanceOf(PackageError);
-        }
+      await writeFile(path, inverted);
+      for (const part of await everythingIn(path)) {
+        if (typeof part === 'string') expect(['{"a": 1}', '{}']).toContain(part);
+        else expect(part).toBeInstanceOf(PackageError);
       }
     }
   },

@@ -210,7 +210,7 @@ test('the same answers give the same score and the same verdict on the page, on 
         ]);
       },
     ),
-    { numRuns: 100 },
+    { numRuns: 40 },
   );
 });
 

@@ -146,7 +146,7 @@ test('any order, any repetition and any split of the same writes give the same r
         ).at(-1) ?? startOf(outline);
       expect(decidedByFacts(recordOf(arrived))).toEqual(decidedByFacts(recordOf(writes)));
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });
 

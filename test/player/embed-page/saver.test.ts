@@ -289,7 +289,7 @@ test('whatever networks and tabs do, the newest answers and variables of all dev
       if (variableState !== null) stored.set('x', variableState.x);
       expect(Object.fromEntries(stored)).toEqual(Object.fromEntries(given));
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   );
 });
 
