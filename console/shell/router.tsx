@@ -39,6 +39,10 @@ export function startRouter(): void {
   addEventListener('popstate', () => {
     url.value = new URL(location.href);
   });
+  // Back after a logout must not show what the browser has kept of the page.
+  addEventListener('pageshow', ({ persisted }) => {
+    if (persisted) location.reload();
+  });
   addEventListener('click', (event) => {
     const { target, button, metaKey, ctrlKey, shiftKey, altKey, defaultPrevented } = event;
     const link = target instanceof Element ? target.closest<HTMLAnchorElement>('a[href]') : null;

@@ -3,7 +3,7 @@ import { computed } from '@preact/signals';
 import type { IconName } from '../kit/icon.tsx';
 import type { PageProps } from './page.tsx';
 import { matchPath, path } from './router.tsx';
-import { can } from './session.ts';
+import { can, session } from './session.ts';
 import type { Permission } from './session.ts';
 import type { TextKey } from './text.ts';
 
@@ -17,6 +17,9 @@ interface Page {
   permission: Permission | null;
   load: () => Promise<PageModule>;
 }
+
+/** The page of the user's own account, which every user may open. */
+export const accountPath = '/account';
 
 /** The pages. Each folder is a chunk of its own. */
 const pages: Page[] = [
@@ -66,6 +69,7 @@ const pages: Page[] = [
     load: () => import('../pages/operator-organizations/view.tsx'),
   },
   { path: '/health', permission: 'operator', load: () => import('../pages/operator-health/view.tsx') },
+  { path: accountPath, permission: null, load: () => import('../pages/account/view.tsx') },
   { path: '/kit', permission: null, load: () => import('../pages/kit/view.tsx') },
 ];
 
@@ -115,9 +119,13 @@ function startPath(): string {
   return navigation.value[0]?.items[0]?.to ?? '/';
 }
 
-/** Returns the page of a path and the parameters in it; null if there is none, or the user may not open it. */
+/**
+ * Returns the page of a path and the parameters in it; null if there is none, or the user may not open it. Users who have
+ * to set up two-step login get their account at every path, and afterwards what they came for.
+ */
 export function findPage(path: string): { page: Page; params: PageProps } | null {
-  const given = path === '/' ? startPath() : path;
+  const start = path === '/' ? startPath() : path;
+  const given = session.value?.twoStep === 'required' ? accountPath : start;
   for (const page of pages) {
     const params = matchPath(page.path, given);
     if (params !== null) return page.permission === null || can(page.permission) ? { page, params } : null;

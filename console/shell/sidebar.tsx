@@ -8,12 +8,11 @@ import { Dialog } from '../kit/dialog.tsx';
 import { Icon } from '../kit/icon.tsx';
 import { Menu } from '../kit/menu.tsx';
 import { ToastHistory } from '../kit/toast.tsx';
-import { PasswordDialog } from './account.tsx';
 import { base } from './api.ts';
 import { logOut } from './log-in.tsx';
 import { chooseScheme, scheme } from './preferences.ts';
-import { Link, path } from './router.tsx';
-import { isOpen, navigation } from './routes.ts';
+import { Link, navigate, path } from './router.tsx';
+import { accountPath, isOpen, navigation } from './routes.ts';
 import { session } from './session.ts';
 import { chooseLanguage, locale, t } from './text.ts';
 
@@ -50,7 +49,6 @@ function Brand(): JSX.Element {
 /** The navigation beside the page. */
 export function Sidebar({ onSearch }: { onSearch: () => void }): JSX.Element {
   const [showsNotices, setShowsNotices] = useState(false);
-  const [changesPassword, setChangesPassword] = useState(false);
   useEffect(() => {
     isNavigationOpen.value = false;
     // Closes when a page is opened.
@@ -93,9 +91,7 @@ export function Sidebar({ onSearch }: { onSearch: () => void }): JSX.Element {
       <AccountMenu
         name={current?.organization?.name ?? t('shell.operator')}
         email={current?.user.email ?? ''}
-        onPassword={() => setChangesPassword(true)}
       />
-      {changesPassword && <PasswordDialog onClose={() => setChangesPassword(false)} />}
       {showsNotices && (
         <Dialog title={t('notices.title')} onClose={() => setShowsNotices(false)}>
           <ToastHistory />
@@ -107,15 +103,7 @@ export function Sidebar({ onSearch }: { onSearch: () => void }): JSX.Element {
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
-function AccountMenu({
-  name,
-  email,
-  onPassword,
-}: {
-  name: string;
-  email: string;
-  onPassword: () => void;
-}): JSX.Element {
+function AccountMenu({ name, email }: { name: string; email: string }): JSX.Element {
   const languages = new Intl.DisplayNames(['en'], { type: 'language' });
   const ownName = (tag: string) =>
     new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? languages.of(tag) ?? tag;
@@ -136,7 +124,7 @@ function AccountMenu({
             onSelect: () => chooseLanguage(tag),
           })),
           null,
-          { label: t('account.password'), icon: 'key' as const, onSelect: onPassword },
+          { label: t('account.title'), icon: 'person' as const, onSelect: () => navigate(accountPath) },
           { label: t('shell.log_out'), icon: 'forward' as const, onSelect: logOut },
         ]}
       >

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BrowserContext, Page } from 'playwright-core';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
@@ -51,7 +52,7 @@ async function contextOf(role: Role, options: Parameters<typeof browser.newConte
   return { context, user, page: await context.newPage() };
 }
 
-function watch(context: BrowserContext): void {
+function watch(context: BrowserContext, url = api.url): void {
   void context.addInitScript(`addEventListener('securitypolicyviolation', (event) =>
     console.error('violates ' + event.violatedDirective + ' by ' + event.blockedURI))`);
   context.on('console', (message) => {
@@ -60,7 +61,7 @@ function watch(context: BrowserContext): void {
   });
   context.on('page', (page) => page.on('pageerror', (error) => faults.push(error.message)));
   context.on('request', (request) => {
-    if (!request.url().startsWith(api.url) && !request.url().startsWith('blob:')) faults.push(request.url());
+    if (!request.url().startsWith(url) && !request.url().startsWith('blob:')) faults.push(request.url());
   });
   context.on('response', (response) => {
     if (response.status() === 403) faults.push(`403 ${response.url()}`);
@@ -142,7 +143,7 @@ test('an operator creates an organization, whose administrator sets a password w
   const invitation = await page.getByRole('dialog').locator('pre').innerText();
   await button(page, 'I’ve stored it').click();
   await link(page, 'Health').click();
-  await page.getByText('Workers').waitFor();
+  await page.getByText('Workers', { exact: true }).waitFor();
   await context.close();
 
   const visitor = await browser.newContext();
@@ -150,6 +151,7 @@ test('an operator creates an organization, whose administrator sets a password w
   const invited = await visitor.newPage();
   await invited.goto(invitation);
   await invited.getByLabel('Password', { exact: true }).fill('a password of an administrator');
+  expect(new URL(invited.url()).hash).toBe('');
   await button(invited, 'Set the password and log in').click();
   await invited.getByText('No lessons yet').waitFor();
   await link(invited, 'Users').click();
@@ -196,6 +198,54 @@ test('a visitor logs in at any URL, and a logout leaves no data', async () => {
   await context.close();
 });
 
+test('an administrator who needs two-step login is led to it, sets it up, and gets to the page of the URL', async () => {
+  const strict = await api.startApi({ TWO_STEP_LOGIN: 'admins' });
+  const { user } = await buildUser(api, {
+    ...{ organization: api.organization, role: 'admin', passwordHash: quickHash },
+  });
+  const context = await browser.newContext({ bypassCSP: true });
+  watch(context, strict);
+  const page = await context.newPage();
+  const logIn = async () => {
+    await page.getByLabel('Email').fill(user.email);
+    await page.getByLabel('Password').fill(testPassword);
+    await button(page, 'Log in').click();
+  };
+  await page.goto(`${strict}/console/users`);
+  await logIn();
+  await page.getByText('Set up two-step login to continue').waitFor();
+  await button(page, 'Set up').click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('img', { name: 'QR code for your authenticator app' }).waitFor();
+  expect(await faultsIn(page)).toEqual([]);
+  const secret = await dialog.locator('code').innerText();
+  const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+  await dialog.getByLabel('Code from the app').fill(code);
+  await dialog.getByLabel('Current password').fill(testPassword);
+  await dialog.getByRole('button', { name: 'Turn on' }).click();
+  await page.getByRole('dialog', { name: 'Your recovery codes' }).waitFor();
+  const codes = (await dialog.locator('pre').innerText()).split('\n');
+  expect(codes).toHaveLength(10);
+  await button(page, 'I’ve stored it').click();
+  await page.getByRole('heading', { name: 'Users' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe('/console/users');
+
+  const account = async (item: string) => {
+    await page.getByRole('button', { name: user.email }).click();
+    await page.getByRole('menuitem', { name: item }).click();
+  };
+  await account('Log out');
+  await logIn();
+  await page.getByLabel('Code').fill(codes[0] ?? '');
+  await button(page, 'Log in').click();
+  await account('Account');
+  await button(page, 'Turn off two-step login').click();
+  await dialog.getByLabel('Code from the app').fill(codes[1] ?? '');
+  await dialog.getByRole('button', { name: 'Turn off two-step login' }).click();
+  await page.getByText('Set up two-step login to continue').waitFor();
+  await context.close();
+});
+
 test('every page is accessible: light, dark, on phones, and from right to left', async () => {
   const { context, page } = await contextOf('admin', { bypassCSP: true });
   const lesson = `/lessons/${version.lessonId}`;
@@ -210,6 +260,7 @@ test('every page is accessible: light, dark, on phones, and from right to left',
       '/users',
       '/keys',
       '/settings',
+      '/account',
       '/nowhere',
     ],
     ['', '/exports', '/embed', '/learners', '/learners/learner-1', '/statistics'].map(

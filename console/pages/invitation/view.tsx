@@ -6,7 +6,7 @@ import { Progress } from '../../kit/parts.tsx';
 import { messageOf } from '../../kit/toast.tsx';
 import { ApiError, request } from '../../shell/api.ts';
 import { LogInFrame } from '../../shell/log-in.tsx';
-import { hrefOf } from '../../shell/router.tsx';
+import { hrefOf, navigate } from '../../shell/router.tsx';
 import { t } from '../../shell/text.ts';
 
 interface Invitation {
@@ -16,11 +16,13 @@ interface Invitation {
 
 /** Sets a password with the link of an invitation. The token is in the hash, which browsers do not send. */
 export default function InvitationPage(): JSX.Element {
-  const token = location.hash.slice(1);
+  const [token] = useState(() => location.hash.slice(1));
   const [invitation, setInvitation] = useState<Invitation>();
   const [error, setError] = useState<string>();
   useEffect(() => {
     document.title = `${t('invitation.title')} · Lectern`;
+    // The history is no place for the token.
+    navigate('/invitation', { replace: true });
     request('POST /api/invitation', { body: { token } }).then(setInvitation, (failure: unknown) => {
       const isGone = failure instanceof ApiError && failure.status !== 0 && failure.status !== 429;
       setError(isGone ? t('invitation.gone') : messageOf(failure));
@@ -53,7 +55,8 @@ function PasswordForm({
     setError(undefined);
     try {
       await request('POST /api/invitation/accept', { body: { token, password } });
-      await request('POST /api/session', { body: { email, password } });
+      // Otherwise the login page says what is missing, such as a code.
+      await request('POST /api/session', { body: { email, password } }).catch(() => undefined);
       location.assign(hrefOf('/'));
     } catch (failure) {
       setError(messageOf(failure));

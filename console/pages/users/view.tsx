@@ -98,7 +98,7 @@ function actionsFor(
   },
 ): (MenuItem | null)[] {
   const params = { userId: user.id };
-  const change = (body: { role?: User['role']; status?: 'active' | 'disabled' }) =>
+  const change = (body: { role?: User['role']; status?: 'active' | 'disabled'; twoStep?: 'off' }) =>
     orToast(async () => {
       await request('PATCH /api/users/{userId}', { params, body });
       await on.onChanged();
@@ -120,6 +120,15 @@ function actionsFor(
     user.status === 'disabled'
       ? { label: t('users.enable'), icon: 'check', onSelect: () => change({ status: 'active' }) }
       : { label: t('users.disable'), icon: 'close', onSelect: () => change({ status: 'disabled' }) },
+    ...(user.twoStep
+      ? [
+          {
+            label: t('account.turn_off'),
+            icon: 'shield' as const,
+            onSelect: () => change({ twoStep: 'off' }),
+          },
+        ]
+      : []),
     { label: t('users.remove'), icon: 'trash', isDanger: true, onSelect: () => on.onRemove(user) },
   ];
 }
