@@ -70,9 +70,9 @@ export async function send<R extends Route>(
 ): Promise<{ status: number; body: unknown; headers: Headers }> {
   const isSession = route.endsWith(' /api/session');
   for (;;) {
-    const response = await fetchOnce(route, options);
+    const { response, text } = await fetchOnce(route, options);
     if (response.status === 401 && !isSession && (await renewSession())) continue;
-    const body: unknown = await readBody(response);
+    const body = parsed(text);
     if (response.ok) return { status: response.status, body, headers: response.headers };
     const { error, code } = (body ?? {}) as { error?: string; code?: string };
     throw new ApiError(
@@ -84,10 +84,13 @@ export async function send<R extends Route>(
   }
 }
 
-async function fetchOnce<R extends Route>(route: R, options: RequestOptions<R>): Promise<Response> {
+async function fetchOnce<R extends Route>(
+  route: R,
+  options: RequestOptions<R>,
+): Promise<{ response: Response; text: string }> {
   const { body, signal, method = route.split(' ')[0] ?? 'GET' } = options;
   try {
-    return await fetch(urlOf(route, options), {
+    const response = await fetch(urlOf(route, options), {
       method,
       credentials: 'same-origin',
       headers: {
@@ -98,14 +101,15 @@ async function fetchOnce<R extends Route>(route: R, options: RequestOptions<R>):
       ...(body !== undefined && { body: JSON.stringify(body) }),
       signal: signal ?? null,
     });
+    // The connection may also break within the body.
+    return { response, text: await response.text() };
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new ApiError(String((error as Error).message), 0, 'NETWORK');
   }
 }
 
-async function readBody(response: Response): Promise<unknown> {
-  const text = await response.text();
+function parsed(text: string): unknown {
   try {
     return text === '' ? undefined : JSON.parse(text);
   } catch {

@@ -177,6 +177,37 @@ test('a session that ends in the middle of a form loses nothing', async () => {
   await context.close();
 });
 
+test('a late response does not replace that of a later request', async () => {
+  const { context, page } = await contextOf('admin');
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let isFirst = true;
+  await page.route('**/api/users', async (route) => {
+    if (route.request().method() !== 'GET') return route.continue();
+    const isLate = isFirst;
+    isFirst = false;
+    const response = await route.fetch();
+    if (isLate) await released;
+    return route.fulfill({ response });
+  });
+  await page.goto(`${api.url}/console/users`);
+  const email = `${randomUUID()}@example.com`;
+  await button(page, 'Invite a user').first().click();
+  await page.getByLabel('Email').fill(email);
+  await button(page, 'Create the link').click();
+  await button(page, 'I’ve stored it').click();
+  await page.getByRole('row', { name: email }).waitFor();
+  const late = page.waitForResponse('**/api/users');
+  release();
+  await (await late).finished();
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+  expect(await page.getByRole('row', { name: email }).count()).toBe(1);
+  expect(await page.locator('[aria-busy=true]').count()).toBe(0);
+  await context.close();
+});
+
 test('a visitor logs in at any URL, and a logout leaves no data', async () => {
   const { user } = await buildUser(api, { organization: api.organization, passwordHash: quickHash });
   const context = await browser.newContext();
