@@ -148,7 +148,7 @@ export interface ClaimedDelivery extends EventDelivery {
 
 export function claimEventDelivery(
   db: EventDeliveryDb,
-  kind: EventKind,
+  kind: EventDelivery['kind'],
   targetId: string,
 ): Promise<ClaimedDelivery | null> {
   return claimDelivery<EventDelivery, ClaimedDelivery>(db.eventDeliveries, { kind, targetId }, dueAfterLease);
@@ -227,16 +227,7 @@ function changesOf(end: AttemptEnd) {
   }
 }
 
-/** Ends an interrupted attempt, which does not count: its delivery may have arrived. */
-export function releaseEventDelivery(
-  db: EventDeliveryDb,
-  row: ClaimedDelivery,
-  delayMs = 0,
-): Promise<EventDelivery | null> {
-  return endAttempt(db.eventDeliveries, row, { nextTryAt: later(delayMs) });
-}
-
-/** Ends the claims of rows that were not sent, which makes no attempt. */
+/** Ends claims without an attempt that counts: an interrupted delivery may have arrived. */
 export async function releaseEventDeliveries(
   db: EventDeliveryDb,
   rows: readonly ClaimedDelivery[],

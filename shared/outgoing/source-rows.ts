@@ -1,6 +1,10 @@
-import { isDue } from '../deliveries/outbox.ts';
 import type { Database } from '../models/database.ts';
-import { findDueEventTargets, insertDeliveries } from '../models/event-delivery.ts';
+import {
+  claimEventDelivery,
+  findDueEventTargets,
+  insertDeliveries,
+  releaseEventDeliveries,
+} from '../models/event-delivery.ts';
 import type { EventDelivery, EventDeliveryDb, NewDelivery, SourceKind } from '../models/event-delivery.ts';
 import { isDatabaseError } from '../platform/mongo.ts';
 import type { Logger } from '../platform/log.ts';
@@ -10,14 +14,11 @@ import type { Logger } from '../platform/log.ts';
 /** MongoDB's driver prints all rows of an insert at once. */
 const rowsPerInsert = 250;
 
-/** Rows per query: each has 200 kB at most. */
-const batchSize = 10;
-
 /** The retry delay for a row that cannot be replaced: another release may be able to. */
 const retryMs = 3_600_000;
 
-/** How long one call goes on: what is left waits for the next one, so that other rows are sent meanwhile. */
-const turnMs = 1_000;
+/** An organization's turn ends with the first row after this time. */
+const turnMs = 250;
 
 /** How the rows of a kind are replaced. */
 export interface Replacement<Receiver> {
@@ -29,7 +30,8 @@ export interface Replacement<Receiver> {
 }
 
 /**
- * Replaces the due rows of a kind, a few of each organization in turn.
+ * Replaces the due rows of a kind until none is left. Organizations take turns, so one waits for a turn of each other one at
+ * most. Workers lease rows, so each replaces others.
  *
  * @param signal ends it after the current row.
  */
@@ -38,41 +40,29 @@ export async function replaceRows<Receiver>(
   { kind, receiversOf, rowsFor }: Replacement<Receiver>,
   signal: AbortSignal,
 ): Promise<void> {
-  const endsAt = performance.now() + turnMs;
-  const isOver = () => signal.aborted || performance.now() > endsAt;
-  for (let isLast = false; !isLast && !isOver();) {
-    const due = await findDueEventTargets(db, kind);
-    isLast = due.length === 0;
-    for (const { target: organizationId } of due) {
-      const receivers = await receiversOf(organizationId);
-      for (const row of await findDueRows(db, kind, organizationId)) {
-        if (isOver()) return;
-        try {
-          await replaceRow(db, row._id, receivers.length > 0 ? await rowsFor(row, receivers) : []);
-        } catch (error) {
-          // Other errors are about this row only.
-          if (isDatabaseError(error)) throw error;
-          log.error({ err: error, row: row._id, kind }, 'an event cannot be made; retried after an hour');
-          const nextTryAt = new Date(Date.now() + retryMs);
-          await db.eventDeliveries.updateOne({ _id: row._id }, { $set: { nextTryAt } });
-        }
+  const isEnding = () => signal.aborted;
+  const takeTurn = async (organizationId: string): Promise<boolean> => {
+    const receivers = await receiversOf(organizationId);
+    const endsAt = performance.now() + turnMs;
+    for (let replaced = 0; ; replaced += 1) {
+      if (isEnding() || performance.now() > endsAt) return true;
+      const row = await claimEventDelivery(db, kind, organizationId);
+      if (row === null) return replaced > 0;
+      try {
+        await replaceRow(db, row._id, receivers.length > 0 ? await rowsFor(row, receivers) : []);
+      } catch (error) {
+        // Other errors are about this row only.
+        if (isDatabaseError(error)) throw error;
+        log.error({ err: error, row: row._id, kind }, 'an event cannot be made; retried after an hour');
+        await releaseEventDeliveries(db, [row], retryMs);
       }
     }
+  };
+  for (let isAnyLeft = true; isAnyLeft && !isEnding();) {
+    isAnyLeft = false;
+    for (const { target } of await findDueEventTargets(db, kind))
+      if (!isEnding() && (await takeTurn(target))) isAnyLeft = true;
   }
-}
-
-/** Returns an organization's due rows of a kind, the oldest first. */
-function findDueRows(
-  db: EventDeliveryDb,
-  kind: SourceKind,
-  organizationId: string,
-): Promise<EventDelivery[]> {
-  return db.eventDeliveries
-    .find({ kind, state: 'waiting', targetId: organizationId, $expr: isDue })
-    .sort({ nextTryAt: 1 })
-    .limit(batchSize)
-    .lean<EventDelivery[]>()
-    .exec();
 }
 
 /**

@@ -7,6 +7,7 @@ import { trimDeliveries } from '../../shared/models/delivery-limits.ts';
 import { insertDeliveries } from '../../shared/models/event-delivery.ts';
 import type { NewDelivery } from '../../shared/models/event-delivery.ts';
 import { limitRows, startLimitingRows } from '../../shared/outgoing/row-limits.ts';
+import { replaceRows } from '../../shared/outgoing/source-rows.ts';
 import { makeStatements } from '../../shared/outgoing/statement-rows.ts';
 import { createWebhook, spreadMs } from '../../shared/webhooks/manage.ts';
 import { createDestination } from '../../shared/xapi/destinations.ts';
@@ -72,6 +73,42 @@ test('each write becomes its statements once, although two workers make them', a
   expect(await count({ kind: 'write' })).toBe(3);
   expect(await Promise.all([make(), make()])).toEqual([[], []]);
   expect([await count({ type: 'progressed' }), await count({ kind: 'write' })]).toEqual([3, 0]);
+});
+
+test('organizations take turns, and workers share the rows', async () => {
+  const row = (targetId: string): NewDelivery => ({
+    ...{ _id: randomUUID(), kind: 'update', organizationId: targetId, targetId, type: 'update', body: '' },
+    ...{ lessonId: null, learnerId: null, platformId: null, eventAt: new Date() },
+  });
+  const log = createLogger(api.config, 'test');
+  const replaced: string[] = [];
+  const replace = (durationMs: number, signal = new AbortController().signal) =>
+    replaceRows<string>(
+      { db: api.db, log },
+      {
+        kind: 'update',
+        receiversOf: () => Promise.resolve(['a receiver']),
+        async rowsFor({ targetId }) {
+          replaced.push(targetId);
+          await delay(durationMs);
+          return [];
+        },
+      },
+      signal,
+    );
+  await insertDeliveries(api.db, ['busy', 'busy', 'busy', 'busy'].map(row));
+  await insertDeliveries(api.db, [row('other')]);
+  // Longer than a turn.
+  await replace(300);
+  expect(replaced).toEqual(['busy', 'other', 'busy', 'busy', 'busy']);
+
+  await insertDeliveries(api.db, Array<string>(20).fill('busy').map(row));
+  await Promise.all([replace(20), replace(20)]);
+  expect(replaced).toHaveLength(25);
+
+  await insertDeliveries(api.db, [row('busy')]);
+  await replace(0, AbortSignal.abort());
+  expect(await count({ kind: 'update' })).toBe(1);
 });
 
 test('while too many events wait, no more are recorded, and the receivers say since when', async () => {

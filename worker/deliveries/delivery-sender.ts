@@ -77,8 +77,8 @@ export interface DeliveryFormat<Row extends Delivery, Receipt> {
   internalFault(): DeliveryFault;
   timeoutFault(): DeliveryFault;
   /**
-   * Records the end of an attempt in one atomic write. Returns the state after it; null, without a change, if the lease was
-   * lost.
+   * Records the end of an attempt in one atomic write, unless the lease was lost. Returns the state after it, which matters
+   * after a failure; null if the row was not found.
    */
   record(row: Row, end: AttemptEnd<Receipt>, attempt: TimedAttempt): Promise<Pick<Row, 'state'> | null>;
 }

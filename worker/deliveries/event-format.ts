@@ -7,7 +7,7 @@ import {
   claimEventDelivery,
   endEventAttempt,
   findDueEventTargets,
-  releaseEventDelivery,
+  releaseEventDeliveries,
 } from '../../shared/models/event-delivery.ts';
 import type { ClaimedDelivery, DeliveryAttempt, EventKind } from '../../shared/models/event-delivery.ts';
 import { OutboundError } from '../../shared/platform/errors.ts';
@@ -88,7 +88,7 @@ export function eventFormat(
     claim: (target) => claimEventDelivery(db, kind, target),
     internalFault: () => fault('internal_error', 'A fault of Lectern; see its log'),
     timeoutFault: () => fault('timeout', `${receiver} took too long`),
-    record(row, end, attempt) {
+    async record(row, end, attempt) {
       switch (end.to) {
         case 'delivered': {
           const { status, text: response } = end.receipt;
@@ -108,9 +108,11 @@ export function eventFormat(
           return endEventAttempt(db, row, next, failedAttempt(failure, attempt));
         }
         case 'postponed':
-          return releaseEventDelivery(db, row, end.delayMs);
+          await releaseEventDeliveries(db, [row], end.delayMs);
+          return row;
         case 'given back':
-          return releaseEventDelivery(db, row);
+          await releaseEventDeliveries(db, [row], 0);
+          return row;
       }
     },
   };
