@@ -134,7 +134,7 @@ export const listExports = defineEndpoint(
     summary: 'List exports',
     description:
       'The builds of the last day, the newest first, at most 1,000. Archives that are ready stay longer: ' +
-      'ask for their status.',
+      'ask for their status. With a filter, a page may be empty: continue until `nextCursor` is null.',
     responses: {
       200: json(
         'A page of exports.',
@@ -195,14 +195,15 @@ export const cancelExports = defineEndpoint(
     operationId: 'cancelExports',
     summary: 'Cancel exports',
     description:
-      'Removes them from the queue, or stops their builds. A request that waits for one adds it again.',
+      'Removes them from the queue, or stops their builds. A request that waits for one adds it again. Those that have ' +
+      'ended stay as they are.',
     body: idsBody,
     responses: { 200: changed, 404: notFound },
   },
   ({ queue }: QueueDependencies) =>
     async ({ ctx, caller, readBody }) => {
       const found = await requireExports(queue, caller, (await readBody()).ids);
-      const outcomes = await Promise.all(found.map(({ job }) => cancelOpenJob(queue, job)));
+      const outcomes = await Promise.all(found.map(({ id, job }) => cancelOpenJob(queue, job, id)));
       const canceled = outcomes.filter((outcome) => outcome !== 'none').length;
       auditedChange.set(ctx, { details: { count: canceled } });
       return { status: 200, body: { changed: canceled } };

@@ -37,7 +37,8 @@ export function List<Row>({
 }): JSX.Element {
   const { cursor } = query.value;
   if (error !== undefined) return <ErrorState error={error} onRetry={reload} />;
-  if (rows?.length === 0) {
+  // A filtered page may be empty and have a next one.
+  if (rows?.length === 0 && (next ?? null) === null) {
     const chosen = ['cursor', ...filters];
     if (chosen.every((name) => query.value[name] === undefined)) return <>{empty}</>;
     const clear = () => setQuery(Object.fromEntries(chosen.map((name) => [name, ''])));

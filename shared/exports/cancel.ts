@@ -2,6 +2,7 @@ import { closeExport } from './enqueue.ts';
 import { forgetFailure } from './failures.ts';
 import type { ExportJob } from './jobs.ts';
 import type { ExportQueue } from './queues.ts';
+import { keepCanceled } from './recent.ts';
 
 /** Longer than a worker needs to notice the cancellation, even if another one has to take over the job first. */
 const cancellationTtlSeconds = 3600;
@@ -12,17 +13,27 @@ export type CancellationOutcome = 'removed' | 'stopping' | 'none';
 /**
  * Cancels the job of an archive that waits or runs. A request that waits for it adds another job.
  *
+ * @param jobId cancels only this job, and none that a later request has added.
  * @throws when Redis does not respond.
  */
-export async function cancelOpenJob(queue: ExportQueue, job: ExportJob): Promise<CancellationOutcome> {
+export async function cancelOpenJob(
+  queue: ExportQueue,
+  job: ExportJob,
+  jobId?: string,
+): Promise<CancellationOutcome> {
   const open = await queue.findOpenJob(job.key);
   if (open === null) return 'none';
   const { id = '' } = open.job;
+  if (jobId !== undefined && id !== jobId) return 'none';
   if ((await queue.remove(id)) === 0) {
     await queue.redis.set(cancellationKey(queue, id), '1', 'EX', cancellationTtlSeconds);
     return 'stopping';
   }
-  await Promise.all([closeExport(queue, job), forgetFailure(queue, job.key)]);
+  await Promise.all([
+    closeExport(queue, job),
+    forgetFailure(queue, job.key),
+    keepCanceled(queue, id, open.job),
+  ]);
   return 'removed';
 }
 

@@ -12,8 +12,9 @@ import type { ExportQueue, QueuedExport } from './queues.ts';
 const kept = { organization: 1000, all: 5000 };
 const keptMs = 24 * 3_600_000;
 
-/** Reads jobs in batches of this size. */
+/** Reads jobs in batches of this size, and at most so many for a page. */
 const batchSize = 100;
+const maxRead = 300;
 
 export const recentStatuses = ['queued', 'building', 'ready', 'failed', 'canceled'] as const;
 export type RecentStatus = (typeof recentStatuses)[number];
@@ -74,7 +75,7 @@ export async function recentExports(
   const exports: RecentExport[] = [];
   let next: ListPosition | null = null;
   const newest = after?.createdAt.getTime() ?? '+inf';
-  for (let offset = 0; ; offset += batchSize) {
+  for (let offset = 0; offset < maxRead; offset += batchSize) {
     const found = await queue.redis.zrevrangebyscore(
       key,
       newest,
@@ -85,19 +86,23 @@ export async function recentExports(
       batchSize,
     );
     const listed = pairsOf(found);
-    const jobs = await Promise.all(listed.map(({ id }) => queue.getJob(id)));
+    const read = await readExports(
+      queue,
+      listed.map(({ id }) => id),
+    );
     for (const [index, { id, createdAt }] of listed.entries()) {
       // Redis orders equal times by id, too.
       if (after !== null && createdAt.getTime() === newest && id >= after.id) continue;
-      const job = jobs[index];
-      const recent = job === undefined ? null : toRecent(id, job);
-      if (recent === null || !matches(recent, selection)) continue;
-      if (exports.length === limit) return { exports, next };
-      exports.push(recent);
+      const recent = read[index] ?? null;
+      if (recent !== null && matches(recent, selection)) {
+        if (exports.length === limit) return { exports, next };
+        exports.push(recent);
+      }
       next = { createdAt, id };
     }
     if (listed.length < batchSize) return { exports, next: null };
   }
+  return { exports, next };
 }
 
 /** Returns an export of the lists; null if it is unknown, or another organization's. */
@@ -106,8 +111,52 @@ export async function findRecentExport(
   organizationId: string,
   id: string,
 ): Promise<RecentExport | null> {
-  const job = await queue.getJob(id);
-  return job?.data.organizationId === organizationId ? toRecent(id, job) : null;
+  const [found = null] = await readExports(queue, [id]);
+  return found?.job.organizationId === organizationId ? found : null;
+}
+
+/** A job that was canceled before a worker took it, and has left the queue. */
+interface CanceledJob {
+  data: ExportJob;
+  timestamp: number;
+  canceledAt: number;
+}
+
+/** Keeps a canceled job, which the queue no longer has, for the lists. */
+export async function keepCanceled(
+  queue: ExportQueue,
+  id: string,
+  { data, timestamp }: Pick<QueuedExport, 'data' | 'timestamp'>,
+): Promise<void> {
+  const kept: CanceledJob = { data, timestamp, canceledAt: Date.now() };
+  await queue.redis.set(canceledKey(queue, id), JSON.stringify(kept), 'PX', keptMs);
+}
+
+function canceledKey(queue: ExportQueue, id: string): string {
+  return queue.ownKey(`canceled:${id}`);
+}
+
+/** Returns exports by the ids of their jobs; null for those that are unknown. */
+async function readExports(queue: ExportQueue, ids: readonly string[]): Promise<(RecentExport | null)[]> {
+  if (ids.length === 0) return [];
+  const [jobs, canceled] = await Promise.all([
+    Promise.all(ids.map((id) => queue.getJob(id))),
+    queue.redis.mget(ids.map((id) => canceledKey(queue, id))),
+  ]);
+  return ids.map((id, index) => {
+    const [job, text = null] = [jobs[index], canceled[index]];
+    if (job !== undefined) return toRecent(id, job);
+    return text === null ? null : toCanceled(id, JSON.parse(text) as CanceledJob);
+  });
+}
+
+function toCanceled(id: string, { data, timestamp, canceledAt }: CanceledJob): RecentExport {
+  return {
+    ...{ id, job: data, status: 'canceled', result: null, error: null },
+    progress: { done: 0, total: 0, bytes: 0 },
+    requestedAt: new Date(timestamp),
+    endedAt: new Date(canceledAt),
+  };
 }
 
 function toRecent(id: string, job: QueuedExport): RecentExport {

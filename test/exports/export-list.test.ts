@@ -1,12 +1,20 @@
 import { beforeAll, expect, test } from 'vitest';
+import { enqueueExport } from '../../shared/exports/enqueue.ts';
+import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { beginSession, buildUser, quickHash } from '../accounts/users.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
 import { buildOrganization, buildPackage, buildVersion, exportPath } from '../support/factories.ts';
-import { useApi } from '../support/use.ts';
+import { useApi, useStarted } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { openQueue } from './open-queue.ts';
 
 const api = useApi({}, { worker: true });
+
+const queue = useStarted(
+  () => openQueue(api),
+  (opened) => opened.close(),
+);
 
 interface Listed {
   id: string;
@@ -74,6 +82,31 @@ test('failed ones are built again in bulk', async () => {
   await api.db.organizations.updateOne({ _id: api.organization._id }, { plan: 'solo' });
   expectError(await change('retry', failed), 403, 'Export is not available on your plan');
   await api.db.organizations.updateOne({ _id: api.organization._id }, { plan: 'edtech' });
+});
+
+test('one that is canceled before its build stays in the list; an ended one’s id cancels no newer build', async () => {
+  const version = await buildVersion(api, api.organization, (await buildPackage()).path);
+  await queue.jobs.pause();
+  const first = await enqueueExport(queue.jobs, exportJobOf(version));
+  expect(jsonOf(await change('cancel', [first]))).toEqual({ changed: 1 });
+  const listed = async () => (await list(`lessonId=${version.lessonId}`)).exports;
+  expect(await listed()).toMatchObject([
+    { id: first, status: 'canceled', endedAt: expect.any(String) as string },
+  ]);
+  expect(jsonOf(await change('retry', [first]))).toEqual({ changed: 1 });
+  expect(jsonOf(await change('cancel', [first]))).toEqual({ changed: 0 });
+  expect((await listed()).map(({ status }) => status)).toEqual(['queued', 'canceled']);
+  await queue.jobs.resume();
+  await waitFor('the newer build', async () => (await listed())[0]?.status === 'ready');
+});
+
+test('a filtered page reads a bounded number of jobs, and the next one continues', async () => {
+  const key = queue.jobs.ownKey(`recent:${api.organization._id}`);
+  const others = Array.from({ length: 350 }, (_, index) => [Date.now() + index, `gone-${index}`]).flat();
+  await queue.jobs.redis.zadd(key, ...others);
+  const first = await list('status=failed');
+  expect(first).toMatchObject({ exports: [], nextCursor: expect.any(String) as string });
+  expect((await list(`status=failed&cursor=${first.nextCursor ?? ''}`)).exports).toHaveLength(2);
 });
 
 test('operators see those of all organizations', async () => {
