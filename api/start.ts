@@ -49,7 +49,7 @@ import { retryAfterSeconds } from './http/retry-after.ts';
 /** The timeout of closing queues at shutdown. */
 const closeTimeoutMs = 2_000;
 
-export interface ApiPorts {
+interface ApiPorts {
   port: number;
   /** Undefined if METRICS_PORT is not set. */
   metricsPort: number | undefined;

@@ -93,7 +93,7 @@ export const exportRefusals = {
   500: failure('A server does not respond.'),
 } as const;
 
-export interface ExportRequest {
+interface ExportRequest {
   ctx: EndpointContext;
   caller: { organization: Organization };
   params: z.output<typeof params>;

@@ -33,7 +33,7 @@ const countedJobs = 10_000;
 /** The message for callers where the real one is internal. */
 export const internalErrorMessage = 'An unexpected error occurred while generating the export';
 
-export type StatusDependencies = Pick<
+type StatusDependencies = Pick<
   ArchiveRequestDependencies,
   'db' | 'archives' | 'queue' | 'incomplete' | 'config'
 >;

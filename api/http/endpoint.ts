@@ -91,7 +91,7 @@ export interface RequestBody<Body> {
 }
 
 /** The parsed parts of a request, for the handler. */
-export interface EndpointRequest<Caller, Params, Query, Body> {
+interface EndpointRequest<Caller, Params, Query, Body> {
   ctx: EndpointContext;
   caller: Caller;
   params: Params;
@@ -123,7 +123,7 @@ export type Reply<Documented extends Responses> =
     }[keyof Documented]
   | typeof written;
 
-export interface EndpointDefinition<
+interface EndpointDefinition<
   AccessDeps,
   ErrorDeps,
   Caller,

@@ -28,9 +28,7 @@ const code = z.string().meta({
 });
 
 /** The body of an API error. */
-export const errorBody = z
-  .strictObject({ error: text, code })
-  .meta({ id: 'Error', description: 'A failure.' });
+const errorBody = z.strictObject({ error: text, code }).meta({ id: 'Error', description: 'A failure.' });
 
 const textBody = z
   .strictObject({ error: text })

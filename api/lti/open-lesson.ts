@@ -16,7 +16,7 @@ import { untrackedRole } from './roles.ts';
 /** How long a learner can play and save after a launch: a working day. */
 const tokenSeconds = 8 * 3600;
 
-export interface OpenLesson {
+interface OpenLesson {
   lessonId: string;
   token: string;
   untracked: LaunchToken['untracked'];

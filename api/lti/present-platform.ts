@@ -41,7 +41,7 @@ export const platformBody = z
   .meta({ id: 'LtiPlatform' });
 export const platformPage = z.strictObject({ platforms: z.array(platformBody), nextCursor: nextCursorField });
 
-export const registrationBody = z
+const registrationBody = z
   .strictObject({
     id: z.string(),
     status: z.enum(['open', 'used', 'expired']),
@@ -65,7 +65,7 @@ export const createdRegistration = registrationBody
   .meta({ id: 'CreatedLtiRegistration' });
 
 const points = { scoreGiven: z.number(), scoreMaximum: z.number(), finishedAt: time };
-export const gradeBody = z
+const gradeBody = z
   .strictObject({
     id: uuid,
     platformId: uuid,

@@ -13,7 +13,7 @@ export interface SelectionForm {
   action: 'choose' | 'cancel' | null;
 }
 
-export interface ChosenLesson {
+interface ChosenLesson {
   /** The pinned version; null for the newest at each launch. */
   versionId: string | null;
   /** Whether the lesson gets a gradebook column. */

@@ -49,7 +49,7 @@ export interface ProgressRepository {
 }
 
 /** A write to a record, from its stored state to the next one. */
-export interface RecordChange {
+interface RecordChange {
   stored: ProgressRecord | null;
   before: ProgressState;
   next: ProgressState;

@@ -51,7 +51,7 @@ const published = {
   warnings: ['No widget is registered for the type Dial.'],
 };
 
-export interface PublishingDependencies {
+interface PublishingDependencies {
   db: Database;
   store: Store;
   queue: ExportQueue;

@@ -4,7 +4,7 @@ import { Html, markup } from '../../../shared/platform/html.ts';
 import type { ServiceState } from './service-state.ts';
 
 /** The links of the page, as paths or URLs; null for links that this visitor does not get. */
-export interface StartPageLinks {
+interface StartPageLinks {
   favicon: string;
   docs: string;
   openapi: string;
