@@ -3,7 +3,7 @@ import { parseBearer } from '../../shared/accounts/credentials.ts';
 import { keyScopeNames, missingPermissionText, missingScopeText } from '../../shared/accounts/permissions.ts';
 import type { Permission } from '../../shared/accounts/permissions.ts';
 import { authenticate } from '../../shared/models/api-key.ts';
-import type { CredentialsFault } from '../../shared/models/api-key.ts';
+import type { CredentialsFault, KeyLimits } from '../../shared/models/api-key.ts';
 import { installationLog } from '../../shared/models/audit-entry.ts';
 import type { AuditActor } from '../../shared/models/audit-entry.ts';
 import type { Database } from '../../shared/models/database.ts';
@@ -35,6 +35,8 @@ export interface ApiCaller {
   permissions: readonly Permission[];
   /** Undefined for API keys. */
   userId?: string;
+  /** Of an API key: keys that it makes must not escape them. */
+  limits: KeyLimits | null;
 }
 
 /** Set for every caller with valid credentials or a session. */
@@ -44,6 +46,7 @@ const caller = requestValue<{
   permissions: readonly Permission[];
   /** Undefined for API credentials. */
   session?: OpenSession;
+  limits: KeyLimits | null;
 }>('caller');
 
 function setCaller(ctx: Context, value: Omit<ReturnType<typeof caller.get>, 'id'>, actor: AuditActor): void {
@@ -105,10 +108,10 @@ function createApiAccess(
       ];
     },
     identify: (_deps, { ctx }) => {
-      const { id, organization, permissions, session } = caller.get(ctx);
+      const { id, organization, permissions, session, limits } = caller.get(ctx);
       // Operators have no organization, and none of the scopes that these endpoints need.
       if (organization === null) throw new Error('a caller without an organization has a scope');
-      return { id, organization, permissions, ...(session && { userId: session.user._id }) };
+      return { id, organization, permissions, limits, ...(session && { userId: session.user._id }) };
     },
     requireScope,
   };
@@ -191,9 +194,9 @@ function authenticateBearer(
     }
     await rateLimits.perAddress.uncount(ctx, ip);
     await rateLimits.perKey.count(ctx, given.publicKey);
-    const { organization, scopes } = authentication;
+    const { organization, scopes, limits } = authentication;
     const permissions = scopes ?? keyScopeNames;
-    setCaller(ctx, { organization, permissions }, { type: 'key', id: given.publicKey });
+    setCaller(ctx, { organization, permissions, limits }, { type: 'key', id: given.publicKey });
     await next();
   };
 }
@@ -210,7 +213,7 @@ function authenticateSession(deps: SessionAccessDependencies, message: string): 
     await perUser.count(ctx, user._id);
     requireSameSite(ctx, deps.config);
     const permissions = permissionsOf(user, deps.config);
-    setCaller(ctx, { organization, permissions, session }, { type: 'user', id: user._id });
+    setCaller(ctx, { organization, permissions, session, limits: null }, { type: 'user', id: user._id });
     await next();
   };
 }

@@ -1,11 +1,16 @@
 import { z } from 'zod';
-import { maxAddressRanges, readAddressRange } from '../../shared/accounts/allowed-addresses.ts';
+import {
+  isRangeWithin,
+  maxAddressRanges,
+  readAddressRange,
+} from '../../shared/accounts/allowed-addresses.ts';
 import { publicKeyPattern } from '../../shared/accounts/credentials.ts';
 import type { Credentials } from '../../shared/accounts/credentials.ts';
 import { keyScopeNames } from '../../shared/accounts/permissions.ts';
 import type { KeyScopes } from '../../shared/accounts/permissions.ts';
 import {
   defaultExpiry,
+  earlierExpiry,
   findApiKey,
   issueApiKey,
   revokeApiKey,
@@ -26,12 +31,16 @@ import { empty, failure, json, time } from '../http/responses.ts';
 import { strictBody } from '../http/strict-body.ts';
 import { apiAccess } from './access.ts';
 import type { ApiCaller } from './access.ts';
+import { exampleUser } from './present-user.ts';
 
 const publicKey = z.string().regex(publicKeyPattern, 'Invalid public key format');
 const keyBody = z
   .strictObject({
     publicKey,
     label: z.string().nullable(),
+    createdBy: z.string().nullable().meta({
+      description: 'The id of the user, or the public key, that created it; null for the operator.',
+    }),
     scopes: z
       .array(z.enum(keyScopeNames))
       .nullable()
@@ -131,7 +140,7 @@ const ofOne = {
 const notFoundText = 'API key not found';
 const notFound = failure('There is no such key, or it belongs to another organization.', notFoundText);
 const revokedText = 'The API key was revoked';
-const tooMuchText = 'A key cannot get scopes that the caller lacks';
+const tooMuchText = 'A key cannot get scopes or IP addresses that the caller lacks';
 const tooMuch = failure('The key would be allowed to do more than the caller.', tooMuchText);
 
 interface KeyDependencies {
@@ -145,16 +154,25 @@ function requireScopes({ permissions }: ApiCaller, scopes: KeyScopes): void {
   throw new LecternError('FORBIDDEN', tooMuchText);
 }
 
+/** Prevents that a key makes one for other IP addresses than its own. @throws {LecternError} FORBIDDEN */
+function requireAddresses({ limits }: ApiCaller, addresses: ApiKey['allowedAddresses']): void {
+  const allowed = limits?.allowedAddresses ?? null;
+  if (allowed === null || addresses?.every((range) => isRangeWithin(range, allowed))) return;
+  throw new LecternError('FORBIDDEN', tooMuchText);
+}
+
 function setTarget(ctx: EndpointContext, id: string, successor?: string): void {
   const target = { type: 'key', id };
   auditedChange.set(ctx, { target, ...(successor !== undefined && { details: { successor } }) });
 }
 
 function presentKey(key: ApiKey): z.input<typeof keyBody> {
-  const { _id, label, scopes, allowedAddresses, createdAt, expiresAt, revokedAt, lastUsedAt } = key;
+  const { _id, label, createdBy, scopes, allowedAddresses, createdAt, expiresAt, revokedAt, lastUsedAt } =
+    key;
   return {
     publicKey: _id,
     label,
+    createdBy,
     scopes: scopes && [...scopes],
     allowedAddresses: allowedAddresses && [...allowedAddresses],
     createdAt: createdAt.toISOString(),
@@ -174,6 +192,7 @@ async function presentCreated(db: Database, { publicKey: id, secretKey }: Creden
 const exampleKey = {
   publicKey: 'lkp_4fQm8XyT2LbW9sKd0VhR6nJc',
   label: 'the shop',
+  createdBy: exampleUser.id,
   scopes: ['read', 'tokens'],
   allowedAddresses: null,
   createdAt: '2026-11-02T08:20:11.000Z',
@@ -219,7 +238,9 @@ export const createKey = defineEndpoint(
     idempotent: true,
     operationId: 'createApiKey',
     summary: 'Create an API key',
-    description: 'Callers can give only scopes that they have.',
+    description:
+      'Callers can give only scopes that they have. A key that is made with a key expires no later and is valid from no ' +
+      'other IP addresses.',
     body: strictBody(newKeySchema, { shop: { value: { label: 'the shop', scopes: ['read', 'tokens'] } } }),
     responses: {
       201: json('The key, with its secret.', createdKey, { created: { value: exampleCreated } }),
@@ -230,7 +251,13 @@ export const createKey = defineEndpoint(
     async ({ ctx, caller, readBody, newId }) => {
       const { expiresAt = defaultExpiry(caller.organization), ...fields } = await readBody();
       requireScopes(caller, fields.scopes);
-      const owned = { organizationId: caller.organization._id, expiresAt, ...fields };
+      const { expiresAt: latest = null, allowedAddresses: allowed = null } = caller.limits ?? {};
+      const allowedAddresses = fields.allowedAddresses ?? allowed;
+      requireAddresses(caller, allowedAddresses);
+      const owned = {
+        ...{ organizationId: caller.organization._id, createdBy: caller.id, ...fields, allowedAddresses },
+        expiresAt: earlierExpiry(expiresAt, latest),
+      };
       const issued = await issueApiKey(db, secrets.keyPepper, owned, newId);
       setTarget(ctx, issued.publicKey);
       return { status: 201, body: await presentCreated(db, issued) };
@@ -248,8 +275,8 @@ export const rotateKey = defineEndpoint(
     operationId: 'rotateApiKey',
     summary: 'Rotate an API key',
     description:
-      "Creates a successor with the same label, scopes and addresses, and the organization's expiry. The old key stays " +
-      'valid for the overlap, but never beyond its own expiry.',
+      "Creates a successor with the same label, scopes and addresses, and the organization's expiry, but not beyond that of " +
+      'the key that sends the request. The old key stays valid for the overlap, but never beyond its own expiry.',
     body: strictBody(rotationSchema, { aDay: { value: { overlapHours: 24 } } }),
     responses: {
       201: json('The successor, with its secret.', createdKey, { created: { value: exampleCreated } }),
@@ -265,7 +292,10 @@ export const rotateKey = defineEndpoint(
       const old = await findApiKey(db, key);
       if (old === null) throw new LecternError('NOT_FOUND', notFoundText);
       requireScopes(caller, old.scopes);
-      const successor = await rotateApiKey(db, secrets.keyPepper, key, overlapHours * 3600, newId);
+      requireAddresses(caller, old.allowedAddresses);
+      const successor = await rotateApiKey(db, secrets.keyPepper, key, overlapHours * 3600, {
+        ...{ id: newId, createdBy: caller.id, latestExpiry: caller.limits?.expiresAt ?? null },
+      });
       if (successor === null) throw new LecternError('CONFLICT', revokedText);
       setTarget(ctx, old._id, successor.publicKey);
       return { status: 201, body: await presentCreated(db, successor) };
@@ -281,13 +311,16 @@ export const revokeKey = defineEndpoint(
     operationId: 'revokeApiKey',
     summary: 'Revoke an API key',
     description: 'It stops working at once, as do open invitations that it made, and stays in the list.',
-    responses: { 204: empty('It is revoked.'), 404: notFound },
+    responses: { 204: empty('It is revoked.'), 403: tooMuch, 404: notFound },
   },
   ({ db }: { db: Database }) =>
     async ({ ctx, caller, params }) => {
-      const revoked = await revokeApiKey(db, { ...params, organizationId: caller.organization._id });
-      if (revoked === null) throw new LecternError('NOT_FOUND', notFoundText);
-      setTarget(ctx, revoked._id);
+      const key = { ...params, organizationId: caller.organization._id };
+      const found = await findApiKey(db, key);
+      if (found === null) throw new LecternError('NOT_FOUND', notFoundText);
+      if (found._id !== caller.id) requireScopes(caller, found.scopes);
+      await revokeApiKey(db, key);
+      setTarget(ctx, found._id);
       return { status: 204 };
     },
 );

@@ -36,6 +36,12 @@ function parseRange(text: string): Range | null {
   }
 }
 
+/** Returns whether a range lies within one of others, all as {@link readAddressRange} returns them. */
+export function isRangeWithin(range: string, ranges: readonly string[]): boolean {
+  const [address = '', bits] = range.split('/');
+  return ranges.some((outer) => Number(outer.split('/')[1]) <= Number(bits) && isInRanges(address, [outer]));
+}
+
 /** Returns whether one of the ranges contains an address. @param address as the API sees it; never in a range if it is none */
 export function isInRanges(address: string, ranges: readonly string[]): boolean {
   if (!ipaddr.isValid(address)) return false;

@@ -22,6 +22,8 @@ export interface ApiKey {
   _id: string;
   organizationId: string;
   label: string | null;
+  /** The id of the user, or the public key, that created or rotated it; null for the command line. */
+  createdBy: string | null;
   secretHash: string;
   scopes: KeyScopes;
   /** The ranges of IP addresses from which it is valid, in CIDR notation; null for all. */
@@ -42,6 +44,7 @@ export const apiKeySchema = new Schema<ApiKey>(
     _id: { type: String, required: true },
     organizationId: { type: String, required: true },
     label: { type: String, default: null },
+    createdBy: { type: String, default: null },
     secretHash: { type: String, required: true },
     scopes: { type: [String], default: null },
     allowedAddresses: { type: [String], default: null },
@@ -68,7 +71,7 @@ export async function issueApiKey(
     scopes = null,
     ...fields
   }: Pick<ApiKey, 'organizationId' | 'label' | 'expiresAt'> &
-    Partial<Pick<ApiKey, 'scopes' | 'allowedAddresses'>>,
+    Partial<Pick<ApiKey, 'scopes' | 'allowedAddresses' | 'createdBy'>>,
   id?: string,
 ): Promise<Credentials> {
   const credentials = id === undefined ? generateCredentials() : deriveCredentials(id, pepper);
@@ -121,6 +124,7 @@ export interface Authenticated {
   organization: Organization;
   publicKey: string;
   scopes: KeyScopes;
+  limits: KeyLimits;
 }
 
 export type Authentication = Authenticated | { fault: CredentialsFault };
@@ -152,7 +156,8 @@ export async function authenticate(
   const [organization] = key.organizations;
   if (organization === undefined) return { fault: 'unknown' };
   if (organization.suspendedAt) return { fault: 'suspended' };
-  return { organization, publicKey: key._id, scopes: key.scopes };
+  const { _id: publicKey, scopes, expiresAt, allowedAddresses } = key;
+  return { organization, publicKey, scopes, limits: { expiresAt, allowedAddresses } };
 }
 
 /** Returns the keys of an organization, oldest first. */
@@ -193,18 +198,28 @@ export function defaultExpiry({ keyDays }: Pick<Organization, 'keyDays'>): Date 
   return keyDays === null ? null : new Date(Date.now() + keyDays * 24 * 3600 * 1000);
 }
 
+/** What limits a key of a caller that is one itself. */
+export type KeyLimits = Pick<ApiKey, 'expiresAt' | 'allowedAddresses'>;
+
+/** Returns the earlier of two expiries; null for never. */
+export function earlierExpiry(one: Date | null, other: Date | null): Date | null {
+  if (one === null || other === null) return one ?? other;
+  return one < other ? one : other;
+}
+
 /**
  * Issues a successor with the same label, scopes and addresses, and the organization's expiry. The old key stays valid
  * for `overlapSeconds`, but never beyond its own expiry. Null if there is no such key, or if it was revoked.
  *
- * @param id as in {@link issueApiKey}.
+ * @param given.id as in {@link issueApiKey}.
+ * @param given.latestExpiry the successor expires no later; null for no such limit.
  */
 export async function rotateApiKey(
   db: ApiKeyDb & OrganizationDb,
   pepper: string,
   key: KeySelection,
   overlapSeconds: number,
-  id?: string,
+  given: { id?: string; createdBy?: string; latestExpiry?: Date | null } = {},
 ): Promise<Credentials | null> {
   const old = await db.apiKeys
     .findOne({ ...selected(key), revokedAt: null })
@@ -214,7 +229,11 @@ export async function rotateApiKey(
   if (old === null || organization === null) return null;
   const { _id, organizationId, label, scopes, allowedAddresses } = old;
   // The successor comes first: a crash in between leaves two valid keys, never none.
-  const fields = { organizationId, label, scopes, allowedAddresses, expiresAt: defaultExpiry(organization) };
+  const { id, createdBy = null, latestExpiry = null } = given;
+  const fields = {
+    ...{ organizationId, label, scopes, allowedAddresses, createdBy },
+    expiresAt: earlierExpiry(defaultExpiry(organization), latestExpiry),
+  };
   const successor = await issueApiKey(db, pepper, fields, id);
   const expiresAt = new Date(Date.now() + overlapSeconds * 1000);
   await db.apiKeys.updateOne(

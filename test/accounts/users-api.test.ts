@@ -371,6 +371,33 @@ describe('API keys', () => {
     ]);
   });
 
+  test('made or rotated with a key stay within its expiry and IP addresses, and name it; it revokes no broader one', async () => {
+    const { organization, session, user } = await buildAdmin();
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+    const given = { scopes: ['accounts', 'read'], expiresAt, allowedAddresses: ['127.0.0.0/8', '::1'] };
+    const made = jsonOf(await send('POST', '/api/keys', session, given)) as Key & { createdBy: string };
+    expect(made.createdBy).toBe(user._id);
+    const own = { authorization: `Bearer ${made.credentials}` };
+    const create = (fields: object) => send('POST', '/api/keys', own, { scopes: ['read'], ...fields });
+    const narrower = { allowedAddresses: ['127.0.0.1'], expiresAt: null };
+    expect(jsonOf(await create(narrower))).toMatchObject({
+      ...{ createdBy: made.publicKey, expiresAt, allowedAddresses: ['127.0.0.1/32'] },
+    });
+    const ranges = ['127.0.0.0/8', '::1/128'];
+    expect(jsonOf(await create({}))).toMatchObject({ expiresAt, allowedAddresses: ranges });
+    for (const allowedAddresses of [['127.0.0.0/7'], ['::1', '192.0.2.1']])
+      expect((await create({ allowedAddresses })).status).toBe(403);
+    const rotate = (key: string, headers: Headers) => send('POST', `/api/keys/${key}/rotate`, headers, {});
+    const rotated = jsonOf(await rotate(made.publicKey, own));
+    expect(rotated).toMatchObject({ createdBy: made.publicKey, expiresAt, allowedAddresses: ranges });
+    const other = (await keyOf(organization._id, ['read'])).authorization?.slice(7).split('.')[0] ?? '';
+    expect((await rotate(other, own)).status).toBe(403);
+    const broad = (await keyOf(organization._id, null)).authorization?.slice(7).split('.')[0] ?? '';
+    expect((await send('DELETE', `/api/keys/${broad}`, own)).status).toBe(403);
+    for (const key of [other, made.publicKey])
+      expect((await send('DELETE', `/api/keys/${key}`, own)).status).toBe(204);
+  });
+
   test('of another organization are unknown', async () => {
     const { session } = await buildAdmin();
     const { credentials } = await buildOrganization(api);

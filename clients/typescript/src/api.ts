@@ -3,6 +3,8 @@
 export type ApiKey = {
   publicKey: string;
   label: string | null;
+  /** The id of the user, or the public key, that created it; null for the operator. */
+  createdBy: string | null;
   /** Null for all, including those of later releases. */
   scopes:
     | (
@@ -65,6 +67,8 @@ export type ChangedLtiGrades = {
 export type CreatedApiKey = {
   publicKey: string;
   label: string | null;
+  /** The id of the user, or the public key, that created it; null for the operator. */
+  createdBy: string | null;
   /** Null for all, including those of later releases. */
   scopes:
     | (
