@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
@@ -37,8 +37,7 @@ const banner =
  */
 export async function compile(): Promise<void> {
   const outdir = join(packageRoot, 'dist');
-  await rm(outdir, { recursive: true, force: true });
-  await build({
+  const { metafile } = await build({
     ...{ entryPoints: entries, absWorkingDir: packageRoot, outdir, outbase: '.' },
     ...{ bundle: true, splitting: true, format: 'esm', platform: 'node', target: 'node20.19' },
     ...{ chunkNames: 'chunks/[name]-[hash]', sourcemap: true, sourcesContent: false, logLevel: 'warning' },
@@ -46,7 +45,14 @@ export async function compile(): Promise<void> {
     mainFields: ['module', 'main'],
     external: [...unbundled, ...absent],
     banner: { js: banner },
+    metafile: true,
   });
+  // Afterwards, so that another test run in this checkout finds the modules that it still loads.
+  const written = new Set(Object.keys(metafile.outputs).map((path) => join(packageRoot, path)));
+  for (const entry of await readdir(outdir, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile() && !written.has(path)) await rm(path);
+  }
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) await compile();
