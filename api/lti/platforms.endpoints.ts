@@ -75,7 +75,7 @@ async function requireOwnClient(
   const others = await findPlatformsOfIssuer(db, issuer, clientId);
   const isShared =
     sharedIssuers.includes(issuer) ||
-    others.some(({ organizationId }) => organizationId !== organization._id);
+    others.some(({ organizationId, status }) => organizationId !== organization._id && status === 'active');
   if (isShared) throw new LecternError('CONFLICT', operatorText);
 }
 
@@ -218,8 +218,8 @@ export const changePlatformEndpoint = defineEndpoint(
       if (!isOnlyName || addDeploymentIds.length > 0) await requireOwnClient(deps.db, caller, platform);
       const changed = await changePlatform(deps.db, id, changes, addDeploymentIds);
       if (changed === null) throw new LecternError('NOT_FOUND', notFoundText);
-      const fields = [...Object.keys(changes), ...addDeploymentIds].join(' ');
-      auditedChange.set(ctx, { details: { fields } });
+      const details = { fields: Object.keys(changes).join(' '), newDeployments: addDeploymentIds.length };
+      auditedChange.set(ctx, { details });
       return { status: 200, body: present(ctx, deps, changed) };
     },
 );

@@ -78,7 +78,11 @@ export const ltiPlatformSchema = new Schema<LtiPlatform>(
   schemaOptions,
 );
 // Some platforms have one issuer and one client id for all customers, and distinguish them by deployment.
-ltiPlatformSchema.index({ issuer: 1, clientId: 1, deploymentIds: 1 }, { unique: true });
+// One that registered itself may claim any of them, so it takes none before its approval.
+ltiPlatformSchema.index(
+  { issuer: 1, clientId: 1, deploymentIds: 1 },
+  { unique: true, partialFilterExpression: { status: 'active' } },
+);
 ltiPlatformSchema.index({ keySetId: 1 });
 ltiPlatformSchema.index({ createdAt: 1, _id: 1 });
 ltiPlatformSchema.index({ organizationId: 1, createdAt: 1, _id: 1 });
@@ -95,14 +99,18 @@ export type NewPlatform = Omit<
 /**
  * Stores a platform, with a new key set unless one is given.
  *
- * @throws {LecternError} CONFLICT when any organization's platform has one of the deployments, or when the key set
- *   signs for another client or issuer.
+ * @throws {LecternError} CONFLICT when any organization's active platform, or another one of the organization, has one of
+ *   the deployments, or when the key set signs for another client or issuer.
  */
 export async function createPlatform(
   db: LtiPlatformDb,
   { keySetId, ...fields }: NewPlatform,
 ): Promise<LtiPlatform> {
   if (keySetId !== undefined) await assertOwnKeySet(db, { ...fields, keySetId });
+  const { organizationId, issuer, clientId, deploymentIds } = fields;
+  const same = deploymentIds.length === 0 ? [] : { $in: deploymentIds };
+  if (await db.ltiPlatforms.exists({ organizationId, issuer, clientId, deploymentIds: same }))
+    throw taken(fields);
   try {
     return (await db.ltiPlatforms.create({ ...fields, keySetId })).toObject();
   } catch (error) {
@@ -221,7 +229,7 @@ export async function changePlatform(
     await forgetUnknownDeployments(db, changed, deploymentIds);
     return stored;
   } catch (error) {
-    if (isDuplicate(error)) throw taken({ deploymentIds });
+    if (isDuplicate(error)) throw taken(deploymentIds.length > 0 ? { deploymentIds } : platform);
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createPlatform, removeUnusedKeySets } from '../../shared/models/lti-platform.ts';
+import { changePlatform, createPlatform, removeUnusedKeySets } from '../../shared/models/lti-platform.ts';
 import { findOrCreateScore } from '../../shared/models/lti-score.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
@@ -121,6 +121,28 @@ describe('a platform', () => {
     );
     expect((await send('DELETE', path, headers)).status).toBe(204);
     expectError(await send('GET', path, headers), 404, 'Platform not found');
+  });
+
+  test('that has registered itself with another organization’s client takes none of its deployments', async () => {
+    const { headers } = await buildOrganization(api);
+    const { organization: hostile, headers: stranger } = await buildOrganization(api);
+    const platform = newPlatform();
+    const claim = { ...platform, organizationId: hostile._id, tokenAudience: null, name: null };
+    const pending = [];
+    for (const id of ['1', '2']) {
+      const fields = { ...claim, deploymentIds: [id], status: 'pending' as const };
+      pending.push(await createPlatform(api.db, fields));
+      await expect(createPlatform(api.db, fields)).rejects.toMatchObject({ code: 'CONFLICT' });
+    }
+    const { id } = await addPlatform(headers, platform);
+    const changed = await send('PATCH', `/api/platforms/${id}`, headers, { addDeploymentIds: ['2'] });
+    expect(jsonOf(changed)).toMatchObject({ deploymentIds: ['1', '2'] });
+    for (const { _id } of pending) {
+      expect((await send('PATCH', `/api/platforms/${_id}`, stranger, { status: 'active' })).status).toBe(409);
+      await expect(changePlatform(api.db, _id, { status: 'active' })).rejects.toMatchObject({
+        code: 'CONFLICT',
+      });
+    }
   });
 
   test('whose client another organization has, or that all customers share, is left to the operator', async () => {
