@@ -6,7 +6,7 @@ import { markup } from '../../shared/platform/html.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import type { StatefulMiddleware } from '../http/context.ts';
 import { EncodedFile } from '../http/encoded-file.ts';
-import { publicPath } from '../http/public-url.ts';
+import { pageUrlsOf, publicPath } from '../http/public-url.ts';
 
 const basePath = '/console';
 const filesPath = `${basePath}/files/`;
@@ -16,18 +16,22 @@ const builtConsole = join(packageRoot, 'console', 'dist');
 
 const yearSeconds = 365 * 24 * 3600;
 
-/** The console runs its own files only, sends requests only to Lectern, and no page may frame it. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "frame-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/**
+ * The console runs its own files only, and no other scripts of this origin, such as widgets. It sends requests only to
+ * Lectern, and no page may frame it.
+ */
+const contentSecurityPolicy = (urls: readonly string[]) =>
+  [
+    "default-src 'none'",
+    `script-src ${urls.map((url) => url + filesPath).join(' ')}`,
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "frame-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
 
 const types: Record<string, string> = { css: 'text/css', js: 'text/javascript' };
 
@@ -73,8 +77,10 @@ export function serveConsole(config: Pick<Config, 'publicUrl'>): StatefulMiddlew
       await file.send(ctx, type);
       return;
     }
-    ctx.set('Cache-Control', 'no-cache');
-    ctx.set('Content-Security-Policy', contentSecurityPolicy);
+    // Private, because the policy names the host of the request.
+    ctx.set('Cache-Control', 'private, no-cache');
+    ctx.set('Content-Security-Policy', contentSecurityPolicy(pageUrlsOf(ctx, config)));
+    ctx.set('Cross-Origin-Opener-Policy', 'same-origin');
     ctx.set('Referrer-Policy', 'same-origin');
     ctx.set('X-Robots-Tag', 'noindex');
     await page.send(ctx, 'text/html');

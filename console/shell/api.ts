@@ -1,5 +1,6 @@
 import type { Routes } from '../api-types.ts';
 import { renewSession } from './session.ts';
+import { t } from './text.ts';
 
 export type Route = keyof Routes;
 export type Result<R extends Route> = Routes[R]['result'];
@@ -89,8 +90,11 @@ async function fetchOnce<R extends Route>(
   options: RequestOptions<R>,
 ): Promise<{ response: Response; text: string }> {
   const { body, signal, method = route.split(' ')[0] ?? 'GET' } = options;
+  const url = urlOf(route, options);
+  // URL parsers resolve such ids: the request would be another one.
+  if (/\/\.{1,2}(?:[/?]|$)/.test(url)) throw new ApiError(t('error.dots'), 400, 'BAD_REQUEST');
   try {
-    const response = await fetch(urlOf(route, options), {
+    const response = await fetch(url, {
       method,
       credentials: 'same-origin',
       headers: {

@@ -35,7 +35,7 @@ test('the page of every path loads only files of the console, under a policy wit
       type: 'text/html; charset=utf-8',
     });
     const policy = headers.get('content-security-policy') ?? '';
-    expect(policy).toContain("script-src 'self'; style-src 'self'");
+    expect(policy).toContain(`script-src ${api.url}/console/files/; style-src 'self'`);
     expect(policy).not.toContain('unsafe');
     expect(policy).toContain("frame-ancestors 'none'");
     const page = body.toString();
