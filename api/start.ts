@@ -196,6 +196,10 @@ export async function startApiProcess(
   const { publicUrl, host } = config;
   if (publicUrl?.startsWith('http:') && !isLoopback(publicUrl))
     log.warn({ publicUrl }, 'PUBLIC_URL is not HTTPS: credentials and tokens travel in the clear');
+  if (config.admin !== undefined && config.session.twoStep !== 'optional')
+    log.warn(
+      'ADMIN_PASSWORD opens the queue board without two-step login; operators need only their session',
+    );
   const { port, metricsPort } = await startApi(config, servers, deps);
   if (publicUrl === undefined) await recordUrl(config, port, deps);
   log.info({ port, metricsPort, host }, 'listening');

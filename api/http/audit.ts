@@ -68,7 +68,8 @@ export async function auditRequest(
     actor,
     target: target ?? named,
     details: { ...detailsOf(ids), ...details },
-    ip: clientIp(ctx),
+    // An operator's is no business of the organization whose log this is.
+    ip: actor.type === 'operator' ? null : clientIp(ctx),
     requestId: ctx.state.requestId,
   };
   if (waits) await audit.recordNow(organizationId, entry);

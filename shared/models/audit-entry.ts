@@ -36,7 +36,7 @@ export interface AuditEntry {
   actor: AuditActor;
   target: AuditTarget | null;
   details: AuditDetails;
-  /** An IPv4 address or an IPv6 network; null for commands. */
+  /** An IPv4 address or an IPv6 network; null for commands and operators. */
   ip: string | null;
   /** The `X-Request-Id` of the request; null for commands. */
   requestId: string | null;

@@ -65,8 +65,10 @@ test('an operator creates an organization and invites its first administrator, w
   expect(rest.organizations.map((one) => one.id)).toContain(api.organization._id);
 
   const entries: string[] = [];
-  for await (const { action, actor } of readAudit(api.db, id, {}))
+  for await (const { action, actor, ip } of readAudit(api.db, id, {})) {
     entries.push(`${actor.type}${actor.id === operator._id ? '' : ' other'} ${action}`);
+    expect(ip === null).toBe(actor.type === 'operator');
+  }
   expect(entries).toEqual([
     'operator organization.create',
     'operator user.invite',
