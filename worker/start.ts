@@ -31,7 +31,7 @@ import { readStoreLimits } from '../shared/storage/store-limits.ts';
 import { WorkerMetrics } from './exports/metrics.ts';
 import { startWorkerOperations, watchWorker } from './operations/operations-server.ts';
 import { createDeliveryWorker } from './deliveries/delivery-worker.ts';
-import { observeScoreAttempts, scoreFormat } from './deliveries/scores.ts';
+import { scoreFormat } from './deliveries/scores.ts';
 import { observeDeliveries } from './deliveries/delivery-sender.ts';
 import { webhookFormat } from './deliveries/webhooks.ts';
 import { xapiFormat } from './deliveries/xapi.ts';
@@ -88,11 +88,11 @@ export async function startWorker(
     client: platforms,
     tokens: createServiceTokens({ client: platforms, keys: createLtiKeys(db, secrets) }),
   };
+  const observeAttempts = observeDeliveries(metrics.registry);
   const scores = createDeliveryWorker(scoreFormat(db, gradeService), {
-    ...{ observeAttempt: observeScoreAttempts(metrics.registry), log },
+    ...{ observeAttempt: observeAttempts('grade'), log },
   });
   const senders = { db, secrets, config, log };
-  const observeAttempts = observeDeliveries(metrics.registry);
   // Without a public URL, ids in statements name a host that does not exist.
   const publicUrl = config.publicUrl ?? 'http://lectern.invalid';
   const webhooks = createDeliveryWorker(webhookFormat(senders), {

@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import type { Link } from '../../simulator/model.ts';
 import type { LtiScore } from '../../shared/models/lti-score.ts';
 import { registerScoreMetrics } from '../../shared/operations/score-metrics.ts';
-import { observeScoreAttempts } from '../../worker/deliveries/scores.ts';
+import { observeDeliveries } from '../../worker/deliveries/delivery-sender.ts';
 import { Player } from '../player/player-lessons.ts';
 import { startOwnRedis } from '../support/servers.ts';
 import { worksFully } from '../support/answers.ts';
@@ -102,7 +102,7 @@ test('a worker that shuts down while a platform does not respond leaves the scor
 test('metrics report the number and age of waiting and failed scores, and the outcomes of attempts', async () => {
   const registry = new Registry();
   registerScoreMetrics(registry, lab.harness.db);
-  observeScoreAttempts(registry)('unavailable', 0.2);
+  observeDeliveries(registry)('grade')('unavailable', 0.2);
   const link = lab.addLink({ lineItem });
   await (await openLesson(link)).write({ ...last, ...right });
   await waitFor('the outbox', async () => (await rowOf(link))?.state === 'waiting');
@@ -112,7 +112,7 @@ test('metrics report the number and age of waiting and failed scores, and the ou
   );
   const waiting = await registry.metrics();
   expect(waiting).toContain('lectern_lti_scores{state="waiting"} 1');
-  expect(waiting).toContain('lectern_lti_score_tries_seconds_count{outcome="unavailable"} 1');
+  expect(waiting).toContain('lectern_delivery_tries_seconds_count{kind="grade",outcome="unavailable"} 1');
   expect(Number(/^lectern_lti_scores_oldest_due_seconds (\d+)/m.exec(waiting)?.[1])).toBeGreaterThanOrEqual(
     90,
   );

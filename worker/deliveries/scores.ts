@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientSession } from 'mongoose';
-import { Histogram } from 'prom-client';
-import type { Registry } from 'prom-client';
 import { findDueTargets } from '../../shared/deliveries/outbox.ts';
 import type { FailedAttempt } from '../../shared/deliveries/outbox.ts';
 import type { LecternEvent } from '../../shared/events/event-types.ts';
@@ -21,7 +19,7 @@ import {
 } from '../../shared/models/lti-score-changes.ts';
 import type { ClaimedScore } from '../../shared/models/lti-score-changes.ts';
 import { changeWithEvents } from '../../shared/outgoing/publish-events.ts';
-import type { DeliveryFormat, Outcome } from './delivery-sender.ts';
+import type { DeliveryFormat } from './delivery-sender.ts';
 
 /** The receipt for a score: its line item and the response. */
 type ScoreReceipt = Pick<SentScore, 'lineItemUrl' | 'response'>;
@@ -76,19 +74,4 @@ function endWithEvent(
   };
   const about = { organizationId, types: ['lti.grade.failed' as const] };
   return changeWithEvents(db, about, end, (row) => (row?.state === 'failed' ? [event] : []));
-}
-
-/** From a platform nearby to the time limit of an attempt. */
-const attemptBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
-
-/** Adds this process's attempts to send scores to a registry; returns a function that counts an attempt. */
-export function observeScoreAttempts(registry: Registry): (outcome: Outcome, seconds: number) => void {
-  const attempts = new Histogram({
-    name: 'lectern_lti_score_tries_seconds',
-    help: 'Attempts to send a score to a learning platform, by outcome: sent, or the reason for the failure.',
-    labelNames: ['outcome'],
-    buckets: attemptBuckets,
-    registers: [registry],
-  });
-  return (outcome, seconds) => attempts.observe({ outcome }, seconds);
 }
