@@ -74,6 +74,15 @@ test(`each page loads at most ${maxBytes / 1000} kB of JavaScript, gzipped`, asy
   expect(Math.max(...sizes)).toBeLessThanOrEqual(maxBytes);
 });
 
+test('behind a path, it runs scripts of its folder there, and of no other folder of the origin', async () => {
+  const behind = await api.startApi({ PUBLIC_URL: 'https://lectern.example/lectern' });
+  const { headers, body } = await ask(`${behind}/console`);
+  const folders = ['https://lectern.example', behind].map((origin) => `${origin}/lectern/console/files/`);
+  expect(headers.get('content-security-policy')).toContain(`script-src ${folders.join(' ')};`);
+  expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
+  expect(body.toString()).toContain('src="/lectern/console/files/main-');
+});
+
 test('CONSOLE=0 serves no console, and the start page does not link to it', async () => {
   const without = await api.startApi({ CONSOLE: '0' });
   expect((await ask(`${without}/console`)).status).toBe(404);
