@@ -1,6 +1,6 @@
 import { readdir, readFile, readlink, rename, truncate, writeFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { PackageError } from '../../shared/packages/package-error.ts';
 import type { defaultPackageLimits } from '../../shared/packages/package-source.ts';
 import { openPackageSource } from '../../shared/packages/read-package.ts';
@@ -94,7 +94,7 @@ describe('a ZIP archive', () => {
       expect(chunk).toBeInstanceOf(Buffer);
       break;
     }
-    await vi.waitFor(async () => expect(await openDescriptors()).toBe(before));
+    await expect.poll(openDescriptors).toBe(before);
   });
 });
 
