@@ -11,6 +11,7 @@ import { zipFolder } from '../packages/zip-builder.ts';
 import { playedSections, publishLesson } from '../player/player-lessons.ts';
 import { faultsIn } from '../support/axe.ts';
 import { buildPackage } from '../support/factories.ts';
+import { buildPlatform, buildWebhook } from '../support/tenants.ts';
 import { useApi, useBrowser } from '../support/use.ts';
 
 const api = useApi({}, { worker: true });
@@ -277,53 +278,66 @@ test('an administrator who needs two-step login is led to it, sets it up, and ge
   await context.close();
 });
 
-test('every page is accessible: light, dark, on phones, and from right to left', async () => {
-  const { context, page } = await contextOf('admin', { bypassCSP: true });
-  const lesson = `/lessons/${version.lessonId}`;
-  const paths = [
-    [
-      '/lessons',
-      '/kit',
-      '/webhooks',
-      '/platforms',
-      '/retention',
-      '/audit',
-      '/users',
-      '/keys',
-      '/settings',
-      '/account',
-      '/nowhere',
-    ],
-    ['', '/exports', '/embed', '/learners', '/learners/learner-1', '/statistics'].map(
-      (part) => lesson + part,
-    ),
-  ].flat();
-  const open = async (path: string) => {
-    await page.evaluate(
-      `history.pushState(null, '', ${JSON.stringify(`/console${path}`)}); dispatchEvent(new PopStateEvent('popstate'))`,
-    );
-    await page.waitForFunction(
-      `document.querySelector('h1, .empty') && !document.querySelector('[aria-busy=true], progress:not([value])')`,
-    );
-  };
-  for (const [colorScheme, width, language] of [
-    ['light', 1280, 'en'],
-    ['dark', 390, 'ar'],
-  ] as const) {
-    await page.setViewportSize({ width, height: 900 });
-    await page.emulateMedia({ colorScheme });
-    await page.goto(`${api.url}/console`);
-    await page.evaluate(`localStorage.setItem('lectern.console.language', '${language}')`);
-    await page.reload();
-    await page.getByRole('table').waitFor();
-    expect(await page.evaluate('document.documentElement.dir')).toBe(language === 'ar' ? 'rtl' : 'ltr');
-    for (const path of paths) {
-      await open(path);
-      expect({ path, width, faults: await faultsIn(page) }).toEqual({ path, width, faults: [] });
-      // Without a scroll bar, the room for it counts as negative.
-      const overflow = `Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth)`;
-      expect({ path, overflow: await page.evaluate(overflow) }).toEqual({ path, overflow: 0 });
+test.each<[role: Role, paths: () => string[] | Promise<string[]>]>([
+  ['admin', pathsOfAdmins],
+  ['operator', () => ['/organizations', '/health']],
+])(
+  'every page of the role %s is accessible: light, dark, on phones, and from right to left',
+  async (role, pathsOf) => {
+    const { context, page } = await contextOf(role, { bypassCSP: true });
+    const paths = await pathsOf();
+    const open = async (path: string) => {
+      await page.evaluate(
+        `history.pushState(null, '', ${JSON.stringify(`/console${path}`)}); dispatchEvent(new PopStateEvent('popstate'))`,
+      );
+      await page.waitForFunction(
+        `document.querySelector('h1, .empty') && !document.querySelector('[aria-busy=true], progress:not([value])')`,
+      );
+    };
+    const looks = [
+      { colorScheme: 'light', width: 1280 },
+      { colorScheme: 'dark', width: 1280 },
+      { colorScheme: 'light', width: 390 },
+      { colorScheme: 'dark', width: 390 },
+    ] as const;
+    for (const [language, direction, shown] of [
+      ['en', 'ltr', looks],
+      ['ar', 'rtl', looks.slice(3)],
+    ] as const) {
+      await page.goto(`${api.url}/console`);
+      await page.evaluate(`localStorage.setItem('lectern.console.language', '${language}')`);
+      await page.reload();
+      await page.getByRole('table').waitFor();
+      expect(await page.evaluate('document.documentElement.dir')).toBe(direction);
+      for (const path of paths) {
+        await open(path);
+        for (const { colorScheme, width } of shown) {
+          const where = { path, colorScheme, width };
+          await page.setViewportSize({ width, height: 900 });
+          await page.emulateMedia({ colorScheme });
+          expect({ ...where, faults: await faultsIn(page) }).toEqual({ ...where, faults: [] });
+          // Without a scroll bar, the room for it counts as negative.
+          const overflow = `Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth)`;
+          expect({ ...where, overflow: await page.evaluate(overflow) }).toEqual({ ...where, overflow: 0 });
+        }
+      }
     }
-  }
-  await context.close();
-});
+    await context.close();
+  },
+);
+
+/** Returns a path of each page that administrators may open, and of one that does not exist. */
+async function pathsOfAdmins(): Promise<string[]> {
+  const { webhookId } = await buildWebhook(api, api.organization);
+  const issuer = await buildPlatform(api, api.organization);
+  const platform = await api.db.ltiPlatforms.findOne({ issuer }).lean().orFail();
+  const own = ['/audit', '/users', '/keys', '/settings', '/retention', '/account', '/kit', '/nowhere'];
+  const integrations = ['/webhooks', `/webhooks/${webhookId}`, '/platforms', `/platforms/${platform._id}`];
+  const ofLesson = ['', '/exports', '/embed', '/learners', '/learners/learner-1', '/statistics'];
+  return [
+    '/lessons',
+    ...integrations,
+    ...own,
+    ...ofLesson.map((part) => `/lessons/${version.lessonId}${part}`),
+  ];
+}

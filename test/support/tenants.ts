@@ -118,7 +118,7 @@ export async function buildTenant(harness: Harness, api: string): Promise<Tenant
 }
 
 /** Creates a webhook without a reachable receiver, and a delivery. */
-async function buildWebhook({ db }: Harness, { _id: organizationId }: Organization) {
+export async function buildWebhook({ db }: Harness, { _id: organizationId }: Organization) {
   const settings = { url: 'https://receiver.invalid', types: ['lesson.published' as const], description: '' };
   const { webhook } = await createWebhook(db, testPepper, organizationId, settings);
   const webhookId = webhook._id;
@@ -142,7 +142,7 @@ async function buildErasure({ db }: Harness, { _id: organizationId }: Organizati
 }
 
 /** Registers an unreachable learning platform; returns its issuer. */
-async function buildPlatform({ db }: Harness, { _id, slug }: Organization): Promise<string> {
+export async function buildPlatform({ db }: Harness, { _id, slug }: Organization): Promise<string> {
   const issuer = `https://${slug}.example`;
   await createPlatform(db, {
     organizationId: _id,
