@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Secret, TOTP } from 'otpauth';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { BrowserContext, Page } from 'playwright-core';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { Role } from '../../shared/accounts/permissions.ts';
@@ -11,6 +11,7 @@ import { zipFolder } from '../packages/zip-builder.ts';
 import { playedSections, publishLesson } from '../player/player-lessons.ts';
 import { faultsIn } from '../support/axe.ts';
 import { buildPackage } from '../support/factories.ts';
+import { firefoxPath, launchFirefox } from '../support/firefox.ts';
 import { buildPlatform, buildWebhook } from '../support/tenants.ts';
 import { useApi, useBrowser } from '../support/use.ts';
 
@@ -276,6 +277,28 @@ test('an administrator who needs two-step login is led to it, sets it up, and ge
   await dialog.getByRole('button', { name: 'Turn off two-step login' }).click();
   await page.getByText('Set up two-step login to continue').waitFor();
   await context.close();
+});
+
+test.skipIf(firefoxPath === undefined)('a teacher logs in and filters learners in Firefox', async () => {
+  const { user } = await buildUser(api, {
+    ...{ organization: api.organization, role: 'teacher' as const, passwordHash: quickHash },
+  });
+  const firefox = await launchFirefox();
+  onTestFinished(() => firefox.close());
+  const page = await firefox.newPage();
+  page.on('pageerror', (error) => faults.push(String(error)));
+  await page.goto(`${api.url}/console/lessons/${version.lessonId}/learners`);
+  const shows = (text: string) => page.waitForFunction(`document.body.innerText.includes('${text}')`);
+  await page.locator('input[type=email]').fill(user.email);
+  await page.locator('input[type=password]').fill(testPassword);
+  await page.locator('button[type=submit]').click();
+  await shows('6 shown');
+  await page.select('main select', 'completed');
+  await shows('4 shown');
+  await page.locator('a[href$="/learner-1"]').click();
+  await shows('0 of 2');
+  await page.goBack();
+  await shows('4 shown');
 });
 
 test.each<[role: Role, paths: () => string[] | Promise<string[]>]>([
