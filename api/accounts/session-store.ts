@@ -5,7 +5,7 @@ import { z } from 'zod';
 /** A session in Redis. Times are Unix milliseconds. */
 const sessionSchema = z.object({
   userId: z.string(),
-  /** Identifies the password of the login: the session ends when the user's password changes. */
+  /** The user's `sessionsEndedAt` at the login: a later one ends the session. */
   sessionsEndedAt: z.number(),
   expiresAt: z.number(),
 });

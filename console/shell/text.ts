@@ -25,7 +25,7 @@ type Values<Key extends TextKey> = `console.${Key}` extends keyof MessageValues
 /** The language of the console: the one that the reader chose, else the browser's. */
 export const locale = signal('en');
 
-/** Returns a text in the reader's language; in English where the language lacks it. */
+/** Returns a text in the reader's language. */
 export function t<Key extends TextKey>(key: Key, ...values: Values<Key>): string {
   const get = message as (locale: string, key: string, values?: unknown) => string;
   return get(locale.value, `console.${key}`, values[0]);

@@ -128,8 +128,8 @@ export async function keepCanceled(
   id: string,
   { data, timestamp }: Pick<QueuedExport, 'data' | 'timestamp'>,
 ): Promise<void> {
-  const kept: CanceledJob = { data, timestamp, canceledAt: Date.now() };
-  await queue.redis.set(canceledKey(queue, id), JSON.stringify(kept), 'PX', keptMs);
+  const canceled: CanceledJob = { data, timestamp, canceledAt: Date.now() };
+  await queue.redis.set(canceledKey(queue, id), JSON.stringify(canceled), 'PX', keptMs);
 }
 
 function canceledKey(queue: ExportQueue, id: string): string {
