@@ -95,6 +95,7 @@ import { webhookEndpoints } from './webhooks/webhooks.endpoints.ts';
 import { cancelImportEndpoint, getImport, listImportsEndpoint } from './imports/imports.endpoints.ts';
 import { beginImport, readUpload, writeUpload } from './imports/uploads.endpoints.ts';
 import { publishingEndpoints } from './publishing/publishing.endpoints.ts';
+import { compare } from './publishing/version-changes.endpoints.ts';
 import { signToken } from './tokens/sign-token.endpoints.ts';
 
 /** The connections, services and settings of the application. */
@@ -177,6 +178,7 @@ export const endpoints: readonly Endpoint<AppDependencies>[] = [
   ...gradeEndpoints,
   ...organizationEndpoints,
   listVersions,
+  compare,
   getUserPlayerData,
   listLearners,
   learnersCsv,

@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import type { Database } from '../../shared/models/database.ts';
 import { lessonExists } from '../../shared/models/lesson.ts';
-import { findLessonVersion } from '../../shared/models/lesson-list.ts';
-import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { enqueuePrebuild } from '../../shared/exports/enqueue.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { ExportQueue } from '../../shared/exports/queues.ts';
@@ -17,31 +15,16 @@ import { deleteLesson, publishVersion, signPreview, unpublish } from '../../shar
 import type { Store } from '../../shared/storage/store.ts';
 import { apiAccess } from '../accounts/access.ts';
 import { defineEndpoint, unknownParameter } from '../http/endpoint.ts';
-import { apiErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
 import { noStore } from '../http/headers.ts';
 import { publicUrlOf } from '../http/public-url.ts';
 import { empty, failure, json } from '../http/responses.ts';
 import { presentCheck, presentPublished, previewLink, publishedVersion, versionCheck } from './bodies.ts';
+import { common, idOf, notFound, ofVersion, requireVersion } from './version-requests.ts';
 
 /** How long a check waits for the files of widgets by URL. */
 const checkTimeoutMs = 30_000;
 
-const notFoundText = 'Lesson or version not found';
-const uuid = (name: string) =>
-  z
-    .guid(`Invalid ${name} ID format`)
-    .toLowerCase()
-    .meta({ description: `Id of the ${name}.` });
-const common = { errors: apiErrors(), invalid: 'INVALID_CONTENT', tag: 'Content' } as const;
-const ofVersion = {
-  ...common,
-  params: z.object({ lessonId: uuid('lesson'), versionId: uuid('version') }),
-} as const;
-const notFound = failure(
-  'The lesson or version does not exist, was deleted, or belongs to another organization.',
-  notFoundText,
-);
 const published = {
   lessonId: example.lessonId,
   versionId: example.versionId,
@@ -58,21 +41,6 @@ interface PublishingDependencies {
   config: Pick<Config, 'download' | 'export' | 'publicUrl'>;
   secrets: Pick<Secrets, 'signing'>;
   downloader: Downloader;
-}
-
-interface VersionRequest {
-  caller: { organization: { _id: string } };
-  params: { lessonId: string; versionId: string };
-}
-
-/** Returns the version that a request names. @throws {LecternError} NOT_FOUND */
-async function requireVersion(
-  db: Database,
-  { caller, params: { lessonId, versionId } }: VersionRequest,
-): Promise<LessonVersion> {
-  const version = await findLessonVersion(db, caller.organization._id, lessonId, versionId);
-  if (version === null) throw new LecternError('NOT_FOUND', notFoundText);
-  return version;
 }
 
 /** POST /api/lessons/{lessonId}/versions/{versionId}/publish */
@@ -247,7 +215,7 @@ export const removeLesson = defineEndpoint(
     path: '/api/lessons/:lessonId',
     access: apiAccess,
     scope: 'content',
-    params: z.object({ lessonId: uuid('lesson') }),
+    params: z.object({ lessonId: idOf('lesson') }),
     audit: 'lesson.delete',
     operationId: 'deleteLesson',
     summary: 'Delete a lesson',

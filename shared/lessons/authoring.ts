@@ -58,7 +58,7 @@ export function blockPlaces(content: LessonContent): (visit: LessonBlockVisit) =
 }
 
 /** Authors do not know these ids: see generated-ids.ts. */
-function isGeneratedId(id: string): boolean {
+export function isGeneratedId(id: string): boolean {
   return /-[0-9a-f]{10}(?:-\d+)?$/.test(id);
 }
 

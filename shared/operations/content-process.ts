@@ -5,6 +5,7 @@ import { readPackageTask } from '../packages/package-task.ts';
 import { serveTasks } from '../platform/tasks.ts';
 import { prepareStored } from '../player/prepare-lesson.ts';
 import { contentFaultsTask } from '../publishing/content-faults.ts';
+import { compareVersionsTask } from '../publishing/version-changes.ts';
 import { versionTextTask } from '../xapi/interactions.ts';
 
 /* The child process in which all work on the content of tenants runs: see shared/platform/tasks.ts. */
@@ -17,4 +18,5 @@ serveTasks({
   answerColumns: answerColumnsTask,
   contentFaults: contentFaultsTask,
   lessonTexts: lessonTextsTask,
+  compareVersions: compareVersionsTask,
 });

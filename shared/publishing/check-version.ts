@@ -131,6 +131,6 @@ async function readVersion(db: Database, version: LessonVersion, wait?: TaskWait
   return { uses, media, missing };
 }
 
-function missingContent({ versionNumber }: LessonVersion): never {
+export function missingContent({ versionNumber }: LessonVersion): never {
   throw new LecternError('NOT_FOUND', `The content of version ${versionNumber} is missing.`);
 }

@@ -146,6 +146,9 @@ const rows: Record<string, Row> = {
   'GET /api/lessons/:lessonId/versions/:versionId/export-status': {},
   'DELETE /api/lessons/:lessonId/versions/:versionId/export-status': {},
   'GET /api/lessons/:lessonId/versions/:versionId/check': {},
+  'GET /api/lessons/:lessonId/versions/:versionId/changes': {
+    query: ({ versionId }) => ({ since: versionId }),
+  },
   'POST /api/lessons/:lessonId/versions/:versionId/publish': {},
   'POST /api/lessons/:lessonId/versions/:versionId/preview-links': {},
   'HEAD /api/lessons/imports/:importId': { headers: upload },

@@ -4,7 +4,7 @@ import { findVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { runTask } from '../../shared/platform/tasks.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
-import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
+import { buildOrganization, buildPackage, buildVersion, unknownBytes } from '../support/factories.ts';
 import { useApi, useOrigin } from '../support/use.ts';
 
 const origin = useOrigin();
@@ -13,6 +13,12 @@ const api = useApi(() => ({ LECTERN_ALLOWED_PRIVATE_HOSTS: origin.host }));
 async function buildDraft(overrides: Parameters<typeof buildPackage>[0] = {}): Promise<LessonVersion> {
   const { path } = await buildPackage(overrides);
   return buildVersion(api, api.organization, path, { publish: false });
+}
+
+interface Comparison {
+  summary: { blocks: Record<string, number> };
+  changes: { values: { after: string }[] }[];
+  isComplete: boolean;
 }
 
 function send(method: string, { lessonId, _id }: LessonVersion, action: string, headers = api.headers) {
@@ -101,6 +107,42 @@ test('a check downloads widgets by URL, and publishing names missing ones', asyn
   const missing = 'No widget is registered for the type Missing.';
   expect(warnings).toEqual([missing, expect.stringMatching(/^The module of the widget Dial /)]);
   expect(jsonOf(await send('POST', draft, 'publish'))).toMatchObject({ warnings: [missing] });
+});
+
+test('two versions are compared by ids and digests, within a bound that the response states', async () => {
+  const [lessonId, media] = [randomUUID(), randomUUID()];
+  const picture = { type: 'Image', props: { id: 'p', src: `./media/${media}.png`, alt: 'Map' } };
+  const of = (...texts: string[]) => {
+    const blocks = texts.map((html, at) => ({ type: 'Text', props: { id: `t${at}`, html } }));
+    const step = {
+      id: 'u',
+      title: 'A step',
+      content: { root: { props: {} }, content: [...blocks, picture] },
+    };
+    const sections = [{ id: 's', title: 'A section', steps: [step] }];
+    return buildDraft({ lessonId, sections, media: [{ id: media, bytes: unknownBytes(9) }] });
+  };
+  const long = `${'🐚'.repeat(3_000)}!`;
+  const first = await of('a', '<b>b</b>');
+  const second = await of('a', `<b>${long}</b>`);
+  const changes = async (query: string) => send('GET', second, `changes${query}`);
+  const { summary, ...found } = jsonOf(await changes(`?since=${first._id}`)) as Comparison;
+  expect(summary.blocks).toEqual({ added: 0, removed: 0, moved: 0, changed: 1 });
+  expect(found).toMatchObject({
+    ...{ before: { versionNumber: 1 }, after: { versionNumber: 2 }, isComplete: true },
+    changes: [{ kind: 'block', block: { id: 't1', type: 'Text' }, values: [{ path: 'html', isCut: true }] }],
+    media: [{ id: media, change: 'replaced', mimeType: 'image/png' }],
+  });
+  expect(found.changes[0]?.values[0]?.after).toMatch(/^<b>(🐚)+…$/u);
+
+  const many = Array.from({ length: 600 }, (_, at) => `text ${at}`);
+  const third = await of(...many);
+  const { isComplete, ...all } = jsonOf(await send('GET', third, `changes?since=${first._id}`)) as Comparison;
+  expect({ isComplete, listed: all.changes.length, added: all.summary.blocks.added }).toEqual({
+    ...{ isComplete: false, listed: 500, added: 598 },
+  });
+  expectError(await changes(`?since=${randomUUID()}`), 404, 'Lesson or version not found');
+  expectError(await changes(''), 422, 'Invalid earlier version ID format');
 });
 
 test("another organization's lesson cannot be changed", async () => {

@@ -964,6 +964,76 @@ export type UserInvitation = {
   expiresAt: string;
 };
 
+export type VersionChange = {
+  kind: 'lesson' | 'section' | 'step' | 'block';
+  /** `added` or `removed` alone, otherwise `moved`, `changed` or both. */
+  changes: ('added' | 'removed' | 'moved' | 'changed')[];
+  section: {
+    id: string;
+    title: string;
+    /** Its place in its section or lesson. */
+    number: number;
+  } | null;
+  step: {
+    id: string;
+    title: string;
+    /** Its place in its section or lesson. */
+    number: number;
+  } | null;
+  block: {
+    id: string;
+    type: string;
+    /** The beginning of its text, without markup. */
+    text: string;
+  } | null;
+  /** Where it was, if in another section or step. */
+  from: {
+    section: {
+      id: string;
+      title: string;
+      /** Its place in its section or lesson. */
+      number: number;
+    };
+    step: {
+      id: string;
+      title: string;
+      /** Its place in its section or lesson. */
+      number: number;
+    } | null;
+  } | null;
+  /** Its earlier id, if another one. Answers of learners are kept by id. */
+  formerId: string | null;
+  values: {
+    /** A setting of the lesson, or a prop of the block: `choices[b].html`. */
+    path: string;
+    /** A text, or JSON; null if missing. */
+    before: string | null;
+    after: string | null;
+    /** Whether a text has more than 4000 characters. */
+    isCut: boolean;
+  }[];
+};
+
+export type VersionChanges = {
+  lessonId: string;
+  before: { versionId: string; versionNumber: number };
+  after: { versionId: string; versionNumber: number };
+  summary: {
+    /** Changed settings of the lesson. */
+    settings: number;
+    sections: { added: number; removed: number; moved: number; changed: number };
+    steps: { added: number; removed: number; moved: number; changed: number };
+    blocks: { added: number; removed: number; moved: number; changed: number };
+    media: { added: number; removed: number; replaced: number };
+  };
+  /** In the order of the lesson, at most 500. */
+  changes: VersionChange[];
+  /** Media files, compared by digest, at most 500. */
+  media: { id: string; change: 'added' | 'removed' | 'replaced'; mimeType: string }[];
+  /** False if there are more changes. The summary counts all of them. */
+  isComplete: boolean;
+};
+
 export type VersionCheck = {
   lessonId: string;
   versionId: string;
@@ -1488,6 +1558,21 @@ export interface Routes {
     query: Record<never, never>;
     body: undefined;
     result: LessonVersions;
+  };
+  /** Compare two versions */
+  'GET /api/lessons/{lessonId}/versions/{versionId}/changes': {
+    params: {
+      /** Id of the lesson. */
+      lessonId: string;
+      /** Id of the version. */
+      versionId: string;
+    };
+    query: {
+      /** Id of the earlier version. */
+      since: string;
+    };
+    body: undefined;
+    result: VersionChanges;
   };
   /** List a lesson's learners */
   'GET /api/lessons/{lessonId}/learners': {

@@ -56,6 +56,9 @@ export const versions = (http: Http) => ({
   /** Reports why a version cannot be played, what is missing, and probable mistakes. */
   check: (lessonId: string, versionId: string, options?: RequestOptions) =>
     http.json(`GET ${oneVersion}/check`, { params: { lessonId, versionId } }, options),
+  /** Returns what changed since an earlier version, by the ids of sections, steps and blocks. */
+  compare: (lessonId: string, versionId: string, since: string, options?: RequestOptions) =>
+    http.json(`GET ${oneVersion}/changes`, { params: { lessonId, versionId }, query: { since } }, options),
   publish: (
     lessonId: string,
     versionId: string,
