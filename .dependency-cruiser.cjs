@@ -40,6 +40,7 @@ const layers = {
     ['xapi'],
     ['audit', 'webhooks'],
     ['packages'],
+    ['converters'],
     ['player'],
     ['widgets'],
     ['assets', 'media'],

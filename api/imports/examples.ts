@@ -22,7 +22,7 @@ export const importing: ImportBody = {
   progress: { done: 1, total: 3, bytes: 20_480 },
 };
 
-export const imported: ImportBody = {
+export const imported = {
   ...importing,
   status: 'imported',
   progress: { done: 3, total: 3, bytes: 61_440 },
@@ -35,9 +35,35 @@ export const imported: ImportBody = {
     media: 3,
     widgets: 0,
     warnings: [],
+    conversion: null,
     preview: null,
   },
   endedAt: '2026-11-21T09:12:09.000Z',
+} satisfies ImportBody;
+
+/** It was made of a question bank. */
+export const converted: ImportBody = {
+  ...imported,
+  fileName: 'tides.gift',
+  report: {
+    ...imported.report,
+    media: 0,
+    conversion: {
+      format: 'gift',
+      ...{ converted: 12, partial: 1, kept: 0, dropped: 0 },
+      entries: [
+        {
+          path: 'tides.gift:3',
+          kind: 'shortanswer',
+          title: 'Which tide comes at full moon?',
+          result: 'partial',
+          reason: 'answers no longer earn 50 %',
+          stepId: 'step-3f2a10c1de',
+          blockId: 'FillInTheBlanks-6c5d4e3f2a',
+        },
+      ],
+    },
+  },
 };
 
 export const failed: ImportBody = {
@@ -45,7 +71,8 @@ export const failed: ImportBody = {
   status: 'failed',
   error: {
     code: 'INVALID_CONTENT',
-    message: 'Cannot import tides.zip:\n  tides.zip: is not a ZIP archive',
+    message:
+      'Cannot import tides.zip:\n  tides.zip: is a truncated or damaged ZIP archive (End of central directory record signature not found.)',
   },
   endedAt: '2026-11-21T09:12:05.000Z',
 };

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { findReport } from '../../shared/models/conversion-report.ts';
 import { cancelImport, listImports, markUploadDeleted } from '../../shared/models/lesson-import.ts';
 import type { Uploads } from '../../shared/imports/uploads.ts';
 import type { LessonImport } from '../../shared/models/lesson-import.ts';
@@ -47,13 +48,16 @@ async function bodyOf(
   ctx: RequestContext,
   { found, offset }: ReadImport,
 ): Promise<ImportBody> {
-  const version = found.report?.published === true ? await findVersion(db, found.report.versionId) : null;
+  const { report } = found;
+  const losses = report?.conversion ? await findReport(db, report.versionId) : null;
+  const entries = losses?.entries ?? null;
+  const version = report?.published === true ? await findVersion(db, report.versionId) : null;
   if (version?.status !== 'published' || version.problems.length > 0) {
-    return presentImport(found, { offset });
+    return presentImport(found, { offset, entries });
   }
   const { token, expiresAt } = await signPreview({ db, store, signing: secrets.signing }, version);
   const url = `${publicUrlOf(ctx, config)}/embed/${version.lessonId}?token=${token}`;
-  return presentImport(found, { offset, preview: { url, expiresAt } });
+  return presentImport(found, { offset, entries, preview: { url, expiresAt } });
 }
 
 /** GET /api/lessons/imports */
@@ -97,6 +101,7 @@ export const getImport = defineEndpoint(
           {
             uploading: { summary: 'Bytes are missing', value: example.uploading },
             imported: { summary: 'It succeeded', value: example.imported },
+            converted: { summary: 'Another format was converted', value: example.converted },
             failed: { summary: 'The package was rejected', value: example.failed },
           },
           { ...noStore, Vary: header('The content type follows the `Accept` header.', 'Accept') },

@@ -1,7 +1,34 @@
 import { z } from 'zod';
 import { importStates } from '../../shared/models/lesson-import.ts';
 import type { LessonImport } from '../../shared/models/lesson-import.ts';
+import { results } from '../../shared/lessons/loss-report.ts';
+import type { ReportEntry } from '../../shared/lessons/loss-report.ts';
 import { count, time, uuid } from '../http/responses.ts';
+
+const reportEntry = z.strictObject({
+  path: z.string().meta({ description: 'Where the element is in the source.' }),
+  kind: z.string().meta({ description: 'As the format calls it.' }),
+  title: z.string(),
+  result: z.enum(results).meta({
+    description:
+      '`converted`: nothing is lost. `partial`: `reason` names what is. `kept`: it plays in its original form. ' +
+      '`dropped`: it is missing in the lesson.',
+  }),
+  reason: z.string().nullable(),
+  stepId: z.string().nullable(),
+  blockId: z.string().nullable(),
+});
+
+const conversion = z
+  .strictObject({
+    format: z.string(),
+    ...{ converted: count, partial: count, kept: count, dropped: count },
+    entries: z
+      .array(reportEntry)
+      .nullable()
+      .meta({ description: 'Every element of the source, in its order; null in lists.' }),
+  })
+  .meta({ description: 'What became of a source in another format.' });
 
 const report = z
   .strictObject({
@@ -13,6 +40,7 @@ const report = z
     media: count.meta({ description: 'Media of the package.' }),
     widgets: count.meta({ description: 'Widgets of the package.' }),
     warnings: z.array(z.string()),
+    conversion: conversion.nullable().meta({ description: 'Null for a lesson package.' }),
     preview: z
       .strictObject({ url: z.url(), expiresAt: time })
       .nullable()
@@ -50,16 +78,27 @@ export type ImportBody = z.input<typeof importBody>;
 
 export const importList = z.strictObject({ imports: z.array(importBody) }).meta({ id: 'LessonImports' });
 
-/** @param facts.offset the received bytes; @param facts.preview a link to the published version. */
+/**
+ * @param facts.offset the received bytes; @param facts.preview a link to the published version; @param facts.entries of
+ *   the loss report
+ */
 export function presentImport(
   found: LessonImport,
-  { offset, preview = null }: { offset: number; preview?: { url: string; expiresAt: Date } | null },
+  {
+    offset,
+    preview = null,
+    entries = null,
+  }: {
+    offset: number;
+    preview?: { url: string; expiresAt: Date } | null;
+    entries?: readonly ReportEntry[] | null;
+  },
 ): ImportBody {
   const { _id: id, state, fileName, size, progress, createdAt, endedAt } = found;
   return {
     ...{ id, status: state, fileName, upload: { size, offset } },
     progress: { done: progress.done, total: progress.total, bytes: progress.bytes },
-    report: found.report === null ? null : presentReport(found.report, preview),
+    report: found.report === null ? null : presentReport(found.report, preview, entries),
     error: found.error === null ? null : { code: found.error.code, message: found.error.message },
     createdAt: createdAt.toISOString(),
     endedAt: endedAt?.toISOString() ?? null,
@@ -67,12 +106,38 @@ export function presentImport(
 }
 
 function presentReport(
-  { lessonId, versionId, versionNumber, slug, published, media, widgets, warnings }: ImportReport,
+  {
+    lessonId,
+    versionId,
+    versionNumber,
+    slug,
+    published,
+    media,
+    widgets,
+    warnings,
+    conversion: counts,
+  }: ImportReport,
   preview: { url: string; expiresAt: Date } | null,
+  entries: readonly ReportEntry[] | null,
 ) {
   return {
     ...{ lessonId, versionId, versionNumber, slug, published, media, widgets, warnings },
+    conversion: counts && presentConversion(counts, entries),
     preview: preview === null ? null : { url: preview.url, expiresAt: preview.expiresAt.toISOString() },
+  };
+}
+
+function presentConversion(
+  { format, converted, partial, kept, dropped }: NonNullable<ImportReport['conversion']>,
+  entries: readonly ReportEntry[] | null,
+) {
+  return {
+    ...{ format, converted, partial, kept, dropped },
+    entries:
+      entries &&
+      entries.map(({ path, kind, title, result, reason, stepId, blockId }) => ({
+        ...{ path, kind, title, result, reason, stepId, blockId },
+      })),
   };
 }
 

@@ -9,6 +9,8 @@ import { checkVersion } from '../../shared/publishing/check-version.ts';
 import type { VersionCheck } from '../../shared/publishing/check-version.ts';
 import { withDownloader } from '../../shared/media/downloads/downloader.ts';
 import { findLessonVersions, findVersionNumbered, presentLesson } from '../lessons/find-lesson.ts';
+import { describeReport, presentReport } from '../lessons/loss-report.ts';
+import type { StoredReport } from '../../shared/lessons/loss-report.ts';
 import { count } from '../terminal/output.ts';
 import { parseCount } from '../terminal/option-parsers.ts';
 
@@ -23,7 +25,10 @@ export function addLessonCheckCommand(group: Command): void {
       .description(
         'report why a version or a package cannot be played (exit code 1), what is missing, and probable mistakes',
       )
-      .argument('<lesson>', 'a lesson id (see lesson list), or the path of a package: a folder or a ZIP')
+      .argument(
+        '<lesson>',
+        'a lesson id (see lesson list), or a path: of a package, or of a file that lesson convert reads',
+      )
       .option('--version <number>', 'with a lesson id: which version; by default the newest', parseCount),
     (lesson: string, options: { version?: number }, command: Command) => {
       if (z.guid().safeParse(lesson).success) return checkStored(lesson.toLowerCase(), options.version);
@@ -50,18 +55,25 @@ function checkStored(lessonId: string, number?: number): Promise<CommandResult> 
 async function checkPath(path: string): Promise<CommandResult> {
   const { checkPackage } = await import('../lessons/package-checks.ts');
   const { signal } = new AbortController();
-  const { package: read, ...check } = await checkPackage({ config: loadConfig(), signal }, path);
-  return present(`${path}: ${read.title}, version ${read.versionNumber}`, { path, ...read }, check);
+  const { package: read, report, ...check } = await checkPackage({ config: loadConfig(), signal }, path);
+  return present(
+    `${path}: ${read.title}, version ${read.versionNumber}`,
+    { path, ...read, conversion: presentReport(report) },
+    check,
+    report,
+  );
 }
 
 function present(
   title: string,
   json: object,
   { errors, warnings, externalMedia }: VersionCheck,
+  report: StoredReport | null = null,
 ): CommandResult {
   const valid = errors.length === 0;
   const lines = [
     title,
+    ...(report === null ? [] : describeReport(report)),
     ...errors.map((error) => `  error: ${error.message}`),
     ...warnings.map((warning) => `  warning: ${warning}`),
     ...(valid && warnings.length === 0 ? ['  nothing to correct'] : []),

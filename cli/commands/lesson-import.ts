@@ -9,6 +9,8 @@ import type { CommandContext } from '../installation/context.ts';
 import { findMissing } from '../../shared/publishing/check-version.ts';
 import { count, note } from '../terminal/output.ts';
 import { withPackageFaults } from '../../shared/packages/package-error.ts';
+import { describeReport, presentReport } from '../lessons/loss-report.ts';
+import { questionsPerStepOption } from '../lessons/conversion-options.ts';
 import { describePreview, previewOfPublished } from '../lessons/play-links.ts';
 import type { PlayLink } from '../lessons/play-links.ts';
 import { prebuildArchive } from '../lessons/prebuild.ts';
@@ -21,6 +23,7 @@ interface ImportOptions {
   force?: boolean;
   asNew?: boolean;
   mediaBaseUrl?: string;
+  questionsPerStep?: number;
 }
 
 /** `lectern lesson import` */
@@ -28,8 +31,8 @@ export function addLessonImportCommand(group: Command): void {
   const command = group.command('import');
   withJsonOutput(
     command
-      .description('import a lesson package, a folder or a ZIP, as a new version')
-      .argument('<path>', 'the package')
+      .description('import a lesson package, or a file in another format, as a new version')
+      .argument('<path>', 'the package, a folder or a ZIP, or a file that lesson convert reads')
       .requiredOption('--org <slug>', 'the organization that will own it')
       .option('--publish', 'publish the version')
       .option('--force', 'with --publish: publish it even if it cannot be played yet')
@@ -38,7 +41,8 @@ export function addLessonImportCommand(group: Command): void {
         '--media-base-url <url>',
         'media stay at this URL under their file names, and are downloaded for exports',
         parseHttpUrl,
-      ),
+      )
+      .addOption(questionsPerStepOption()),
     (path: string, options: ImportOptions) => {
       if (options.force === true && options.publish !== true) {
         command.error('lectern: --force requires --publish');
@@ -67,7 +71,7 @@ async function recordIn(
 async function importWithProgress(
   { config, db, store, signal }: CommandContext,
   path: string,
-  { org, asNew = false, mediaBaseUrl }: ImportOptions,
+  { org, asNew = false, mediaBaseUrl, questionsPerStep }: ImportOptions,
 ): Promise<ImportedVersion> {
   const organization = await requireOrganization(db, org);
   const { importPackage } = await import('../../shared/packages/import.ts');
@@ -78,6 +82,7 @@ async function importWithProgress(
       signal,
       onProgress: (progress) => bar.update(progress),
       ...(mediaBaseUrl !== undefined && { mediaBaseUrl }),
+      ...(questionsPerStep !== undefined && { conversion: { questionsPerStep } }),
     });
     bar.stop();
     for (const warning of imported.warnings) note(`warning: ${warning}`);
@@ -99,7 +104,7 @@ async function publish(
 }
 
 function present(
-  { version, media, widgets, warnings }: ImportedVersion,
+  { version, media, widgets, warnings, report }: ImportedVersion,
   preview: PlayLink | null,
 ): CommandResult {
   const { lessonId, _id: versionId, versionNumber, slug, status } = version;
@@ -108,6 +113,7 @@ function present(
     `Imported ${slug} version ${versionNumber} (${status}) with ${count(media, 'medium', 'media')}`,
     `  lesson  ${lessonId}`,
     `  version ${versionId}`,
+    ...(report === null ? [] : describeReport(report)),
     ...(published
       ? describePreview(preview)
       : [
@@ -116,5 +122,8 @@ function present(
         ]),
   ].join('\n');
   const ids = { lessonId, versionId, versionNumber, slug };
-  return { json: { ...ids, published, media, widgets, warnings, preview }, text };
+  return {
+    json: { ...ids, published, media, widgets, warnings, conversion: presentReport(report), preview },
+    text,
+  };
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
-import { codeOf, LecternError } from '../../shared/platform/errors.ts';
 import { formatVersion } from '../../shared/packages/manifest.ts';
+import { makeEmptyFolder } from '../lessons/new-folder.ts';
 import { withJsonOutput } from '../terminal/json-output.ts';
 
 /** `lectern lesson new`: writes an example for authors to change. */
@@ -36,19 +36,6 @@ export function addLessonNewCommand(group: Command): void {
       return { json: { path: folder, lessonId }, text: lines.join('\n') };
     },
   );
-}
-
-/** @throws {LecternError} CONFLICT for a file, or a folder that is not empty */
-async function makeEmptyFolder(folder: string): Promise<void> {
-  try {
-    await mkdir(folder, { recursive: true });
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST' && codeOf(error) !== 'ENOTDIR') throw error;
-    throw new LecternError('CONFLICT', `${folder} is not a folder. Name a new folder.`);
-  }
-  if ((await readdir(folder)).length > 0) {
-    throw new LecternError('CONFLICT', `${folder} is not empty. Name a new folder.`);
-  }
 }
 
 /** Returns the files of the example by path. */

@@ -20,6 +20,7 @@ import { addThemeOptions, changeTheme, describeTheme, presentTheme } from '../th
 import type { ThemeOptions } from '../themes/theme-options.ts';
 import { parseCount, parseUuid } from '../terminal/option-parsers.ts';
 import { addLessonCheckCommand } from './lesson-check.ts';
+import { addLessonConvertCommand } from './lesson-convert.ts';
 import { addLessonExportCommand } from './lesson-export.ts';
 import { addLessonLearnersCommand } from './lesson-learners.ts';
 import { addLessonImportCommand } from './lesson-import.ts';
@@ -29,6 +30,7 @@ import { addLessonNewCommand } from './lesson-new.ts';
 export function addLessonCommands(lesson: Command): void {
   addLessonNewCommand(lesson);
   addLessonImportCommand(lesson);
+  addLessonConvertCommand(lesson);
   addListCommand(lesson);
   addLessonCheckCommand(lesson);
   addPreviewCommand(lesson);

@@ -1,3 +1,4 @@
+import type { StoredReport } from '../../shared/lessons/loss-report.ts';
 import { isCoreWidget } from '../../shared/lessons/core-widgets.ts';
 import { checkPackageFiles } from '../../shared/packages/check-files.ts';
 import { packageLimits } from '../../shared/packages/import.ts';
@@ -12,6 +13,8 @@ import { withDownloader } from '../../shared/media/downloads/downloader.ts';
 
 export interface PackageCheck extends VersionCheck {
   package: Pick<CheckedPackage, 'lessonId' | 'versionId' | 'versionNumber' | 'slug' | 'title'>;
+  /** Null for a package. */
+  report: StoredReport | null;
 }
 
 /**
@@ -38,6 +41,7 @@ export async function checkPackage(
     const byUrl = read.externalWidgets.filter(({ type }) => types.includes(type));
     return {
       package: { lessonId, versionId, versionNumber, slug, title },
+      report: read.report,
       errors,
       warnings: [
         ...warnings.filter((warning) => !warnedErrors.has(warning)),

@@ -25,14 +25,20 @@ export const metadataSchema = z
       .url({ protocol: /^https?$/, error: 'mediaBaseUrl must be an http or https URL' })
       .max(2048, 'mediaBaseUrl must be at most 2048 characters')
       .optional(),
+    questionsPerStep: z
+      .string()
+      .regex(/^[1-9]\d{0,3}$/, 'questionsPerStep must be a whole number from 1 to 9999')
+      .transform(Number)
+      .optional(),
   })
   .refine(({ publish, force }) => publish === 'true' || force === 'false', 'force requires publish')
-  .transform(({ filename, asNew, publish, force, mediaBaseUrl = null }) => {
+  .transform(({ filename, asNew, publish, force, mediaBaseUrl = null, questionsPerStep = null }) => {
     const options: RequestedImport = {
       asNew: asNew === 'true',
       publish: publish === 'true',
       force: force === 'true',
       mediaBaseUrl,
+      questionsPerStep,
     };
     return { fileName: filename, options };
   });

@@ -1,3 +1,5 @@
+import { decodeText } from '../platform/decode-text.ts';
+
 /** Five hours of speech. */
 export const maxCaptionsBytes = 512 * 1024;
 
@@ -44,7 +46,9 @@ export const otherCaptionTypes = new Set([
 export function readCaptions(bytes: Uint8Array): ReadCaptions {
   if (bytes.length > maxCaptionsBytes)
     throw new CaptionsFault(`are larger than ${maxCaptionsBytes / 1024} KiB`);
-  const { text: decoded, encoding } = decode(bytes);
+  const decodedText = decodeText(bytes);
+  if (decodedText === null) throw new CaptionsFault('are not text');
+  const { text: decoded, encoding } = decodedText;
   const changes = encoding === 'UTF-8' ? [] : [`were converted from ${encoding} to UTF-8`];
   const lines = decoded.replace(/\r\n?/g, '\n');
   const text = lines.trimStart();
@@ -62,32 +66,6 @@ export function readCaptions(bytes: Uint8Array): ReadCaptions {
   changes.push(isSubRip ? 'were converted from SubRip (SRT) to WebVTT' : 'had no first line WEBVTT');
   const converted = isSubRip ? convertSubRip(text) : repairTimings(text);
   return { bytes: Buffer.from(`WEBVTT\n\n${converted}`), changes };
-}
-
-/** @throws {CaptionsFault} for bytes that are no text */
-function decode(bytes: Uint8Array): { text: string; encoding: string } {
-  for (const [label, encoding] of encodingsOf(bytes)) {
-    try {
-      const text = new TextDecoder(label, { fatal: true }).decode(bytes);
-      // oxlint-disable-next-line no-control-regex -- the expression searches for them
-      if (!/[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(text)) return { text, encoding };
-    } catch {
-      // Not in this encoding.
-    }
-  }
-  throw new CaptionsFault('are not text');
-}
-
-/** Returns the encodings in which bytes may be text, with their names for people. */
-function encodingsOf([first, second]: Uint8Array): [string, string][] {
-  if (first === 0xff && second === 0xfe) return [['utf-16le', 'UTF-16']];
-  if (first === 0xfe && second === 0xff) return [['utf-16be', 'UTF-16']];
-  if (first === 0) return [['utf-16be', 'UTF-16']];
-  if (second === 0) return [['utf-16le', 'UTF-16']];
-  return [
-    ['utf-8', 'UTF-8'],
-    ['windows-1252', 'Windows-1252'],
-  ];
 }
 
 const time = String.raw`(?:(\d{1,3}):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,3}))?`;

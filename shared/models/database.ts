@@ -2,6 +2,7 @@ import type { Connection, Model, mongo, Schema } from 'mongoose';
 import { connectMongo } from '../platform/mongo.ts';
 import { apiKeySchema } from './api-key.ts';
 import { auditEntrySchema } from './audit-entry.ts';
+import { conversionReportSchema } from './conversion-report.ts';
 import { courseSchema } from './course.ts';
 import { embedProgressSchema } from './embed-progress.ts';
 import { erasureSchema } from './erasure.ts';
@@ -48,6 +49,7 @@ const schemas = {
   lessonVersions: lessonVersionSchema,
   lessonContents: lessonContentSchema,
   lessonImports: lessonImportSchema,
+  conversionReports: conversionReportSchema,
   media: mediumSchema,
   widgetReleases: widgetReleaseSchema,
   externalWidgets: externalWidgetSchema,

@@ -1,5 +1,6 @@
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
+import type { ResultCounts } from '../lessons/loss-report.ts';
 import { leaseFields, noLease } from '../platform/lease.ts';
 import type { Leased } from '../platform/lease.ts';
 import { schemaOptions } from '../platform/mongo.ts';
@@ -17,6 +18,8 @@ export interface RequestedImport {
   publish: boolean;
   force: boolean;
   mediaBaseUrl: string | null;
+  /** The maximum number of questions in a step made of a question bank; null for the default. */
+  questionsPerStep: number | null;
 }
 
 /** The result of an import, without the preview link of the command line. */
@@ -29,6 +32,8 @@ export interface ImportReport {
   media: number;
   widgets: number;
   warnings: string[];
+  /** The converter of a source in another format, and how many of its elements have each result; null for a package. */
+  conversion: ({ format: string } & ResultCounts) | null;
 }
 
 /** A package that is uploaded over HTTP, and its import. Its id is also the id of the upload. */
@@ -82,7 +87,13 @@ export const lessonImportSchema = new Schema<LessonImport>(
     size: { type: Number, required: true },
     metadata: { type: String, default: '' },
     options: new Schema<RequestedImport>(
-      { asNew: Boolean, publish: Boolean, force: Boolean, mediaBaseUrl: { type: String, default: null } },
+      {
+        asNew: Boolean,
+        publish: Boolean,
+        force: Boolean,
+        mediaBaseUrl: { type: String, default: null },
+        questionsPerStep: { type: Number, default: null },
+      },
       plain,
     ),
     progress: {
@@ -100,6 +111,13 @@ export const lessonImportSchema = new Schema<LessonImport>(
           media: Number,
           widgets: Number,
           warnings: [String],
+          conversion: {
+            type: new Schema(
+              { format: String, converted: Number, partial: Number, kept: Number, dropped: Number },
+              plain,
+            ),
+            default: null,
+          },
         },
         plain,
       ),

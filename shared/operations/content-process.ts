@@ -1,7 +1,7 @@
 import { lessonTextsTask } from '../exports/lesson-texts.ts';
 import { answerColumnsTask } from '../learners/answer-columns.ts';
 import { repairFileTask } from '../media/repaired-files.ts';
-import { readPackageTask } from '../packages/package-task.ts';
+import { convertSourceTask, readPackageTask } from '../packages/package-task.ts';
 import { serveTasks } from '../platform/tasks.ts';
 import { prepareStored } from '../player/prepare-lesson.ts';
 import { contentFaultsTask } from '../publishing/content-faults.ts';
@@ -12,6 +12,7 @@ import { versionTextTask } from '../xapi/interactions.ts';
 
 serveTasks({
   readPackage: readPackageTask,
+  convertSource: convertSourceTask,
   prepareStored,
   repairFile: repairFileTask,
   versionText: versionTextTask,

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ConversionOptions } from '../converters/converter.ts';
+import type { StoredReport } from '../lessons/loss-report.ts';
 import type { Config } from '../platform/config.ts';
 import type { Database } from '../models/database.ts';
+import { insertReport } from '../models/conversion-report.ts';
 import { insertContent, markContentFinished } from '../models/lesson-content.ts';
 import { findLesson, saveLesson } from '../models/lesson.ts';
 import {
@@ -49,6 +52,8 @@ export interface ImportOptions {
   importId?: string;
   /** Makes media external, at this URL, under the package's own file names. */
   mediaBaseUrl?: string;
+  /** Options for sources in other formats. */
+  conversion?: Partial<ConversionOptions>;
   signal: AbortSignal;
   /** Called after each file of the package. */
   onProgress?: (progress: FileProgress) => void;
@@ -59,6 +64,8 @@ export interface ImportedVersion {
   media: number;
   widgets: number;
   warnings: string[];
+  /** What became of each element of a source in another format; null for a package. */
+  report: StoredReport | null;
 }
 
 interface ImportDependencies {
@@ -68,7 +75,7 @@ interface ImportDependencies {
 }
 
 /**
- * Imports a lesson package, a folder or a ZIP, as a draft: a new lesson, or the next version of the organization's
+ * Imports a lesson package, or a source in another format that Lectern converts, as a draft: a new lesson, or the next version of the organization's
  * lesson. The version appears in the last step; a failed import leaves nothing behind.
  *
  * @throws {PackageError} with each fault of the package and its position
@@ -80,13 +87,14 @@ export async function importPackage(
   path: string,
   options: ImportOptions,
 ): Promise<ImportedVersion> {
-  const { name, mediaBaseUrl, importId, asNew, signal } = options;
+  const { name, mediaBaseUrl, conversion, importId, asNew, signal } = options;
+  const organizationId = organization._id;
   const readOptions = {
-    limits: packageLimits(deps.config),
+    ...{ limits: packageLimits(deps.config), owner: organizationId },
     ...(name !== undefined && { name }),
     ...(mediaBaseUrl !== undefined && { mediaBaseUrl }),
+    ...(conversion !== undefined && { conversion }),
   };
-  const organizationId = organization._id;
   const read = await openPackage({ path, options: readOptions, asNew }, { organizationId, signal });
   const earlier = importId === undefined ? null : await findImportedVersion(deps.db, importId);
   if (earlier !== null) return finishEarlier(deps.db, read, earlier);
@@ -127,6 +135,7 @@ async function importVersion(
   let hasVersion = false;
   try {
     for (const text of prepared) await savePrepared(db, versionId, text);
+    if (pkg.report !== null) await insertReport(db, versionId, pkg.report);
     const changes = await storeMedia(deps, organization, pkg, { versionId, quota, signal });
     const stored = await storeWidgets(deps, pkg, quota);
     await storeExternalWidgets(db, organization, pkg, versionId);
@@ -162,6 +171,7 @@ async function importVersion(
       media: pkg.media.length,
       widgets: releases.length + pkg.externalWidgets.length,
       warnings: [...pkg.warnings, ...shortened(changes)],
+      report: pkg.report,
     };
   } catch (error) {
     // A sweep removes the files and releases.
@@ -197,6 +207,7 @@ async function finishEarlier(
     media: pkg.media.length,
     widgets: pkg.widgets.length + pkg.externalWidgets.length,
     warnings: pkg.warnings,
+    report: pkg.report,
   };
 }
 

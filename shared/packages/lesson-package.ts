@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 
+import type { StoredReport } from '../lessons/loss-report.ts';
 import type { MediaKind } from '../lessons/html-media.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import type { PlayabilityError } from '../lessons/playability.ts';
@@ -68,6 +69,8 @@ interface PackageHead extends PackageFiles {
   title: string;
   /** Problems that do not prevent an import. */
   warnings: string[];
+  /** What became of each element of the source; null for a package. */
+  report: StoredReport | null;
 }
 
 /** A package that was checked, except for the contents of its media and widget files. */

@@ -33,7 +33,7 @@ export function sourceOf<T extends SourceFile>(
 
 /**
  * Checks the contents of a folder or an archive before any file is read: safe paths, no duplicates, sizes within the
- * limits. Then finds the package: at the top, or in the only folder there.
+ * limits. Then finds the top of the package: that of the folder or archive, or the only folder there.
  *
  * @param label the name of the folder or archive, for messages
  * @param folders paths of folders, which are checked but not listed
@@ -108,21 +108,20 @@ function belowTop<T extends SourceFile>(label: string, files: T[]): Map<string, 
   return new Map(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/** Files at the top of a format. They show where the top is. */
+const topFiles = ['lesson.json', 'manifest.json', 'h5p.json', 'imsmanifest.xml', 'cmi5.xml', 'tincan.xml'];
+
 /**
  * Returns the prefix of the package's paths: empty, or the name of the only folder at the top and a slash. Files beside
  * that folder, such as a README, do not belong to the package.
  */
 function topFolder(label: string, files: SourceFile[]): string {
-  if (files.some(({ path }) => path === 'lesson.json' || path === 'manifest.json')) return '';
   if (files.length === 0) throw new PackageError([`${label}: is empty`]);
+  if (files.some(({ path }) => topFiles.includes(path))) return '';
   const prefixes = new Set(files.map(({ path }) => path.slice(0, path.indexOf('/') + 1)));
-  prefixes.delete('');
+  const isAllInFolders = !prefixes.delete('');
   const [prefix = ''] = prefixes;
-  const isPackage = files.some(({ path }) =>
-    [`${prefix}lesson.json`, `${prefix}manifest.json`].includes(path),
-  );
-  if (isPackage && prefixes.size === 1) return prefix;
-  throw new PackageError([
-    `${label}: is not a lesson package: lesson.json and manifest.json must be at the top or in the only folder there`,
-  ]);
+  if (prefixes.size !== 1) return '';
+  const isTop = isAllInFolders || files.some(({ path }) => topFiles.includes(path.slice(prefix.length)));
+  return isTop ? prefix : '';
 }

@@ -3,10 +3,12 @@ import { LimitExceeded } from '../platform/limited-process.ts';
 import { runTask } from '../platform/tasks.ts';
 import { shownPath } from './entry-name.ts';
 import { faultsOfFiles } from './check-files.ts';
+import type { StoredReport } from '../lessons/loss-report.ts';
+import type { FileLocation } from './file-location.ts';
 import type { CheckedPackage, PackageFiles } from './lesson-package.ts';
 import { openableFile } from './local-file.ts';
 import { PackageError } from './package-error.ts';
-import type { MediumData, PackagePart, PackageRequest, WidgetData } from './package-task.ts';
+import type { ConvertedPart, MediumData, PackagePart, PackageRequest, WidgetData } from './package-task.ts';
 
 /**
  * Reads, checks, converts and prepares a package in a child process: hostile content could take minutes.
@@ -18,17 +20,12 @@ export async function openPackage(
   request: PackageRequest,
   { organizationId, signal }: { organizationId: string; signal: AbortSignal },
 ): Promise<CheckedPackage> {
-  const { path, options } = request;
-  const label = options.name ?? shownPath(basename(resolve(path)));
-  const run = { what: `${label}: reading the package`, organizationId, signal };
-  const parts = await runTask<PackagePart>('readPackage', request, run).catch((error: unknown) => {
-    if (!(error instanceof LimitExceeded)) throw error;
-    throw new PackageError([`${error.message}. Simplify the lesson, or divide it.`], { cause: error });
-  });
+  const parts = await runOnPackage<PackagePart>('readPackage', request, { organizationId, signal });
   let result: CheckedPackage | undefined;
   const media: MediumData[] = [];
   const widgets: WidgetData[] = [];
   const content: Buffer[] = [];
+  let report: CheckedPackage['report'] = null;
   const prepared: CheckedPackage['lesson']['prepared'] = [];
   for (const part of parts) {
     switch (part.kind) {
@@ -43,6 +40,10 @@ export async function openPackage(
       case 'widgets':
         widgets.push(...part.widgets);
         break;
+      case 'report':
+        report ??= { format: part.format, entries: [] };
+        report.entries.push(...part.entries);
+        break;
       case 'content':
         content.push(part.content);
         break;
@@ -53,12 +54,49 @@ export async function openPackage(
         result = {
           ...part.package,
           lesson: { ...part.lesson, content, prepared },
+          report,
           ...opened(media, widgets),
         };
     }
   }
   if (result === undefined) throw new Error('The task that reads a package has returned none');
   return result;
+}
+
+/**
+ * Makes a package of a source in another format, in a child process.
+ *
+ * @returns where its files are, and the loss report
+ * @throws {PackageError} with every fault; the signal's reason
+ */
+export async function openConverted(
+  request: PackageRequest,
+  run: { organizationId: string; signal: AbortSignal },
+): Promise<{ files: FileLocation[]; report: StoredReport }> {
+  const files: FileLocation[] = [];
+  const report: StoredReport = { format: '', entries: [] };
+  for (const part of await runOnPackage<ConvertedPart>('convertSource', request, run)) {
+    if (part.kind === 'faults') throw new PackageError(part.faults, part);
+    if (part.kind === 'files') files.push(...part.files);
+    else {
+      report.format = part.format;
+      report.entries.push(...part.entries);
+    }
+  }
+  return { files, report };
+}
+
+async function runOnPackage<Part>(
+  task: string,
+  request: PackageRequest,
+  { organizationId, signal }: { organizationId: string; signal: AbortSignal },
+): Promise<Part[]> {
+  const label = request.options.name ?? shownPath(basename(resolve(request.path)));
+  const run = { what: `${label}: reading the package`, organizationId, signal };
+  return runTask<Part>(task, request, run).catch((error: unknown) => {
+    if (!(error instanceof LimitExceeded)) throw error;
+    throw new PackageError([`${error.message}. Simplify the lesson, or divide it.`], { cause: error });
+  });
 }
 
 function opened(media: MediumData[], widgets: WidgetData[]): Pick<PackageFiles, 'media' | 'widgets'> {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { usedWidgetTypes } from '../lessons/blocks.ts';
+import type { ReportEntry, StoredReport } from '../lessons/loss-report.ts';
 import { pictureOf } from '../lessons/cover.ts';
 import { mediaReferences, rewriteMediaReferences } from '../lessons/media-references.ts';
 import { playabilityErrors } from '../lessons/playability.ts';
@@ -8,6 +9,7 @@ import { attributionsOf, externalPicturesOf } from '../lessons/player-lesson.ts'
 import { contentParts } from '../models/gzip-parts.ts';
 import type { PreparedText } from '../models/prepared-lesson.ts';
 import { prepareLesson } from '../player/prepare-lesson.ts';
+import type { FileLocation } from './file-location.ts';
 import type {
   CheckedLesson,
   CheckedPackage,
@@ -18,7 +20,7 @@ import type {
   PackageWidget,
 } from './lesson-package.ts';
 import { PackageError } from './package-error.ts';
-import { FaultyPackageError, readPackage } from './read-package.ts';
+import { FaultyPackageError, openAnyFormat, readPackage } from './read-package.ts';
 import type { ReadPackageOptions } from './read-package.ts';
 import { groupsOf } from '../platform/groups.ts';
 
@@ -41,15 +43,20 @@ export type PackagePart =
   | { kind: 'media'; media: MediumData[] }
   | { kind: 'widgets'; widgets: WidgetData[] }
   | { kind: 'content'; content: Buffer }
+  | { kind: 'report'; format: string; entries: ReportEntry[] }
   | { kind: 'prepared'; text: PreparedText }
   | {
       kind: 'package';
-      package: Omit<CheckedPackage, 'media' | 'widgets' | 'lesson'>;
+      package: Omit<CheckedPackage, 'media' | 'widgets' | 'lesson' | 'report'>;
       lesson: Omit<CheckedLesson, 'content' | 'prepared'>;
     };
 
+type ReportPart = Extract<PackagePart, { kind: 'report' }>;
+
 /** The number of files in a part of the result. */
 const filesPerPart = 250;
+/** The number of elements of a source in a part of the result. */
+const entriesPerPart = 1_000;
 
 /** The maximum number of reasons why a lesson cannot be played. */
 const maxPlayabilityErrors = 1_000;
@@ -66,6 +73,27 @@ export async function* readPackageTask({
   } catch (error) {
     if (!(error instanceof PackageError)) throw error;
     if (error instanceof FaultyPackageError) yield* filesOf(error.files);
+    const { faults, total, isCutShort } = error;
+    yield { kind: 'faults', faults, total, isCutShort };
+  }
+}
+
+/** A part of the result of the task that converts a source. */
+export type ConvertedPart =
+  | Extract<PackagePart, { kind: 'faults' } | { kind: 'report' }>
+  | { kind: 'files'; files: FileLocation[] };
+
+/** The task that makes a package of a source in another format. */
+export async function* convertSourceTask({ path, options }: PackageRequest): AsyncGenerator<ConvertedPart> {
+  try {
+    const { source, report } = await openAnyFormat(path, options);
+    if (report === null) throw new PackageError([`${options.name ?? path}: is a lesson package already`]);
+    yield* reportParts(report);
+    for (const some of groupsOf(source.files, filesPerPart)) {
+      yield { kind: 'files', files: some.flatMap((file) => source.locate(file.path) ?? []) };
+    }
+  } catch (error) {
+    if (!(error instanceof PackageError)) throw error;
     const { faults, total, isCutShort } = error;
     yield { kind: 'faults', faults, total, isCutShort };
   }
@@ -94,8 +122,21 @@ function* filesOf({ media, widgets }: Pick<PackageFiles, 'media' | 'widgets'>): 
     yield { kind: 'widgets', widgets: some.map(widgetData) };
 }
 
-async function* partsOf({ content, media, widgets, ...rest }: LessonPackage): AsyncGenerator<PackagePart> {
+function* reportParts({ format, entries }: StoredReport): Generator<ReportPart> {
+  // The format is part of the result also without entries.
+  yield { kind: 'report', format, entries: [] };
+  for (const some of groupsOf(entries, entriesPerPart)) yield { kind: 'report', format, entries: some };
+}
+
+async function* partsOf({
+  content,
+  media,
+  widgets,
+  report,
+  ...rest
+}: LessonPackage): AsyncGenerator<PackagePart> {
   yield* filesOf({ media, widgets });
+  if (report !== null) yield* reportParts(report);
   for (const part of await contentParts(content)) yield { kind: 'content', content: part };
   // Core types of a new version are Lectern's own.
   // Others are borrowed from earlier packages: the first load of the lesson finds them, and prepares it with their credits.

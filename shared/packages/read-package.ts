@@ -1,4 +1,7 @@
 import { stat } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
+import type { ConversionOptions } from '../converters/converter.ts';
+import type { StoredReport } from '../lessons/loss-report.ts';
 import { authoringWarnings } from '../lessons/authoring.ts';
 import { lessonBlocks } from '../lessons/blocks.ts';
 import { quote, recordOf } from '../lessons/json-values.ts';
@@ -7,6 +10,8 @@ import { mediaReferences, restoreMediaReferences, restoreUnusualPaths } from '..
 import { acceptedCharacters } from '../lessons/scoring/fill-in-the-blanks.ts';
 import { shownPath } from './entry-name.ts';
 import { convertBlocks } from './convert-blocks.ts';
+import { convertPackage, isPackage } from './convert-package.ts';
+import { openFileSource } from './file-source.ts';
 import { openFolderSource } from './folder-source.ts';
 import { checkLessonJson } from './lesson-json.ts';
 import type { LessonPackage, PackageFiles, PackageMedium } from './lesson-package.ts';
@@ -24,7 +29,7 @@ import { packageWidgets } from './package-widgets.ts';
 import { readJsonFile } from './read-json.ts';
 import { checkShape } from './shape-faults.ts';
 import { isHttpUrl } from '../platform/parse-url.ts';
-import { openZipSource } from './zip-source.ts';
+import { beginsLikeZip, openZipSource } from './zip-source.ts';
 
 export type { LessonPackage, PackageFile, PackageMedium, PackageWidget } from './lesson-package.ts';
 
@@ -35,6 +40,10 @@ export interface ReadPackageOptions {
   limits?: Partial<PackageLimits>;
   /** Makes all media external, at this http or https URL, under the package's own file name. */
   mediaBaseUrl?: string;
+  /** The organization that imports; the lesson ids of converted sources differ by it. */
+  owner?: string;
+  /** Options for sources in other formats. */
+  conversion?: Partial<ConversionOptions>;
 }
 
 /** A learner may answer all gaps in one write, which then takes 0.25 s. */
@@ -43,15 +52,15 @@ const maxAcceptedCharacters = 100_000;
 const maxManifestEntries = 20_000;
 
 /**
- * Opens a lesson package, a folder or a ZIP archive, and checks it. The files of media and widgets are checked only
+ * Opens a lesson package, or a source in another format, and checks it. The files of media and widgets are checked only
  * when they are read.
  *
  * @throws {PackageError} with every fault of lesson.json and manifest.json
  */
 export async function readPackage(path: string, options: ReadPackageOptions = {}): Promise<LessonPackage> {
-  const { name, limits, mediaBaseUrl } = options;
+  const { mediaBaseUrl } = options;
   if (mediaBaseUrl !== undefined) checkBaseUrl(mediaBaseUrl);
-  const source = await openPackageSource(path, { ...defaultPackageLimits, ...limits }, name);
+  const { source, report } = await openAnyFormat(path, options);
   const faults = new FaultList();
   const losses: string[] = [];
   const { manifest, entries } = await readManifest(source, faults, losses);
@@ -60,7 +69,7 @@ export async function readPackage(path: string, options: ReadPackageOptions = {}
   const { widgets, externalWidgets } = packageWidgets(entries, source, faults);
   const read = { source, manifest, lesson, media, losses };
   try {
-    return { ...(await connect(read, faults)), widgets, externalWidgets };
+    return { ...(await connect(read, faults)), widgets, externalWidgets, report };
   } catch (error) {
     throw error instanceof PackageError ? new FaultyPackageError({ media, widgets }, error) : error;
   }
@@ -90,7 +99,7 @@ interface ReadParts {
 async function connect(
   { source, manifest, lesson, media, losses }: ReadParts,
   faults: FaultList,
-): Promise<Omit<LessonPackage, 'widgets' | 'externalWidgets'>> {
+): Promise<Omit<LessonPackage, 'widgets' | 'externalWidgets' | 'report'>> {
   if (manifest === undefined || lesson === undefined) {
     faults.throwIfAny();
     throw new Error('Unreachable: a missing part is a fault');
@@ -185,7 +194,25 @@ function checkBaseUrl(url: string): void {
 }
 
 /**
- * Opens a package, a folder or a ZIP archive, and checks everything except the contents of its files.
+ * Opens a lesson package, or makes one of files in another format.
+ *
+ * @returns the files of the package, and the report of a conversion; null without one
+ * @throws {PackageError}
+ */
+export async function openAnyFormat(
+  path: string,
+  { name, limits, owner, conversion }: ReadPackageOptions,
+): Promise<{ source: PackageSource; report: StoredReport | null }> {
+  const source = await openPackageSource(path, { ...defaultPackageLimits, ...limits }, name);
+  if (isPackage(source)) return { source, report: null };
+  return convertPackage(source, {
+    ...{ name: name ?? basename(resolve(path)), owner: owner ?? null },
+    ...(conversion !== undefined && { conversion }),
+  });
+}
+
+/**
+ * Opens a folder, a ZIP archive, or any other file, and checks everything except the contents of its files.
  *
  * @param path may be a symbolic link, because a person chose it
  * @throws {PackageError}
@@ -197,6 +224,7 @@ export async function openPackageSource(
 ): Promise<PackageSource> {
   const stats = await stat(path).catch((error: unknown) => cannotRead(path, error));
   if (stats.isDirectory()) return openFolderSource(path, limits);
-  if (stats.isFile()) return openZipSource(path, limits, name);
-  throw new PackageError([`${shownPath(path)}: is neither a folder nor a ZIP archive`]);
+  if (!stats.isFile()) throw new PackageError([`${shownPath(path)}: is neither a folder nor a file`]);
+  if (await beginsLikeZip(path)) return openZipSource(path, limits, name);
+  return openFileSource(path, limits, name);
 }

@@ -3,6 +3,7 @@ import { deleteExternalWidgetsOfVersion } from '../models/external-widget.ts';
 import { deleteContent, listUnfinishedContent, markContentFinished } from '../models/lesson-content.ts';
 import { findVersion } from '../models/lesson-version.ts';
 import { deleteMediaOfVersion, listMediaOfVersion } from '../models/medium.ts';
+import { deleteReport } from '../models/conversion-report.ts';
 import { deletePrepared } from '../models/prepared-lesson.ts';
 import { addOrphanCandidates } from '../assets/stored-assets.ts';
 
@@ -21,6 +22,7 @@ export async function removeImport(db: Database, versionId: string): Promise<boo
   await deleteMediaOfVersion(db, versionId);
   await deleteExternalWidgetsOfVersion(db, versionId);
   await deletePrepared(db, versionId);
+  await deleteReport(db, versionId);
   // The content comes last, because the sweep finds unfinished imports by their content.
   await deleteContent(db, versionId);
   return true;

@@ -33,7 +33,6 @@ export async function openZipSource(
   let identity: FileIdentity;
   let listing: Map<string, ZipEntry>;
   try {
-    if (!(await beginsLikeZip(handle))) throw new PackageError([`${label}: is not a ZIP archive`]);
     const { dev, ino, size, mtimeMs } = await handle.stat();
     identity = { dev, ino, size, mtimeMs };
     listing = await listZip(handle, size, label, limits);
@@ -68,9 +67,15 @@ function damaged(label: string, error: unknown): PackageError {
   return new PackageError([message], { cause: error });
 }
 
-async function beginsLikeZip(handle: FileHandle): Promise<boolean> {
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(4), 0, 4, 0);
-  return bytesRead === 4 && ['PK\x03\x04', 'PK\x05\x06'].includes(buffer.toString('latin1'));
+/** Returns whether a file begins as ZIP archives do. */
+export async function beginsLikeZip(path: string): Promise<boolean> {
+  const handle = await open(path).catch((error: unknown) => cannotRead(path, error));
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(4), 0, 4, 0);
+    return bytesRead === 4 && ['PK\x03\x04', 'PK\x05\x06'].includes(buffer.toString('latin1'));
+  } finally {
+    await handle.close();
+  }
 }
 
 function rejectBomb(label: string, files: ZipEntry[], archiveSize: number): void {

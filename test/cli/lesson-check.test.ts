@@ -199,3 +199,28 @@ test('a new lesson is valid without a warning, can be imported and played, and r
   const empty = await temporaryFolder();
   expect(await lecternHere(withoutServers, 'lesson', 'new', empty)).toMatchObject({ code: 0 });
 });
+
+test('convert, check and import read a question bank, and say what is lost', async () => {
+  const folder = await temporaryFolder();
+  const path = join(folder, 'tides.gift');
+  await writeFile(path, '::Spring:: Which tide? {=spring =%50%high}\n\nThe Sun pulls, too. {T}\n');
+  const report = [
+    '  from gift: 1 converted, 1 partial',
+    `    tides.gift:1: shortanswer "Spring" is partial: answers no longer earn 50 %`,
+  ].join('\n');
+  const target = join(folder, 'package');
+  const convert = ['lesson', 'convert', path, '--to', target];
+  const { stdout } = await lecternHere(withoutServers, ...convert);
+  expect(stdout).toBe(`Wrote a package with 2 files to ${target}\n${report}\n`);
+  expect((await readdir(target)).sort()).toEqual(['conversion.json', 'lesson.json', 'manifest.json']);
+  const { stdout: checked } = await lecternHere(withoutServers, 'lesson', 'check', path);
+  expect(checked).toBe(`${path}: tides, version 1\n${report}\n  nothing to correct\n`);
+  expect(errorIn(await lecternHere(withoutServers, ...convert))).toBe(
+    `lectern: ${target} is not empty. Name a new folder.\n`,
+  );
+  const { stdout: imported } = await run('lesson', 'import', path, ...(await newOwner()));
+  expect(imported).toContain(report);
+  expect(await json('lesson', 'import', target, ...(await newOwner()))).toMatchObject({
+    ...{ slug: 'tides', conversion: null },
+  });
+});

@@ -24,6 +24,7 @@ describe('lectern lesson import', () => {
     const { path, lessonId, versionId } = await buildPackage({ media: [{ bytes: picture }] });
     const command = ['lesson', 'import', path, ...(await newOwner())];
     expect(await json(...command, '--publish')).toStrictEqual({
+      conversion: null,
       lessonId,
       versionId,
       versionNumber: 1,

@@ -88,7 +88,13 @@ describe.skipIf(s3Server === null)(`uploads in ${s3Name}`, () => {
     onTestFinished(() => harness.close());
     const { db, config } = harness;
     const { organization } = await buildOrganization(harness);
-    const options = { asNew: false, publish: false, force: false, mediaBaseUrl: null };
+    const options = {
+      asNew: false,
+      publish: false,
+      force: false,
+      mediaBaseUrl: null,
+      questionsPerStep: null,
+    };
     const { _id } = await insertImport(db, {
       ...{ _id: randomUUID(), organizationId: organization._id, fileName: 'a.zip' },
       ...{ size: 10, metadata: '', options },

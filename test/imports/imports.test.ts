@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { stat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { stat, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createImport } from '../../api/imports/create-import.ts';
 import { createUploads } from '../../shared/imports/create-uploads.ts';
@@ -11,6 +11,7 @@ import { digestOf } from '../../shared/storage/digest.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
 import { buildOrganization, buildPackage } from '../support/factories.ts';
 import { useApi } from '../support/use.ts';
+import { temporaryFolder } from '../support/folders.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { lecternHere } from '../cli/command-line.ts';
 import { damagedArchive, picture } from '../packages/import-support.ts';
@@ -227,7 +228,7 @@ test('an organization that begins uploads and sends nothing leaves room on the d
   const uploads = { ...(await createUploads(api.config, api.db)), freeBytes: () => Promise.resolve(free) };
   const deps = { db: api.db, uploads, config: api.config };
   const [greedy, other] = [await buildOrganization(api), await buildOrganization(api)];
-  const options = { asNew: false, publish: false, force: false, mediaBaseUrl: null };
+  const options = { asNew: false, publish: false, force: false, mediaBaseUrl: null, questionsPerStep: null };
   const creation = { size: 100, metadata: '', fileName: 'a.zip', options };
   const beginOne = ({ organization }: typeof greedy) =>
     createImport(deps, organization, creation, randomUUID());
@@ -235,4 +236,35 @@ test('an organization that begins uploads and sends nothing leaves room on the d
   await beginOne(greedy);
   await expect(beginOne(greedy)).rejects.toThrow('the store is full');
   await beginOne(other);
+});
+
+test('a file in another format is converted, and the import and its version have the loss report', async () => {
+  const path = join(await temporaryFolder(), 'tides.gift');
+  await writeFile(path, 'Spring or neap? {=spring =%50%high}\n\nThe Sun pulls, too. {T}\n\nWhy? {}\n');
+  const id = await upload(api, path, { filename: 'tides.gift', publish: 'true', questionsPerStep: '2' });
+  const { report } = await ended(api, id);
+  expect(report).toMatchObject({
+    ...{ slug: 'tides', published: true, warnings: [] },
+    conversion: {
+      ...{ format: 'gift', converted: 2, partial: 1, kept: 0, dropped: 0 },
+      entries: [
+        {
+          path: 'tides.gift:1',
+          kind: 'shortanswer',
+          title: 'Spring or neap?',
+          result: 'partial',
+          reason: 'answers no longer earn 50 %',
+          stepId: expect.any(String) as string,
+          blockId: expect.any(String) as string,
+        },
+        { path: 'tides.gift:3', result: 'converted', reason: null },
+        { path: 'tides.gift:5', result: 'converted', reason: null },
+      ],
+    },
+  });
+  const version = await api.db.lessonVersions.findById(report?.versionId ?? '');
+  expect(version).toMatchObject({ totalSteps: 2 });
+  // The same file is the next version of the same lesson.
+  const again = await ended(api, await upload(api, path, { filename: 'tides.gift' }));
+  expect(again.report).toMatchObject({ lessonId: report?.lessonId, versionNumber: 2 });
 });

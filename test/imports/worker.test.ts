@@ -130,7 +130,13 @@ test('organizations with the fewest running imports start first, then those that
   const organizations = await Promise.all([1, 2].map(() => buildOrganization(api)));
   const [first = '', second = ''] = organizations.map(({ organization }) => organization._id);
   const queue = async (organizationId: string) => {
-    const options = { asNew: false, publish: false, force: false, mediaBaseUrl: null };
+    const options = {
+      asNew: false,
+      publish: false,
+      force: false,
+      mediaBaseUrl: null,
+      questionsPerStep: null,
+    };
     const fields = { organizationId, fileName: 'a.zip', size: 1, metadata: '', options };
     const { _id } = await insertImport(api.db, { _id: randomUUID(), ...fields });
     await queueImport(api.db, _id);

@@ -2,8 +2,9 @@ import { readdir, readFile, readlink, rename, truncate, writeFile } from 'node:f
 import type { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { PackageError } from '../../shared/packages/package-error.ts';
-import type { defaultPackageLimits } from '../../shared/packages/package-source.ts';
+import { defaultPackageLimits } from '../../shared/packages/package-source.ts';
 import { openPackageSource } from '../../shared/packages/read-package.ts';
+import { openZipSource } from '../../shared/packages/zip-source.ts';
 import { contentOf, messageOfFailure } from './package-folder.ts';
 import { baseParts, openZip, writeArchive, writeZip64, zipBytes } from './zip-builder.ts';
 import type { ZipPart } from './zip-builder.ts';
@@ -179,14 +180,12 @@ describe('a ZIP archive is rejected', () => {
 
   const withFiles = (...names: string[]) => [...baseParts, ...names.map((name) => ({ name }))];
   const sharing: ZipPart = { name: 'x', headerOf: 0 };
-  const noPackage = 'lesson.json and manifest.json must be at the top or in the only folder there';
   test.each<[string, ZipPart[], string]>([
     ['a path twice', withFiles('media/x', 'media/x'), 'media/x: duplicate of media/x'],
     ['a path in another case', withFiles('media/x', 'Media/X'), 'Media/X: duplicate of media/x'],
     ['a path in another Unicode form', withFiles('\u00e9', 'e\u0301'), 'e\u0301: duplicate of \u00e9'],
     ['a file that is also a folder', withFiles('a', 'a/x'), 'a: is a file and a folder at once'],
     ['entries that share bytes', [...baseParts, sharing], 'lesson.json: overlaps with what follows it'],
-    ['no package', [{ name: 'a/x' }, { name: 'b/lesson.json' }], `is not a lesson package: ${noPackage}`],
     ['nothing in it', [], 'is empty'],
   ])('with %s', async (_how, parts, fault) => {
     expect(await messageOfFailure(openZip(parts))).toBe(`a-lesson-v1.zip: ${fault}`);
@@ -216,9 +215,6 @@ describe('a ZIP archive is rejected', () => {
   });
 
   test.each<[string, Buffer, string]>([
-    ['is text', Buffer.from('hello world, this is no archive'), 'a-lesson-v1.zip: is not a ZIP archive'],
-    ['is an empty file', Buffer.alloc(0), 'a-lesson-v1.zip: is not a ZIP archive'],
-    ['is gzip', Buffer.from('1f8b0800000000000003', 'hex'), 'a-lesson-v1.zip: is not a ZIP archive'],
     [
       'has extra bytes at its end',
       Buffer.concat([zipBytes(baseParts), Buffer.from('more')]),
@@ -243,7 +239,7 @@ describe('a ZIP archive is rejected', () => {
 /** Returns the contents of every file in an archive, or the error in place of one file or of all. */
 const everythingIn = async (path: string): Promise<unknown[]> => {
   try {
-    const source = await openPackageSource(path);
+    const source = await openZipSource(path, defaultPackageLimits);
     const contents: unknown[] = [];
     for (const { path: entry } of source.files) {
       contents.push(await contentOf(await source.open(entry)).then(String, (error: unknown) => error));

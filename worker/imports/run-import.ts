@@ -1,3 +1,4 @@
+import { countResults } from '../../shared/lessons/loss-report.ts';
 import type { ImportLease } from '../../shared/models/import-queue.ts';
 import type { ImportReport, LessonImport } from '../../shared/models/lesson-import.ts';
 import type { Database } from '../../shared/models/database.ts';
@@ -35,18 +36,23 @@ export async function runImport(
   const { _id: importId, organizationId, fileName, options } = run;
   const organization = await findOrganization(db, organizationId);
   if (organization === null) throw new LecternError('NOT_FOUND', 'The organization was deleted');
-  const { asNew, publish, force, mediaBaseUrl } = options;
+  const { asNew, publish, force, mediaBaseUrl, questionsPerStep } = options;
   const imported = await uploads.withFile(run, signal, (path) =>
     withPackageFaults(`Cannot import ${fileName}`, () =>
       importPackage({ db, store, config }, organization, path, {
         ...{ asNew, importId, name: fileName, signal, onProgress },
         ...(mediaBaseUrl !== null && { mediaBaseUrl }),
+        ...(questionsPerStep !== null && { conversion: { questionsPerStep } }),
       }),
     ),
   );
   const { version, media, widgets, warnings } = imported;
   const { lessonId, _id: versionId, versionNumber, slug } = version;
-  const report = { lessonId, versionId, versionNumber, slug, media, widgets };
+  const conversion = imported.report && {
+    format: imported.report.format,
+    ...countResults(imported.report.entries),
+  };
+  const report = { lessonId, versionId, versionNumber, slug, media, widgets, conversion };
   if (!publish) return { ...report, published: version.status === 'published', warnings };
   const published = await publishVersion(db, store, versionId, { force });
   await prebuild(published);

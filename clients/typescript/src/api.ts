@@ -513,6 +513,29 @@ export type LessonImport = {
     /** Widgets of the package. */
     widgets: number;
     warnings: string[];
+    /** Null for a lesson package. */
+    conversion: {
+      format: string;
+      converted: number;
+      partial: number;
+      kept: number;
+      dropped: number;
+      /** Every element of the source, in its order; null in lists. */
+      entries:
+        | {
+            /** Where the element is in the source. */
+            path: string;
+            /** As the format calls it. */
+            kind: string;
+            title: string;
+            /** `converted`: nothing is lost. `partial`: `reason` names what is. `kept`: it plays in its original form. `dropped`: it is missing in the lesson. */
+            result: 'converted' | 'partial' | 'kept' | 'dropped';
+            reason: string | null;
+            stepId: string | null;
+            blockId: string | null;
+          }[]
+        | null;
+    } | null;
     /** A new link for an hour, if the version was published and can be played. */
     preview: { url: string; expiresAt: string } | null;
   } | null;

@@ -1,0 +1,46 @@
+import type { ReportEntry, Result } from '../lessons/loss-report.ts';
+import type { ConvertedBlock } from './converted-lesson.ts';
+
+type Noted = Omit<ReportEntry, 'reason' | 'stepId' | 'blockId'> & {
+  reason: string | null;
+  block: ConvertedBlock | null;
+};
+
+/** The maximum number of elements in a report. */
+const maxEntries = 40_000;
+const maxTitleLength = 120;
+const maxReasonLength = 500;
+
+/** Collects what became of the elements of a source, in its order. Each element appears once. */
+export class ConversionReport {
+  readonly entries: Noted[] = [];
+
+  /**
+   * Reports an element.
+   *
+   * @param losses what is lost, each as a phrase; empty if nothing is
+   * @param block the block that it became, which the console links to
+   * @throws {RangeError} beyond the limit, which a converter checks before
+   */
+  add(
+    { path, kind, title }: Pick<ReportEntry, 'path' | 'kind' | 'title'>,
+    {
+      result,
+      losses = [],
+      block = null,
+    }: { result?: Result; losses?: string[]; block?: ConvertedBlock | null },
+  ): void {
+    if (this.entries.length >= maxEntries) {
+      throw new RangeError(`The source has more than ${maxEntries} elements. Divide it.`);
+    }
+    this.entries.push({
+      ...{ path, kind, title: cut(title.replaceAll(/\s+/g, ' ').trim(), maxTitleLength), block },
+      result: result ?? (losses.length > 0 ? 'partial' : 'converted'),
+      reason: losses.length === 0 ? null : cut(losses.join('; '), maxReasonLength),
+    });
+  }
+}
+
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+}
