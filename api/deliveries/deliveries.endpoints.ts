@@ -101,6 +101,9 @@ const query = z.strictObject(
       .enum(deliveryKinds, `kind must be one of ${deliveryKinds.join(', ')}`)
       .optional()
       .meta({ description: 'Only deliveries of this kind.' }),
+    targetId: z.guid('Invalid target ID format').toLowerCase().optional().meta({
+      description: 'Only deliveries to this webhook, xAPI destination or LTI platform.',
+    }),
     status: deliveryStatus.optional().meta({ description: 'Only deliveries with this status.' }),
     lessonId: z.guid('Invalid lesson ID format').toLowerCase().optional().meta({
       description: 'Only deliveries about this lesson.',

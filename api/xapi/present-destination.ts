@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { xapiVerbs, xapiVersions } from '../../shared/models/xapi-destination.ts';
 import type { XapiDestination } from '../../shared/models/xapi-destination.ts';
+import { testResults } from '../../shared/xapi/test-destination.ts';
 import { missedEvents, presentMissed } from '../deliveries/receivers.ts';
 import { time, uuid } from '../http/responses.ts';
 
@@ -22,6 +23,17 @@ export const destinationBody = z
     createdAt: time,
   })
   .meta({ id: 'XapiDestination' });
+
+export const destinationTest = z
+  .strictObject({
+    result: z.enum(testResults).meta({
+      description:
+        '`ok`; `unsure` if the credentials may not read statements: they may still send some; or `failed`.',
+    }),
+    status: z.int().nullable().meta({ description: 'Of the response; null without one.' }),
+    message: z.string().meta({ description: 'For people.' }),
+  })
+  .meta({ id: 'XapiDestinationTest' });
 
 export const exampleSettings = {
   endpoint: 'https://lrs.example.com/xapi/',

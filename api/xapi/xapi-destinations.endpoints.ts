@@ -16,6 +16,7 @@ import {
   requireDestination,
   tooManyDestinations,
 } from '../../shared/xapi/destinations.ts';
+import { testDestination } from '../../shared/xapi/test-destination.ts';
 import { apiAccess } from '../accounts/access.ts';
 import { replay, replayBody, replayDescription, replayed } from '../deliveries/receivers.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
@@ -26,6 +27,7 @@ import { strictBody } from '../http/strict-body.ts';
 import { objectFault } from '../../shared/platform/unknown-names.ts';
 import {
   destinationBody,
+  destinationTest,
   exampleDestination,
   exampleSettings,
   presentDestination,
@@ -294,8 +296,45 @@ export const replayXapiDestination = defineEndpoint(
     },
 );
 
+/** POST /api/xapi-destinations/{destinationId}/test */
+export const testXapiDestination = defineEndpoint(
+  {
+    ...ofOne,
+    method: 'post',
+    path: '/api/xapi-destinations/:destinationId/test',
+    access: apiAccess,
+    audit: 'destination.test',
+    operationId: 'testXapiDestination',
+    summary: 'Test an xAPI destination',
+    description:
+      'Asks the LRS for an empty list of statements, with the user name and the password, even if the destination is ' +
+      'paused. It changes nothing there. An organization may do this 12 times a minute.',
+    responses: {
+      200: json('What the LRS said.', destinationTest, {
+        ok: {
+          value: { result: 'ok', status: 200, message: 'The LRS accepts the user name and the password' },
+        },
+      }),
+      404: notFound,
+    },
+  },
+  ({
+    db,
+    config,
+    secrets,
+    rateLimits,
+  }: DestinationDependencies & { rateLimits: Pick<RateLimits, 'tests'> }) =>
+    async ({ ctx, caller, params: { destinationId: id } }) => {
+      const organizationId = caller.organization._id;
+      const destination = await requireDestination(db, { id, organizationId });
+      await rateLimits.tests.count(ctx, organizationId);
+      return { status: 200, body: await testDestination(destination, { config, pepper: secrets.keyPepper }) };
+    },
+);
+
 /** In the order in which requests match them. */
 export const xapiEndpoints = [
+  testXapiDestination,
   replayXapiDestination,
   getXapiDestination,
   changeXapiDestination,

@@ -38,6 +38,7 @@ export interface AnyDelivery {
 export interface AnySelection {
   organizationId: string;
   kind?: DeliveryKind | undefined;
+  targetId?: string | undefined;
   status?: DeliveryStatus | undefined;
   lessonId?: string | undefined;
   learnerId?: string | undefined;
@@ -56,8 +57,14 @@ export async function listAllDeliveries(
   { after, limit }: { after: DeliveryPosition | null; limit: number },
 ): Promise<AnyDelivery[]> {
   const ofEvents = kind === 'grade' ? [] : await listDeliveries(db, { ...selection, kind }, { after, limit });
-  const { organizationId, status, lessonId, learnerId: ltiUserId } = selection;
-  const scores = { organizationId, lessonId, ltiUserId, ...(status !== undefined && scoreFilters[status]) };
+  const { organizationId, targetId: platformId, status, lessonId, learnerId: ltiUserId } = selection;
+  const scores = {
+    organizationId,
+    platformId,
+    lessonId,
+    ltiUserId,
+    ...(status !== undefined && scoreFilters[status]),
+  };
   const ofGrades =
     kind === undefined || kind === 'grade'
       ? await listScores(db, scores, { before: after ?? undefined, limit })

@@ -142,13 +142,20 @@ export async function removeDestination(db: Database, { id, organizationId }: De
   await deleteDeliveriesTo(db, id);
 }
 
-/** Returns a destination's Authorization header. @throws {LecternError} INTERNAL_ERROR for another LECTERN_KEY_PEPPER. */
-export function authorizationOf({ _id, username, password }: XapiDestination, pepper: string): string {
+/** Returns the headers of requests to a destination. @throws {LecternError} INTERNAL_ERROR for another LECTERN_KEY_PEPPER. */
+export function xapiHeaders(
+  { _id, username, password, version }: XapiDestination,
+  pepper: string,
+): Record<string, string> {
   const opened = open(password, _id, pepper);
-  return `Basic ${Buffer.from(`${username}:${opened}`).toString('base64')}`;
+  return {
+    'User-Agent': 'Lectern-xAPI/1',
+    'X-Experience-API-Version': version,
+    Authorization: `Basic ${Buffer.from(`${username}:${opened}`).toString('base64')}`,
+  };
 }
 
-/** Returns the salt of a destination's pseudonyms; null without pseudonyms. @throws as {@link authorizationOf}. */
+/** Returns the salt of a destination's pseudonyms; null without pseudonyms. @throws as {@link xapiHeaders}. */
 export function saltOf({ _id, salt }: XapiDestination, pepper: string): string | null {
   return salt === null ? null : open(salt, _id, pepper);
 }

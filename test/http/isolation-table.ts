@@ -120,8 +120,8 @@ const rows: Record<string, Row> = {
   },
   'GET /api/erasures/:erasureId': {},
   'GET /api/deliveries': {
-    more: ['lessonId', 'learnerId'],
-    query: ({ lessonId, learnerId }) => ({ lessonId, learnerId }),
+    more: ['lessonId', 'learnerId', 'webhookId'],
+    query: ({ lessonId, learnerId, webhookId }) => ({ lessonId, learnerId, targetId: webhookId }),
   },
   'POST /api/deliveries/:deliveryId/resend': {},
   'POST /api/deliveries/:deliveryId/dismiss': {},
@@ -158,6 +158,7 @@ const rows: Record<string, Row> = {
   },
   'GET /api/xapi-destinations/:destinationId': {},
   'PATCH /api/xapi-destinations/:destinationId': { json: () => ({ passingScore: 0.5 }) },
+  'POST /api/xapi-destinations/:destinationId/test': {},
   'POST /api/xapi-destinations/:destinationId/replay': replay,
   'GET /api/webhooks/:webhookId': {},
   'PATCH /api/webhooks/:webhookId': { json: () => ({ description: 'Changed' }) },

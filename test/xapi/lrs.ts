@@ -31,6 +31,8 @@ export interface Lrs {
   rejection: number;
   /** What another server at the URL returns; null for the LRS. */
   impostor: ((response: ServerResponse) => void) | null;
+  /** Whether the user may read statements. */
+  mayRead: boolean;
   /** Returns the ids of statements. */
   answer: (response: ServerResponse, ids: string[]) => void;
   faults(): string[];
@@ -56,6 +58,7 @@ async function startLrs(): Promise<Lrs> {
     reject: () => false,
     rejection: 400,
     impostor: null,
+    mayRead: true,
     answer: answerWithIds,
     faults: () =>
       [...lrs.statements.values()].flatMap((statement) =>
@@ -70,6 +73,7 @@ async function startLrs(): Promise<Lrs> {
       lrs.reject = () => false;
       lrs.rejection = 400;
       lrs.impostor = null;
+      lrs.mayRead = true;
       lrs.answer = answerWithIds;
     },
   };
@@ -96,9 +100,18 @@ async function receive(
   for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
   if (lrs.impostor !== null) return lrs.impostor(response);
   const authorization = `Basic ${Buffer.from(`lectern:${lrs.password}`).toString('base64')}`;
-  if (request.url !== '/xapi/statements') return void response.writeHead(404).end();
+  const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost');
+  if (pathname !== '/xapi/statements') return void response.writeHead(404).end();
   if (request.headers.authorization !== authorization) return void response.writeHead(401).end();
   lrs.versions.add(String(request.headers['x-experience-api-version']));
+  if (request.method === 'GET') {
+    if (!lrs.mayRead) return void response.writeHead(403).end();
+    const since = Date.parse(searchParams.get('since') ?? '');
+    const statements = [...lrs.statements.values()].filter(
+      ({ stored }) => Date.parse(String(stored)) > since,
+    );
+    return void response.end(JSON.stringify({ statements, more: '' }));
+  }
   const statements = JSON.parse(Buffer.concat(chunks).toString()) as ReceivedStatement[];
   if (statements.some(lrs.reject)) return void response.writeHead(lrs.rejection).end('a bad statement');
   for (const statement of statements) {

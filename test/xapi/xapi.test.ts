@@ -176,6 +176,31 @@ test('a web page for 15 minutes pauses the destination; its statements arrive on
   await waitFor('the statements', () => lrs.statements.size === 5);
 });
 
+test('a test says what is wrong with a destination, also with a paused one, and stores nothing', async () => {
+  const id = await create();
+  const check = async (about = id) => jsonOf(await send('POST', `/${about}/test`));
+  expect((await send('PATCH', `/${id}`, { status: 'paused' })).status).toBe(200);
+  expect(await check()).toMatchObject({ result: 'ok', status: 200 });
+  lrs.mayRead = false;
+  expect(await check()).toMatchObject({ result: 'unsure', status: 403 });
+  lrs.impostor = (response) => response.writeHead(200, html).end(page);
+  const impostor = 'The server returned 200, but no list of statements: another server is at the URL';
+  expect(await check()).toEqual({ result: 'failed', status: 200, message: impostor });
+  lrs.impostor = (response) => response.destroy();
+  expect(await check()).toMatchObject({ result: 'failed', status: null });
+  lrs.impostor = null;
+  expect(await check(await create({ password: 'another' }))).toMatchObject({ result: 'failed', status: 401 });
+  const elsewhere = await create({ endpoint: `${lrs.url}/api` });
+  expect(await check(elsewhere)).toMatchObject({ result: 'failed', status: 404 });
+  expect(lrs.statements.size).toBe(0);
+  const { headers } = await buildOrganization(api);
+  expectError(await send('POST', `/${id}/test`, undefined, headers), 404, 'xAPI destination not found');
+  const statuses = await Promise.all(
+    Array.from({ length: 7 }, async () => (await send('POST', `/${id}/test`)).status),
+  );
+  expect(statuses.toSorted()).toEqual([200, 200, 200, 200, 200, 200, 429]);
+});
+
 test.each<[title: string, answer: (response: ServerResponse, ids: string[]) => void]>([
   ['204', (response) => response.writeHead(204).end()],
   [

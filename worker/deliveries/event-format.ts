@@ -14,10 +14,10 @@ import { OutboundError } from '../../shared/platform/errors.ts';
 import type { Logger } from '../../shared/platform/log.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import { privateHostsOf } from '../../shared/webhooks/receiver-url.ts';
+import { requestReceiver } from '../../shared/webhooks/receiver-request.ts';
+import type { ReceiverRequest, ReceiverResponse } from '../../shared/webhooks/receiver-request.ts';
 import type { ReceiverConfig } from '../../shared/webhooks/receiver-url.ts';
 import type { Delivered, DeliveryFormat, TimedAttempt } from './delivery-sender.ts';
-import { postJson } from './outbound-post.ts';
-import type { OutboundPost, PostResponse } from './outbound-post.ts';
 import { isSuccess } from '../../shared/platform/http/request.ts';
 
 /* The common part of event deliveries. Webhooks and xAPI statements are its formats. */
@@ -31,7 +31,7 @@ export interface EventDependencies {
   lookup?: LookupFunction;
 }
 
-export type EventReceipt = Pick<PostResponse, 'status' | 'text'>;
+export type EventReceipt = Pick<ReceiverResponse, 'status' | 'text'>;
 export type EventFormat = DeliveryFormat<ClaimedDelivery, EventReceipt>;
 
 /** The reasons why an event was not delivered, with the texts for its owner. */
@@ -137,16 +137,16 @@ export async function postEvent<Reason extends string>(
     fault,
     reasonOf,
     ...request
-  }: Omit<OutboundPost, 'privateHosts'> & {
+  }: Omit<ReceiverRequest, 'privateHosts'> & {
     config: ReceiverConfig;
     receiver: string;
     fault: CreateFault<Reason>;
     reasonOf: (status: number) => Reason | CommonReason;
   },
 ): Promise<EventReceipt> {
-  let response: PostResponse;
+  let response: ReceiverResponse;
   try {
-    response = await postJson(url, { ...request, privateHosts: privateHostsOf(url, config) });
+    response = await requestReceiver(url, { ...request, privateHosts: privateHostsOf(url, config) });
   } catch (error) {
     if (error instanceof OutboundError) throw fault(error.reason, error.message);
     throw error;

@@ -15,7 +15,7 @@ import type { XapiDestination } from '../../shared/models/xapi-destination.ts';
 import type { LecternEvent } from '../../shared/events/event-types.ts';
 import { changeWithEvents } from '../../shared/outgoing/publish-events.ts';
 import { backoffMs } from '../../shared/platform/backoff.ts';
-import { authorizationOf } from '../../shared/xapi/destinations.ts';
+import { xapiHeaders } from '../../shared/xapi/destinations.ts';
 import { endOfFault } from './delivery-sender.ts';
 import type { AttemptEnd, Delivered } from './delivery-sender.ts';
 import { eventFormat, faultsOf, isUnavailable, postEvent } from './event-format.ts';
@@ -203,11 +203,7 @@ async function post(
   signal: AbortSignal,
 ): Promise<EventReceipt> {
   const { config, secrets, lookup } = deps;
-  const headers = {
-    'User-Agent': 'Lectern-xAPI/1',
-    'X-Experience-API-Version': destination.version,
-    Authorization: authorizationOf(destination, secrets.keyPepper),
-  };
+  const headers = xapiHeaders(destination, secrets.keyPepper);
   const body = `[${rows.map((row) => row.body).join(',')}]`;
   const request = { headers, body, signal, lookup, config, receiver, fault, reasonOf, needsBody: true };
   try {

@@ -11,6 +11,9 @@ const windowSeconds = 60;
 /** How often an organization may replay deliveries. A replay may change more than 100,000 rows. */
 const replaysPerMinute = 6;
 
+/** How often an organization may test receivers. Each test is a request to a host of its choice. */
+const testsPerMinute = 12;
+
 /** The maximum number of keys within a minute. Beyond it, the oldest counts are dropped. A count takes about 0.8 KB. */
 const defaultMaxKeys = 50_000;
 
@@ -41,6 +44,8 @@ export interface RateLimits {
   perAddress: RateLimit;
   /** For requests that send many deliveries again, by organization. */
   replays: RateLimit;
+  /** For requests that test a receiver, by organization. */
+  tests: RateLimit;
 }
 
 /** The 429 of every endpoint with a rate limit. */
@@ -55,6 +60,7 @@ export function createRateLimits({ rateLimit }: Pick<Config, 'rateLimit'>): Rate
     perUser: createRateLimit('user', rateLimit.perKey),
     perAddress: createRateLimit('address', rateLimit.perAddress),
     replays: createRateLimit('replays', replaysPerMinute),
+    tests: createRateLimit('tests', testsPerMinute),
   };
 }
 

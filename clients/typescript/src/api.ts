@@ -1156,6 +1156,15 @@ export type XapiDestination = {
 
 export type XapiDestinationList = { destinations: XapiDestination[] };
 
+export type XapiDestinationTest = {
+  /** `ok`; `unsure` if the credentials may not read statements: they may still send some; or `failed`. */
+  result: 'ok' | 'unsure' | 'failed';
+  /** Of the response; null without one. */
+  status: number | null;
+  /** For people. */
+  message: string;
+};
+
 export type XapiPausedEventData = {
   organizationId: string;
   destinationId: string;
@@ -2140,6 +2149,16 @@ export interface Routes {
     body: undefined;
     result: WebhookList;
   };
+  /** Test an xAPI destination */
+  'POST /api/xapi-destinations/{destinationId}/test': {
+    params: {
+      /** Id of the destination. */
+      destinationId: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    result: XapiDestinationTest;
+  };
   /** Send statements again */
   'POST /api/xapi-destinations/{destinationId}/replay': {
     params: {
@@ -2275,6 +2294,8 @@ export interface Routes {
     query: {
       /** Only deliveries of this kind. */
       kind?: 'webhook' | 'xapi' | 'grade';
+      /** Only deliveries to this webhook, xAPI destination or LTI platform. */
+      targetId?: string;
       /** Only deliveries with this status. */
       status?: 'pending' | 'delivered' | 'failed' | 'dismissed';
       /** Only deliveries about this lesson. */

@@ -62,6 +62,9 @@ export const xapiDestinations = (http: Http) => ({
   ) => http.json(`PATCH ${oneDestination}`, { params: { destinationId }, json: changes }, options),
   delete: (destinationId: string, options?: RequestOptions) =>
     http.json(`DELETE ${oneDestination}`, { params: { destinationId } }, options),
+  /** Asks the LRS whether it accepts the user name and the password. */
+  test: (destinationId: string, options?: RequestOptions) =>
+    http.json(`POST ${oneDestination}/test`, { params: { destinationId } }, options),
   /** Sends the statements of a period again. */
   replay: (
     destinationId: string,

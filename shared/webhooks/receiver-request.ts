@@ -1,10 +1,10 @@
 import type { LookupFunction } from 'node:net';
-import { Connections } from '../../shared/platform/http/connections.ts';
-import { faultCode, OutboundError } from '../../shared/platform/errors.ts';
-import { isSuccess, send } from '../../shared/platform/http/request.ts';
-import type { OutboundResponse } from '../../shared/platform/http/request.ts';
-import { hostOf } from '../../shared/platform/http/ssrf-guard.ts';
-import { withDeadline, withTimeLimit } from '../../shared/platform/time-limits.ts';
+import { Connections } from '../platform/http/connections.ts';
+import { faultCode, OutboundError } from '../platform/errors.ts';
+import { isSuccess, send } from '../platform/http/request.ts';
+import type { OutboundResponse } from '../platform/http/request.ts';
+import { hostOf } from '../platform/http/ssrf-guard.ts';
+import { withDeadline, withTimeLimit } from '../platform/time-limits.ts';
 
 /** The timeout from the request to the headers of the response. */
 const timeoutMs = 15_000;
@@ -14,19 +14,19 @@ const maxResponseBytes = 4096;
 const maxResponseMs = 1_000;
 
 /** A response of any status, with the beginning of its body. */
-export interface PostResponse {
+export interface ReceiverResponse {
   status: number;
   retryAfter: string | null;
   text: string;
 }
 
-/** A request to post JSON. */
-export interface OutboundPost {
+/** A request to a receiver: a POST of JSON if it has a body, else a GET. */
+export interface ReceiverRequest {
   headers: Record<string, string>;
-  body: string;
+  body?: string;
   /** The private hosts that it may reach, as `host:port`. */
   privateHosts: readonly string[];
-  signal: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Resolves host names; by default, the system does. */
   lookup?: LookupFunction | undefined;
   /** Whether the body of a success matters. Otherwise the status alone decides, and a broken body is no fault. */
@@ -34,15 +34,15 @@ export interface OutboundPost {
 }
 
 /**
- * Posts JSON to a receiver that a tenant has chosen, through the SSRF guard. Follows no redirect. Limits the time and
- * memory that slow or verbose receivers take.
+ * Sends a request to a receiver that a tenant has chosen, through the SSRF guard. Follows no redirect. Limits the time
+ * and memory that slow or verbose receivers take.
  *
  * @throws {OutboundError} without a response; the signal's reason.
  */
-export async function postJson(
+export async function requestReceiver(
   url: URL,
-  { headers, body, privateHosts, signal, lookup, needsBody = false }: OutboundPost,
-): Promise<PostResponse> {
+  { headers, body, privateHosts, signal, lookup, needsBody = false }: ReceiverRequest,
+): Promise<ReceiverResponse> {
   const connections = new Connections(privateHosts, lookup);
   const late = () =>
     new OutboundError('timeout', `${hostOf(url)} did not respond within ${timeoutMs / 1000} s`);
@@ -53,9 +53,10 @@ export async function postJson(
     }
     return await withTimeLimit({ timeoutMs, signal, late }, async (ending) => {
       const response = await send(url, {
-        ...{ method: 'POST' as const, connections, owner: null, unpack: true, body },
-        signal: ending,
-        headers: { 'Content-Type': 'application/json', ...headers },
+        ...{ connections, owner: null, unpack: true, signal: ending },
+        ...(body === undefined
+          ? { headers }
+          : { method: 'POST' as const, body, headers: { 'Content-Type': 'application/json', ...headers } }),
       });
       const { status } = response;
       const reading = readBeginning(response);
