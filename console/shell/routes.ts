@@ -52,6 +52,13 @@ const pages: Page[] = [
   },
   { path: '/webhooks', permission: 'deliveries', load: () => import('../pages/webhooks/view.tsx') },
   { path: '/webhooks/:webhookId', permission: 'deliveries', load: () => import('../pages/webhook/view.tsx') },
+  { path: '/destinations', permission: 'deliveries', load: () => import('../pages/destinations/view.tsx') },
+  {
+    path: '/destinations/:destinationId',
+    permission: 'deliveries',
+    load: () => import('../pages/destination/view.tsx'),
+  },
+  { path: '/deliveries', permission: 'deliveries', load: () => import('../pages/deliveries/view.tsx') },
   { path: '/retention', permission: 'retention', load: () => import('../pages/retention/view.tsx') },
   { path: '/audit', permission: 'audit', load: () => import('../pages/audit/view.tsx') },
   { path: '/users', permission: 'accounts', load: () => import('../pages/users/view.tsx') },
@@ -94,6 +101,8 @@ const groups: NavigationGroup[] = [
       { label: 'keys.title', to: '/keys', icon: 'key', permission: 'accounts' },
       { label: 'platforms.title', to: '/platforms', icon: 'plug', permission: 'platforms' },
       { label: 'webhooks.title', to: '/webhooks', icon: 'send', permission: 'deliveries' },
+      { label: 'destinations.title', to: '/destinations', icon: 'chart', permission: 'deliveries' },
+      { label: 'delivery.title', to: '/deliveries', icon: 'forward', permission: 'deliveries' },
     ],
   },
   {

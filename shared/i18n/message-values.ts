@@ -4,8 +4,13 @@
 export interface MessageValues {
   'code.label': { language: string };
   'console.copy': { what: string };
+  'console.delivery.dismiss_all': { count: number };
+  'console.delivery.let_go': { count: number };
   'console.delivery.resend_all': { count: number };
   'console.delivery.resent': { count: number };
+  'console.destination.delete_text': { endpoint: string };
+  'console.destination.paused_status': { status: string };
+  'console.destination.test_failed': { message: string };
   'console.embed.expires': { time: string };
   'console.export.building': { done: number; total: number };
   'console.export.position': { position: number };

@@ -54,7 +54,8 @@ function judge({ status, text }: ReceiverResponse): DestinationTest {
     case 403:
       return {
         ...{ result: 'unsure', status },
-        message: 'The user name and the password may not read statements; a statement shows if they may send some',
+        message:
+          'The user name and the password may not read statements; a statement shows if they may send some',
       };
     case 404:
       return failed('The server has no xAPI at the endpoint');

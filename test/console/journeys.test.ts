@@ -13,8 +13,11 @@ import { faultsIn } from '../support/axe.ts';
 import { buildPackage } from '../support/factories.ts';
 import { firefoxPath, launchFirefox } from '../support/firefox.ts';
 import { buildPlatform, buildWebhook } from '../support/tenants.ts';
+import { answer } from '../support/origin.ts';
 import { useApi, useBrowser } from '../support/use.ts';
+import { useReceiver } from '../webhooks/receiver.ts';
 
+const receiver = useReceiver();
 const api = useApi({}, { worker: true });
 const browser = useBrowser();
 
@@ -161,11 +164,12 @@ test('an operator creates an organization, whose administrator sets a password w
   await visitor.close();
 });
 
-test('a session that ends in the middle of a form loses nothing', async () => {
+test('an administrator creates a webhook, although the session ends in the form, and resends a delivery', async () => {
   const { context, page, user } = await contextOf('admin');
+  receiver.script('/hook', answer(500, {}, 'out of order'));
   await page.goto(`${api.url}/console/webhooks`);
   await button(page, 'Create a webhook').first().click();
-  await page.getByLabel('URL').fill('https://school.example/events');
+  await page.getByLabel('URL').fill(receiver.url());
   await page.getByLabel('Description').fill('Our course platform');
   await context.clearCookies();
   await page.getByRole('dialog').getByRole('button', { name: 'Create a webhook' }).click();
@@ -176,6 +180,20 @@ test('a session that ends in the middle of a form loses nothing', async () => {
   await page.getByText('Store it now').waitFor();
   await button(page, 'I’ve stored it').click();
   await page.getByText('Our course platform').waitFor();
+
+  await button(page, 'Send a test event').first().click();
+  await page.getByRole('cell', { name: '500' }).waitFor();
+  await link(page, 'Deliveries').click();
+  await button(page, 'ping').click();
+  await page.getByRole('dialog').getByText('out of order').waitFor();
+  await page.keyboard.press('Escape');
+  await button(page, 'Dismiss').click();
+  await page.getByLabel('Status').selectOption('Dismissed');
+  receiver.script('/hook', answer(204));
+  await button(page, 'Resend').click();
+  await page.getByText('Nothing matches').waitFor();
+  await page.goBack();
+  await page.getByRole('row', { name: 'ping' }).getByText('Delivered').waitFor();
   await context.close();
 });
 
@@ -351,11 +369,14 @@ test.each<[role: Role, paths: () => string[] | Promise<string[]>]>([
 
 /** Returns a path of each page that administrators may open, and of one that does not exist. */
 async function pathsOfAdmins(): Promise<string[]> {
-  const { webhookId } = await buildWebhook(api, api.organization);
+  const { webhookId, destinationId } = await buildWebhook(api, api.organization);
   const issuer = await buildPlatform(api, api.organization);
   const platform = await api.db.ltiPlatforms.findOne({ issuer }).lean().orFail();
   const own = ['/audit', '/users', '/keys', '/settings', '/retention', '/account', '/kit', '/nowhere'];
-  const integrations = ['/webhooks', `/webhooks/${webhookId}`, '/platforms', `/platforms/${platform._id}`];
+  const integrations = [
+    ...['/webhooks', `/webhooks/${webhookId}`, '/destinations', `/destinations/${destinationId}`],
+    ...['/deliveries', '/platforms', `/platforms/${platform._id}`],
+  ];
   const ofLesson = ['', '/exports', '/embed', '/learners', '/learners/learner-1', '/statistics'];
   return [
     '/lessons',

@@ -11,6 +11,8 @@ import { PageFrame } from '../../shell/page.tsx';
 import type { PageProps } from '../../shell/page.tsx';
 import { can } from '../../shell/session.ts';
 import { t } from '../../shell/text.ts';
+import { useReceivers } from '../deliveries/data.ts';
+import { DeliveryList } from '../deliveries/list.tsx';
 import { useLesson } from '../lesson/data.ts';
 import { learnerTones } from '../lesson-learners/data.ts';
 import { EraseDialog, exportUrl } from './actions.tsx';
@@ -66,12 +68,25 @@ export default function LearnerPage({
         <>
           <Summary progress={data} steps={outline?.steps.length} />
           <Answers progress={data} answers={answersOf('items' in data ? (data.items ?? []) : [], outline)} />
+          {can('deliveries') && <Sent lessonId={lessonId} learnerId={learnerId} />}
         </>
       )}
       {isErasing && (
         <EraseDialog learnerId={learnerId} lti={ltiOf()} back={learners} onClose={() => setErasing(false)} />
       )}
     </PageFrame>
+  );
+}
+
+/** What webhooks, learning record stores and platforms got about the learner. */
+function Sent({ lessonId, learnerId }: { lessonId: string; learnerId: string }): JSX.Element {
+  return (
+    <DeliveryList
+      title={t('learner.sent')}
+      subject={{ lessonId, learnerId }}
+      receiverOf={useReceivers()}
+      empty={<p class="muted">{t('delivery.none')}</p>}
+    />
   );
 }
 

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Webhook } from '../../api-types.ts';
 import { ActionDialog } from '../../kit/dialog.tsx';
-import { SelectField, TextField } from '../../kit/field.tsx';
+import { SelectField } from '../../kit/field.tsx';
 import { toast } from '../../kit/toast.tsx';
 import { request } from '../../shell/api.ts';
 import { navigate } from '../../shell/router.tsx';
@@ -42,54 +42,6 @@ export function RotateDialog({
         options={overlaps.map((value) => ({ value, label: t(`webhook.overlap_${value}`) }))}
         onChange={setOverlap}
       />
-    </ActionDialog>
-  );
-}
-
-/** Sends the deliveries of a period again. */
-export function ReplayDialog({
-  webhookId,
-  onClose,
-  onDone,
-}: {
-  webhookId: string;
-  onClose: () => void;
-  onDone: () => void;
-}): JSX.Element {
-  const [since, setSince] = useState('');
-  const [until, setUntil] = useState('');
-  const [status, setStatus] = useState<'failed' | ''>('failed');
-  return (
-    <ActionDialog
-      title={t('webhook.replay')}
-      action={t('webhook.replay_do')}
-      isDisabled={since === ''}
-      onClose={onClose}
-      onAction={async () => {
-        const body = {
-          since: new Date(since).toISOString(),
-          ...(until !== '' && { until: new Date(until).toISOString() }),
-          ...(status !== '' && { status }),
-        };
-        const { count } = await request('POST /api/webhooks/{webhookId}/replay', {
-          params: { webhookId },
-          body,
-        });
-        toast(t('delivery.resent', { count }));
-        onDone();
-      }}
-    >
-      <SelectField
-        label={t('webhook.replay_what')}
-        value={status}
-        options={[
-          { value: 'failed', label: t('webhook.replay_failed') },
-          { value: '', label: t('webhook.replay_all') },
-        ]}
-        onChange={setStatus}
-      />
-      <TextField label={t('webhook.replay_since')} type="datetime-local" value={since} onInput={setSince} />
-      <TextField label={t('webhook.replay_until')} type="datetime-local" value={until} onInput={setUntil} />
     </ActionDialog>
   );
 }

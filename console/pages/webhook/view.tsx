@@ -5,7 +5,7 @@ import { Button } from '../../kit/button.tsx';
 import { SecretDialog } from '../../kit/dialog.tsx';
 import { Icon } from '../../kit/icon.tsx';
 import { Menu } from '../../kit/menu.tsx';
-import { Badge, CopyText, ErrorState, Facts, Notice } from '../../kit/parts.tsx';
+import { Badge, CopyText, EmptyState, ErrorState, Facts, Notice } from '../../kit/parts.tsx';
 import { Time } from '../../kit/time.tsx';
 import { orToast, toast } from '../../kit/toast.tsx';
 import { request } from '../../shell/api.ts';
@@ -15,8 +15,9 @@ import type { PageProps } from '../../shell/page.tsx';
 import { t } from '../../shell/text.ts';
 import { webhookTones } from '../webhooks/data.ts';
 import { WebhookForm } from '../webhooks/form.tsx';
-import { DeleteDialog, ReplayDialog, RotateDialog } from './actions.tsx';
-import { Deliveries } from './deliveries.tsx';
+import { ReplayDialog } from '../deliveries/actions.tsx';
+import { DeliveryList } from '../deliveries/list.tsx';
+import { DeleteDialog, RotateDialog } from './actions.tsx';
 
 type Open = 'edit' | 'rotate' | 'delete' | 'replay';
 
@@ -54,7 +55,17 @@ export default function WebhookPage({ params: { webhookId = '' } }: { params: Pa
             <Notice tone="warn">{t(`webhook.disabled_${webhook.disabledReason}`)}</Notice>
           )}
           <Details webhook={webhook} />
-          <Deliveries key={round} webhookId={webhookId} onTest={test} />
+          <DeliveryList
+            key={round}
+            subject={{ targetId: webhookId }}
+            empty={
+              <EmptyState
+                icon="send"
+                title={t('delivery.none')}
+                action={<Button onPress={test}>{t('webhook.test')}</Button>}
+              />
+            }
+          />
         </>
       )}
       {webhook && open !== undefined && (
@@ -79,13 +90,20 @@ export default function WebhookPage({ params: { webhookId = '' } }: { params: Pa
   );
 }
 
-function Details({ webhook: { id, events, description, createdAt } }: { webhook: Webhook }): JSX.Element {
+function Details({ webhook }: { webhook: Webhook }): JSX.Element {
+  const { id, events, description, missedEvents, createdAt } = webhook;
   return (
     <div class="card">
       <Facts
         items={[
           description !== '' && [t('webhook.description'), description],
           [t('webhook.events'), events.join(', ')],
+          missedEvents !== undefined && [
+            t('delivery.missed'),
+            <>
+              <Time at={missedEvents.since} /> – {missedEvents.until && <Time at={missedEvents.until} />}
+            </>,
+          ],
           [t('webhook.id'), <CopyText key="id" value={id} label={t('webhook.id')} />],
           [t('webhook.created'), <Time key="time" at={createdAt} />],
         ]}
@@ -114,7 +132,7 @@ function Actions({
         label={t('more')}
         items={[
           { label: t('webhook.edit'), onSelect: () => setOpen('edit') },
-          { label: t('webhook.replay'), onSelect: () => setOpen('replay') },
+          { label: t('delivery.replay'), onSelect: () => setOpen('replay') },
           { label: t('webhook.rotate'), onSelect: () => setOpen('rotate') },
           webhook.status === 'active'
             ? { label: t('webhook.disable'), onSelect: () => onStatus('disabled') }
@@ -174,7 +192,9 @@ function OpenDialog({
     case 'replay':
       return (
         <ReplayDialog
-          webhookId={webhookId}
+          onReplay={(body) =>
+            request('POST /api/webhooks/{webhookId}/replay', { params: { webhookId }, body })
+          }
           onClose={onClose}
           onDone={() => {
             onClose();
