@@ -26,6 +26,11 @@ const pages: Page[] = [
   { path: '/lessons', permission: 'read', load: () => import('../pages/lessons/view.tsx') },
   { path: '/lessons/:lessonId', permission: 'read', load: () => import('../pages/lesson/view.tsx') },
   {
+    path: '/lessons/:lessonId/changes',
+    permission: 'read',
+    load: () => import('../pages/lesson-changes/view.tsx'),
+  },
+  {
     path: '/lessons/:lessonId/exports',
     permission: 'read',
     load: () => import('../pages/lesson-exports/view.tsx'),

@@ -3,6 +3,27 @@
 /** The values of the messages that take any. */
 export interface MessageValues {
   'code.label': { language: string };
+  'console.changes.blocks_added': { count: number };
+  'console.changes.blocks_changed': { count: number };
+  'console.changes.blocks_moved': { count: number };
+  'console.changes.blocks_removed': { count: number };
+  'console.changes.cut': { count: number };
+  'console.changes.from_section': { number: number; title: string };
+  'console.changes.from_step': { number: number; title: string };
+  'console.changes.media_added': { count: number };
+  'console.changes.media_removed': { count: number };
+  'console.changes.media_replaced': { count: number };
+  'console.changes.section': { number: number; title: string };
+  'console.changes.sections_added': { count: number };
+  'console.changes.sections_changed': { count: number };
+  'console.changes.sections_moved': { count: number };
+  'console.changes.sections_removed': { count: number };
+  'console.changes.settings': { count: number };
+  'console.changes.step': { number: number; title: string };
+  'console.changes.steps_added': { count: number };
+  'console.changes.steps_changed': { count: number };
+  'console.changes.steps_moved': { count: number };
+  'console.changes.steps_removed': { count: number };
   'console.copy': { what: string };
   'console.delivery.dismiss_all': { count: number };
   'console.delivery.let_go': { count: number };

@@ -89,7 +89,24 @@ test('an author imports a file, checks and publishes it, and downloads an export
   await button(page, 'Open the lesson').click();
   await page.getByRole('heading', { name: 'Why the sky is blue' }).waitFor();
 
-  await button(page, 'Publish').click();
+  const { lessonId } = built;
+  const sections = JSON.parse(
+    JSON.stringify(playedSections()).replace('A heading', 'A new heading'),
+  ) as unknown[];
+  const next = await buildPackage({ lessonId, sections, lesson: { title: 'Why the sky is blue' } });
+  await button(page, 'Import a version').click();
+  await page.locator('input[type=file]').setInputFiles({
+    ...{ name: 'sky.zip', mimeType: 'application/zip' },
+    buffer: await readFile(await zipFolder(next.path)),
+  });
+  await page.getByText('Version 2 is imported as a draft').waitFor();
+  await button(page, 'Open the lesson').click();
+  await link(page, 'Changes').click();
+  await page.getByText('1 block changed').waitFor();
+  expect(await page.locator('dd').textContent()).toBe('A [added: new  ] heading');
+  await page.goBack();
+
+  await button(page, 'Publish').first().click();
   await page.getByRole('dialog').getByRole('status').waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'Publish', exact: true }).click();
   await page.getByRole('table').getByText('Published', { exact: true }).waitFor();
@@ -99,7 +116,7 @@ test('an author imports a file, checks and publishes it, and downloads an export
   await row.getByRole('button', { name: 'Build' }).click();
   const downloading = page.waitForEvent('download');
   await row.getByRole('link', { name: 'Download' }).click();
-  expect((await downloading).suggestedFilename()).toMatch(/-v1.*\.zip$/);
+  expect((await downloading).suggestedFilename()).toMatch(/-v2.*\.zip$/);
   expect(await link(page, 'Learners').count()).toBe(0);
   await context.close();
 });
@@ -377,11 +394,9 @@ async function pathsOfAdmins(): Promise<string[]> {
     ...['/webhooks', `/webhooks/${webhookId}`, '/destinations', `/destinations/${destinationId}`],
     ...['/deliveries', '/platforms', `/platforms/${platform._id}`],
   ];
-  const ofLesson = ['', '/exports', '/embed', '/learners', '/learners/learner-1', '/statistics'];
-  return [
-    '/lessons',
-    ...integrations,
-    ...own,
-    ...ofLesson.map((part) => `/lessons/${version.lessonId}${part}`),
-  ];
+  const { lessonId } = version;
+  const changed = await publishLesson(api, api.organization, { lessonId, publish: false, sections: [] });
+  expect(changed.versionNumber).toBe(2);
+  const ofLesson = ['', '/changes', '/exports', '/embed', '/learners', '/learners/learner-1', '/statistics'];
+  return ['/lessons', ...integrations, ...own, ...ofLesson.map((part) => `/lessons/${lessonId}${part}`)];
 }

@@ -22,6 +22,7 @@ export function LessonFrame({
   const at = (part: string) => `/lessons/${encodeURIComponent(lessonId)}${part}`;
   const tabs = [
     { label: t('lesson.versions'), to: at('') },
+    { label: t('changes.title'), to: at('/changes') },
     { label: t('exports.title'), to: at('/exports') },
     { label: t('embed.title'), to: at('/embed') },
     ...(can('learners') ? [{ label: t('learners.title'), to: at('/learners') }] : []),

@@ -1,0 +1,256 @@
+import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { VersionChange, VersionChanges } from '../../api-types.ts';
+import { Filter } from '../../kit/field.tsx';
+import { Badge, EmptyState, ErrorState, Notice, Progress } from '../../kit/parts.tsx';
+import type { Tone } from '../../kit/parts.tsx';
+import type { PageProps } from '../../shell/page.tsx';
+import { setQuery } from '../../shell/router.tsx';
+import { formatLocale, t } from '../../shell/text.ts';
+import { useVersions } from '../lesson/data.ts';
+import type { Version } from '../lesson/data.ts';
+import { LessonFrame } from '../lesson/frame.tsx';
+import { chosenVersions, groupsOf, useChanges } from './data.ts';
+import type { ChangeGroup } from './data.ts';
+import { comparedWords } from './words.ts';
+import type { Piece } from './words.ts';
+
+/** What changed between two versions of a lesson, which the URL names. */
+export default function ChangesPage({ params: { lessonId = '' } }: { params: PageProps }): JSX.Element {
+  const versions = useVersions(lessonId);
+  const chosen = chosenVersions(versions.data?.versions ?? []);
+  const changes = useChanges(lessonId, chosen);
+  return (
+    <LessonFrame lessonId={lessonId}>
+      {() => {
+        const error = versions.error ?? changes.error;
+        if (versions.data !== undefined && versions.data.versions.length < 2)
+          return (
+            <EmptyState icon="history" title={t('changes.single')}>
+              {t('changes.single_text')}
+            </EmptyState>
+          );
+        return (
+          <>
+            {chosen && <Versions versions={versions.data?.versions ?? []} {...chosen} />}
+            {error !== undefined ? (
+              <ErrorState error={error} onRetry={changes.reload} />
+            ) : chosen && chosen.since === chosen.until ? (
+              <Notice tone="warn">{t('changes.same_version')}</Notice>
+            ) : changes.data === undefined ? (
+              <Progress value={undefined} label={t('changes.comparing')} />
+            ) : (
+              <Changes shown={changes.data} />
+            )}
+          </>
+        );
+      }}
+    </LessonFrame>
+  );
+}
+
+function Versions({
+  versions,
+  since,
+  until,
+}: {
+  versions: readonly Version[];
+  since: Version;
+  until: Version;
+}): JSX.Element {
+  const options = versions.map(({ id, versionNumber, status }) => ({
+    value: id,
+    label: `${versionNumber.toLocaleString(formatLocale())} · ${t(`status.${status}`)}`,
+  }));
+  return (
+    <div class="toolbar">
+      <Filter
+        label={t('changes.since')}
+        value={since.id}
+        options={options}
+        onChange={(id) => setQuery({ since: id })}
+      />
+      <Filter
+        label={t('changes.until')}
+        value={until.id}
+        options={options}
+        onChange={(id) => setQuery({ version: id, since: since.id })}
+      />
+    </div>
+  );
+}
+
+function Changes({ shown: { summary, changes, media, isComplete } }: { shown: VersionChanges }): JSX.Element {
+  const lines = summaryLines(summary);
+  if (lines.length === 0)
+    return (
+      <EmptyState icon="check" title={t('changes.none')}>
+        {t('changes.none_text')}
+      </EmptyState>
+    );
+  return (
+    <>
+      <section class="card" aria-label={t('changes.summary')}>
+        <ul class="change-counts">
+          {lines.map(({ text, tone }) => (
+            <li key={text}>
+              <Badge tone={tone}>{text}</Badge>
+            </li>
+          ))}
+        </ul>
+        {!isComplete && <p class="muted">{t('changes.cut', { count: changes.length })}</p>}
+      </section>
+      {groupsOf(changes).map((group, index) => (
+        <Group key={index} group={group} />
+      ))}
+      {media.length > 0 && (
+        <section class="card">
+          <header>
+            <h2>{t('changes.media')}</h2>
+          </header>
+          <ul class="changes">
+            {media.map(({ id, change, mimeType }) => (
+              <li key={id}>
+                <p class="change-head">
+                  <Badge tone={tones[change]}>{t(`changes.${change}`)}</Badge>
+                  <span>{mimeType}</span>
+                  <code class="muted">{id}</code>
+                </p>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  );
+}
+
+const tones = {
+  added: 'good',
+  removed: 'bad',
+  moved: 'active',
+  changed: 'warn',
+  replaced: 'warn',
+} as const satisfies Record<string, Tone>;
+
+/** Returns the numbers of changes, such as "3 blocks changed". */
+function summaryLines(summary: VersionChanges['summary']): { text: string; tone: Tone }[] {
+  const lines: { text: string; tone: Tone }[] = [];
+  for (const part of ['sections', 'steps', 'blocks'] as const) {
+    for (const change of ['changed', 'added', 'removed', 'moved'] as const) {
+      const count = summary[part][change];
+      if (count > 0) lines.push({ text: t(`changes.${part}_${change}`, { count }), tone: tones[change] });
+    }
+  }
+  for (const change of ['added', 'removed', 'replaced'] as const) {
+    const count = summary.media[change];
+    if (count > 0) lines.push({ text: t(`changes.media_${change}`, { count }), tone: tones[change] });
+  }
+  const { settings } = summary;
+  return settings === 0
+    ? lines
+    : [...lines, { text: t('changes.settings', { count: settings }), tone: 'warn' }];
+}
+
+/** The changes of one step, of a section itself, or of the lesson's settings. */
+function Group({ group: { section, step, changes } }: { group: ChangeGroup }): JSX.Element {
+  const title = step
+    ? t('changes.step', { number: step.number, title: step.title })
+    : section
+      ? t('changes.section', { number: section.number, title: section.title })
+      : t('changes.lesson');
+  return (
+    <section class="card">
+      <header>
+        <h2>{title}</h2>
+        {step && section && (
+          <span class="muted">{t('changes.section', { number: section.number, title: section.title })}</span>
+        )}
+      </header>
+      <ul class="changes">
+        {changes.map((change, index) => (
+          <Change key={index} change={change} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Change({
+  change: { kind, changes, block, from, formerId, values },
+}: {
+  change: VersionChange;
+}): JSX.Element {
+  return (
+    <li>
+      <p class="change-head">
+        {changes.map((name) => (
+          <Badge key={name} tone={tones[name]}>
+            {t(`changes.${name}`)}
+          </Badge>
+        ))}
+        <strong>{block ? block.type : t(`changes.kind_${kind === 'block' ? 'lesson' : kind}`)}</strong>
+        {block && (
+          <span class="muted" dir="auto">
+            {block.text}
+          </span>
+        )}
+      </p>
+      {from && (
+        <p class="muted">
+          {from.step
+            ? t('changes.from_step', { number: from.step.number, title: from.step.title })
+            : t('changes.from_section', { number: from.section.number, title: from.section.title })}
+        </p>
+      )}
+      {formerId !== null && <p class="muted">{t('changes.new_id')}</p>}
+      {values.length > 0 && (
+        <dl class="change-values">
+          {values.map(({ path, before, after, isCut }) => (
+            <div key={path}>
+              <dt>
+                <code>{path}</code>
+              </dt>
+              <dd dir="auto">
+                <Words before={before} after={after} />
+                {isCut && <span class="muted"> {t('changes.cut_text')}</span>}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </li>
+  );
+}
+
+/** The difference between two texts. */
+function Words({ before, after }: { before: string | null; after: string | null }): JSX.Element {
+  const pieces = useMemo((): Piece[] => {
+    if (before !== null && after !== null) return comparedWords(before, after);
+    return before === null ? [{ text: after ?? '', kind: 'added' }] : [{ text: before, kind: 'removed' }];
+  }, [before, after]);
+  return (
+    <>
+      {pieces.map(({ text, kind }, index) => {
+        if (kind === 'same') return <span key={index}>{text}</span>;
+        const Mark = kind === 'added' ? 'ins' : 'del';
+        return (
+          <Mark key={index}>
+            <Spoken>{`${t(kind === 'added' ? 'changes.ins' : 'changes.del')} `}</Spoken>
+            {text}
+            <Spoken>{` ${t('changes.end')} `}</Spoken>
+          </Mark>
+        );
+      })}
+    </>
+  );
+}
+
+/** A text for screen readers. Its own direction keeps it from deciding that of the text around it. */
+function Spoken({ children }: { children: string }): JSX.Element {
+  return (
+    <span class="hidden-text" dir="auto">
+      {children}
+    </span>
+  );
+}
