@@ -14,8 +14,9 @@ async function startWorker(settings: Record<string, string> = {}): Promise<void>
   onTestFinished(await lab.harness.startWorker({ WORKER_CONCURRENCY: '1', ...settings }));
 }
 
-const becomes = (version: LessonVersion, status: string) =>
-  waitFor(`the status ${status}`, async () => (await lab.statusOf(version)).status === status);
+async function becomes(version: LessonVersion, expected: string): Promise<void> {
+  await expect.poll(async () => (await lab.statusOf(version)).status).toBe(expected);
+}
 
 test('Prefer: respond-async gets 202 with the status URL at once', async () => {
   const version = await lab.build();
@@ -61,7 +62,7 @@ test('the status follows an export from none over queued and building to ready, 
   await startWorker();
   await lab.begin(version);
   await held.reached;
-  await lab.begin(next);
+  expect((await lab.begin(next)).status).toBe(202);
   const building = await waitFor('the first file in the archive', async () => {
     const status = await lab.statusOf(version);
     return status.progress.done === 1 ? status : null;
