@@ -125,11 +125,14 @@ export async function findNewestReleases(
   if (types.length === 0) return new Map();
   const found = await db.widgetReleases
     .find({ organizationId, type: { $in: types }, registered: { $ne: false } })
-    // Sorts in the order of the index, for any number of types.
-    .sort({ type: -1, releasedAt: 1 })
     .lean<WidgetRelease[]>()
     .exec();
-  return new Map(found.map((release) => [release.type, release]));
+  const newest = new Map<string, WidgetRelease>();
+  for (const release of found) {
+    const other = newest.get(release.type);
+    if (other === undefined || other.releasedAt <= release.releasedAt) newest.set(release.type, release);
+  }
+  return newest;
 }
 
 /** Returns releases by their ids. */
