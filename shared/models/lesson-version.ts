@@ -71,10 +71,8 @@ lessonVersionSchema.index({ lessonId: 1, versionNumber: 1 }, { unique: true });
 // Ordered so that finding the newest published version reads one entry.
 lessonVersionSchema.index({ lessonId: 1, status: 1, publishedAt: -1, versionNumber: -1 });
 lessonVersionSchema.index({ organizationId: 1, 'widgets.widgetId': 1 });
-lessonVersionSchema.index(
-  { importId: 1 },
-  { unique: true, partialFilterExpression: { importId: { $type: 'string' } } },
-);
+// Its name differs from that of an earlier index of the field, which databases of developers have.
+lessonVersionSchema.index({ importId: 1 }, { unique: true, sparse: true, name: 'importId' });
 
 /** Inserts a version. Fails with a duplicate key if its id or number is taken. */
 export async function insertVersion(
