@@ -93,6 +93,7 @@ import { deliveryEndpoints } from './deliveries/deliveries.endpoints.ts';
 import { xapiEndpoints } from './xapi/xapi-destinations.endpoints.ts';
 import { webhookEndpoints } from './webhooks/webhooks.endpoints.ts';
 import { cancelImportEndpoint, getImport, listImportsEndpoint } from './imports/imports.endpoints.ts';
+import { draftEndpoints } from './drafts/drafts.endpoints.ts';
 import { beginImport, readUpload, writeUpload } from './imports/uploads.endpoints.ts';
 import { publishingEndpoints } from './publishing/publishing.endpoints.ts';
 import { compare } from './publishing/version-changes.endpoints.ts';
@@ -204,6 +205,7 @@ export const endpoints: readonly Endpoint<AppDependencies>[] = [
   // After /api/lessons/imports, and before the list.
   getLesson,
   ...publishingEndpoints,
+  ...draftEndpoints,
   listLessons,
   ...webhookEndpoints,
   ...xapiEndpoints,

@@ -13,6 +13,7 @@ import { fileUseSchema } from './file-use.ts';
 import { idempotentRequestSchema } from './idempotent-request.ts';
 import { installationSchema } from './installation.ts';
 import { lessonContentSchema } from './lesson-content.ts';
+import { draftStepSchema, lessonDraftSchema } from './lesson-draft.ts';
 import { lessonImportSchema } from './lesson-import.ts';
 import { lessonVersionSchema } from './lesson-version.ts';
 import { lessonSchema } from './lesson.ts';
@@ -48,6 +49,8 @@ const schemas = {
   lessons: lessonSchema,
   lessonVersions: lessonVersionSchema,
   lessonContents: lessonContentSchema,
+  lessonDrafts: lessonDraftSchema,
+  draftSteps: draftStepSchema,
   lessonImports: lessonImportSchema,
   conversionReports: conversionReportSchema,
   media: mediumSchema,

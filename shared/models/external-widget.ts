@@ -54,6 +54,17 @@ export async function findExternalWidgets(
   return new Map(found.map((widget) => [widget.type, widget]));
 }
 
+/** Gives a version that does not exist yet the widgets with URLs of another one. */
+export async function copyExternalWidgets(db: ExternalWidgetDb, from: string, to: string): Promise<void> {
+  const widgets = await db.externalWidgets.find({ versionId: from }).lean<ExternalWidget[]>().exec();
+  await insertExternalWidgets(
+    db,
+    widgets.map(({ organizationId, type, widgetId, sourceUrl, cssSourceUrl }) => ({
+      ...{ organizationId, versionId: to, type, widgetId, sourceUrl, cssSourceUrl },
+    })),
+  );
+}
+
 export async function deleteExternalWidgetsOfVersion(db: ExternalWidgetDb, versionId: string): Promise<void> {
   await db.externalWidgets.deleteMany({ versionId });
 }

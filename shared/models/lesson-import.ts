@@ -3,7 +3,7 @@ import type { Model } from 'mongoose';
 import type { ResultCounts } from '../lessons/loss-report.ts';
 import { leaseFields, noLease } from '../platform/lease.ts';
 import type { Leased } from '../platform/lease.ts';
-import { schemaOptions } from '../platform/mongo.ts';
+import { isDuplicate, schemaOptions } from '../platform/mongo.ts';
 
 /**
  * `uploading` → `queued` → `importing` → one of the ends: `imported`, `failed`, `canceled`. An import that is retried is
@@ -36,7 +36,7 @@ export interface ImportReport {
   conversion: ({ format: string } & ResultCounts) | null;
 }
 
-/** A package that is uploaded over HTTP, and its import. Its id is also the id of the upload. */
+/** A package that is uploaded over HTTP, or a draft, and its import. Its id is also the id of the upload. */
 export interface LessonImport extends Leased {
   _id: string;
   organizationId: string;
@@ -48,6 +48,8 @@ export interface LessonImport extends Leased {
   /** The header Upload-Metadata, which the tus protocol returns to clients. */
   metadata: string;
   options: RequestedImport;
+  /** The draft that it publishes, and how often the draft was saved before; null for an uploaded package. */
+  draft: { id: string; saves: number } | null;
   /** Files of the package that were imported, files in total, and bytes. */
   progress: { done: number; total: number; bytes: number };
   report: ImportReport | null;
@@ -96,6 +98,7 @@ export const lessonImportSchema = new Schema<LessonImport>(
       },
       plain,
     ),
+    draft: { type: new Schema({ id: String, saves: Number }, plain), default: null },
     progress: {
       type: new Schema({ done: Number, total: Number, bytes: Number }, plain),
       default: { done: 0, total: 0, bytes: 0 },
@@ -142,6 +145,10 @@ const partialFilterExpression = { hasUpload: true };
 lessonImportSchema.index({ hasUpload: 1, endedAt: 1 }, { partialFilterExpression });
 lessonImportSchema.index({ organizationId: 1, hasUpload: 1 }, { partialFilterExpression });
 lessonImportSchema.index({ endedAt: 1 }, { expireAfterSeconds: keptSeconds });
+lessonImportSchema.index(
+  { 'draft.id': 1 },
+  { unique: true, partialFilterExpression: { 'draft.id': { $type: 'string' }, endedAt: null } },
+);
 
 export type NewImport = Pick<
   LessonImport,
@@ -151,6 +158,20 @@ export type NewImport = Pick<
 /** Inserts an import that waits for its upload. Fails with a duplicate key if the id is taken. */
 export async function insertImport(db: LessonImportDb, fields: NewImport): Promise<LessonImport> {
   return (await db.lessonImports.create(fields)).toObject();
+}
+
+/** Inserts an import that makes a version of a draft. Null if another one has not ended. */
+export async function queueDraftImport(
+  db: LessonImportDb,
+  fields: Pick<LessonImport, '_id' | 'organizationId' | 'fileName' | 'options' | 'draft'>,
+): Promise<LessonImport | null> {
+  try {
+    const queued = { ...fields, state: 'queued', size: 0, hasUpload: false } as const;
+    return (await db.lessonImports.create(queued)).toObject();
+  } catch (error) {
+    if (isDuplicate(error)) return null;
+    throw error;
+  }
 }
 
 /** Returns an import of an organization, or of any; null if there is none. */

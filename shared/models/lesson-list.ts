@@ -104,6 +104,23 @@ export async function listLessonVersions(
   return lesson === null ? null : versions;
 }
 
+/** Returns the version of a lesson with the highest number; null if the organization has no such lesson. */
+export async function findNewestVersion(
+  db: Database,
+  organizationId: string,
+  lessonId: string,
+): Promise<LessonVersion | null> {
+  const [lesson, version] = await Promise.all([
+    db.lessons.exists({ _id: lessonId, organizationId, deletedAt: null }),
+    db.lessonVersions
+      .findOne({ lessonId, organizationId })
+      .sort({ versionNumber: -1 })
+      .lean<LessonVersion>()
+      .exec(),
+  ]);
+  return lesson === null ? null : version;
+}
+
 /** Returns a version of a lesson, published or not; null if the organization has no such lesson or version. */
 export async function findLessonVersion(
   db: Database,

@@ -148,6 +148,17 @@ export function listMediaOfVersion(db: MediumDb, versionId: string): Promise<Med
   return db.media.find({ versionId }).lean<Medium[]>().exec();
 }
 
+/** Gives a version that does not exist yet the media of another one's package. */
+export async function copyMedia(db: MediumDb, from: string, to: string): Promise<void> {
+  const media = await listMediaOfVersion(db, from);
+  await insertMedia(
+    db,
+    media.map(({ organizationId, mediaId, mimeType, extension, asset, sourceUrl, attributions }) => ({
+      ...{ organizationId, versionId: to, mediaId, mimeType, extension, asset, sourceUrl, attributions },
+    })),
+  );
+}
+
 export async function deleteMediaOfVersion(db: MediumDb, versionId: string): Promise<void> {
   await db.media.deleteMany({ versionId });
 }

@@ -1,3 +1,4 @@
+import { lessonPartsTask } from '../drafts/lesson-parts.ts';
 import { lessonTextsTask } from '../exports/lesson-texts.ts';
 import { answerColumnsTask } from '../learners/answer-columns.ts';
 import { repairFileTask } from '../media/repaired-files.ts';
@@ -18,6 +19,7 @@ serveTasks({
   versionText: versionTextTask,
   answerColumns: answerColumnsTask,
   contentFaults: contentFaultsTask,
+  lessonParts: lessonPartsTask,
   lessonTexts: lessonTextsTask,
   compareVersions: compareVersionsTask,
 });

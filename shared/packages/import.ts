@@ -5,6 +5,7 @@ import type { StoredReport } from '../lessons/loss-report.ts';
 import type { Config } from '../platform/config.ts';
 import type { Database } from '../models/database.ts';
 import { insertReport } from '../models/conversion-report.ts';
+import { copyExternalWidgets } from '../models/external-widget.ts';
 import { insertContent, markContentFinished } from '../models/lesson-content.ts';
 import { findLesson, saveLesson } from '../models/lesson.ts';
 import {
@@ -16,6 +17,7 @@ import {
   markVersionsUnpublished,
 } from '../models/lesson-version.ts';
 import type { LessonVersion } from '../models/lesson-version.ts';
+import { copyMedia } from '../models/medium.ts';
 import { savePrepared } from '../models/prepared-lesson.ts';
 import { keepReleases } from '../models/widget-release.ts';
 import type { Organization } from '../models/organization.ts';
@@ -54,6 +56,8 @@ export interface ImportOptions {
   mediaBaseUrl?: string;
   /** Options for sources in other formats. */
   conversion?: Partial<ConversionOptions>;
+  /** The version whose media and widgets by URL the new version has, too. */
+  basedOn?: string;
   signal: AbortSignal;
   /** Called after each file of the package. */
   onProgress?: (progress: FileProgress) => void;
@@ -87,13 +91,14 @@ export async function importPackage(
   path: string,
   options: ImportOptions,
 ): Promise<ImportedVersion> {
-  const { name, mediaBaseUrl, conversion, importId, asNew, signal } = options;
+  const { name, mediaBaseUrl, conversion, importId, basedOn, asNew, signal } = options;
   const organizationId = organization._id;
   const readOptions = {
     ...{ limits: packageLimits(deps.config), owner: organizationId },
     ...(name !== undefined && { name }),
     ...(mediaBaseUrl !== undefined && { mediaBaseUrl }),
     ...(conversion !== undefined && { conversion }),
+    borrowsMedia: basedOn !== undefined,
   };
   const read = await openPackage({ path, options: readOptions, asNew }, { organizationId, signal });
   const earlier = importId === undefined ? null : await findImportedVersion(deps.db, importId);
@@ -120,7 +125,7 @@ async function importVersion(
   deps: ImportDependencies,
   organization: Organization,
   pkg: CheckedPackage,
-  { signal, importId }: ImportOptions,
+  { signal, importId, basedOn }: ImportOptions,
 ): Promise<ImportedVersion> {
   const { db } = deps;
   const { lessonId, slug, title } = pkg;
@@ -139,6 +144,10 @@ async function importVersion(
     const changes = await storeMedia(deps, organization, pkg, { versionId, quota, signal });
     const stored = await storeWidgets(deps, pkg, quota);
     await storeExternalWidgets(db, organization, pkg, versionId);
+    if (basedOn !== undefined) {
+      await copyMedia(db, basedOn, versionId);
+      await copyExternalWidgets(db, basedOn, versionId);
+    }
     // The import restores a deleted lesson with this version; its other versions stay unpublished.
     if (lesson !== null && lesson.deletedAt !== null) await markVersionsUnpublished(db, { lessonId });
     signal.throwIfAborted();

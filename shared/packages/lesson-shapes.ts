@@ -4,7 +4,7 @@ import { boundedText, lessonTitle, maxUrlLength, partTitle } from './text-shapes
 /** The shapes of lesson.json, one for each level; lesson-json.ts checks level by level. */
 
 /** Identifiers have no invisible characters, so that different ones look different. */
-const identifier = z
+export const identifier = z
   .string()
   .min(1, 'must not be empty')
   .max(255, 'must be at most 255 characters')

@@ -38,6 +38,8 @@ export interface ReadPackageOptions {
   name?: string;
   /** Override the default limits. */
   limits?: Partial<PackageLimits>;
+  /** Accepts references to media that the organization has and the package does not. */
+  borrowsMedia?: boolean;
   /** Makes all media external, at this http or https URL, under the package's own file name. */
   mediaBaseUrl?: string;
   /** The organization that imports; the lesson ids of converted sources differ by it. */
@@ -58,7 +60,7 @@ const maxManifestEntries = 20_000;
  * @throws {PackageError} with every fault of lesson.json and manifest.json
  */
 export async function readPackage(path: string, options: ReadPackageOptions = {}): Promise<LessonPackage> {
-  const { mediaBaseUrl } = options;
+  const { mediaBaseUrl, borrowsMedia = false } = options;
   if (mediaBaseUrl !== undefined) checkBaseUrl(mediaBaseUrl);
   const { source, report } = await openAnyFormat(path, options);
   const faults = new FaultList();
@@ -67,7 +69,7 @@ export async function readPackage(path: string, options: ReadPackageOptions = {}
   const lesson = await readLesson(source, entries.lessonId, faults, losses);
   const media = packageMedia(entries, source, mediaBaseUrl, faults);
   const { widgets, externalWidgets } = packageWidgets(entries, source, faults);
-  const read = { source, manifest, lesson, media, losses };
+  const read = { source, manifest, lesson, media, losses, borrowsMedia };
   try {
     return { ...(await connect(read, faults)), widgets, externalWidgets, report };
   } catch (error) {
@@ -93,11 +95,12 @@ interface ReadParts {
   lesson: ReturnType<typeof checkLessonJson>;
   media: PackageMedium[];
   losses: string[];
+  borrowsMedia: boolean;
 }
 
 /** @throws {PackageError} with the faults so far, and those of references */
 async function connect(
-  { source, manifest, lesson, media, losses }: ReadParts,
+  { source, manifest, lesson, media, losses, borrowsMedia }: ReadParts,
   faults: FaultList,
 ): Promise<Omit<LessonPackage, 'widgets' | 'externalWidgets' | 'report'>> {
   if (manifest === undefined || lesson === undefined) {
@@ -133,7 +136,7 @@ async function connect(
   const warnings = [
     ...losses,
     ...unlistedFiles(manifest, source),
-    ...unknownMedia(content, manifest, media),
+    ...(borrowsMedia ? [] : unknownMedia(content, manifest, media)),
     ...unusedMedia(content, manifest, media),
     ...referenceWarnings,
     ...media.flatMap((medium) =>

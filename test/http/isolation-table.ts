@@ -240,6 +240,14 @@ export const withoutIds: Record<string, string> = {
   'POST /api/lessons/:lessonId/versions/:versionId/unpublish':
     'it would end the other tests; test/publishing/publishing-api.test.ts unpublishes the version of another organization',
   'DELETE /api/lessons/:lessonId': 'as above',
+  'POST /api/lessons/:lessonId/draft':
+    'a draft belongs to one lesson; test/drafts/drafts-api.test.ts asks for that of another organization',
+  'GET /api/lessons/:lessonId/draft': 'as above',
+  'PUT /api/lessons/:lessonId/draft': 'as above',
+  'DELETE /api/lessons/:lessonId/draft': 'as above',
+  'GET /api/lessons/:lessonId/draft/steps/:stepId': 'as above',
+  'PUT /api/lessons/:lessonId/draft/steps/:stepId': 'as above',
+  'POST /api/lessons/:lessonId/draft/publish': 'as above',
   'GET /api/lessons/imports': 'the credentials name the organization',
   'POST /api/lessons/imports': 'as above',
   'DELETE /api/lessons/imports/:importId':

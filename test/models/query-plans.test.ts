@@ -146,6 +146,7 @@ async function useEverything(tenant: Tenant): Promise<void> {
   const { lessonId, platformId, ltiUserId } = tenant.ids;
   const record = `/api/public/lessons/${lessonId}/lti-progress/${ltiUserId}?platformId=${platformId}`;
   expect((await ask(address + record, bearer)).status).toBe(200);
+  await editDraft(`${address}/api/lessons/${lessonId}/draft`, bearer);
   await listLearners(address, bearer, tenant);
   await countLearners(address, bearer, tenant);
   for (const key of ['a', 'a']) {
@@ -223,6 +224,28 @@ async function runRetentionOf({ authorization, organization }: Tenant): Promise<
   await db.retentions.updateOne({ _id: organization._id }, { dueAt: new Date(0) });
   const audit = new AuditLog({ db, log: { warn: () => undefined } });
   while (await runRetention({ db, audit }, new AbortController().signal));
+}
+
+/** Opens, saves, publishes and discards a draft. */
+async function editDraft(url: string, { headers }: AskOptions): Promise<void> {
+  const send = async (method: string, path = '', json: object = {}) => {
+    const body = { headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(json) };
+    const answer = await ask(url + path, {
+      method,
+      ...(method === 'PUT' || method === 'POST' ? body : { headers }),
+    });
+    expect(answer.status, `${method} ${path}`).toBeLessThan(400);
+    return answer;
+  };
+  await send('POST');
+  const { skeleton } = jsonOf(await send('GET')) as { skeleton: object };
+  await send('PUT', '', { revision: 1, skeleton });
+  await send('PUT', '/steps/new', { revision: 0, content: { content: [] } });
+  await send('PUT', '/steps/new', { revision: 1, content: { content: [], root: {} } });
+  await send('POST', '/publish');
+  await waitFor('the end of the draft', async () => (await ask(url, { headers })).status === 404);
+  await send('POST');
+  await send('DELETE');
 }
 
 /** Has the worker count a lesson's learners. */

@@ -2,7 +2,9 @@ import { countResults } from '../../shared/lessons/loss-report.ts';
 import type { ImportLease } from '../../shared/models/import-queue.ts';
 import type { ImportReport, LessonImport } from '../../shared/models/lesson-import.ts';
 import type { Database } from '../../shared/models/database.ts';
+import { endDraft } from '../../shared/models/lesson-draft.ts';
 import { findOrganization } from '../../shared/models/organization.ts';
+import { withDraftPackage } from '../../shared/drafts/drafts.ts';
 import { importPackage } from '../../shared/packages/import.ts';
 import { withPackageFaults } from '../../shared/packages/package-error.ts';
 import type { Uploads } from '../../shared/imports/uploads.ts';
@@ -37,15 +39,20 @@ export async function runImport(
   const organization = await findOrganization(db, organizationId);
   if (organization === null) throw new LecternError('NOT_FOUND', 'The organization was deleted');
   const { asNew, publish, force, mediaBaseUrl, questionsPerStep } = options;
-  const imported = await uploads.withFile(run, signal, (path) =>
+  const importFrom = (path: string, basedOn?: string) =>
     withPackageFaults(`Cannot import ${fileName}`, () =>
       importPackage({ db, store, config }, organization, path, {
         ...{ asNew, importId, name: fileName, signal, onProgress },
         ...(mediaBaseUrl !== null && { mediaBaseUrl }),
         ...(questionsPerStep !== null && { conversion: { questionsPerStep } }),
+        ...(basedOn !== undefined && { basedOn }),
       }),
-    ),
-  );
+    );
+  const { draft } = run;
+  const imported =
+    draft === null
+      ? await uploads.withFile(run, signal, (path) => importFrom(path))
+      : await withDraftPackage(db, draft.id, (folder, { versionId }) => importFrom(folder, versionId));
   const { version, media, widgets, warnings } = imported;
   const { lessonId, _id: versionId, versionNumber, slug } = version;
   const conversion = imported.report && {
@@ -53,10 +60,11 @@ export async function runImport(
     ...countResults(imported.report.entries),
   };
   const report = { lessonId, versionId, versionNumber, slug, media, widgets, conversion };
-  if (!publish) return { ...report, published: version.status === 'published', warnings };
-  const published = await publishVersion(db, store, versionId, { force });
-  await prebuild(published);
-  // The import itself warns of missing media.
-  const missing = (await findMissing(db, published)).widgets;
-  return { ...report, published: true, warnings: [...warnings, ...missing] };
+  const made = publish ? await publishVersion(db, store, versionId, { force }) : version;
+  if (publish) await prebuild(made);
+  const missing = publish || draft !== null ? await findMissing(db, made) : { media: [], widgets: [] };
+  // The import of a package itself warns of missing media.
+  warnings.push(...(draft === null ? [] : missing.media), ...missing.widgets);
+  if (draft !== null) await endDraft(db, { draftId: draft.id, saves: draft.saves, versionId });
+  return { ...report, published: made.status === 'published', warnings };
 }

@@ -170,6 +170,17 @@ export type DeliveryPage = {
   nextCursor: string | null;
 };
 
+export type DraftStep = {
+  stepId: string;
+  /** Counts the saves of this part. */
+  revision: number;
+  savedAt: string;
+  /** The author: an API key by its public key, or a user by id. */
+  savedBy: { type: 'key' | 'user'; id: string };
+  /** The `content` of the step in `lesson.json`. */
+  content: Record<string, unknown>;
+};
+
 /** Progress of one learner in one lesson. */
 export type EmbedProgress = {
   lessonId: string;
@@ -487,6 +498,29 @@ export type LearnerPage = {
   learners: ListedLearner[];
   /** The cursor of the next page; null on the last. */
   nextCursor: string | null;
+};
+
+export type LessonDraft = {
+  lessonId: string;
+  /** The version that the draft began with. */
+  versionId: string;
+  createdAt: string;
+  /** Counts the saves of this part. */
+  revision: number;
+  savedAt: string;
+  /** The author: an API key by its public key, or a user by id. */
+  savedBy: { type: 'key' | 'user'; id: string };
+  /** A `lesson.json` whose steps have no `content`: the lesson, its sections and its steps, in their order. `revision` is that of the skeleton. */
+  skeleton: Record<string, unknown>;
+  /** Also those that were removed from the skeleton. */
+  steps: {
+    stepId: string;
+    /** Counts the saves of this part. */
+    revision: number;
+    savedAt: string;
+    /** The author: an API key by its public key, or a user by id. */
+    savedBy: { type: 'key' | 'user'; id: string };
+  }[];
 };
 
 export type LessonImport = {
@@ -935,6 +969,14 @@ export type RotatedSecret = {
   secret: string;
   /** Until then, both secrets sign each delivery. */
   previousSecretExpiresAt: string;
+};
+
+export type SavedPart = {
+  /** Counts the saves of this part. */
+  revision: number;
+  savedAt: string;
+  /** The author: an API key by its public key, or a user by id. */
+  savedBy: { type: 'key' | 'user'; id: string };
 };
 
 export type SignedToken = {
@@ -1977,6 +2019,99 @@ export interface Routes {
     query: Record<never, never>;
     body: undefined;
     result: PreviewLink;
+  };
+  /** Create a draft */
+  'POST /api/lessons/{lessonId}/draft': {
+    params: {
+      /** Id of the lesson. */
+      lessonId: string;
+    };
+    query: Record<never, never>;
+    body: {
+      /** The version to begin with; by default the newest one. */
+      versionId?: string;
+    };
+    result: LessonDraft;
+  };
+  /** Read a draft */
+  'GET /api/lessons/{lessonId}/draft': {
+    params: {
+      /** Id of the lesson. */
+      lessonId: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    result: LessonDraft;
+  };
+  /** Save the skeleton of a draft */
+  'PUT /api/lessons/{lessonId}/draft': {
+    params: {
+      /** Id of the lesson. */
+      lessonId: string;
+    };
+    query: Record<never, never>;
+    body: {
+      /** The revision that the save builds on: 0 for a new step. */
+      revision: number;
+      skeleton: {
+        lesson: { id?: string; title: string };
+        sections: { id: string; title: string; steps: { id: string; title: string }[] }[];
+      };
+    };
+    result: SavedPart;
+  };
+  /** Discard a draft */
+  'DELETE /api/lessons/{lessonId}/draft': {
+    params: {
+      /** Id of the lesson. */
+      lessonId: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    result: undefined;
+  };
+  /** Read a step of a draft */
+  'GET /api/lessons/{lessonId}/draft/steps/{stepId}': {
+    params: {
+      /** Id of the lesson. */
+      lessonId: string;
+      /** Id of the step. */
+      stepId: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    result: DraftStep;
+  };
+  /** Save a step of a draft */
+  'PUT /api/lessons/{lessonId}/draft/steps/{stepId}': {
+    params: {
+      /** Id of the lesson. */
+      lessonId: string;
+      /** Id of the step. */
+      stepId: string;
+    };
+    query: Record<never, never>;
+    body: {
+      /** The revision that the save builds on: 0 for a new step. */
+      revision: number;
+      content: { content: unknown[] };
+    };
+    result: SavedPart;
+  };
+  /** Publish a draft */
+  'POST /api/lessons/{lessonId}/draft/publish': {
+    params: {
+      /** Id of the lesson. */
+      lessonId: string;
+    };
+    query: Record<never, never>;
+    body: {
+      /** Whether to publish the version, so that learners get it. */
+      publish?: boolean;
+      /** Whether to publish a lesson that cannot be played yet. */
+      force?: boolean;
+    };
+    result: LessonImport;
   };
   /** List lessons */
   'GET /api/lessons': {

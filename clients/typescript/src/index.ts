@@ -9,7 +9,17 @@ import {
 import { audit, deliveries, webhooks, xapiDestinations } from './delivery-resources.ts';
 import { Http } from './http.ts';
 import type { LecternOptions } from './http.ts';
-import { exports, imports, learners, lessons, progress, retention, tokens, versions } from './resources.ts';
+import {
+  drafts,
+  exports,
+  imports,
+  learners,
+  lessons,
+  progress,
+  retention,
+  tokens,
+  versions,
+} from './resources.ts';
 
 export * from './api.ts';
 export * from './errors.ts';
@@ -29,6 +39,7 @@ export class Lectern {
   readonly tokens: ResourceOf<typeof tokens>;
   readonly lessons: ResourceOf<typeof lessons>;
   readonly versions: ResourceOf<typeof versions>;
+  readonly drafts: ResourceOf<typeof drafts>;
   readonly imports: ResourceOf<typeof imports>;
   readonly exports: ResourceOf<typeof exports>;
   readonly progress: ResourceOf<typeof progress>;
@@ -50,6 +61,7 @@ export class Lectern {
     this.tokens = tokens(http);
     this.lessons = lessons(http);
     this.versions = versions(http);
+    this.drafts = drafts(http);
     this.imports = imports(http);
     this.exports = exports(http);
     this.progress = progress(http);

@@ -12,6 +12,7 @@ import type { ImportOptions } from './upload.ts';
 /* The methods of the client, by resource. They return what the endpoints return: the API reference describes it. */
 
 const oneVersion = '/api/lessons/{lessonId}/versions/{versionId}';
+const oneDraft = '/api/lessons/{lessonId}/draft';
 const oneImport = '/api/lessons/imports/{importId}';
 const ofLearners = '/api/lessons/{lessonId}/learners';
 
@@ -70,6 +71,34 @@ export const versions = (http: Http) => ({
   /** Returns a link that plays a version for an hour and records nothing. */
   createPreviewLink: (lessonId: string, versionId: string, options?: CreateOptions) =>
     http.create(`POST ${oneVersion}/preview-links`, { params: { lessonId, versionId } }, options),
+});
+
+/** The lesson that authors work on until they publish it. A `ConflictError` means that another author has saved. */
+export const drafts = (http: Http) => ({
+  /** Begins a draft with a version of the lesson: by default the newest one. */
+  create: (lessonId: string, draft: Body<`POST ${typeof oneDraft}`> = {}, options?: RequestOptions) =>
+    http.json(`POST ${oneDraft}`, { params: { lessonId }, json: draft }, options),
+  retrieve: (lessonId: string, options?: RequestOptions) =>
+    http.json(`GET ${oneDraft}`, { params: { lessonId } }, options),
+  /** Saves sections and steps without their content. */
+  save: (lessonId: string, saved: Body<`PUT ${typeof oneDraft}`>, options?: RequestOptions) =>
+    http.json(`PUT ${oneDraft}`, { params: { lessonId }, json: saved }, options),
+  retrieveStep: (lessonId: string, stepId: string, options?: RequestOptions) =>
+    http.json(`GET ${oneDraft}/steps/{stepId}`, { params: { lessonId, stepId } }, options),
+  saveStep: (
+    lessonId: string,
+    stepId: string,
+    saved: Body<`PUT ${typeof oneDraft}/steps/{stepId}`>,
+    options?: RequestOptions,
+  ) => http.json(`PUT ${oneDraft}/steps/{stepId}`, { params: { lessonId, stepId }, json: saved }, options),
+  /** Makes a version of the draft, and publishes it by default. Follow the returned import. */
+  publish: (
+    lessonId: string,
+    publication: Body<`POST ${typeof oneDraft}/publish`> = {},
+    options?: CreateOptions,
+  ) => http.create(`POST ${oneDraft}/publish`, { params: { lessonId }, json: publication }, options),
+  discard: (lessonId: string, options?: RequestOptions) =>
+    http.json(`DELETE ${oneDraft}`, { params: { lessonId } }, options),
 });
 
 export const imports = (http: Http) => {

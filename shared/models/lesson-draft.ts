@@ -1,0 +1,241 @@
+import { randomUUID } from 'node:crypto';
+import { Schema } from 'mongoose';
+import type { Model, QueryFilter } from 'mongoose';
+import { isDuplicate, schemaOptions } from '../platform/mongo.ts';
+import type { AuditActor } from './audit-entry.ts';
+
+/** Who saved a part of a draft: an API key by its public key, or a user by id. */
+export type Author = Pick<AuditActor, 'type' | 'id'>;
+
+/** When a part of a draft was saved last, and by which author. */
+interface Saved {
+  /** Counts the saves of this part, from 1. */
+  revision: number;
+  savedAt: Date;
+  savedBy: Author;
+}
+
+/**
+ * The lesson that authors work on, until they publish or discard it. Its steps are documents of their own, because a
+ * lesson may be larger than a document, and so that authors of different steps do not meet.
+ */
+export interface LessonDraft extends Saved {
+  _id: string;
+  lessonId: string;
+  organizationId: string;
+  /** The version that it began with. Its media and widgets by URL belong to the draft, too. */
+  versionId: string;
+  /** The JSON text of a lesson.json without the content of its steps. */
+  skeleton: string;
+  /** Counts the saves of all parts. */
+  saves: number;
+  createdAt: Date;
+  /** False while its steps are stored or deleted: there is no draft then. */
+  isComplete: boolean;
+}
+
+export interface DraftStep extends Saved {
+  draftId: string;
+  /** Unique in the draft. Steps that the skeleton does not name are kept, so that authors can undo a deletion. */
+  stepId: string;
+  /** JSON text. */
+  content: string;
+}
+
+export interface LessonDraftDb {
+  lessonDrafts: Model<LessonDraft>;
+  draftSteps: Model<DraftStep>;
+}
+
+const saved = {
+  revision: { type: Number, required: true },
+  savedAt: { type: Date, required: true },
+  savedBy: {
+    type: new Schema<Author>({ type: { type: String }, id: String }, { _id: false }),
+    required: true,
+  },
+};
+
+export const lessonDraftSchema = new Schema<LessonDraft>(
+  {
+    _id: { type: String, required: true },
+    lessonId: { type: String, required: true },
+    organizationId: { type: String, required: true },
+    versionId: { type: String, required: true },
+    skeleton: { type: String, required: true },
+    saves: { type: Number, default: 0 },
+    createdAt: { type: Date, required: true },
+    isComplete: { type: Boolean, default: false },
+    ...saved,
+  },
+  schemaOptions,
+);
+lessonDraftSchema.index({ lessonId: 1 }, { unique: true });
+
+export const draftStepSchema = new Schema<DraftStep>(
+  {
+    draftId: { type: String, required: true },
+    stepId: { type: String, required: true },
+    content: { type: String, required: true },
+    ...saved,
+  },
+  schemaOptions,
+);
+draftStepSchema.index({ draftId: 1, stepId: 1 }, { unique: true });
+
+/** A draft that its process did not complete within this time has been left by it. */
+const leftAfterMs = 5 * 60_000;
+
+/** Creating a draft stores the steps in batches of at most so many characters, because a batch is one message. */
+const batchCharacters = 8 * 1024 ** 2;
+
+/**
+ * Creates the draft of a lesson.
+ *
+ * @returns null if the lesson has one
+ */
+export async function createDraft(
+  db: LessonDraftDb,
+  draft: Pick<LessonDraft, 'lessonId' | 'organizationId' | 'versionId' | 'skeleton'>,
+  steps: readonly Pick<DraftStep, 'stepId' | 'content'>[],
+  savedBy: Author,
+): Promise<LessonDraft | null> {
+  const { lessonId } = draft;
+  const now = new Date();
+  const left = { lessonId, isComplete: false, savedAt: { $lt: new Date(now.getTime() - leftAfterMs) } };
+  await deleteDraft(db, left);
+  const first = { revision: 1, savedAt: now, savedBy };
+  const _id = randomUUID();
+  try {
+    await db.lessonDrafts.create({ _id, ...draft, ...first, createdAt: now });
+  } catch (error) {
+    if (isDuplicate(error)) return null;
+    throw error;
+  }
+  try {
+    for (const batch of batches(steps))
+      await db.draftSteps.insertMany(batch.map((step) => ({ draftId: _id, ...step, ...first })));
+    return await db.lessonDrafts
+      .findOneAndUpdate({ _id }, { isComplete: true }, { returnDocument: 'after' })
+      .lean<LessonDraft>()
+      .exec();
+  } catch (error) {
+    await deleteDraft(db, { _id });
+    throw error;
+  }
+}
+
+function* batches<T extends Pick<DraftStep, 'content'>>(steps: readonly T[]): Generator<T[]> {
+  let batch: T[] = [];
+  let characters = 0;
+  for (const step of steps) {
+    if (characters > 0 && characters + step.content.length > batchCharacters) {
+      yield batch;
+      [batch, characters] = [[], 0];
+    }
+    batch.push(step);
+    characters += step.content.length;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** Returns the draft of a lesson; null if it has none. */
+export function findDraft(
+  db: LessonDraftDb,
+  organizationId: string,
+  lessonId: string,
+): Promise<LessonDraft | null> {
+  return db.lessonDrafts.findOne({ lessonId, organizationId, isComplete: true }).lean<LessonDraft>().exec();
+}
+
+/** Returns a draft by its id; null if it was published or discarded. */
+export function findDraftById(db: LessonDraftDb, draftId: string): Promise<LessonDraft | null> {
+  return db.lessonDrafts.findOne({ _id: draftId, isComplete: true }).lean<LessonDraft>().exec();
+}
+
+export function findDraftStep(db: LessonDraftDb, draftId: string, stepId: string): Promise<DraftStep | null> {
+  return db.draftSteps.findOne({ draftId, stepId }).lean<DraftStep>().exec();
+}
+
+/** Returns the steps of a draft without their content. */
+export function listDraftSteps(db: LessonDraftDb, draftId: string): Promise<Omit<DraftStep, 'content'>[]> {
+  return db.draftSteps.find({ draftId }).select({ content: 0 }).lean<Omit<DraftStep, 'content'>[]>().exec();
+}
+
+/** Authors who remove and add steps for years have as many; a lesson has at most so many parts. */
+export const maxDraftSteps = 20_000;
+
+export function countDraftSteps(db: LessonDraftDb, draftId: string): Promise<number> {
+  return db.draftSteps.countDocuments({ draftId }).exec();
+}
+
+/** A save that names the revision on which it builds. */
+interface Save {
+  /** 0 for a step that is new. */
+  revision: number;
+  savedBy: Author;
+}
+
+/** Saves the skeleton of a draft. Null if the draft has another revision, or none. */
+export function saveSkeleton(
+  db: LessonDraftDb,
+  draftId: string,
+  { skeleton, revision, savedBy }: Save & Pick<LessonDraft, 'skeleton'>,
+): Promise<LessonDraft | null> {
+  return db.lessonDrafts
+    .findOneAndUpdate(
+      { _id: draftId, revision, isComplete: true },
+      { $set: { skeleton, savedBy, savedAt: new Date() }, $inc: { revision: 1, saves: 1 } },
+      { returnDocument: 'after' },
+    )
+    .lean<LessonDraft>()
+    .exec();
+}
+
+/** Saves a step of a draft. Null if the step has another revision, or none. */
+export async function saveStep(
+  db: LessonDraftDb,
+  draftId: string,
+  { stepId, content, revision, savedBy }: Save & Pick<DraftStep, 'stepId' | 'content'>,
+): Promise<DraftStep | null> {
+  // First, so that a publication never deletes a draft with a step that it has not seen.
+  await db.lessonDrafts.updateOne({ _id: draftId }, { $inc: { saves: 1 } });
+  const changes = { content, savedBy, savedAt: new Date() };
+  try {
+    if (revision === 0)
+      return (await db.draftSteps.create({ draftId, stepId, ...changes, revision: 1 })).toObject();
+  } catch (error) {
+    if (isDuplicate(error)) return null;
+    throw error;
+  }
+  return db.draftSteps
+    .findOneAndUpdate(
+      { draftId, stepId, revision },
+      { $set: changes, $inc: { revision: 1 } },
+      { returnDocument: 'after' },
+    )
+    .lean<DraftStep>()
+    .exec();
+}
+
+/** Records the version that was made of a draft, and deletes the draft unless an author has saved since. */
+export async function endDraft(
+  db: LessonDraftDb,
+  { draftId, saves, versionId }: { draftId: string; saves: number; versionId: string },
+): Promise<void> {
+  await db.lessonDrafts.updateOne({ _id: draftId }, { versionId });
+  await deleteDraft(db, { _id: draftId, saves });
+}
+
+/** Deletes a draft, if one matches. Returns whether one did. */
+export async function deleteDraft(db: LessonDraftDb, filter: QueryFilter<LessonDraft>): Promise<boolean> {
+  const found = await db.lessonDrafts
+    .findOneAndUpdate(filter, { isComplete: false })
+    .lean<LessonDraft>()
+    .exec();
+  if (found === null) return false;
+  // An interruption leaves an incomplete draft, which the next one replaces.
+  await db.draftSteps.deleteMany({ draftId: found._id });
+  await db.lessonDrafts.deleteOne({ _id: found._id });
+  return true;
+}
