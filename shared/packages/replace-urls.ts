@@ -17,6 +17,13 @@ import type { FaultList } from './package-error.ts';
  */
 export type LessonUrlUse = UrlUse | 'videoBlock' | 'custom' | 'customText';
 
+/** The kinds of props that are the URL of a file, with its use. */
+const urlUses = { image: 'image', video: 'videoBlock', audio: 'audio', captions: 'captions' } as const;
+
+function isUrlKind(kind: string): kind is keyof typeof urlUses {
+  return Object.hasOwn(urlUses, kind);
+}
+
 /**
  * Returns the replacement of a URL or a reference; null to keep it.
  *
@@ -75,13 +82,20 @@ class LessonUrls {
       else if (isRecord(value)) this.#replaceInAll(value, kind.object, place);
       return;
     }
-    if (kind === 'captions' && typeof value !== 'string') {
-      for (const [entry, at] of entriesOf(value, place)) this.replaceIn(entry, 'src', 'captions', at);
-    } else if (typeof value === 'string' && kind !== 'plain' && kind !== 'text' && kind !== 'blocks') {
-      holder[name] =
-        kind === 'html'
-          ? this.#replaceInHtml(value, place)
-          : (this.#replace(value.trim(), kind === 'video' ? 'videoBlock' : kind, place) ?? value);
+    if (kind === 'captions' && Array.isArray(value)) {
+      for (const index of value.keys()) this.#replaceInCaptions(value, index, `${place} ${index + 1}`);
+    }
+    if (typeof value !== 'string') return;
+    if (kind === 'html') holder[name] = this.#replaceInHtml(value, place);
+    else if (isUrlKind(kind)) holder[name] = this.#replace(value.trim(), urlUses[kind], place) ?? value;
+  }
+
+  /** Replaces the URL in an entry of a list of captions: a URL, or an object with one. */
+  #replaceInCaptions(entries: unknown[], index: number, place: string): void {
+    const entry = entries[index];
+    if (isRecord(entry)) this.replaceIn(entry, 'src', 'captions', place);
+    else if (typeof entry === 'string') {
+      entries[index] = this.#replace(entry.trim(), 'captions', place) ?? entry;
     }
   }
 
