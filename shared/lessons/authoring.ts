@@ -1,7 +1,7 @@
 import { playedProps, pointsFault } from './block-props.ts';
 import { lessonBlocks, typeOf } from './blocks.ts';
 import type { LessonBlockVisit } from './blocks.ts';
-import { commonProps, coreWidgetProps } from './core-widget-props.ts';
+import { commonProps, coreWidgetFields, foreignProp } from './core-widget-fields.ts';
 import { isCoreWidget } from './core-widgets.ts';
 import type { CoreWidgetType } from './core-widgets.ts';
 import { quote, recordOf } from './json-values.ts';
@@ -14,9 +14,6 @@ const maxWarnings = 1_000;
 
 /** The maximum edit distance between a name and its misspelling. */
 const maxMisspellingEdits = 2;
-
-/** Props that the Puck editor itself writes, and names that mark a prop as an author's own. */
-const foreignProp = /^(?:puck|editMode|readOnly|children|_.*|data-.*)$/;
 
 /**
  * Returns an author's probable mistakes in reading order, with section, step and block. A lesson with mistakes plays:
@@ -77,7 +74,7 @@ function blockFaults(type: string, block: Block, overrides: Record<string, unkno
 }
 
 function unknownProps(type: CoreWidgetType, props: unknown): string[] {
-  const known = [...Object.keys(coreWidgetProps[type]), ...commonProps];
+  const known = [...Object.keys(coreWidgetFields[type]), ...commonProps];
   return Object.keys(recordOf(props))
     .filter((name) => !known.includes(name) && !foreignProp.test(name))
     .map((name) => {

@@ -11,7 +11,7 @@ const unscored = null;
 /**
  * The widgets that ship with Lectern, each with its scoring. Versions that are imported with a core type get Lectern's
  * widget, even if their packages have one of the same type. For older versions, see {@link OwnTypes}. The compiler
- * requires an entry for each widget's props (core-widget-props.ts) and, unless it is loaded on demand, in the player
+ * requires an entry for each widget's fields (core-widget-fields.ts) and, unless it is loaded on demand, in the player
  * (widget-loader.ts).
  */
 export const coreWidgets = {

@@ -3,12 +3,12 @@ import { createContext, runInContext } from 'node:vm';
 import { blockPlaces } from '../lessons/authoring.ts';
 import { playedProps } from '../lessons/block-props.ts';
 import { lessonBlocks, memberPath } from '../lessons/blocks.ts';
-import { coreWidgetProps } from '../lessons/core-widget-props.ts';
-import type { PropKind, PropKinds } from '../lessons/core-widget-props.ts';
+import { coreWidgetFields } from '../lessons/core-widget-fields.ts';
 import { isCoreWidget } from '../lessons/core-widgets.ts';
 import { ElementCount } from '../lessons/html-media.ts';
 import { isRecord, listOf, quote, recordOf } from '../lessons/json-values.ts';
 import type { Block, LessonContent } from '../lessons/lesson-content.ts';
+import type { Field, Fields } from '../lessons/widget-fields.ts';
 import { codeOf, messageOf } from '../platform/errors.ts';
 import { convertFormulasInHtml, convertFormulasInText } from './formulas/formulas-in-html.ts';
 import { texIn, withoutDelimiters } from './formulas/tex-in-text.ts';
@@ -122,18 +122,18 @@ interface TextTools {
 /** Converts the formulas in the texts of a core widget. Returns what cannot be converted. */
 function convertTexts(type: string | undefined, props: unknown, tools: TextTools): string[] {
   if (type === undefined || !isCoreWidget(type) || !isRecord(props)) return [];
-  return convertMembers(props, coreWidgetProps[type], tools, '');
+  return convertMembers(props, coreWidgetFields[type], tools, '');
 }
 
 function convertMembers(
   holder: Record<string, unknown>,
-  kinds: PropKinds,
+  fields: Fields,
   tools: TextTools,
   path: string,
 ): string[] {
-  return Object.entries(kinds).flatMap(([name, kind]) =>
+  return Object.entries(fields).flatMap(([name, field]) =>
     Object.hasOwn(holder, name)
-      ? convertMember(holder, name, kind, tools, path === '' ? name : memberPath(path, name))
+      ? convertMember(holder, name, field, tools, path === '' ? name : memberPath(path, name))
       : [],
   );
 }
@@ -141,24 +141,24 @@ function convertMembers(
 function convertMember(
   holder: Record<string, unknown>,
   name: string,
-  kind: PropKind,
+  field: Field,
   tools: TextTools,
   path: string,
 ): string[] {
   const value = holder[name];
-  if (typeof kind === 'object') {
-    if ('object' in kind) return isRecord(value) ? convertMembers(value, kind.object, tools, path) : [];
-    if (!Array.isArray(value)) return [];
-    return (value as unknown[]).flatMap((entry, index) =>
-      isRecord(entry) ? convertMembers(entry, kind.list, tools, `${path}[${index}]`) : [],
+  if (field.kind === 'object') return isRecord(value) ? convertMembers(value, field.fields, tools, path) : [];
+  if (field.kind === 'list') {
+    return listOf(value).flatMap((entry, index) =>
+      isRecord(entry) ? convertMembers(entry, field.fields, tools, `${path}[${index}]`) : [],
     );
   }
-  if (typeof value !== 'string' || (kind !== 'html' && kind !== 'text')) return [];
+  const isHtml = field.kind === 'html';
+  if (typeof value !== 'string' || !(isHtml || (field.kind === 'text' && field.hasFormulas))) return [];
   const { inText, elements } = tools;
-  if (kind === 'text' && inText === null) return [];
+  if (!isHtml && inText === null) return [];
   try {
     const { text, faults } =
-      kind === 'text' && inText !== null
+      !isHtml && inText !== null
         ? convertFormulasInText(value, inText)
         : convertFormulasInHtml(value, inText, elements);
     holder[name] = text;

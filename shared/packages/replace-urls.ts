@@ -1,12 +1,12 @@
 import { blockPlaces } from '../lessons/authoring.ts';
 import { lessonBlocks } from '../lessons/blocks.ts';
-import { coreWidgetProps } from '../lessons/core-widget-props.ts';
-import type { PropKind, PropKinds } from '../lessons/core-widget-props.ts';
+import { coreWidgetFields } from '../lessons/core-widget-fields.ts';
 import { isCoreWidget } from '../lessons/core-widgets.ts';
 import { ElementCount, replaceMediaUrls, TooManyElements } from '../lessons/html-media.ts';
 import type { HtmlReports, UrlUse } from '../lessons/html-media.ts';
 import { isContainer, isRecord } from '../lessons/json-values.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
+import type { Fields, FieldValue } from '../lessons/widget-fields.ts';
 import { messageOf } from '../platform/errors.ts';
 import { PackageError } from './package-error.ts';
 import type { FaultList } from './package-error.ts';
@@ -46,7 +46,7 @@ export interface UrlReports {
 export function replaceUrls(content: LessonContent, replace: ReplaceLessonUrl, reports: UrlReports): void {
   const urls = new LessonUrls(replace, reports);
   if (isRecord(content.lesson.cover))
-    urls.replaceIn(content.lesson.cover, 'image', 'image', 'The cover, image');
+    urls.replaceIn(content.lesson.cover, 'image', { kind: 'image' }, 'The cover, image');
   const { overrides } = content.lesson.widget_settings;
   for (const [type, props] of Object.entries(overrides)) {
     urls.replaceInBlock(type, props, `The settings for all widgets of the type ${type}`);
@@ -69,39 +69,37 @@ class LessonUrls {
 
   replaceInBlock(type: string | undefined, props: unknown, place: string): void {
     if (type === undefined || !isRecord(props)) return;
-    if (isCoreWidget(type)) this.#replaceInAll(props, coreWidgetProps[type], place);
+    if (isCoreWidget(type)) this.#replaceInAll(props, coreWidgetFields[type], place);
     else this.#replaceInCustom(props, place);
   }
 
   /** Replaces the URLs in a member of an object, which may have any value. */
-  replaceIn(holder: Record<string, unknown>, name: string, kind: PropKind, place: string): void {
+  replaceIn(holder: Record<string, unknown>, name: string, field: FieldValue, place: string): void {
     const value = holder[name];
-    if (typeof kind === 'object') {
-      if ('list' in kind)
-        for (const [entry, at] of entriesOf(value, place)) this.#replaceInAll(entry, kind.list, at);
-      else if (isRecord(value)) this.#replaceInAll(value, kind.object, place);
-      return;
-    }
-    if (kind === 'captions' && Array.isArray(value)) {
-      for (const index of value.keys()) this.#replaceInCaptions(value, index, `${place} ${index + 1}`);
+    if (field.kind === 'object' && isRecord(value)) this.#replaceInAll(value, field.fields, place);
+    if (Array.isArray(value)) {
+      for (const index of value.keys()) this.#replaceInEntry(value, index, field, `${place} ${index + 1}`);
     }
     if (typeof value !== 'string') return;
-    if (kind === 'html') holder[name] = this.#replaceInHtml(value, place);
-    else if (isUrlKind(kind)) holder[name] = this.#replace(value.trim(), urlUses[kind], place) ?? value;
+    if (field.kind === 'html') holder[name] = this.#replaceInHtml(value, place);
+    else if (isUrlKind(field.kind))
+      holder[name] = this.#replace(value.trim(), urlUses[field.kind], place) ?? value;
   }
 
-  /** Replaces the URL in an entry of a list of captions: a URL, or an object with one. */
-  #replaceInCaptions(entries: unknown[], index: number, place: string): void {
+  /** Replaces the URLs in an entry of a list of objects, or of captions: a URL, or an object with one. */
+  #replaceInEntry(entries: unknown[], index: number, field: FieldValue, place: string): void {
     const entry = entries[index];
-    if (isRecord(entry)) this.replaceIn(entry, 'src', 'captions', place);
+    if (field.kind === 'list' && isRecord(entry)) this.#replaceInAll(entry, field.fields, place);
+    if (field.kind !== 'captions') return;
+    if (isRecord(entry)) this.replaceIn(entry, 'src', field, place);
     else if (typeof entry === 'string') {
       entries[index] = this.#replace(entry.trim(), 'captions', place) ?? entry;
     }
   }
 
-  #replaceInAll(holder: Record<string, unknown>, kinds: PropKinds, place: string): void {
-    for (const [name, kind] of Object.entries(kinds)) {
-      if (Object.hasOwn(holder, name)) this.replaceIn(holder, name, kind, `${place}, ${name}`);
+  #replaceInAll(holder: Record<string, unknown>, fields: Fields, place: string): void {
+    for (const [name, field] of Object.entries(fields)) {
+      if (Object.hasOwn(holder, name)) this.replaceIn(holder, name, field, `${place}, ${name}`);
     }
   }
 
@@ -150,11 +148,4 @@ function replaceInText(
     rejectTooMany(error);
     return null;
   }
-}
-
-function entriesOf(value: unknown, place: string): [Record<string, unknown>, string][] {
-  if (!Array.isArray(value)) return [];
-  return (value as unknown[]).flatMap((entry, index) =>
-    isRecord(entry) ? [[entry, `${place} ${index + 1}`] as [Record<string, unknown>, string]] : [],
-  );
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { coreWidgetProps } from '../../shared/lessons/core-widget-props.ts';
-import type { PropKind, PropKinds } from '../../shared/lessons/core-widget-props.ts';
+import { coreWidgetFields } from '../../shared/lessons/core-widget-fields.ts';
 import { coreWidgetTypes } from '../../shared/lessons/core-widgets.ts';
 import type { CoreWidgetType } from '../../shared/lessons/core-widgets.ts';
+import type { Field, Fields } from '../../shared/lessons/widget-fields.ts';
 import { useWidgetPage } from './player-lab.ts';
 
 const { lab, view, page } = useWidgetPage();
@@ -77,18 +77,19 @@ const media = '00000000-0000-4000-8000-000000000000';
 const text = (html: string) => ({ type: 'Text', props: { html } });
 
 /** Returns a value for a prop in which every text is hostile. */
-function hostileValue(kind: PropKind, html: string): unknown {
-  if (kind === 'image') return largePicture;
-  if (kind === 'video') return 'media:x';
-  if (kind === 'audio') return sound;
-  if (kind === 'captions') return hostileCaptions(html);
-  if (kind === 'blocks') return [text(html)];
-  if (typeof kind === 'string') return html;
-  return 'list' in kind ? [hostileProps(kind.list, html)] : hostileProps(kind.object, html);
+function hostileValue(field: Field, html: string): unknown {
+  if (field.kind === 'image') return largePicture;
+  if (field.kind === 'video') return 'media:x';
+  if (field.kind === 'audio') return sound;
+  if (field.kind === 'captions') return hostileCaptions(html);
+  if (field.kind === 'blocks') return field.inColumns ? [[text(html)]] : [text(html)];
+  if (field.kind === 'texts') return [html];
+  if (field.kind === 'list') return [hostileProps(field.fields, html)];
+  return field.kind === 'object' ? hostileProps(field.fields, html) : html;
 }
 
-function hostileProps(kinds: PropKinds, html: string): Record<string, unknown> {
-  const values = Object.entries(kinds).map(([name, kind]) => [name, hostileValue(kind, html)]);
+function hostileProps(fields: Fields, html: string): Record<string, unknown> {
+  const values = Object.entries(fields).map(([name, field]) => [name, hostileValue(field, html)]);
   return { ...(Object.fromEntries(values) as object), id: 'a' };
 }
 
@@ -123,7 +124,7 @@ describe("authors' HTML", () => {
         const id = `${type}-${index}`;
         const { props, state } = needed[type]?.(html) ?? {};
         if (state !== undefined) states[id] = state;
-        return { type, props: { ...hostileProps(coreWidgetProps[type], html), ...props, id } };
+        return { type, props: { ...hostileProps(coreWidgetFields[type], html), ...props, id } };
       }),
     );
     await view.show(blocks, { states });

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { usedWidgetTypes } from '../../shared/lessons/blocks.ts';
-import { coreWidgetProps } from '../../shared/lessons/core-widget-props.ts';
-import type { PropKind, PropKinds } from '../../shared/lessons/core-widget-props.ts';
+import { coreWidgetFields } from '../../shared/lessons/core-widget-fields.ts';
 import { coreWidgetTypes } from '../../shared/lessons/core-widgets.ts';
+import type { Field, FieldKind, Fields } from '../../shared/lessons/widget-fields.ts';
 import { openInFrame, useWidgetPage } from './player-lab.ts';
 import { demoLesson, demoSteps, openQuestion, question } from './samples.ts';
 
@@ -102,9 +102,12 @@ const partly = (members: Record<string, fc.Arbitrary<unknown>>) =>
 
 const nested = partly({ type: fc.constantFrom('Text', 5, null), props: partly({ html: markup }) });
 
-const values: Record<Extract<PropKind, string>, fc.Arbitrary<unknown>> = {
-  plain: fc.oneof(markup, listOf(identifier)),
+const values: Record<Exclude<FieldKind, 'list' | 'object'>, fc.Arbitrary<unknown>> = {
   text: markup,
+  number: fc.oneof(fc.integer(), anything),
+  boolean: fc.oneof(fc.boolean(), anything),
+  choice: markup,
+  texts: listOf(identifier),
   html: markup,
   image: url,
   video: url,
@@ -113,21 +116,21 @@ const values: Record<Extract<PropKind, string>, fc.Arbitrary<unknown>> = {
   blocks: listOf(fc.oneof(nested, listOf(nested))),
 };
 
-function membersOf(kinds: PropKinds): fc.Arbitrary<unknown> {
+function membersOf(fields: Fields): fc.Arbitrary<unknown> {
   return partly(
     Object.fromEntries(
-      Object.entries(kinds).map(([name, kind]) => [name, name === 'id' ? identifier : valueOf(kind)]),
+      Object.entries(fields).map(([name, field]) => [name, name === 'id' ? identifier : valueOf(field)]),
     ),
   );
 }
 
-function valueOf(kind: PropKind): fc.Arbitrary<unknown> {
-  if (typeof kind === 'string') return values[kind];
-  return 'list' in kind ? listOf(membersOf(kind.list)) : membersOf(kind.object);
+function valueOf(field: Field): fc.Arbitrary<unknown> {
+  if (field.kind === 'list') return listOf(membersOf(field.fields));
+  return field.kind === 'object' ? membersOf(field.fields) : values[field.kind];
 }
 
 it.each(coreWidgetTypes)('%s accepts any props and any saved answer', async (type) => {
-  const block = fc.tuple(membersOf(coreWidgetProps[type]), fc.oneof(listOf(identifier), anything));
+  const block = fc.tuple(membersOf(coreWidgetFields[type]), fc.oneof(listOf(identifier), anything));
   await fc.assert(
     fc.asyncProperty(fc.array(block, { minLength: 40, maxLength: 40 }), async (cases) => {
       const states = Object.fromEntries(cases.map(([, state], index) => [`b${index}`, state]));
