@@ -53,6 +53,29 @@ const conflictMembers = { error: conflictText, code: 'CONFLICT' } as const;
 export const draftConflict = lessonDraft.extend(conflict).meta({ id: 'LessonDraftConflict' });
 export const stepConflict = draftStep.extend(conflict).meta({ id: 'DraftStepConflict' });
 
+export const savedExample = {
+  revision: 3,
+  savedAt: '2026-11-21T09:12:04.000Z',
+  savedBy: { type: 'user', id: '5b1f0c52-6f37-4f0e-8d0e-6a2f6c1d9e77' },
+} as const;
+export const stepExample = {
+  stepId: example.stepId,
+  ...savedExample,
+  content: { content: [{ type: 'Text', props: { id: 't1', html: '<p>Water rises.</p>' } }], root: {} },
+};
+export const draftExample = {
+  lessonId: example.lessonId,
+  versionId: example.versionId,
+  createdAt: '2026-11-21T08:40:00.000Z',
+  ...savedExample,
+  skeleton: {
+    lesson: { id: example.lessonId, title: 'How tides work' },
+    sections: [{ id: 's1', title: 'The Moon', steps: [{ id: example.stepId, title: 'A harbour' }] }],
+  },
+  steps: [{ stepId: example.stepId, ...savedExample }],
+};
+export const conflictExample = { error: conflictText, code: 'CONFLICT' } as const;
+
 type Saved = Pick<LessonDraft, 'revision' | 'savedAt' | 'savedBy'>;
 
 export function presentSaved({ revision, savedAt, savedBy: { type, id } }: Saved): z.input<typeof savedPart> {
