@@ -1,12 +1,13 @@
 import { playedProps, pointsFault } from './block-props.ts';
-import { lessonBlocks, typeOf } from './blocks.ts';
+import { lessonBlocks, memberPath, typeOf } from './blocks.ts';
 import type { LessonBlockVisit } from './blocks.ts';
 import { commonProps, coreWidgetFields, foreignProp } from './core-widget-fields.ts';
 import { isCoreWidget } from './core-widgets.ts';
-import type { CoreWidgetType } from './core-widgets.ts';
-import { quote, recordOf } from './json-values.ts';
+import { isRecord, quote } from './json-values.ts';
 import type { Block, LessonContent } from './lesson-content.ts';
 import { questionFaults } from './question-faults.ts';
+import { memberFields } from './widget-fields.ts';
+import type { Field, Fields } from './widget-fields.ts';
 import { nearestName } from '../platform/unknown-names.ts';
 
 /** More warnings would not help an author. */
@@ -18,7 +19,7 @@ const maxMisspellingEdits = 2;
 /**
  * Returns an author's probable mistakes in reading order, with section, step and block. A lesson with mistakes plays:
  *
- * - props that a core widget does not know, including those in the settings for all widgets of a type
+ * - props that a core widget does not know, at any depth, including those in the settings for all widgets of a type
  * - questions that no learner can answer correctly, and choices without an id or with an earlier choice's id
  * - points of custom widgets that cannot be counted
  *
@@ -26,21 +27,26 @@ const maxMisspellingEdits = 2;
  */
 export function authoringWarnings(content: LessonContent): string[] {
   const warnings: string[] = [];
+  for (const warning of findWarnings(content)) {
+    warnings.push(warning);
+    if (warnings.length === maxWarnings) break;
+  }
+  return warnings;
+}
+
+function* findWarnings(content: LessonContent): Generator<string> {
   const placeOf = blockPlaces(content);
   const { overrides } = content.lesson.widget_settings;
   for (const [type, settings] of Object.entries(overrides)) {
     if (!isCoreWidget(type)) continue;
     const place = `The settings for all widgets of the type ${type}`;
-    for (const fault of unknownProps(type, settings)) warnings.push(`${place}: ${fault}`);
+    for (const fault of unknownProps(coreWidgetFields[type], settings)) yield `${place}: ${fault}`;
   }
   for (const visit of lessonBlocks(content)) {
     const type = typeOf(visit.block);
     if (type === undefined) continue;
-    const faults = blockFaults(type, visit.block, overrides);
-    for (const fault of faults) warnings.push(`${placeOf(visit)}: ${fault}`);
-    if (warnings.length >= maxWarnings) return warnings.slice(0, maxWarnings);
+    for (const fault of blockFaults(type, visit.block, overrides)) yield `${placeOf(visit)}: ${fault}`;
   }
-  return warnings;
 }
 
 /** Returns a function that says for authors where a block of the lesson is. */
@@ -64,21 +70,36 @@ function placeInStep(path: string): string {
   return `at ${path.replace(/^.*?\.content\./, '')}`;
 }
 
-function blockFaults(type: string, block: Block, overrides: Record<string, unknown>): string[] {
+function* blockFaults(type: string, block: Block, overrides: Record<string, unknown>): Generator<string> {
   const played = playedProps(block, overrides);
-  if (!isCoreWidget(type)) {
+  if (isCoreWidget(type)) {
+    yield* unknownProps(coreWidgetFields[type], block.props);
+    yield* questionFaults[type]?.(played) ?? [];
+  } else {
     const fault = pointsFault(played);
-    return fault === undefined ? [] : [fault];
+    if (fault !== undefined) yield fault;
   }
-  return [...unknownProps(type, block.props), ...(questionFaults[type]?.(played) ?? [])];
 }
 
-function unknownProps(type: CoreWidgetType, props: unknown): string[] {
-  const known = [...Object.keys(coreWidgetFields[type]), ...commonProps];
-  return Object.keys(recordOf(props))
-    .filter((name) => !known.includes(name) && !foreignProp.test(name))
-    .map((name) => {
+/** Yields the props that no field defines, also inside the values of others. */
+function* unknownProps(fields: Fields, props: unknown, path = ''): Generator<string> {
+  if (!isRecord(props)) return;
+  const known = [...Object.keys(fields), ...(path === '' ? commonProps : [])];
+  for (const [name, value] of Object.entries(props)) {
+    const place = path === '' ? name : memberPath(path, name);
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (field !== undefined) yield* unknownMembers(field, value, place);
+    else if (!known.includes(name) && !foreignProp.test(name)) {
       const nearest = nearestName(name, known, (prop) => Math.min(maxMisspellingEdits, prop.length - 1));
-      return `unknown prop ${quote(name)}${nearest === null ? '' : `; did you mean "${nearest}"?`}`;
-    });
+      yield `unknown prop ${quote(place)}${nearest === null ? '' : `; did you mean "${nearest}"?`}`;
+    }
+  }
+}
+
+function* unknownMembers(field: Field, value: unknown, path: string): Generator<string> {
+  const fields = memberFields(field);
+  if (fields === undefined) return;
+  if (field.kind === 'object') yield* unknownProps(fields, value, path);
+  else if (Array.isArray(value))
+    for (const [index, entry] of value.entries()) yield* unknownProps(fields, entry, `${path}[${index}]`);
 }

@@ -65,14 +65,22 @@ test('import and check report probable mistakes of the author with their positio
     },
     { type: 'Own', props: { id: 'o', anything: 1, points: '5' } },
     { type: 'Own', props: { id: 'p', points: 5 } },
-    { type: 'MultipleChoice', props: { id: 'q5', choices: [{ id: 1, html: '' }] } },
+    { type: 'MultipleChoice', props: { id: 'q5', choices: [{ id: 1, html: '', htlm: '', _own: 1 }] } },
+    {
+      type: 'Accordion',
+      props: { id: 'n', panels: [{ title: '', body: [] }, { titel: '', constructor: 1 }, 'x'] },
+    },
+    { type: 'Image', props: { id: 's', src: '', alt: '', size: { width: 1, heigth: 1 } } },
+    { type: 'Video', props: { id: 'v', captions: [{ src: '', lang: 'en' }] } },
   ];
-  const overrides = { MultipleChoice: { correct: [1], atempts: 2 }, Own: { any: 1 } };
+  const feedback = { rigth: '' };
+  const overrides = { MultipleChoice: { correct: [1], atempts: 2, feedback }, Own: { any: 1 } };
   const { path, lessonId } = await buildPackage({ blocks, lesson: { widget_settings: { overrides } } });
   const imported = await importJson(path);
   const place = 'Section 1 ("A section"), step 1 ("A step"), ';
   const warnings = [
     'The settings for all widgets of the type MultipleChoice: unknown prop "atempts"; did you mean "attempts"?',
+    'The settings for all widgets of the type MultipleChoice: unknown prop "feedback.rigth"; did you mean "right"?',
     `${place}MultipleChoice "q1": choice 2 has the id "a" of an earlier choice, and is left out`,
     `${place}MultipleChoice "q1": the right answer "z" is not among its choices ("a", "choice-2e7d2c03a9")`,
     `${place}MultipleChoice "q2": the right answer "1" is not among its choices ("a")`,
@@ -82,6 +90,11 @@ test('import and check report probable mistakes of the author with their positio
     `${place}Image "i": unknown prop "Alt"; did you mean "alt"?`,
     `${place}Image "i": unknown prop "hue"`,
     `${place}Own "o": points must be a number from 0 to 1000, not "5"; the block is not scored`,
+    `${place}MultipleChoice "q5": unknown prop "choices[0].htlm"; did you mean "html"?`,
+    `${place}Accordion "n": unknown prop "panels[1].titel"; did you mean "title"?`,
+    `${place}Accordion "n": unknown prop "panels[1].constructor"`,
+    `${place}Image "s": unknown prop "size.heigth"; did you mean "height"?`,
+    `${place}Video "v": unknown prop "captions[0].lang"`,
   ];
   expect(imported).toMatchObject({ warnings: warnings.map((warning) => `lesson.json: ${warning}`) });
   const checked = await json('lesson', 'check', lessonId);
