@@ -37,7 +37,7 @@ interface CreateOptions {
 }
 
 const scopeLines = Object.entries(keyScopes)
-  .map(([scope, allows]) => `  ${scope.padEnd(12)}${allows}`)
+  .map(([scope, allows]) => `  ${scope.padEnd(13)}${allows}`)
   .join('\n');
 
 /** `lectern key …` */
