@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { Types } from 'mongoose';
 import { z } from 'zod';
-import { readAudit } from '../../shared/models/audit-entry.ts';
+import { auditOrders, readAudit } from '../../shared/models/audit-entry.ts';
 import type { AuditEntry, AuditEntryDb, AuditPosition } from '../../shared/models/audit-entry.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import { learnerSubject, pseudonymOf } from '../../shared/tokens/learner-subject.ts';
@@ -69,6 +69,10 @@ const query = z.strictObject(
     platformId: platformId.optional().meta({
       description: 'The platform of the user that `learnerId` names. Case is ignored.',
     }),
+    order: z
+      .enum(auditOrders, `order must be one of ${auditOrders.join(', ')}`)
+      .default('oldest')
+      .meta({ description: 'Which entries come first. Keep it for the pages of a list.' }),
     limit: pageLimit('entries', { maximum: 1000, byDefault: 100 }),
     cursor: z
       .string(cursorFault)
@@ -129,8 +133,8 @@ export const listAudit = defineEndpoint(
     tag: 'Audit',
     summary: 'Read the audit log',
     description:
-      'Every change by API and command line, and every reading of learners’ data, the oldest entry first. An entry has ' +
-      'actor, action, target, time and IP address. Learners appear by pseudonyms; `learnerId` finds one. Entries are kept ' +
+      'Every change by API and command line, and every reading of learners’ data, the oldest entry first unless ' +
+      '`order` says otherwise. An entry has actor, action, target, time and IP address. Learners appear by pseudonyms; `learnerId` finds one. Entries are kept ' +
       `for 400 days. With \`Accept: ${ndjson}\`, all entries come as lines, without pages.`,
     responses: {
       200: {
@@ -142,11 +146,15 @@ export const listAudit = defineEndpoint(
     },
   },
   ({ db, secrets }: AuditReadDependencies) =>
-    async ({ ctx, caller, query: { limit, cursor = null, learnerId, platformId, ...filters } }) => {
+    async ({
+      ctx,
+      caller,
+      query: { limit, cursor: after = null, order, learnerId, platformId, ...filters },
+    }) => {
       const organizationId = caller.organization._id;
       const learner =
         learnerId && pseudonymOf(secrets.keyPepper, learnerSubject(organizationId, learnerId, platformId));
-      const entries = readAudit(db, organizationId, { ...filters, learner }, cursor);
+      const entries = readAudit(db, organizationId, { ...filters, learner }, { after, order });
       if (ctx.accepts('json', ndjson) === ndjson) {
         ctx.type = ndjson;
         ctx.body = Readable.from(linesOf(entries));

@@ -79,17 +79,28 @@ export interface AuditSelection {
 /** The position of an entry in its log. */
 export type AuditPosition = Pick<AuditEntry, 'at' | '_id'>;
 
-/** Yields an organization's entries, the oldest first. @param after the last entry of the previous page. */
+export const auditOrders = ['oldest', 'newest'] as const;
+
+/**
+ * Yields an organization's entries.
+ *
+ * @param options.after the last entry of the previous page.
+ * @param options.order which come first; by default the oldest.
+ */
 export function readAudit(
   db: AuditEntryDb,
   organizationId: string,
   { since, until, action, actorId, learner }: AuditSelection,
-  after: AuditPosition | null = null,
+  {
+    after = null,
+    order = 'oldest',
+  }: { after?: AuditPosition | null; order?: (typeof auditOrders)[number] } = {},
 ): AsyncIterable<AuditEntry> {
   const at = { $gte: since ?? new Date(0), ...(until && { $lt: until }) };
+  const [beyond, direction] = order === 'oldest' ? (['$gt', 1] as const) : (['$lt', -1] as const);
   const next = after && {
-    at: { $gte: after.at },
-    $or: [{ at: { $gt: after.at } }, { at: after.at, _id: { $gt: after._id } }],
+    at: { [`${beyond}e`]: after.at },
+    $or: [{ at: { [beyond]: after.at } }, { at: after.at, _id: { [beyond]: after._id } }],
   };
   return db.auditEntries
     .find({
@@ -99,7 +110,7 @@ export function readAudit(
       ...(actorId !== undefined && { 'actor.id': actorId }),
       $and: [{ at }, ...(next ? [next] : [])],
     })
-    .sort({ at: 1, _id: 1 })
+    .sort({ at: direction, _id: direction })
     .lean<AuditEntry>()
     .cursor();
 }

@@ -192,19 +192,22 @@ test('logins, rejected logins, logouts, statistics and imports are recorded', as
   }
 });
 
-test('pages follow each other without gaps; NDJSON has all entries; another organization sees none of them', async () => {
+test('pages follow each other without gaps in both orders; NDJSON has all entries; another organization sees none of them', async () => {
   const own = await buildOrganization(api);
   for (let index = 0; index < 5; index += 1) await read({}, own.headers);
   const all = await readUntil(({ length }) => length >= 5, {}, own.headers);
-  const paged: string[] = [];
-  for (let cursor: string | null = ''; cursor !== null;) {
-    const query: Record<string, string> = { limit: '2', ...(cursor !== '' && { cursor }) };
-    const page: Page = await read(query, own.headers);
-    expect(page.entries.length).toBeLessThanOrEqual(2);
-    paged.push(...page.entries.map(({ id }) => id));
-    cursor = page.nextCursor;
+  for (const order of ['oldest', 'newest'] as const) {
+    const paged: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const query: Record<string, string> = { order, limit: '2', ...(cursor !== '' && { cursor }) };
+      const page: Page = await read(query, own.headers);
+      expect(page.entries.length).toBeLessThanOrEqual(2);
+      paged.push(...page.entries.map(({ id }) => id));
+      cursor = page.nextCursor;
+    }
+    if (order === 'newest') paged.reverse();
+    expect(paged.slice(0, all.length)).toEqual(all.map(({ id }) => id));
   }
-  expect(paged.slice(0, all.length)).toEqual(all.map(({ id }) => id));
   const lines = await ask(`${api.url}/api/audit`, {
     headers: { ...own.headers, accept: 'application/x-ndjson' },
   });

@@ -15,7 +15,7 @@ import { listUnusedReleases } from '../../shared/models/widget-release.ts';
 import { listUsers } from '../../shared/models/user.ts';
 import { limitRecords, removeUnusedRecords } from '../../shared/exports/unused-records.ts';
 import { AuditLog } from '../../shared/audit/audit-log.ts';
-import { readAudit } from '../../shared/models/audit-entry.ts';
+import { auditOrders, readAudit } from '../../shared/models/audit-entry.ts';
 import { runRetention } from '../../shared/erasure/retention.ts';
 import { forgetStatistics } from '../../shared/models/lesson-statistics.ts';
 import { removeUnusedAssets } from '../../shared/assets/stored-assets.ts';
@@ -185,7 +185,12 @@ async function useEverything(tenant: Tenant): Promise<void> {
     await listScores(db, selection, { limit: 5, before: first });
   }
   await countScores(db);
-  for await (const _entry of readAudit(db, organizationId, {})) break;
+  for (const order of auditOrders) {
+    for await (const after of readAudit(db, organizationId, {}, { order })) {
+      for await (const _entry of readAudit(db, organizationId, {}, { order, after })) break;
+      break;
+    }
+  }
   for await (const _entry of readAudit(db, organizationId, { learner: 'x', since: now })) break;
   await listUnfinishedContent(db, now);
   await listUnusedReleases(db, now);

@@ -2551,6 +2551,8 @@ export interface Routes {
       learnerId?: string;
       /** The platform of the user that `learnerId` names. Case is ignored. */
       platformId?: string;
+      /** Which entries come first. Keep it for the pages of a list. */
+      order?: 'oldest' | 'newest';
       /** The maximum number of entries on a page. */
       limit?: number;
       /** The `nextCursor` of the previous page (pagination). */

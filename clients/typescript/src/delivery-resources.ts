@@ -84,7 +84,7 @@ export const deliveries = (http: Http) => ({
 });
 
 export const audit = (http: Http) => ({
-  /** Lists the entries of the audit log, the oldest first. */
+  /** Lists the entries of the audit log, the oldest first unless `order` is `newest`. */
   list: (query: Query<'GET /api/audit'> = {}, options?: RequestOptions) =>
     list(http, 'GET /api/audit', { query }, (page) => page.entries, options),
 });

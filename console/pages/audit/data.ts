@@ -8,10 +8,10 @@ const dayMs = 24 * 3600 * 1000;
 
 /** How far back entries are listed. */
 export const periods = [
-  { value: '', days: 1 },
+  { value: '', days: 400 },
+  { value: 'day', days: 1 },
   { value: 'week', days: 7 },
   { value: 'month', days: 30 },
-  { value: 'all', days: 400 },
 ] as const;
 
 /** When the page was opened: with the time of each request, no response would be found in the cache. */
@@ -27,12 +27,13 @@ function auditQuery(): Routes['GET /api/audit']['query'] {
   };
 }
 
+/** Loads a page of entries, the newest first. */
 export function useAudit(): Loaded<AuditPage> {
   const { cursor } = query.value;
-  return useData('GET /api/audit', { query: { ...auditQuery(), ...(cursor !== undefined && { cursor }) } });
+  return useData('GET /api/audit', { query: { ...auditQuery(), order: 'newest', cursor } });
 }
 
-/** Downloads all entries that the filters select, one line of JSON each. */
+/** Downloads all entries that the filters select, the oldest first, one line of JSON each. */
 export async function downloadAudit(): Promise<void> {
   const response = await fetch(urlOf('GET /api/audit', { query: auditQuery() }), {
     headers: { Accept: 'application/x-ndjson' },

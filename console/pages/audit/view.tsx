@@ -34,7 +34,7 @@ export default function AuditPage(): JSX.Element {
           value={period}
           options={periods.map(({ value }) => ({
             value,
-            label: t(`audit.period_${value === '' ? 'day' : value}`),
+            label: t(`audit.period_${value === '' ? 'all' : value}`),
           }))}
           onChange={(value) => setQuery({ period: value, cursor: '' })}
         />
