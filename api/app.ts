@@ -72,6 +72,7 @@ import { getSession, logIn, logOut } from './accounts/session.endpoints.ts';
 import { keyEndpoints } from './accounts/keys.endpoints.ts';
 import { passwordEndpoints } from './accounts/passwords.endpoints.ts';
 import { twoStepEndpoints } from './accounts/two-step.endpoints.ts';
+import { operatorUserEndpoints } from './accounts/operators.endpoints.ts';
 import { userEndpoints } from './accounts/users.endpoints.ts';
 import { exportManifest } from './exports/export-manifest.endpoints.ts';
 import { cancelExport, exportStatus } from './exports/export-status.endpoints.ts';
@@ -168,6 +169,7 @@ export const endpoints: readonly Endpoint<AppDependencies>[] = [
   ...twoStepEndpoints,
   ...passwordEndpoints,
   ...userEndpoints,
+  ...operatorUserEndpoints,
   ...keyEndpoints,
   getOrganization,
   changeOrganizationEndpoint,

@@ -35,6 +35,20 @@ export type InstallationStorage = {
   maxCopyBytes: number | null;
 };
 
+export type InvitedOperator = {
+  id: string;
+  email: string;
+  /** `invited` until the first password is set. */
+  status: 'invited' | 'active' | 'disabled';
+  /** Whether logins need a code of an authenticator app. */
+  twoStep: boolean;
+  createdAt: string;
+  lastLogInAt: string | null;
+  /** Until when an open invitation is valid. */
+  invitationExpiresAt: string | null;
+  invitation: UserInvitation;
+};
+
 export type InvitedUser = {
   id: string;
   email: string;
@@ -85,6 +99,19 @@ export type OperatedOrganization = {
   /** How many bytes it may store: 0 for any number, null for the default. */
   maxStoredBytes: number | null;
   suspendedAt: string | null;
+};
+
+export type Operator = {
+  id: string;
+  email: string;
+  /** `invited` until the first password is set. */
+  status: 'invited' | 'active' | 'disabled';
+  /** Whether logins need a code of an authenticator app. */
+  twoStep: boolean;
+  createdAt: string;
+  lastLogInAt: string | null;
+  /** Until when an open invitation is valid. */
+  invitationExpiresAt: string | null;
 };
 
 /** A lesson for the player. Media appear in it as `media:<uuid>`, even inside longer strings. */
@@ -304,6 +331,57 @@ export interface Routes extends ClientRoutes {
     query: Record<never, never>;
     body: { currentPassword: string; newPassword: string };
     result: undefined;
+  };
+  /** Invite an operator again */
+  'POST /api/operator/users/{userId}/invitation': {
+    params: {
+      /** Id of the operator. */
+      userId: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    result: UserInvitation;
+  };
+  /** Change an operator */
+  'PATCH /api/operator/users/{userId}': {
+    params: {
+      /** Id of the operator. */
+      userId: string;
+    };
+    query: Record<never, never>;
+    body: {
+      /** `disabled` rejects the user's logins and ends the user's sessions for good. */
+      status?: 'active' | 'disabled';
+      /** Turns off two-step login, for a user who has lost the device and the recovery codes. */
+      twoStep?: 'off';
+    };
+    result: Operator;
+  };
+  /** Invite an operator */
+  'POST /api/operator/users': {
+    params: Record<never, never>;
+    query: Record<never, never>;
+    body: {
+      /** Unique in the whole installation. */
+      email: string;
+    };
+    result: InvitedOperator;
+  };
+  /** List operators */
+  'GET /api/operator/users': {
+    params: Record<never, never>;
+    query: {
+      /** The maximum number of operators on a page. */
+      limit?: number;
+      /** The `nextCursor` of the previous page (pagination). */
+      cursor?: string;
+    };
+    body: undefined;
+    result: {
+      users: Operator[];
+      /** The `cursor` of the next page; null at the end. */
+      nextCursor: string | null;
+    };
   };
   /** Invite a user to an organization as an operator */
   'POST /api/operator/organizations/{organizationId}/users': {

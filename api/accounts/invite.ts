@@ -1,6 +1,6 @@
 import { hkdfSync } from 'node:crypto';
 import { createUser, findUser, inviteUser } from '../../shared/models/user.ts';
-import type { User, UserDb } from '../../shared/models/user.ts';
+import type { User, UserDb, UserKey } from '../../shared/models/user.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { Role } from '../../shared/accounts/permissions.ts';
 
@@ -14,7 +14,8 @@ export const userNotFound = 'User not found';
 export const disabledText = 'The user is disabled: enable the user before you send an invitation';
 
 interface NewUser {
-  organizationId: string;
+  /** Null for operators. */
+  organizationId: string | null;
   email: string;
   role: Role;
 }
@@ -54,7 +55,7 @@ export async function createInvitedUser(
 export async function inviteAgain(
   db: UserDb,
   pepper: string,
-  key: { id: string; organizationId: string },
+  key: UserKey,
   { id, by }: InvitationRequest,
 ): Promise<Invited> {
   const found = await findUser(db, key);

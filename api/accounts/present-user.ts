@@ -56,6 +56,19 @@ export const exampleUser = {
   invitationExpiresAt: null,
 } satisfies z.input<typeof userBody>;
 
+export const operatorBody = userBody.omit({ role: true }).meta({ id: 'Operator' });
+
+export const operatorPage = z.strictObject({ users: z.array(operatorBody), nextCursor: nextCursorField });
+
+export const invitedOperator = operatorBody
+  .extend({ invitation: invitationBody })
+  .meta({ id: 'InvitedOperator' });
+
+export function presentOperator(user: User): z.input<typeof operatorBody> {
+  const { role: _role, ...operator } = presentListedUser(user);
+  return operator;
+}
+
 const exampleToken = 'rX0eZ1jUO4uVQWvXj3sWl1gkYw8ZVhmmr2P4sJ0mTzE';
 export const exampleInvitation = {
   token: exampleToken,
@@ -69,3 +82,15 @@ export const exampleInvited = {
   invitationExpiresAt: exampleInvitation.expiresAt,
   invitation: exampleInvitation,
 } satisfies z.input<typeof invitedUser>;
+
+const { role: _role, ...withoutRole } = exampleUser;
+export const exampleOperator = { ...withoutRole, email: 'ops@lectern.example' } satisfies z.input<
+  typeof operatorBody
+>;
+export const exampleInvitedOperator = {
+  ...exampleOperator,
+  status: 'invited',
+  lastLogInAt: null,
+  invitationExpiresAt: exampleInvitation.expiresAt,
+  invitation: exampleInvitation,
+} satisfies z.input<typeof invitedOperator>;

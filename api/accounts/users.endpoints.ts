@@ -47,16 +47,18 @@ export const newUserSchema = z.strictObject(
   },
   { error: objectFault },
 );
+export const changedStatus = z
+  .enum(['active', 'disabled'], 'status must be active or disabled')
+  .optional()
+  .meta({ description: "`disabled` rejects the user's logins and ends the user's sessions for good." });
+export const changedTwoStep = z.literal('off', 'twoStep must be off').optional().meta({
+  description: 'Turns off two-step login, for a user who has lost the device and the recovery codes.',
+});
 const changesSchema = z.strictObject(
   {
     role: z.enum(organizationRoles, roleFault).optional(),
-    status: z
-      .enum(['active', 'disabled'], 'status must be active or disabled')
-      .optional()
-      .meta({ description: "`disabled` rejects the user's logins and ends the user's sessions for good." }),
-    twoStep: z.literal('off', 'twoStep must be off').optional().meta({
-      description: 'Turns off two-step login, for a user who has lost the device and the recovery codes.',
-    }),
+    status: changedStatus,
+    twoStep: changedTwoStep,
   },
   { error: objectFault },
 );

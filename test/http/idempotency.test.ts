@@ -45,10 +45,13 @@ const ofOrganization = () => ({ organizationId: api.organization._id });
 let webhookId: string;
 let userId: string;
 let operatorSession: { cookie: string };
+let otherOperatorId: string;
+const invitedOperator = 'ops@acme.example';
 
 beforeAll(async () => {
   const { user } = await buildUser(api, { role: 'operator', passwordHash: quickHash });
   operatorSession = await beginSession(api, { user });
+  otherOperatorId = (await buildUser(api, { role: 'operator', passwordHash: quickHash })).user._id;
 });
 
 /** By operationId: every endpoint that accepts an idempotency key. */
@@ -141,6 +144,18 @@ const creations: Record<string, Creation> = {
     remove: (id) => api.db.users.deleteOne({ _id: id }),
     byOperator: true,
   },
+  createOperator: {
+    path: () => '/api/operator/users',
+    json: { email: invitedOperator },
+    count: () => api.db.users.countDocuments({ email: invitedOperator }).exec(),
+    remove: (id) => api.db.users.deleteOne({ _id: id }),
+    byOperator: true,
+  },
+  inviteOperator: {
+    path: () => `/api/operator/users/${otherOperatorId}/invitation`,
+    count: null,
+    byOperator: true,
+  },
 };
 
 beforeEach(async () => {
@@ -150,6 +165,7 @@ beforeEach(async () => {
   for (const name of ['ltiPlatforms', 'ltiRegistrations', 'users'] as const)
     await api.db[name].collection.deleteMany(ofOrganization());
   await api.db.organizations.deleteMany({ slug: 'idempotent' });
+  await api.db.users.deleteMany({ email: invitedOperator });
   const { organization } = api;
   userId = (await buildUser(api, { organization, passwordHash: quickHash })).user._id;
   webhookId = randomUUID();

@@ -314,6 +314,11 @@ export const withoutIds: Record<string, string> = {
   'PATCH /api/operator/organizations/:organizationId': 'as above',
   'POST /api/operator/organizations/:organizationId/users': 'as above',
   'GET /api/operator/exports': 'as above',
+  'GET /api/operator/users': 'operators belong to no organization',
+  'POST /api/operator/users': 'as above',
+  'PATCH /api/operator/users/:userId':
+    'as above; test/organizations/organizations.test.ts tries to change a user of an organization',
+  'POST /api/operator/users/:userId/invitation': 'as above',
   'GET /api/operator/health': 'as above',
   'GET /api/operator/queues': 'as above',
   'GET /api/operator/storage': 'as above',

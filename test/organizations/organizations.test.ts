@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { readAudit } from '../../shared/models/audit-entry.ts';
+import { installationLog, readAudit } from '../../shared/models/audit-entry.ts';
 import { beginSession, buildUser, logIn, openSession, quickHash } from '../accounts/users.ts';
 import { pngWith } from '../exports/pictures.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
@@ -77,6 +77,54 @@ test('an operator creates an organization and invites its first administrator, w
     'operator organization.change',
   ]);
   expectError(await send('GET', `${path}/${randomUUID()}`, session), 404, 'Organization not found');
+});
+
+test('an operator invites another one, who logs in until disabled, and neither themselves nor users of organizations', async () => {
+  const { user, session } = await openOperator();
+  const path = '/api/operator/users';
+  const email = `${randomUUID()}@example.com`;
+  const invited = jsonOf(await send('POST', path, session, { email })) as {
+    id: string;
+    status: string;
+    invitation: { token: string };
+  };
+  expect(invited).toMatchObject({ status: 'invited', email });
+  expect(invited).not.toHaveProperty('role');
+  const again = await send('POST', `${path}/${invited.id}/invitation`, session);
+  const { token } = jsonOf(again) as { token: string };
+  const body = { token, password: 'correct horse battery' };
+  expect((await send('POST', '/api/invitation/accept', {}, body)).status).toBe(204);
+  const other = await openSession(api.url, { email });
+  const { users } = jsonOf(await send('GET', path, other)) as { users: object[] };
+  expect(users.slice(0, 2)).toMatchObject([
+    { id: invited.id, status: 'active', twoStep: false },
+    { id: user._id, status: 'active' },
+  ]);
+  const { user: ofOrganization } = await buildUser(api, { organization: api.organization });
+  for (const [id, status, fault] of [
+    [user._id, 409, 'Operators cannot change or invite themselves; another operator or `lectern user` can'],
+    [ofOrganization._id, 404, 'Operator not found'],
+  ] as const) {
+    expectError(await send('PATCH', `${path}/${id}`, session, { status: 'disabled' }), status, fault);
+    expectError(await send('POST', `${path}/${id}/invitation`, session), status, fault);
+  }
+  expectError(await send('POST', path, session, { email }), 409, `A user ${email} exists.`);
+
+  const disabled = await send('PATCH', `${path}/${invited.id}`, session, {
+    status: 'disabled',
+    twoStep: 'off',
+  });
+  expect(jsonOf(disabled)).toMatchObject({ id: invited.id, status: 'disabled' });
+  expect((await send('GET', path, other)).status).toBe(401);
+  expectError(
+    await send('POST', `${path}/${invited.id}/invitation`, session),
+    409,
+    'The user is disabled: enable the user before you send an invitation',
+  );
+  const entries: string[] = [];
+  for await (const { action, target, actor } of readAudit(api.db, installationLog, {}))
+    if (target?.id === invited.id && actor.id === user._id) entries.push(action);
+  expect(entries).toEqual(['user.invite', 'user.invite', 'user.change']);
 });
 
 test('a suspended organization rejects its servers, users and learners, until it is active again', async () => {
