@@ -5,6 +5,7 @@ import { Button } from '../kit/button.tsx';
 import { EmptyState, ErrorState } from '../kit/parts.tsx';
 import { Toasts } from '../kit/toast.tsx';
 import type { ApiError } from './api.ts';
+import { useLazy } from './lazy.ts';
 import { LogInPage, RenewalDialog } from './log-in.tsx';
 import { PageFrame } from './page.tsx';
 import type { PageProps } from './page.tsx';
@@ -36,13 +37,6 @@ const invitationPath = '/invitation';
 function Invitation(): JSX.Element | null {
   const Loaded = useLazy(() => import('../pages/invitation/view.tsx').then(({ default: Page }) => Page));
   return Loaded && <Loaded />;
-}
-
-/** Loads a component at its first use; null until then. */
-function useLazy<Props>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> | null {
-  const [Loaded, setLoaded] = useState<ComponentType<Props> | null>(null);
-  useEffect(() => void load().then((component) => setLoaded(() => component)), []);
-  return Loaded;
 }
 
 function Shell(): JSX.Element {

@@ -55,6 +55,7 @@ const pages: Page[] = [
     permission: 'read',
     load: () => import('../pages/lesson-statistics/view.tsx'),
   },
+  { path: '/exports', permission: 'read', load: () => import('../pages/exports/view.tsx') },
   { path: '/webhooks', permission: 'deliveries', load: () => import('../pages/webhooks/view.tsx') },
   { path: '/webhooks/:webhookId', permission: 'deliveries', load: () => import('../pages/webhook/view.tsx') },
   { path: '/destinations', permission: 'deliveries', load: () => import('../pages/destinations/view.tsx') },
@@ -69,6 +70,11 @@ const pages: Page[] = [
   { path: '/users', permission: 'accounts', load: () => import('../pages/users/view.tsx') },
   { path: '/platforms', permission: 'platforms', load: () => import('../pages/platforms/view.tsx') },
   {
+    path: '/platforms/connect',
+    permission: 'platforms',
+    load: () => import('../pages/platform-connect/view.tsx'),
+  },
+  {
     path: '/platforms/:platformId',
     permission: 'platforms',
     load: () => import('../pages/platform/view.tsx'),
@@ -79,6 +85,16 @@ const pages: Page[] = [
     path: '/organizations',
     permission: 'operator',
     load: () => import('../pages/operator-organizations/view.tsx'),
+  },
+  {
+    path: '/operators',
+    permission: 'operator',
+    load: () => import('../pages/operator-users/view.tsx'),
+  },
+  {
+    path: '/all-exports',
+    permission: 'operator',
+    load: () => import('../pages/operator-exports/view.tsx'),
   },
   { path: '/health', permission: 'operator', load: () => import('../pages/operator-health/view.tsx') },
   { path: accountPath, permission: null, load: () => import('../pages/account/view.tsx') },
@@ -96,10 +112,18 @@ const groups: NavigationGroup[] = [
     label: null,
     items: [
       { label: 'organizations.title', to: '/organizations', icon: 'globe', permission: 'operator' },
+      { label: 'operators.title', to: '/operators', icon: 'person', permission: 'operator' },
+      { label: 'exports.recent', to: '/all-exports', icon: 'archive', permission: 'operator' },
       { label: 'health.title', to: '/health', icon: 'chart', permission: 'operator' },
     ],
   },
-  { label: null, items: [{ label: 'lessons.title', to: '/lessons', icon: 'book', permission: 'read' }] },
+  {
+    label: null,
+    items: [
+      { label: 'lessons.title', to: '/lessons', icon: 'book', permission: 'read' },
+      { label: 'exports.recent', to: '/exports', icon: 'archive', permission: 'read' },
+    ],
+  },
   {
     label: 'nav.integrations',
     items: [

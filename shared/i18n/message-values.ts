@@ -24,6 +24,11 @@ export interface MessageValues {
   'console.changes.steps_changed': { count: number };
   'console.changes.steps_moved': { count: number };
   'console.changes.steps_removed': { count: number };
+  'console.connect.answers': { product: string };
+  'console.connect.connected': { product: string };
+  'console.connect.create_text': { product: string };
+  'console.connect.enter_link': { time: string };
+  'console.connect.open': { product: string };
   'console.copy': { what: string };
   'console.delivery.dismiss_all': { count: number };
   'console.delivery.let_go': { count: number };
@@ -36,8 +41,12 @@ export interface MessageValues {
   'console.export.building': { done: number; total: number };
   'console.export.position': { position: number };
   'console.exports.build_all': { count: number };
+  'console.exports.canceled': { count: number };
   'console.exports.files': { failed: number; media: number; widgets: number };
+  'console.exports.missing': { count: number };
+  'console.exports.retried': { count: number };
   'console.exports.retry_all': { count: number };
+  'console.grades.dismissed': { count: number };
   'console.grades.resent': { count: number };
   'console.health.exports': { active: number; failed: number; waiting: number };
   'console.health.waiting': { failed: number; waiting: number };
@@ -76,7 +85,6 @@ export interface MessageValues {
   'console.platforms.delete_title': { name: string };
   'console.platforms.deleted': { name: string };
   'console.platforms.deployment': { deployment: string };
-  'console.platforms.link_text': { time: string };
   'console.statistics.learners': { count: number };
   'console.statistics.seconds': { count: number };
   'console.table.shown': { count: number };

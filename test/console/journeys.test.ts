@@ -6,11 +6,13 @@ import type { BrowserContext, Page } from 'playwright-core';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { Role } from '../../shared/accounts/permissions.ts';
 import { buildUser, openSession, quickHash, testPassword } from '../accounts/users.ts';
+import { findOrCreateScore } from '../../shared/models/lti-score.ts';
 import { answerTo, storeLearners } from '../learners/build-learners.ts';
 import { zipFolder } from '../packages/zip-builder.ts';
 import { playedSections, publishLesson } from '../player/player-lessons.ts';
 import { faultsIn } from '../support/axe.ts';
-import { buildPackage } from '../support/factories.ts';
+import { ask } from '../support/answers.ts';
+import { buildPackage, buildVersion, exportPath } from '../support/factories.ts';
 import { firefoxPath, launchFirefox } from '../support/firefox.ts';
 import { buildPlatform, buildWebhook } from '../support/tenants.ts';
 import { answer } from '../support/origin.ts';
@@ -111,13 +113,21 @@ test('an author imports a file, checks and publishes it, and downloads an export
   await page.getByRole('dialog').getByRole('button', { name: 'Publish', exact: true }).click();
   await page.getByRole('table').getByText('Published', { exact: true }).waitFor();
 
-  await link(page, 'Exports').click();
+  await page.getByRole('link', { name: 'Exports', exact: true }).click();
   const row = page.getByRole('row', { name: 'Archive with player' });
   await row.getByRole('button', { name: 'Build' }).click();
   const downloading = page.waitForEvent('download');
   await row.getByRole('link', { name: 'Download' }).click();
   expect((await downloading).suggestedFilename()).toMatch(/-v2.*\.zip$/);
   expect(await link(page, 'Learners').count()).toBe(0);
+
+  const broken = await buildVersion(api, api.organization, built.path);
+  await api.db.lessonContents.deleteMany({ versionId: broken._id });
+  await ask(api.url + exportPath(broken), { headers: api.headers });
+  await link(page, 'Recent exports').click();
+  await page.getByRole('row', { name: 'Archive with player' }).getByText('Ready').waitFor();
+  await button(page, 'Retry all failed').click();
+  await page.getByText('1 export is built again.').waitFor();
   await context.close();
 });
 
@@ -211,6 +221,41 @@ test('an administrator creates a webhook, although the session ends in the form,
   await page.getByText('Nothing matches').waitFor();
   await page.goBack();
   await page.getByRole('row', { name: 'ping' }).getByText('Delivered').waitFor();
+  await context.close();
+});
+
+test('an administrator connects a platform with the values of its set-up page, and resends one grade', async () => {
+  const { context, page } = await contextOf('admin');
+  await page.goto(`${api.url}/console/platforms`);
+  await link(page, 'Connect a platform').first().click();
+  await page.getByLabel('Platform').selectOption('Canvas');
+  await page.getByLabel('Way').selectOption('By hand');
+  await button(page, 'Create the values').click();
+  const values = page.locator('.steps');
+  await values.getByText(`${api.url}/lti/login`).waitFor();
+  const keys = await values.getByText(`${api.url}/lti/jwks/`).innerText();
+  await page.getByLabel('Client ID').fill('10000000000001');
+  await page.getByLabel('Deployment Id').fill('7:abc');
+  await button(page, 'Connect').click();
+  await page.getByRole('heading', { name: 'Canvas' }).waitFor();
+  await page.getByText(keys).waitFor();
+
+  const platformId = page.url().split('/').at(-1) ?? '';
+  const learner = { organizationId: api.organization._id, platformId, contextId: null, linkId: 'link' };
+  const row = { ...learner, lessonId: version.lessonId, ltiUserId: 'ann' };
+  const { _id } = await findOrCreateScore(api.db, row);
+  const at = new Date();
+  const wanted = { scoreGiven: 80, scoreMaximum: 100, finishedAt: at };
+  const failure = { at, since: at, reason: 'refused', status: 422, body: 'no attempt is left' };
+  await api.db.ltiScores.updateOne({ _id }, { state: 'failed', failure, wanted });
+  await page.reload();
+  await page.getByRole('row', { name: 'Allow more, then resend. (422)' }).waitFor();
+  await button(page, 'ann').click();
+  await page.getByRole('dialog').getByText('no attempt is left').waitFor();
+  await page.keyboard.press('Escape');
+  await button(page, 'Resend').click();
+  await page.getByText('Nothing matches').or(page.getByText('No grade has failed')).waitFor();
+  expect((await api.db.ltiScores.findById(_id).lean().orFail()).state).not.toBe('failed');
   await context.close();
 });
 
@@ -338,7 +383,7 @@ test.skipIf(firefoxPath === undefined)('a teacher logs in and filters learners i
 
 test.each<[role: Role, paths: () => string[] | Promise<string[]>]>([
   ['admin', pathsOfAdmins],
-  ['operator', () => ['/organizations', '/health']],
+  ['operator', () => ['/organizations', '/operators', '/all-exports', '/health']],
 ])(
   'every page of the role %s is accessible: light, dark, on phones, and from right to left',
   async (role, pathsOf) => {
@@ -392,7 +437,7 @@ async function pathsOfAdmins(): Promise<string[]> {
   const own = ['/audit', '/users', '/keys', '/settings', '/retention', '/account', '/kit', '/nowhere'];
   const integrations = [
     ...['/webhooks', `/webhooks/${webhookId}`, '/destinations', `/destinations/${destinationId}`],
-    ...['/deliveries', '/platforms', `/platforms/${platform._id}`],
+    ...['/deliveries', '/exports', '/platforms', '/platforms/connect', `/platforms/${platform._id}`],
   ];
   const { lessonId } = version;
   const changed = await publishLesson(api, api.organization, { lessonId, publish: false, sections: [] });

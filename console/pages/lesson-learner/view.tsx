@@ -7,12 +7,11 @@ import { Badge, CopyText, EmptyState, ErrorState, Facts } from '../../kit/parts.
 import { Table } from '../../kit/table.tsx';
 import type { Column } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
+import { useLazy } from '../../shell/lazy.ts';
 import { PageFrame } from '../../shell/page.tsx';
 import type { PageProps } from '../../shell/page.tsx';
 import { can } from '../../shell/session.ts';
 import { t } from '../../shell/text.ts';
-import { useReceivers } from '../deliveries/data.ts';
-import { DeliveryList } from '../deliveries/list.tsx';
 import { useLesson } from '../lesson/data.ts';
 import { learnerTones } from '../lesson-learners/data.ts';
 import { EraseDialog, exportUrl } from './actions.tsx';
@@ -78,16 +77,10 @@ export default function LearnerPage({
   );
 }
 
-/** What webhooks, learning record stores and platforms got about the learner. */
-function Sent({ lessonId, learnerId }: { lessonId: string; learnerId: string }): JSX.Element {
-  return (
-    <DeliveryList
-      title={t('learner.sent')}
-      subject={{ lessonId, learnerId }}
-      receiverOf={useReceivers()}
-      empty={<p class="muted">{t('delivery.none')}</p>}
-    />
-  );
+/** A part of the page that many users may not see. */
+function Sent(of: { lessonId: string; learnerId: string }): JSX.Element | null {
+  const Loaded = useLazy(() => import('./sent.tsx').then(({ SentDeliveries }) => SentDeliveries));
+  return Loaded && <Loaded {...of} />;
 }
 
 function Summary({

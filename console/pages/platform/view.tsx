@@ -1,25 +1,24 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { LtiGrade, LtiPlatform } from '../../api-types.ts';
+import type { LtiPlatform } from '../../api-types.ts';
 import { Button } from '../../kit/button.tsx';
 import { ActionDialog } from '../../kit/dialog.tsx';
 import { Icon } from '../../kit/icon.tsx';
 import { Menu } from '../../kit/menu.tsx';
-import { Badge, CopyText, EmptyState, ErrorState, Facts, Notice } from '../../kit/parts.tsx';
-import type { Column } from '../../kit/table.tsx';
+import { Badge, CopyText, ErrorState, Facts, Notice } from '../../kit/parts.tsx';
 import { Time } from '../../kit/time.tsx';
 import { orToast, toast } from '../../kit/toast.tsx';
 import { request } from '../../shell/api.ts';
 import { useData } from '../../shell/data.ts';
-import { List } from '../../shell/list.tsx';
 import { PageFrame } from '../../shell/page.tsx';
 import type { PageProps } from '../../shell/page.tsx';
-import { navigate, query } from '../../shell/router.tsx';
+import { navigate } from '../../shell/router.tsx';
 import { can } from '../../shell/session.ts';
 import { t } from '../../shell/text.ts';
 import { platformTones } from '../platforms/data.ts';
+import { Grades } from './grades.tsx';
 
-/** A learning platform: the values that it needs, its last launches, and grades that it rejected. */
+/** A learning platform: the values that it needs, its last launches, and the grades for it. */
 export default function PlatformPage({ params: { platformId = '' } }: { params: PageProps }): JSX.Element {
   const params = { platformId };
   const { data: platform, error, reload } = useData('GET /api/platforms/{platformId}', { params });
@@ -119,60 +118,6 @@ function Values({ platform }: { platform: LtiPlatform }): JSX.Element {
       </section>
     </div>
   );
-}
-
-/** Grades that the platform has not accepted, with the reason. */
-function Grades({ platformId }: { platformId: string }): JSX.Element {
-  const { cursor } = query.value;
-  const loaded = useData('GET /api/grades', {
-    query: { platformId, state: 'failed', ...(cursor !== undefined && { cursor }) },
-  });
-  const resend = () =>
-    orToast(async () => {
-      const { changed } = await request('POST /api/grades/resend', { body: { failed: true, platformId } });
-      toast(t('grades.resent', { count: changed }));
-      await loaded.reload();
-    });
-  const hasFailed = (loaded.data?.grades.length ?? 0) > 0;
-  return (
-    <section class="stack">
-      <div class="toolbar">
-        <h2>{t('grades.failed')}</h2>
-        <span class="is-last" />
-        {hasFailed && <Button onPress={resend}>{t('grades.resend')}</Button>}
-      </div>
-      <List
-        caption={t('grades.failed')}
-        loaded={loaded}
-        rows={loaded.data?.grades}
-        next={loaded.data?.nextCursor}
-        empty={<EmptyState icon="check" title={t('grades.none')} />}
-        columns={gradeColumns()}
-        rowKey={({ id }) => id}
-        skeletonRows={2}
-      />
-    </section>
-  );
-}
-
-function gradeColumns(): Column<LtiGrade>[] {
-  return [
-    { label: t('learners.learner'), cell: ({ ltiUserId }) => <strong>{ltiUserId}</strong> },
-    {
-      label: t('exports.reason'),
-      cell: ({ failure }) => (
-        <>
-          {failure?.reason ?? '–'}
-          {failure?.status !== undefined && failure.status !== null && <small>{failure.status}</small>}
-        </>
-      ),
-    },
-    {
-      label: t('delivery.last'),
-      isEnd: true,
-      cell: ({ failure }) => (failure === null ? '–' : <Time at={failure.at} />),
-    },
-  ];
 }
 
 function DeleteDialog({

@@ -1,18 +1,14 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
-import type { CreatedLtiRegistration, LtiPlatform } from '../../api-types.ts';
+import type { LtiPlatform } from '../../api-types.ts';
 import { Button } from '../../kit/button.tsx';
-import { SecretDialog } from '../../kit/dialog.tsx';
 import { Badge, EmptyState } from '../../kit/parts.tsx';
 import type { Column } from '../../kit/table.tsx';
-import { Time, exactTime } from '../../kit/time.tsx';
-import { orToast } from '../../kit/toast.tsx';
-import { request } from '../../shell/api.ts';
+import { Time } from '../../kit/time.tsx';
 import { useCommands } from '../../shell/commands.ts';
 import { useData } from '../../shell/data.ts';
 import { List } from '../../shell/list.tsx';
 import { PageFrame } from '../../shell/page.tsx';
-import { query } from '../../shell/router.tsx';
+import { navigate, query } from '../../shell/router.tsx';
 import { t } from '../../shell/text.ts';
 import { platformTones } from './data.ts';
 
@@ -20,11 +16,10 @@ import { platformTones } from './data.ts';
 export default function PlatformsPage(): JSX.Element {
   const { cursor } = query.value;
   const loaded = useData('GET /api/platforms', { query: { ...(cursor !== undefined && { cursor }) } });
-  const [link, setLink] = useState<CreatedLtiRegistration>();
-  const connect = () => orToast(async () => setLink(await request('POST /api/platform-registrations')));
+  const connect = () => navigate('/platforms/connect');
   useCommands([{ label: t('platforms.connect'), icon: 'plug', run: connect }], 'platforms');
   const button = (
-    <Button kind="primary" icon="plug" onPress={connect}>
+    <Button kind="primary" icon="plug" to="/platforms/connect">
       {t('platforms.connect')}
     </Button>
   );
@@ -45,14 +40,6 @@ export default function PlatformsPage(): JSX.Element {
         linkOf={({ id }) => `/platforms/${id}`}
         skeletonRows={3}
       />
-      {link && (
-        <SecretDialog
-          title={t('platforms.link')}
-          text={t('platforms.link_text', { time: exactTime(new Date(link.expiresAt)) })}
-          secret={link.url}
-          onClose={() => setLink(undefined)}
-        />
-      )}
     </PageFrame>
   );
 }

@@ -6,10 +6,8 @@ import { SecretDialog } from '../../kit/dialog.tsx';
 import { Icon } from '../../kit/icon.tsx';
 import { Menu } from '../../kit/menu.tsx';
 import type { MenuItem } from '../../kit/menu.tsx';
-import { Badge, EmptyState } from '../../kit/parts.tsx';
-import type { Tone } from '../../kit/parts.tsx';
+import { EmptyState } from '../../kit/parts.tsx';
 import type { Column } from '../../kit/table.tsx';
-import { Time } from '../../kit/time.tsx';
 import { orToast, toast } from '../../kit/toast.tsx';
 import { request } from '../../shell/api.ts';
 import { useCommands } from '../../shell/commands.ts';
@@ -20,12 +18,7 @@ import { query } from '../../shell/router.tsx';
 import { session } from '../../shell/session.ts';
 import { t } from '../../shell/text.ts';
 import { InviteDialog, RemoveDialog, roles } from './actions.tsx';
-
-const tones: Record<User['status'], Tone> = {
-  invited: 'active',
-  active: 'good',
-  disabled: 'neutral',
-};
+import { accountColumns } from './data.tsx';
 
 /** The accounts of the organization. */
 export default function UsersPage(): JSX.Element {
@@ -135,18 +128,7 @@ function actionsFor(
 
 function columns(actions: (user: User) => (MenuItem | null)[]): Column<User>[] {
   return [
-    { label: t('log_in.email'), cell: ({ email }) => <strong>{email}</strong> },
-    { label: t('users.role'), cell: ({ role }) => t(`role.${role}`) },
-    {
-      label: t('lessons.status'),
-      cell: ({ status }) => <Badge tone={tones[status]}>{t(`users.${status}`)}</Badge>,
-    },
-    {
-      label: t('users.last'),
-      isEnd: true,
-      isMinor: true,
-      cell: ({ lastLogInAt }) => (lastLogInAt === null ? '–' : <Time at={lastLogInAt} />),
-    },
+    ...accountColumns<User>([{ label: t('users.role'), cell: ({ role }) => t(`role.${role}`) }]),
     {
       label: t('actions'),
       isActions: true,
