@@ -13,6 +13,12 @@ const outputFolder = fileURLToPath(new URL('./dist/', import.meta.url));
 const messagePrefix = 'console.';
 
 /**
+ * Groups of messages that only their pages show, which import them in English as `messages:page/<group>`. The title of a
+ * page is not among them: links to it show it too. Other languages come as a whole.
+ */
+const pageGroups = ['changes', 'destination', 'keys', 'profile', 'retention', 'statistics'];
+
+/**
  * Builds the console: `main-<hash>.js`, a chunk for each page, a chunk with the texts of each other language, and
  * `main-<hash>.css`. `entry.json` names the files that the page refers to. Removes other files from the folder.
  *
@@ -32,7 +38,7 @@ export async function buildConsole(output: string = outputFolder): Promise<strin
     metafile: true,
     ...{ jsx: 'automatic', jsxImportSource: 'preact' },
     ...{ entryNames: '[name]-[hash]', chunkNames: '[name]-[hash]' },
-    plugins: [compiledMessages([messagePrefix], ['en']), languageMessages, tokenStyles],
+    plugins: [compiledMessages(shellPrefixes(), ['en']), languageMessages, tokenStyles],
   });
   const [script, built] =
     Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === 'main.tsx') ?? [];
@@ -47,7 +53,20 @@ export async function buildConsole(output: string = outputFolder): Promise<strin
   ]);
 }
 
-/** Makes `messages:languages`: a function for each language other than English that loads its compiled messages. */
+/** Returns the beginnings of the keys of all other messages. */
+function shellPrefixes(): string[] {
+  const groups = Object.keys(messagesWith('en', [messagePrefix])).map((key) => {
+    const [group = '', ...rest] = key.slice(messagePrefix.length).split('.');
+    if (pageGroups.includes(group)) return `${group}.title`;
+    return rest.length === 0 ? group : `${group}.`;
+  });
+  return [...new Set(groups)].map((group) => messagePrefix + group);
+}
+
+/**
+ * Makes `messages:languages`: a function for each language other than English that loads its compiled messages; and
+ * `messages:page/<group>`, which adds messages in English.
+ */
 const languageMessages: Plugin = {
   name: 'language-messages',
   setup(bundle) {
@@ -60,6 +79,13 @@ const languageMessages: Plugin = {
         .join()}};`,
       resolveDir: sourceFolder,
     }));
+    bundle.onLoad({ filter: /^messages:page\//, namespace }, ({ path }) => {
+      const group = path.slice('messages:page/'.length);
+      if (!pageGroups.includes(group)) throw new Error(`${group} is not a group of messages of pages`);
+      const messages = JSON.stringify(messagesWith('en', [`${messagePrefix}${group}.`]));
+      const contents = `import { addMessages } from '../shared/i18n/message.ts'; addMessages('en', ${messages});`;
+      return { contents, resolveDir: sourceFolder };
+    });
     bundle.onLoad({ filter: /^messages:[a-z]{2}$/, namespace }, ({ path }) => {
       const messages = messagesWith(path.slice('messages:'.length), [messagePrefix]);
       return { contents: `export default ${JSON.stringify(messages)};` };

@@ -3,5 +3,8 @@ declare module 'messages:languages' {
   export const loadMessages: Partial<Record<string, () => Promise<{ default: object }>>>;
 }
 
+/** Made by build.ts: English messages of a page, which are added when it is loaded. */
+declare module 'messages:page/*';
+
 /** Stylesheets become main.css. */
 declare module '*.css';

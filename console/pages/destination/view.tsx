@@ -1,3 +1,4 @@
+import 'messages:page/destination';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { XapiDestination } from '../../api-types.ts';

@@ -1,3 +1,4 @@
+import 'messages:page/keys';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ApiKey } from '../../api-types.ts';

@@ -1,3 +1,4 @@
+import 'messages:page/profile';
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Button } from '../../kit/button.tsx';

@@ -1,3 +1,4 @@
+import 'messages:page/statistics';
 import type { JSX } from 'preact';
 import type { LessonStatistics } from '../../api-types.ts';
 import { Chart, Columns, Rows } from '../../kit/chart.tsx';

@@ -1,3 +1,4 @@
+import 'messages:page/retention';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Retention, RetentionDryRun } from '../../api-types.ts';
