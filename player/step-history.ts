@@ -30,6 +30,11 @@ export function linkedStep(fragments: Fragments): string | undefined {
   return isAtEnd(history.state) ? undefined : fragments.read(location.hash);
 }
 
+/** Returns the block that the URL of a hosted lesson names in its step. */
+export function linkedBlock(): string | undefined {
+  return new URLSearchParams(location.hash.slice(1)).get('block') ?? undefined;
+}
+
 /** Returns whether the entry with this state in the browser's history is the end of the lesson. */
 function isAtEnd(state: unknown): boolean {
   return (state as { lecternAtEnd?: unknown } | null)?.lecternAtEnd === true;

@@ -36,13 +36,30 @@ export function presentPublished(
   };
 }
 
+const placePart = z.strictObject({ id: z.string(), title: z.string() });
+const checkWarning = z.strictObject({
+  message: z.string(),
+  place: z
+    .strictObject({
+      section: placePart,
+      step: placePart,
+      block: z.strictObject({
+        id: z.string(),
+        type: z.string(),
+        text: z.string().meta({ description: 'The beginning of its text, without markup.' }),
+      }),
+    })
+    .nullable()
+    .meta({ description: 'The block, or the first of several; null for the lesson as a whole.' }),
+});
+
 export const versionCheck = z
   .strictObject({
     lessonId: uuid,
     versionId: uuid,
     versionNumber: z.int().min(1),
     playability,
-    warnings,
+    warnings: z.array(checkWarning).meta({ description: 'Missing parts and probable mistakes.' }),
     externalMedia: z
       .array(z.strictObject({ id: uuid, sourceUrl: z.string() }))
       .meta({ description: 'Media that are downloaded when the version is exported or played.' }),

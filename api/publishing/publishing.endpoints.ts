@@ -140,7 +140,16 @@ export const check = defineEndpoint(
             versionId: example.versionId,
             versionNumber: 2,
             playability: { valid: true, errors: [] },
-            warnings: published.warnings,
+            warnings: [
+              {
+                message: 'No widget is registered for the type Dial.',
+                place: {
+                  section: { id: 'c1f0b8c2-7f57-4a52-9d1a-0f2f6f0f4f11', title: 'Tides' },
+                  step: { id: example.stepId, title: 'Why the sea rises' },
+                  block: { id: 'Dial-1', type: 'Dial', text: '' },
+                },
+              },
+            ],
             externalMedia: [],
           },
         },

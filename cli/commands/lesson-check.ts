@@ -7,6 +7,7 @@ import type { CommandResult } from '../terminal/json-output.ts';
 import { withContext } from '../installation/context.ts';
 import { checkVersion } from '../../shared/publishing/check-version.ts';
 import type { VersionCheck } from '../../shared/publishing/check-version.ts';
+import type { PackageCheck } from '../lessons/package-checks.ts';
 import { withDownloader } from '../../shared/media/downloads/downloader.ts';
 import { findLessonVersions, findVersionNumbered, presentLesson } from '../lessons/find-lesson.ts';
 import { describeReport, presentReport } from '../lessons/loss-report.ts';
@@ -47,7 +48,9 @@ function checkStored(lessonId: string, number?: number): Promise<CommandResult> 
     const check = await withDownloader(context.config, (downloader) =>
       checkVersion({ ...context, downloader }, version),
     );
-    return present(`${lesson.lesson.title}, version ${version.versionNumber}`, presentLesson(lesson), check);
+    const warnings = check.warnings.map(({ message }) => message);
+    const title = `${lesson.lesson.title}, version ${version.versionNumber}`;
+    return present(title, presentLesson(lesson), { ...check, warnings });
   });
 }
 
@@ -67,7 +70,7 @@ async function checkPath(path: string): Promise<CommandResult> {
 function present(
   title: string,
   json: object,
-  { errors, warnings, externalMedia }: VersionCheck,
+  { errors, warnings, externalMedia }: Omit<PackageCheck, 'package' | 'report'>,
   report: StoredReport | null = null,
 ): CommandResult {
   const valid = errors.length === 0;

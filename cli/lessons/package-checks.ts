@@ -11,7 +11,8 @@ import type { VersionCheck } from '../../shared/publishing/check-version.ts';
 import { unavailableWidgets } from '../../shared/widgets/unavailable-widgets.ts';
 import { withDownloader } from '../../shared/media/downloads/downloader.ts';
 
-export interface PackageCheck extends VersionCheck {
+export interface PackageCheck extends Omit<VersionCheck, 'warnings'> {
+  warnings: string[];
   package: Pick<CheckedPackage, 'lessonId' | 'versionId' | 'versionNumber' | 'slug' | 'title'>;
   /** Null for a package. */
   report: StoredReport | null;
@@ -47,8 +48,12 @@ export async function checkPackage(
         ...warnings.filter((warning) => !warnedErrors.has(warning)),
         ...shortened(changes),
         ...foreignWidgets(read, types),
-        ...blockedMedia(config, externalMedia),
-        ...(await withDownloader(config, (downloader) => unavailableWidgets({ downloader, ...run }, byUrl))),
+        ...[
+          ...blockedMedia(config, externalMedia),
+          ...(await withDownloader(config, (downloader) =>
+            unavailableWidgets({ downloader, ...run }, byUrl),
+          )),
+        ].map(({ message }) => message),
       ],
       externalMedia,
     };

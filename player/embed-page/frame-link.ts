@@ -40,6 +40,8 @@ export interface FrameStart {
   course: { hasReturn: boolean; sendsGrade: boolean } | null;
   /** Id of the step to start at, instead of the one in the state. */
   startAt?: string | undefined;
+  /** Id of the block to show in that step. */
+  startAtBlock?: string | undefined;
   /** Whether teachers or authors look at the lesson. */
   isPreview: boolean;
   /** Whether this page opens external videos. */

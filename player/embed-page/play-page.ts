@@ -13,7 +13,7 @@ import { isPressed, launchLines, leaveFor } from './launch-lines.ts';
 import { learnerNotices } from './learner-notices.ts';
 import type { LearnerNotices } from './learner-notices.ts';
 import { LearnerProgress } from './learner-progress.ts';
-import { linkedStep, pageTitle, stepFragments, stepHistory } from '../step-history.ts';
+import { linkedBlock, linkedStep, pageTitle, stepFragments, stepHistory } from '../step-history.ts';
 import type { StepHistory } from '../step-history.ts';
 import { stepPositions } from './step-positions.ts';
 import type { StepPositions } from './step-positions.ts';
@@ -198,6 +198,7 @@ export class LessonPage {
       course: launch && { hasReturn: launch.returnUrl !== null, sendsGrade: launch.sendsGrade },
       state: progressForFrame(this.#saver.show()),
       startAt: this.#linked?.stepId,
+      startAtBlock: this.#linked && linkedBlock(),
       isPreview: untracked === 'preview' || untracked === 'authorPreview',
       externalVideos: boot.externalVideos,
       pictureSizes: boot.pictureSizes ?? {},

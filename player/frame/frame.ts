@@ -67,7 +67,7 @@ function play(start: FrameStart, port: MessagePort): void {
   let restoreFocus = (): void => undefined;
 
   function mount(
-    { state, startAt }: Pick<FrameStart, 'state' | 'startAt'>,
+    { state, startAt, startAtBlock }: Pick<FrameStart, 'state' | 'startAt' | 'startAtBlock'>,
     cover: boolean,
   ): ReturnType<typeof mountLesson> {
     const { lesson, versionId, language } = start;
@@ -79,6 +79,7 @@ function play(start: FrameStart, port: MessagePort): void {
       onLeave: start.course?.hasReturn ? () => send({ type: 'leave' }) : undefined,
       state,
       startAt,
+      startAtBlock,
       cover,
       logo: start.theme?.logo ?? undefined,
       status: start.isRecorded ? saved : undefined,

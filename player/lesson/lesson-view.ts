@@ -67,6 +67,7 @@ export class LessonView {
   #shownIndex: number | undefined;
   /** The question to focus when its step is loaded. */
   #awaited: string | undefined;
+  #stopMarking: (() => void) | undefined;
 
   /** Fills the player's element. */
   constructor(root: HTMLElement, lesson: PlayedLesson, stepHost: StepHost, surroundings: Surroundings) {
@@ -178,6 +179,7 @@ export class LessonView {
   /** Removes the step; its widgets may report a last time. */
   leave(): void {
     this.#awaited = undefined;
+    this.#stopMarking?.();
     this.#step?.flush();
     this.#step?.destroy();
     this.#end?.remove();
@@ -201,6 +203,20 @@ export class LessonView {
     if (slot === undefined) return;
     focusBlock(slot);
     slot.scrollIntoView({ block: 'start', behavior: 'instant' });
+  }
+
+  /** Outlines a block of the step and scrolls to it, as soon as it is on the page. */
+  markBlock(widgetId: string): void {
+    const mark = () => {
+      const block = this.#step?.slotOf(widgetId);
+      if (block !== undefined) outline(block);
+      return block !== undefined;
+    };
+    if (mark()) return;
+    // Its step or the block around it may still be loaded.
+    const observer = new MutationObserver(() => mark() && observer.disconnect());
+    observer.observe(this.#stage, { childList: true, subtree: true });
+    this.#stopMarking = () => observer.disconnect();
   }
 
   destroy(): void {
@@ -259,4 +275,15 @@ export class LessonView {
       },
     });
   }
+}
+
+/** Outlines a block in view: panels around it open. A block in another tab has no place, but the block around it has. */
+function outline(block: HTMLElement): void {
+  for (let panel = block.closest('details'); panel; panel = panel.parentElement?.closest('details') ?? null)
+    panel.open = true;
+  let shown: HTMLElement | null | undefined = block;
+  while (shown && shown.getClientRects().length === 0)
+    shown = shown.parentElement?.closest<HTMLElement>('.lectern-slot');
+  (shown ?? block).classList.add('lectern-is-marked');
+  (shown ?? block).scrollIntoView({ block: 'center', behavior: 'instant' });
 }

@@ -18,6 +18,8 @@ export interface LessonOptions {
   state?: unknown;
   /** Id of the step to start at, instead of the one in `state`: a deep link. */
   startAt?: string;
+  /** Id of a block of that step, which is scrolled into view and outlined. */
+  startAtBlock?: string;
   /** A BCP 47 tag. The default is the lesson's own language, or else `en`. */
   language?: string;
   /** Returns the URL of `media:<uuid>`, `./media/<uuid>.<ext>` or any other URL. Returns unknown ones unchanged. */

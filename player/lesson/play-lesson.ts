@@ -56,6 +56,8 @@ export class LessonPlay implements ReportedLesson {
     const mayCover = options.cover !== false && options.startAt === undefined && !this.#progress.atEnd;
     this.#isCovered = mayCover && this.#showCover();
     if (!this.#isCovered) this.#show(false);
+    if (options.startAt !== undefined && options.startAtBlock !== undefined)
+      this.#view.markBlock(options.startAtBlock);
     queueMicrotask(() => {
       this.#isReady = true;
       this.notify(options.onReady, this.event());

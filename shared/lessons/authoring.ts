@@ -1,4 +1,6 @@
 import { playedProps, pointsFault } from './block-props.ts';
+import { placeOfBlock } from './block-names.ts';
+import type { BlockPlace } from './block-names.ts';
 import { lessonBlocks, memberPath, typeOf } from './blocks.ts';
 import type { LessonBlockVisit } from './blocks.ts';
 import { commonProps, coreWidgetFields, foreignProp } from './core-widget-fields.ts';
@@ -16,6 +18,14 @@ const maxWarnings = 1_000;
 /** The maximum edit distance between a name and its misspelling. */
 const maxMisspellingEdits = 2;
 
+/** A probable mistake of an author. */
+export interface AuthoringWarning {
+  /** A sentence that names the place. */
+  message: string;
+  /** Null for settings of the lesson. */
+  place: BlockPlace | null;
+}
+
 /**
  * Returns an author's probable mistakes in reading order, with section, step and block. A lesson with mistakes plays:
  *
@@ -25,8 +35,8 @@ const maxMisspellingEdits = 2;
  *
  * Stops at 1,000 warnings.
  */
-export function authoringWarnings(content: LessonContent): string[] {
-  const warnings: string[] = [];
+export function authoringWarnings(content: LessonContent): AuthoringWarning[] {
+  const warnings: AuthoringWarning[] = [];
   for (const warning of findWarnings(content)) {
     warnings.push(warning);
     if (warnings.length === maxWarnings) break;
@@ -34,18 +44,20 @@ export function authoringWarnings(content: LessonContent): string[] {
   return warnings;
 }
 
-function* findWarnings(content: LessonContent): Generator<string> {
+function* findWarnings(content: LessonContent): Generator<AuthoringWarning> {
   const placeOf = blockPlaces(content);
   const { overrides } = content.lesson.widget_settings;
   for (const [type, settings] of Object.entries(overrides)) {
     if (!isCoreWidget(type)) continue;
     const place = `The settings for all widgets of the type ${type}`;
-    for (const fault of unknownProps(coreWidgetFields[type], settings)) yield `${place}: ${fault}`;
+    for (const fault of unknownProps(coreWidgetFields[type], settings))
+      yield { message: `${place}: ${fault}`, place: null };
   }
   for (const visit of lessonBlocks(content)) {
     const type = typeOf(visit.block);
     if (type === undefined) continue;
-    for (const fault of blockFaults(type, visit.block, overrides)) yield `${placeOf(visit)}: ${fault}`;
+    for (const fault of blockFaults(type, visit.block, overrides))
+      yield { message: `${placeOf(visit)}: ${fault}`, place: placeOfBlock(visit) };
   }
 }
 

@@ -144,7 +144,7 @@ async function connect(
     ),
     ...conversionWarnings,
     ...lesson.warnings,
-    ...authoringWarnings(content).map((warning) => `lesson.json: ${warning}`),
+    ...authoringWarnings(content).map(({ message }) => `lesson.json: ${message}`),
   ];
   return {
     ...{ lessonId, versionId, versionNumber, slug, title, content, media },

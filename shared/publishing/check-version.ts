@@ -1,5 +1,6 @@
 import { isCoreWidget } from '../lessons/core-widgets.ts';
 import { maxInlineBytes } from '../lessons/media-references.ts';
+import type { AuthoringWarning } from '../lessons/authoring.ts';
 import type { PlayabilityError } from '../lessons/playability.ts';
 import { quote } from '../lessons/json-values.ts';
 import { LecternError } from '../platform/errors.ts';
@@ -17,20 +18,14 @@ import type { Config } from '../platform/config.ts';
 import type { TaskWait } from '../platform/tasks.ts';
 import { findContentFaults } from './content-faults.ts';
 import { unavailableWidgets } from '../widgets/unavailable-widgets.ts';
-import type { WidgetCheckDependencies } from '../widgets/unavailable-widgets.ts';
-
-/** References of a version to unknown media and widgets, one sentence each. The version plays without them. */
-export interface Missing {
-  media: string[];
-  widgets: string[];
-}
+import type { PartWarning, WidgetCheckDependencies } from '../widgets/unavailable-widgets.ts';
 
 /** The result of a check, for the author of a version. */
 export interface VersionCheck {
   /** The reasons why it cannot be played. */
   errors: PlayabilityError[];
   /** Missing parts, and the author's probable mistakes. */
-  warnings: string[];
+  warnings: AuthoringWarning[];
   /** Media that are downloaded when the version is exported or played. */
   externalMedia: { id: string; sourceUrl: string }[];
 }
@@ -54,43 +49,47 @@ export async function checkVersion(
 ): Promise<VersionCheck> {
   const { uses, media, missing } = await readVersion(db, version, wait);
   const content = (await findContentParts(db, version._id)) ?? missingContent(version);
-  const faults = await findContentFaults(content, version, { ...wait, signal: rest.signal });
   const externalMedia = [...media].flatMap(([id, { asset, sourceUrl }]) =>
     asset === null && sourceUrl !== null ? [{ id, sourceUrl }] : [],
   );
   const byUrl = await findExternalWidgets(db, version._id, uses.widgetTypes);
+  const { organizationId } = version;
+  const blocked = blockedMedia(config, externalMedia);
+  const missingParts = [...missing.media, ...missing.widgets, ...blocked];
+  const unavailable = await unavailableWidgets({ ...rest, organizationId }, [...byUrl.values()]);
+  const large = mediaOutsidePages(uses, media);
+  const wanted = [...missingParts, ...unavailable, ...large].map(({ of }) => of);
+  const faults = await findContentFaults(content, version, wanted, { ...wait, signal: rest.signal });
+  const placed = ({ of, message }: PartWarning) => ({ message, place: faults.places.get(of) ?? null });
   const warnings = [
-    ...missing.media,
-    ...missing.widgets,
-    ...blockedMedia(config, externalMedia),
-    ...(await unavailableWidgets({ ...rest, organizationId: version.organizationId }, [...byUrl.values()])),
+    ...[...missingParts, ...unavailable].map(placed),
     ...faults.warnings,
-    ...mediaOutsidePages(uses, media),
+    ...large.map(placed),
   ];
   return { errors: faults.errors, warnings, externalMedia };
 }
 
-/** Returns a sentence for each media file of a custom widget that is too large for an archive's page. */
-function mediaOutsidePages({ customMedia }: ContentUses, media: ReadVersion['media']): string[] {
+/** Returns a warning for each media file of a custom widget that is too large for an archive's page. */
+function mediaOutsidePages({ customMedia }: ContentUses, media: ReadVersion['media']): PartWarning[] {
   return customMedia
     .filter((id) => (media.get(id)?.asset?.size ?? 0) > maxInlineBytes)
-    .map(
-      (id) =>
-        `The media file ${id} of a custom widget is larger than 2 MB: an archive shows it on a web server, but not opened from a folder.`,
-    );
+    .map((id) => ({
+      of: id,
+      message: `The media file ${id} of a custom widget is larger than 2 MB: an archive shows it on a web server, but not opened from a folder.`,
+    }));
 }
 
-/** Returns a sentence for each media file whose URL the SSRF guard rejects. */
+/** Returns a warning for each media file whose URL the SSRF guard rejects. */
 export function blockedMedia(
   { download: { allowedPrivateHosts } }: Pick<Config, 'download'>,
   media: VersionCheck['externalMedia'],
-): string[] {
+): PartWarning[] {
   return media
     .filter(({ sourceUrl }) => isBlocked(new URL(sourceUrl), allowedPrivateHosts))
-    .map(
-      ({ id, sourceUrl }) =>
-        `The media file ${id} is not downloaded: ${quote(sourceUrl)} is not a public address.`,
-    );
+    .map(({ id, sourceUrl }) => ({
+      of: id,
+      message: `The media file ${id} is not downloaded: ${quote(sourceUrl)} is not a public address.`,
+    }));
 }
 
 /** Checks IP addresses in URLs. The IP addresses of host names are known only during a download. */
@@ -99,16 +98,26 @@ function isBlocked(url: URL, allowedPrivateHosts: readonly string[]): boolean {
   return address !== null && !isPublicAddress(address) && !allowedPrivateHosts.includes(hostOf(url));
 }
 
-/** @throws {LecternError} NOT_FOUND; TOO_MANY_REQUESTS */
-export async function findMissing(db: Database, version: LessonVersion, wait?: TaskWait): Promise<Missing> {
-  return (await readVersion(db, version, wait)).missing;
+/**
+ * Returns a sentence for each unknown media file and widget that a version refers to. It plays without them.
+ *
+ * @throws {LecternError} NOT_FOUND; TOO_MANY_REQUESTS
+ */
+export async function findMissing(
+  db: Database,
+  version: LessonVersion,
+  wait?: TaskWait,
+): Promise<Record<'media' | 'widgets', string[]>> {
+  const { missing } = await readVersion(db, version, wait);
+  const messages = (warnings: PartWarning[]) => warnings.map(({ message }) => message);
+  return { media: messages(missing.media), widgets: messages(missing.widgets) };
 }
 
 interface ReadVersion {
   uses: ContentUses;
   /** Its known media, by id. */
   media: Map<string, FoundMedium>;
-  missing: Missing;
+  missing: Record<'media' | 'widgets', PartWarning[]>;
 }
 
 async function readVersion(db: Database, version: LessonVersion, wait?: TaskWait): Promise<ReadVersion> {
@@ -123,10 +132,10 @@ async function readVersion(db: Database, version: LessonVersion, wait?: TaskWait
   const missing = {
     media: ids
       .filter((id) => !media.has(id))
-      .map((id) => `The lesson refers to an unknown media file, ${id}.`),
+      .map((id) => ({ of: id, message: `The lesson refers to an unknown media file, ${id}.` })),
     widgets: custom
       .filter((type) => !registered.has(type) && !external.has(type))
-      .map((type) => `No widget is registered for the type ${type}.`),
+      .map((type) => ({ of: type, message: `No widget is registered for the type ${type}.` })),
   };
   return { uses, media, missing };
 }

@@ -1,14 +1,15 @@
-import { withoutTags } from '../lessons/blocks.ts';
+import { cutText, namedBlock } from '../lessons/block-names.ts';
+import type { NamedBlock } from '../lessons/block-names.ts';
 import { lessonDifferences } from '../lessons/compare-lessons.ts';
 import type { LessonDifference, Part } from '../lessons/compare-lessons.ts';
 import type { ChangedValue } from '../lessons/compare-values.ts';
-import { recordOf } from '../lessons/json-values.ts';
 import { parseContent } from '../models/gzip-parts.ts';
 
 /** What a comparison contains at most; it counts all changes. */
 const limits = { changes: 500, valuesOfPart: 100, charactersOfText: 4_000, characters: 1_000_000 };
 
 const excerptCharacters = 100;
+const maxPathCharacters = 500;
 
 /** A section or step: its number among its siblings in the version where it is. */
 export interface ChangedPlace {
@@ -32,7 +33,7 @@ export interface VersionChange {
   changes: LessonDifference['changes'];
   section: ChangedPlace | null;
   step: ChangedPlace | null;
-  block: { id: string; type: string; text: string } | null;
+  block: NamedBlock | null;
   /** Where it was before, if in another section or step. */
   from: { section: ChangedPlace; step: ChangedPlace | null } | null;
   /** Its earlier id, if that was another one. */
@@ -100,7 +101,7 @@ function presentDifference({ part, changes, values }: LessonDifference): Version
     kind,
     changes,
     ...placesOf(kind === 'block' ? parent : part),
-    block: kind === 'block' ? blockOf(part) : null,
+    block: kind === 'block' ? namedBlock(part.value) : null,
     from: former === undefined || former === parent?.match ? null : fromOf(former),
     formerId: match === undefined || match.id === id ? null : match.id,
     values: texts,
@@ -118,49 +119,15 @@ function fromOf(part: Part): VersionChange['from'] {
 }
 
 function placeOf({ id, value, number }: Part): ChangedPlace {
-  return { id, title: cutText(String(value.title), excerptCharacters).text, number };
-}
-
-/** The props that tell blocks of a type apart for people, the first one that has a text. */
-const namingProps = [
-  'prompt',
-  'question',
-  'text',
-  'html',
-  'title',
-  'caption',
-  'alt',
-  'latex',
-  'code',
-  'transcript',
-];
-
-function blockOf({ id, value }: Part): VersionChange['block'] {
-  const props = recordOf(value.props);
-  const texts = namingProps.map((name) => props[name]).filter((text) => typeof text === 'string');
-  const plain = texts.map((html) => withoutTags(html).replaceAll(/\s+/g, ' ').trim());
-  const text = cutText(plain.find((words) => words !== '') ?? '', excerptCharacters).text;
-  return { id, type: typeof value.type === 'string' ? value.type : '', text };
+  return { id, title: cutText(String(value.title), excerptCharacters), number };
 }
 
 function textsOf({ path, before, after }: ChangedValue): ChangedText {
-  const [earlier, later] = [before, after].map((value) =>
+  const [earlier = null, later = null] = [before, after].map((value) =>
     value === undefined ? null : typeof value === 'string' ? value : JSON.stringify(value),
   );
-  const [one, other] = [cutText(earlier ?? null), cutText(later ?? null)];
-  return {
-    path: cutText(path, 500).text,
-    before: one.text,
-    after: other.text,
-    isCut: one.isCut || other.isCut,
-  };
-}
-
-/** Cuts a text, not within a character. */
-function cutText<T extends string | null>(
-  text: T,
-  length: number = limits.charactersOfText,
-): { text: T; isCut: boolean } {
-  if (text === null || text.length <= length) return { text, isCut: false };
-  return { text: `${text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')}…` as T, isCut: true };
+  const max = limits.charactersOfText;
+  const cut = (text: string | null) => text && cutText(text, max);
+  const isCut = [earlier, later].some((text) => text !== null && text.length > max);
+  return { path: cutText(path, maxPathCharacters), before: cut(earlier), after: cut(later), isCut };
 }

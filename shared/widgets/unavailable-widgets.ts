@@ -9,6 +9,13 @@ import { describeFailure, fetchWidgetFile } from './fetch-widget-file.ts';
 /** The number of files that are downloaded into memory concurrently. */
 const concurrency = 4;
 
+/** A warning about a part that a lesson uses. */
+export interface PartWarning {
+  /** The id of a media file, or the type of a widget. */
+  of: string;
+  message: string;
+}
+
 export interface WidgetCheckDependencies {
   downloader: Downloader;
   /** The organization whose share of downloads the check uses. */
@@ -19,14 +26,14 @@ export interface WidgetCheckDependencies {
 /**
  * Downloads a lesson's widgets by URL to check them, and stores nothing.
  *
- * @returns a sentence for each file that an archive would lack now, or that did not arrive before the signal's timeout
+ * @returns a warning for each file that an archive would lack now, or that did not arrive before the signal's timeout
  */
 export async function unavailableWidgets(
   { downloader, organizationId, signal }: WidgetCheckDependencies,
   widgets: Pick<ExternalWidget, 'type' | 'sourceUrl' | 'cssSourceUrl'>[],
-): Promise<string[]> {
+): Promise<PartWarning[]> {
   const limit = pLimit(concurrency);
-  const check = async (type: string, kind: WidgetFileKind, url: string): Promise<string[]> => {
+  const check = async (type: string, kind: WidgetFileKind, url: string): Promise<PartWarning[]> => {
     const what = `The ${kind === 'js' ? 'module' : 'stylesheet'} of the widget ${type}`;
     try {
       const fault = await widgetFileFault(
@@ -34,11 +41,11 @@ export async function unavailableWidgets(
         kind,
         signal,
       );
-      return fault === null ? [] : [`${what} ${fault}: ${url}`];
+      return fault === null ? [] : [{ of: type, message: `${what} ${fault}: ${url}` }];
     } catch (error) {
-      if (isTimeout(error)) return [`${what} cannot be fetched from ${url} in time`];
+      if (isTimeout(error)) return [{ of: type, message: `${what} cannot be fetched from ${url} in time` }];
       if (!(error instanceof DownloadError)) throw error;
-      return [`${what} cannot be fetched from ${url}: ${describeFailure(error)}`];
+      return [{ of: type, message: `${what} cannot be fetched from ${url}: ${describeFailure(error)}` }];
     }
   };
   const checks = widgets.flatMap(({ type, sourceUrl, cssSourceUrl }) => [

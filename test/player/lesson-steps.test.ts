@@ -118,6 +118,29 @@ describe('steps', () => {
     expect(await page.evaluate('[handle.goTo("mercury"), handle.back()]')).toEqual([true, false]);
     expect(await heading()).toBe('Mercury');
   });
+
+  it.each([
+    ['a block', 'far', 'far'],
+    ['a block in a closed panel, which opens', 'inner', 'inner'],
+    ['what holds a block in another tab', 'hidden', 'tabs'],
+  ])('a deep link to a block outlines %s, in view', async (_what, startAtBlock, outlined) => {
+    const panels = [{ title: 'Closed', body: [text('inner', '<p>Inner</p>')] }];
+    const tabs = [{ title: 'First' }, { title: 'Second', body: [text('hidden', '<p>Hidden</p>')] }];
+    const blocks = [
+      ...Array.from({ length: 40 }, (_, index) => text(`t${index}`, '<p>Filler</p>')),
+      ...[text('far', '<p>Far</p>'), { type: 'Accordion', props: { id: 'panels', panels } }],
+      { type: 'Tabs', props: { id: 'tabs', tabs } },
+    ];
+    const lesson = lessonOf({ Near: { Mercury: [text('m', '<p>First</p>')], Venus: blocks } });
+    await view.start({ lesson, startAt: 'venus', startAtBlock });
+    const block = page.locator(`[data-lectern-block=${outlined}]`);
+    await expect.poll(() => block.getAttribute('class')).toContain('lectern-is-marked');
+    await expect.poll(async () => (await block.boundingBox())?.y).toBeLessThan(720);
+    expect((await block.boundingBox())?.height).toBeGreaterThan(0);
+    await click('Back');
+    await click('Next');
+    expect(await page.locator('.lectern-is-marked').count()).toBe(0);
+  });
 });
 
 const end = () => page.locator('.lectern-end');

@@ -22,6 +22,7 @@ interface StartOptions {
   versionId?: string;
   state?: unknown;
   startAt?: string;
+  startAtBlock?: string;
   cover?: boolean;
   language?: string;
   widgetTimeout?: number;

@@ -103,9 +103,13 @@ test('a check downloads widgets by URL, and publishing names missing ones', asyn
     blocks: () => [widget('Dial'), widget('Missing')],
     widgets: [{ widgetType: 'Dial', sourceUrl: `http://${origin.host}/dial.js` }],
   });
-  const { warnings } = jsonOf(await send('GET', draft, 'check')) as { warnings: string[] };
+  const { warnings } = jsonOf(await send('GET', draft, 'check')) as { warnings: unknown };
   const missing = 'No widget is registered for the type Missing.';
-  expect(warnings).toEqual([missing, expect.stringMatching(/^The module of the widget Dial /)]);
+  const place = (type: string) => ({ step: { title: 'A step' }, block: { id: `${type}-1`, type } });
+  expect(warnings).toMatchObject([
+    { message: missing, place: place('Missing') },
+    { message: expect.stringMatching(/^The module of the widget Dial /) as string, place: place('Dial') },
+  ]);
   expect(jsonOf(await send('POST', draft, 'publish'))).toMatchObject({ warnings: [missing] });
 });
 

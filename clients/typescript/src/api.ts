@@ -1113,8 +1113,21 @@ export type VersionCheck = {
       stepId?: string;
     }[];
   };
-  /** One sentence for each missing part or mistake. */
-  warnings: string[];
+  /** Missing parts and probable mistakes. */
+  warnings: {
+    message: string;
+    /** The block, or the first of several; null for the lesson as a whole. */
+    place: {
+      section: { id: string; title: string };
+      step: { id: string; title: string };
+      block: {
+        id: string;
+        type: string;
+        /** The beginning of its text, without markup. */
+        text: string;
+      };
+    } | null;
+  }[];
   /** Media that are downloaded when the version is exported or played. */
   externalMedia: { id: string; sourceUrl: string }[];
 };

@@ -1,12 +1,16 @@
+import 'messages:page/changes';
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { VersionChange, VersionChanges } from '../../api-types.ts';
+import { Button } from '../../kit/button.tsx';
 import { Filter } from '../../kit/field.tsx';
 import { Badge, EmptyState, ErrorState, Notice, Progress } from '../../kit/parts.tsx';
 import type { Tone } from '../../kit/parts.tsx';
 import type { PageProps } from '../../shell/page.tsx';
 import { setQuery } from '../../shell/router.tsx';
+import { can } from '../../shell/session.ts';
 import { formatLocale, t } from '../../shell/text.ts';
+import { openPreview } from '../lesson/actions.tsx';
 import { useVersions } from '../lesson/data.ts';
 import type { Version } from '../lesson/data.ts';
 import { LessonFrame } from '../lesson/frame.tsx';
@@ -40,7 +44,10 @@ export default function ChangesPage({ params: { lessonId = '' } }: { params: Pag
             ) : changes.data === undefined ? (
               <Progress value={undefined} label={t('changes.comparing')} />
             ) : (
-              <Changes shown={changes.data} />
+              <Changes
+                shown={changes.data}
+                previewed={chosen && isPreviewable(chosen.until) ? chosen.until : undefined}
+              />
             )}
           </>
         );
@@ -80,7 +87,13 @@ function Versions({
   );
 }
 
-function Changes({ shown: { summary, changes, media, isComplete } }: { shown: VersionChanges }): JSX.Element {
+function Changes({
+  shown: { lessonId, summary, changes, media, isComplete },
+  previewed,
+}: {
+  shown: VersionChanges;
+  previewed: Version | undefined;
+}): JSX.Element {
   const lines = summaryLines(summary);
   if (lines.length === 0)
     return (
@@ -101,7 +114,11 @@ function Changes({ shown: { summary, changes, media, isComplete } }: { shown: Ve
         {!isComplete && <p class="muted">{t('changes.cut', { count: changes.length })}</p>}
       </section>
       {groupsOf(changes).map((group, index) => (
-        <Group key={index} group={group} />
+        <Group
+          key={index}
+          group={group}
+          onPreview={previewed && ((step) => openPreview(lessonId, previewed, { step }))}
+        />
       ))}
       {media.length > 0 && (
         <section class="card">
@@ -133,6 +150,10 @@ const tones = {
   replaced: 'warn',
 } as const satisfies Record<string, Tone>;
 
+function isPreviewable({ status }: Version): boolean {
+  return can('content') && status !== 'unpublished';
+}
+
 /** Returns the numbers of changes, such as "3 blocks changed". */
 function summaryLines(summary: VersionChanges['summary']): { text: string; tone: Tone }[] {
   const lines: { text: string; tone: Tone }[] = [];
@@ -153,7 +174,14 @@ function summaryLines(summary: VersionChanges['summary']): { text: string; tone:
 }
 
 /** The changes of one step, of a section itself, or of the lesson's settings. */
-function Group({ group: { section, step, changes } }: { group: ChangeGroup }): JSX.Element {
+function Group({
+  group: { section, step, changes },
+  onPreview,
+}: {
+  group: ChangeGroup;
+  onPreview: ((stepId: string) => unknown) | undefined;
+}): JSX.Element {
+  const isRemoved = changes.some((change) => change.kind === 'step' && change.changes.includes('removed'));
   const title = step
     ? t('changes.step', { number: step.number, title: step.title })
     : section
@@ -165,6 +193,11 @@ function Group({ group: { section, step, changes } }: { group: ChangeGroup }): J
         <h2>{title}</h2>
         {step && section && (
           <span class="muted">{t('changes.section', { number: section.number, title: section.title })}</span>
+        )}
+        {step && onPreview && !isRemoved && (
+          <Button kind="quiet" icon="eye" onPress={() => onPreview(step.id)}>
+            {t('lesson.preview')}
+          </Button>
         )}
       </header>
       <ul class="changes">

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import type { ListedLesson, VersionCheck } from '../../api-types.ts';
 import { ActionDialog, Dialog } from '../../kit/dialog.tsx';
+import { Icon } from '../../kit/icon.tsx';
 import { ErrorState, Notice, Progress } from '../../kit/parts.tsx';
 import { orToast, toast } from '../../kit/toast.tsx';
 import { request } from '../../shell/api.ts';
@@ -18,13 +19,20 @@ interface VersionDialog {
   onDone: () => Promise<void>;
 }
 
-/** Opens a version in a new tab, for an hour. It records nothing. */
-export async function openPreview(lessonId: string, { id }: Version): Promise<void> {
+/**
+ * Opens a version in a new tab, for an hour. It records nothing.
+ *
+ * @param at the step and the block to show
+ */
+export async function openPreview(
+  lessonId: string,
+  { id }: Pick<Version, 'id'>,
+  at?: { step: string; block?: string },
+): Promise<void> {
   await orToast(async () => {
     const params = { lessonId, versionId: id };
-    const { url } = await request('POST /api/lessons/{lessonId}/versions/{versionId}/preview-links', {
-      params,
-    });
+    const link = await request('POST /api/lessons/{lessonId}/versions/{versionId}/preview-links', { params });
+    const url = at === undefined ? link.url : `${link.url}#${new URLSearchParams(at)}`;
     if (open(url, '_blank') === null)
       toast(t('lesson.preview_ready'), 'done', {
         label: t('lesson.preview_open'),
@@ -51,12 +59,12 @@ export function CheckDialog({
   );
 }
 
-function useCheck(params: { lessonId: string; versionId: string }): Loaded<VersionCheck> {
+export function useCheck(params: { lessonId: string; versionId: string }): Loaded<VersionCheck> {
   return useData('GET /api/lessons/{lessonId}/versions/{versionId}/check', { params });
 }
 
 /** What a check found, or that it runs. */
-function CheckResult({ data, error, reload }: Loaded<VersionCheck>): JSX.Element {
+export function CheckResult({ data, error, reload }: Loaded<VersionCheck>): JSX.Element {
   if (error !== undefined) return <ErrorState error={error} onRetry={reload} />;
   if (data === undefined)
     return (
@@ -73,31 +81,92 @@ function CheckResult({ data, error, reload }: Loaded<VersionCheck>): JSX.Element
       {!playability.valid && (
         <Notice tone="bad" title={t('lesson.check_unplayable')}>
           <ul class="bullets">
-            {playability.errors.map(({ message, stepId, sectionId }, index) => (
-              <li key={index}>
-                {message} {(stepId ?? sectionId) && <code>{stepId ?? sectionId}</code>}
-              </li>
+            {playability.errors.map(({ message }, index) => (
+              <li key={index}>{message}</li>
             ))}
           </ul>
         </Notice>
       )}
-      <Warnings warnings={warnings} />
+      <Warnings warnings={warnings} {...(playability.valid && { previewed: data })} />
     </>
   );
 }
 
-/** The warnings of a check or an import. */
-export function Warnings({ warnings }: { warnings: readonly string[] }): JSX.Element | null {
+type Warning = VersionCheck['warnings'][number];
+
+/** The warnings of a check or an import. @param props.previewed a version in whose preview they can be shown */
+export function Warnings({
+  warnings,
+  previewed,
+}: {
+  warnings: readonly Warning[];
+  previewed?: { lessonId: string; versionId: string };
+}): JSX.Element | null {
   if (warnings.length === 0) return null;
   return (
     <Notice tone="warn" title={t('lesson.check_warnings', { count: warnings.length })}>
       <ul class="bullets">
-        {warnings.map((warning) => (
-          <li key={warning}>{warning}</li>
+        {warnings.map(({ message, place }, index) => (
+          <li key={index}>
+            {message}
+            {place && previewed && (
+              <Place
+                place={place}
+                onOpen={(at) => openPreview(previewed.lessonId, { id: previewed.versionId }, at)}
+              />
+            )}
+          </li>
         ))}
       </ul>
     </Notice>
   );
+}
+
+/** A link to a block in the preview, which names its step and its text. */
+function Place({
+  place: { section, step, block },
+  onOpen,
+}: {
+  place: NonNullable<Warning['place']>;
+  onOpen: (at: { step: string; block: string }) => unknown;
+}): JSX.Element {
+  return (
+    <button
+      type="button"
+      class="place"
+      title={t('lesson.show_place')}
+      onClick={() => void onOpen({ step: step.id, block: block.id })}
+    >
+      <Icon name="eye" />
+      <span>
+        {section.title} › {step.title} › {block.type}
+        {block.text && ` “${block.text}”`}
+      </span>
+    </button>
+  );
+}
+
+/** Publishes or unpublishes a version, with a notice that can undo it. */
+async function setPublished(
+  changed: Omit<VersionDialog, 'onClose'>,
+  isPublished: boolean,
+  force = false,
+): Promise<void> {
+  const { lesson, version, onDone } = changed;
+  const params = { lessonId: lesson.id, versionId: version.id };
+  if (isPublished)
+    await request('POST /api/lessons/{lessonId}/versions/{versionId}/publish', {
+      params,
+      query: { force: force ? 'true' : 'false' },
+    });
+  else await request('POST /api/lessons/{lessonId}/versions/{versionId}/unpublish', { params });
+  const values = { number: version.versionNumber, title: lesson.title };
+  toast(isPublished ? t('lesson.published', values) : t('lesson.unpublished', values), 'done', {
+    label: t('lesson.undo'),
+    // A version that was published before may be published again, whatever a check says.
+    run: () => setPublished(changed, !isPublished, true),
+  });
+  await onDone();
 }
 
 /** Publishes a version after a check. */
@@ -114,12 +183,7 @@ export function PublishDialog({ lesson, version, onClose, onDone }: VersionDialo
       isDisabled={checked.data === undefined}
       onClose={onClose}
       onAction={async () => {
-        await request('POST /api/lessons/{lessonId}/versions/{versionId}/publish', {
-          params,
-          query: { force: isPlayable ? 'false' : 'true' },
-        });
-        toast(t('lesson.published', { number, title: lesson.title }));
-        await onDone();
+        await setPublished({ lesson, version, onDone }, true, !isPlayable);
       }}
     >
       <CheckResult {...checked} />
@@ -141,12 +205,7 @@ export function UnpublishDialog({ lesson, version, onClose, onDone }: VersionDia
       action={t('lesson.unpublish')}
       isDanger
       onClose={onClose}
-      onAction={async () => {
-        const params = { lessonId: lesson.id, versionId: version.id };
-        await request('POST /api/lessons/{lessonId}/versions/{versionId}/unpublish', { params });
-        toast(t('lesson.unpublished', { number, title: lesson.title }));
-        await onDone();
-      }}
+      onAction={() => setPublished({ lesson, version, onDone }, false)}
     >
       <p>{t('lesson.unpublish_text')}</p>
     </ActionDialog>

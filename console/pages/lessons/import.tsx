@@ -10,7 +10,7 @@ import { messageOf } from '../../kit/toast.tsx';
 import { request } from '../../shell/api.ts';
 import { navigate } from '../../shell/router.tsx';
 import { formatBytes, t } from '../../shell/text.ts';
-import { Warnings } from '../lesson/actions.tsx';
+import { CheckResult, Warnings, useCheck } from '../lesson/actions.tsx';
 
 type State =
   | { step: 'choose' }
@@ -216,13 +216,19 @@ function FileDrop({ onFile }: { onFile: (file: File) => unknown }): JSX.Element 
 }
 
 function Report({ report }: { report: NonNullable<LessonImport['report']> }): JSX.Element {
-  const { versionNumber: number, published, media, widgets, warnings } = report;
+  const { lessonId, versionId, versionNumber: number, published, media, widgets, warnings } = report;
+  const checked = useCheck({ lessonId, versionId });
+  // The check names the blocks of its warnings.
+  const { playability, warnings: found = [] } = checked.data ?? {};
+  const known = [...(playability?.errors ?? []), ...found].map(({ message }) => `lesson.json: ${message}`);
+  const others = warnings.filter((message) => !known.includes(message));
   return (
     <>
       <Notice tone="good" title={t(published ? 'import.done_published' : 'import.done', { number })}>
         {t('import.contents', { media, widgets })}
       </Notice>
-      <Warnings warnings={warnings} />
+      <Warnings warnings={others.map((message) => ({ message, place: null }))} />
+      <CheckResult {...checked} />
     </>
   );
 }
