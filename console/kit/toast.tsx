@@ -48,6 +48,23 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** Runs the action of a notice, once: its button is gone afterwards. */
+async function runAction({ id, action }: Toast): Promise<void> {
+  close(id);
+  pastToasts.value = pastToasts.value.map((one) => (one.id === id ? { ...one, action: undefined } : one));
+  await orToast(() => Promise.resolve(action?.run()));
+}
+
+/** The button of a notice, if it has one. */
+function ActionButton({ of: toast }: { of: Toast }): JSX.Element | null {
+  if (toast.action === undefined) return null;
+  return (
+    <button type="button" class="button is-quiet is-small" onClick={() => void runAction(toast)}>
+      {toast.action.label}
+    </button>
+  );
+}
+
 function close(id: number): void {
   toasts.value = toasts.value.filter((one) => one.id !== id);
 }
@@ -56,23 +73,12 @@ function close(id: number): void {
 export function Toasts(): JSX.Element {
   return (
     <div class="toasts" role="status">
-      {toasts.value.map(({ id, text, kind, action }) => (
-        <div key={id} class={`toast is-${kind}`}>
-          <Icon name={kind === 'done' ? 'check' : 'warning'} />
-          <p>{text}</p>
-          {action && (
-            <button
-              type="button"
-              class="button is-quiet is-small"
-              onClick={() => {
-                close(id);
-                void action.run();
-              }}
-            >
-              {action.label}
-            </button>
-          )}
-          <IconButton label={t('close')} icon="close" onPress={() => close(id)} />
+      {toasts.value.map((shown) => (
+        <div key={shown.id} class={`toast is-${shown.kind}`}>
+          <Icon name={shown.kind === 'done' ? 'check' : 'warning'} />
+          <p>{shown.text}</p>
+          <ActionButton of={shown} />
+          <IconButton label={t('close')} icon="close" onPress={() => close(shown.id)} />
         </div>
       ))}
     </div>
@@ -84,11 +90,12 @@ export function ToastHistory(): JSX.Element {
   if (pastToasts.value.length === 0) return <p class="muted">{t('notices.none')}</p>;
   return (
     <ol class="toast-history">
-      {pastToasts.value.map(({ id, text, kind, at }) => (
-        <li key={id} class={`is-${kind}`}>
-          <Icon name={kind === 'done' ? 'check' : 'warning'} />
-          <p>{text}</p>
-          <Time at={at} />
+      {pastToasts.value.map((past) => (
+        <li key={past.id} class={`is-${past.kind}`}>
+          <Icon name={past.kind === 'done' ? 'check' : 'warning'} />
+          <p>{past.text}</p>
+          <ActionButton of={past} />
+          <Time at={past.at} />
         </li>
       ))}
     </ol>

@@ -88,6 +88,11 @@ test('an author imports a file, checks and publishes it, and downloads an export
     buffer: await readFile(await zipFolder(built.path)),
   });
   await page.getByText('Version 1 is imported as a draft').waitFor();
+  const opened = context.waitForEvent('page');
+  await page.getByRole('button', { name: 'Title of two › Title of s3 › Dial' }).click();
+  const preview = await opened;
+  await preview.frameLocator('iframe').locator('[data-lectern-block=dial].lectern-is-marked').waitFor();
+  await preview.close();
   await button(page, 'Open the lesson').click();
   await page.getByRole('heading', { name: 'Why the sky is blue' }).waitFor();
 
@@ -111,6 +116,13 @@ test('an author imports a file, checks and publishes it, and downloads an export
   await button(page, 'Publish').first().click();
   await page.getByRole('dialog').getByRole('status').waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'Publish', exact: true }).click();
+  await page.getByRole('table').getByText('Published', { exact: true }).waitFor();
+
+  await button(page, 'Undo').click();
+  await page.getByText('is no longer published').waitFor();
+  await page.getByRole('button', { name: 'Messages' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Undo' }).click();
+  await page.keyboard.press('Escape');
   await page.getByRole('table').getByText('Published', { exact: true }).waitFor();
 
   await page.getByRole('link', { name: 'Exports', exact: true }).click();
