@@ -4,6 +4,7 @@ import type { Context } from 'koa';
 import { z } from 'zod';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
+import { lessonSchema } from '../../shared/packages/lesson-schema.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import type { Endpoint, EndpointDependencies } from '../http/endpoint.ts';
@@ -33,7 +34,7 @@ const common = {
 } as const;
 
 /**
- * Returns the endpoints that serve the API's documentation: the OpenAPI document and its page.
+ * Returns the endpoints that serve the API's documentation: the OpenAPI document, its page and the schema of lessons.
  *
  * @param endpoints returns all endpoints of the API, these included.
  */
@@ -70,7 +71,7 @@ export function openApiEndpoints(
       };
     },
   );
-  return [getApiDocument, getApiPage, getApiPageScript, getClient];
+  return [getApiDocument, getApiPage, getApiPageScript, getLessonSchema, getClient];
 }
 
 const getApiPage = defineEndpoint(
@@ -121,6 +122,36 @@ const getApiPageScript = defineEndpoint(
     const script = once(readPageScript);
     return async ({ ctx }) => {
       await send(ctx, script(), 'text/javascript');
+      return written;
+    };
+  },
+);
+
+const getLessonSchema = defineEndpoint(
+  {
+    ...common,
+    path: '/schemas/lesson.json',
+    operationId: 'getLessonSchema',
+    summary: 'Get the schema of lesson.json',
+    description:
+      'With its URL as `$schema` in lesson.json, editors complete, explain and check what you write. Pages of every origin may read it.',
+    responses: {
+      200: {
+        kind: 'written',
+        description: 'JSON Schema 2020-12.',
+        headers: { ...cached, 'Access-Control-Allow-Origin': z.literal('*') },
+        content: {
+          'application/schema+json': { schema: z.looseObject({ $defs: z.looseObject({}) }) },
+        },
+      },
+      304: notModified,
+    },
+  },
+  () => {
+    const schema = once(() => textFile(JSON.stringify(lessonSchema())));
+    return async ({ ctx }) => {
+      ctx.set('Access-Control-Allow-Origin', '*');
+      await send(ctx, schema(), 'application/schema+json');
       return written;
     };
   },

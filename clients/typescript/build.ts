@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import type { BuildOptions } from 'esbuild';
+import { lessonSchema } from '../../shared/packages/lesson-schema.ts';
 
 /** The maximum size of the module in the package, gzipped. */
 export const maxGzippedBytes = 8_000;
@@ -28,10 +29,11 @@ export async function gzippedBytes(): Promise<number> {
   return gzipSync(outputFiles[0]?.contents ?? '', { level: 9 }).length;
 }
 
-/** Writes `dist/`: one module, and its types. */
+/** Writes `dist/`: one module, its types, and the schema of lesson.json. */
 async function buildPackage(): Promise<void> {
   await rm(join(here, 'dist'), { recursive: true, force: true });
   await build({ ...common, outfile: join(here, 'dist/index.js') });
+  await writeFile(join(here, 'dist/lesson.schema.json'), JSON.stringify(lessonSchema()));
   const options = [
     '--noEmit',
     'false',

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { lessonSchema } from '../../shared/packages/lesson-schema.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 
 const here = import.meta.dirname;
@@ -31,7 +32,7 @@ export async function packClient(): Promise<void> {
 async function digestOfSources(): Promise<string> {
   const sources = (await readdir(join(here, 'src'))).sort().map((name) => `src/${name}`);
   const names = ['package.json', 'README.md', 'LICENSE', 'tsconfig.json', 'build.ts', ...sources];
-  const hash = createHash('sha256');
+  const hash = createHash('sha256').update(JSON.stringify(lessonSchema()));
   for (const name of names) hash.update(`${name}\0`).update(await readFile(join(here, name)));
   return hash.digest('hex');
 }

@@ -35,7 +35,7 @@ function defaultsOf(
 }
 
 /** The maximum points for a block of a custom widget. A browser cannot claim more than the declared points. */
-const maxDeclaredPoints = 1000;
+export const maxDeclaredPoints = 1000;
 
 /**
  * Returns the points that an author declared for a block of a custom widget in its prop `points`, a number from 0 to

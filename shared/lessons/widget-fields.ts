@@ -48,7 +48,7 @@ export type FieldValue =
       readonly maxItems?: number;
       readonly maxLength?: number;
     }
-  /** Images, video and audio are a media reference or a URL. Captions are, or a list with {@link captionsFields}. */
+  /** Images, video and audio are a media reference or a URL. Captions are, or a list with `captionsFields`. */
   | { readonly kind: 'boolean' | 'html' | 'image' | 'video' | 'audio' | 'captions' }
   /** `inColumns`: a list of lists of blocks. */
   | { readonly kind: 'blocks'; readonly inColumns?: boolean }
@@ -61,8 +61,8 @@ export interface FieldChoice {
 }
 
 /** The members of an entry in a list of captions. */
-export const captionsFields: Fields = {
-  src: { kind: 'captions', label: 'File', required: true },
+const captionsFields: Fields = {
+  src: { kind: 'text', label: 'File', help: 'a media reference or a URL', required: true },
   language: { kind: 'text', label: 'Language', help: 'a tag such as pt-BR' },
   label: { kind: 'text', label: 'Name in the menu', help: 'by default the language’s own name' },
 };
@@ -71,4 +71,53 @@ export const captionsFields: Fields = {
 export function memberFields(field: Field): Fields | undefined {
   if (field.kind === 'list' || field.kind === 'object') return field.fields;
   return field.kind === 'captions' ? captionsFields : undefined;
+}
+
+/** Returns what a field may hold, in words and in Markdown: "HTML", "1 to 6", "list of blocks". */
+export function describeValue(field: Field): string {
+  switch (field.kind) {
+    case 'text':
+      return field.isId ? '' : 'plain text';
+    case 'number':
+      return describeNumber(field);
+    case 'boolean':
+      return 'true or false';
+    case 'choice':
+      return describeChoices(field.choices.map(({ value }) => value));
+    case 'texts':
+      return describeTexts(field);
+    case 'html':
+      return 'HTML';
+    case 'captions':
+      return 'WebVTT or SubRip';
+    case 'blocks':
+      return field.inColumns ? 'list of lists of blocks' : 'blocks';
+    case 'list':
+      return 'list';
+    case 'object':
+      return '';
+    case 'image':
+    case 'video':
+    case 'audio':
+      return `${field.kind} file`;
+  }
+}
+
+function describeChoices(values: readonly (string | number)[]): string {
+  const numbers = values.filter((value) => typeof value === 'number');
+  return numbers.length > 0
+    ? `${Math.min(...numbers)} to ${Math.max(...numbers)}`
+    : values.map((value) => `\`${value}\``).join(', ');
+}
+
+function describeNumber({ min, max, isWhole, allowsPercentage }: FieldValue & { kind: 'number' }): string {
+  const range = min === undefined ? '' : ` from ${min}${max === undefined ? '' : ` to ${max}`}`;
+  const alternative = allowsPercentage ? ', or a percentage such as `"5%"`' : '';
+  return `${isWhole ? 'whole number' : 'number'}${range}${alternative}`;
+}
+
+function describeTexts({ areIds, maxItems, maxLength }: FieldValue & { kind: 'texts' }): string {
+  if (areIds) return '';
+  const limits = [maxItems && `at most ${maxItems}`, maxLength && `of up to ${maxLength} characters`];
+  return ['list of texts', ...limits].filter(Boolean).join(', ');
 }

@@ -15,19 +15,25 @@ const languageTag = /^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$/;
 export const lessonFileShape = z.looseObject({ lesson: z.unknown(), sections: z.array(z.unknown()) });
 
 export const metaShape = z.looseObject({
-  /** By default that of manifest.json. */
-  id: z.guid('must be a UUID').nullish(),
-  slug: z.string().nullish(),
+  id: z.guid('must be a UUID').nullish().meta({ description: 'By default lessonId of manifest.json' }),
+  slug: z.string().nullish().meta({ description: 'For file names; by default made from the title' }),
   title: lessonTitle,
   status: boundedText(100).nullish(),
   language: z
     .string()
     .max(35, 'must be a language tag such as en or pt-BR')
     .regex(languageTag, 'must be a language tag such as en or pt-BR')
-    .nullish(),
-  estimatedDuration: z.number().nonnegative('must be a number of minutes, 0 or more').nullish(),
-  /** False if texts have no TeX between delimiters. */
-  inlineTex: z.boolean().nullish(),
+    .nullish()
+    .meta({ description: 'A language tag such as en or pt-BR' }),
+  estimatedDuration: z
+    .number()
+    .nonnegative('must be a number of minutes, 0 or more')
+    .nullish()
+    .meta({ description: 'Minutes' }),
+  inlineTex: z
+    .boolean()
+    .nullish()
+    .meta({ description: 'False if texts have no TeX between delimiters such as $…$' }),
   cover: z
     .looseObject({
       image: boundedText(maxUrlLength).nullish(),
@@ -35,7 +41,8 @@ export const metaShape = z.looseObject({
       text: boundedText(2000).nullish(),
       objectives: z.array(boundedText(500)).max(20, 'must have at most 20 entries').nullish(),
     })
-    .nullish(),
+    .nullish()
+    .meta({ description: 'The page before the first step' }),
   variable_definitions: z.array(z.unknown()).nullish(),
   widget_settings: z.looseObject({ overrides: z.looseObject({}).nullish() }).nullish(),
 });

@@ -13,9 +13,12 @@ export function httpUrl(text: string | null | undefined): string | undefined {
 
 /** Returns the schema of a text of at most `max` characters (code points). */
 export function boundedText(max: number): z.ZodType<string, string> {
-  return z.string().refine((text) => text.length <= max || lengthOf(text) <= max, {
-    error: ({ input }) => `must be at most ${max} characters, and has ${lengthOf(String(input))}`,
-  });
+  return z
+    .string()
+    .refine((text) => text.length <= max || lengthOf(text) <= max, {
+      error: ({ input }) => `must be at most ${max} characters, and has ${lengthOf(String(input))}`,
+    })
+    .meta({ maxLength: max });
 }
 
 const maxTitleLength = 500;
@@ -29,7 +32,8 @@ export const lessonTitle = z
   })
   .refine((text) => text.length <= maxTitleLength || lengthOf(text) <= maxTitleLength, {
     error: ({ input }) => `must have 1 to ${maxTitleLength} characters, and has ${lengthOf(String(input))}`,
-  });
+  })
+  .meta({ pattern: /\S/.source, maxLength: maxTitleLength });
 
 /** The title of a section or a step, which may be empty. */
 export const partTitle = boundedText(maxTitleLength);

@@ -10,6 +10,7 @@ import { packClient } from '../../clients/typescript/pack.ts';
 import { currentTypes } from '../../clients/typescript/write-types.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { useLesson } from '../player/player-lessons.ts';
+import { ask } from '../support/answers.ts';
 import { useApi } from '../support/use.ts';
 import { temporaryFolder } from '../support/folders.ts';
 
@@ -73,6 +74,8 @@ test('the package that the API serves installs into an empty folder and runs the
   await run('npm', ['install', `${api.url}/client.tgz`, ...offline], { cwd: home });
   const installed = join(home, 'node_modules/@lectern/client');
   expect((await readdir(installed)).toSorted()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json']);
+  const schema = await readFile(join(installed, 'dist/lesson.schema.json'), 'utf8');
+  expect(schema).toBe((await ask(`${api.url}/schemas/lesson.json`)).body.toString());
   const readme = await readFile(join(folder, 'README.md'), 'utf8');
   const [, source = ''] = /^## Quick start$[^]*?^```js\n([^]*?)^```/m.exec(readme) ?? [];
   await writeFile(join(home, 'start.mjs'), source);

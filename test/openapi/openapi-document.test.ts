@@ -140,14 +140,18 @@ test.each([
   expect(Object.keys(found?.operation.responses ?? {})).toEqual(statuses.split(' '));
 });
 
-test('pages of every origin may read the document, and clients with its ETag get 304', async () => {
-  const first = await ask(`${api.url}/openapi.json`);
+test.each([
+  ['/openapi.json', 'application/json'],
+  ['/schemas/lesson.json', 'application/schema+json'],
+])('pages of every origin may read %s, and clients with its ETag get 304', async (path, type) => {
+  const first = await ask(api.url + path);
   expect(first.headers.get('access-control-allow-origin')).toBe('*');
+  expect(first.headers.get('content-type')).toMatch(type);
   expect(first.headers.get('cache-control')).toBe('public, max-age=300');
   const etag = first.headers.get('etag') ?? '';
-  const again = await ask(`${api.url}/openapi.json`, { headers: { 'if-none-match': etag } });
+  const again = await ask(api.url + path, { headers: { 'if-none-match': etag } });
   expect({ status: again.status, body: again.body.length }).toEqual({ status: 304, body: 0 });
-  expect((await ask(`${api.url}/openapi.json`, { method: 'POST' })).status).toBe(405);
+  expect((await ask(api.url + path, { method: 'POST' })).status).toBe(405);
 });
 
 test('the document names PUBLIC_URL, and the session cookie as browsers accept it there', async () => {

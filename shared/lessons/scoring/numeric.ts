@@ -32,13 +32,15 @@ export function readNumeric(props: unknown): NumericQuestion {
   return { correct: right, tolerance: readTolerance(tolerance, right ?? 0) ?? 0, points: readPoints(points) };
 }
 
+/** A tolerance as a share of the right answer. */
+export const percentage = /^\s*(\d{1,3}(?:\.\d{1,6})?)\s*%\s*$/;
+
 /** Returns a tolerance as a number of 0 or more; undefined for anything else. */
 export function readTolerance(tolerance: unknown, correct: number): number | undefined {
   if (typeof tolerance === 'number')
     return Number.isFinite(tolerance) && tolerance >= 0 ? tolerance : undefined;
-  const percentage =
-    typeof tolerance === 'string' ? /^\s*(\d{1,3}(?:\.\d{1,6})?)\s*%\s*$/.exec(tolerance) : null;
-  return percentage === null ? undefined : (Math.abs(correct) * Number(percentage[1])) / 100;
+  const share = typeof tolerance === 'string' ? percentage.exec(tolerance) : null;
+  return share === null ? undefined : (Math.abs(correct) * Number(share[1])) / 100;
 }
 
 /**
