@@ -15,6 +15,7 @@ const only = (from, allowed) => ({
  */
 const layers = {
   api: [
+    ['drafts'],
     [
       'openapi',
       'operations',
@@ -35,7 +36,7 @@ const layers = {
   worker: [['operations'], ['exports'], ['imports'], ['deliveries', 'maintenance']],
   shared: [
     ['operations', 'erasure'],
-    ['exports', 'imports', 'lti', 'publishing', 'learners'],
+    ['drafts', 'exports', 'imports', 'lti', 'publishing', 'learners'],
     ['outgoing'],
     ['xapi'],
     ['audit', 'webhooks'],

@@ -23,6 +23,7 @@ export const savedPart = z.strictObject(saved).meta({ id: 'SavedPart' });
 
 export const lessonDraft = z
   .strictObject({
+    id: uuid,
     lessonId: uuid,
     versionId: uuid.meta({ description: 'The version that the draft began with.' }),
     createdAt: time,
@@ -64,6 +65,7 @@ export const stepExample = {
   content: { content: [{ type: 'Text', props: { id: 't1', html: '<p>Water rises.</p>' } }], root: {} },
 };
 export const draftExample = {
+  id: '3d5c2a41-9f0e-4c53-8f1d-0a6b7c8d9e10',
   lessonId: example.lessonId,
   versionId: example.versionId,
   createdAt: '2026-11-21T08:40:00.000Z',
@@ -87,9 +89,9 @@ export function presentSaved({ revision, savedAt, savedBy: { type, id } }: Saved
 }
 
 export function presentDraft(draft: LessonDraft, steps: readonly Omit<DraftStep, 'content'>[]) {
-  const { lessonId, versionId, createdAt, skeleton } = draft;
+  const { _id: id, lessonId, versionId, createdAt, skeleton } = draft;
   return {
-    ...{ lessonId, versionId, createdAt: createdAt.toISOString(), ...presentSaved(draft) },
+    ...{ id, lessonId, versionId, createdAt: createdAt.toISOString(), ...presentSaved(draft) },
     skeleton: new RawJson(skeleton),
     steps: steps.map((step) => ({ stepId: step.stepId, ...presentSaved(step) })),
   };

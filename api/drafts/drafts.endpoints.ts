@@ -2,7 +2,12 @@ import { z } from 'zod';
 import { openDraft } from '../../shared/drafts/drafts.ts';
 import { maxPartBytes } from '../../shared/drafts/lesson-parts.ts';
 import type { Database } from '../../shared/models/database.ts';
-import { deleteDraft, listDraftSteps, saveSkeleton } from '../../shared/models/lesson-draft.ts';
+import {
+  deleteDraft,
+  findDraftById,
+  listDraftSteps,
+  saveSkeleton,
+} from '../../shared/models/lesson-draft.ts';
 import type { LessonDraft } from '../../shared/models/lesson-draft.ts';
 import { findLessonVersion, findNewestVersion } from '../../shared/models/lesson-list.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
@@ -56,6 +61,7 @@ const createOne = defineEndpoint(
     ...ofDraft,
     method: 'post',
     audit: 'draft.create',
+    idempotent: true,
     operationId: 'createDraft',
     summary: 'Create a draft',
     description:
@@ -73,15 +79,19 @@ const createOne = defineEndpoint(
     },
   },
   ({ db }: { db: Database }) =>
-    async ({ ctx, caller, params: { lessonId }, readBody }) => {
+    async ({ ctx, caller, params: { lessonId }, readBody, newId }) => {
       const { versionId } = await readBody();
       const { _id: organizationId } = caller.organization;
+      const found = await findDraftById(db, newId);
+      if (found !== null) return { status: 201, body: await bodyOf(db, found) };
       const version =
         versionId === undefined
           ? await findNewestVersion(db, organizationId, lessonId)
           : await findLessonVersion(db, organizationId, lessonId, versionId);
       if (version === null) throw new LecternError('NOT_FOUND', texts.lessonNotFound);
-      const draft = await openDraft(db, version, authorOf(ctx), taskWait);
+      const draft = await openDraft(db, version, {
+        ...{ draftId: newId, author: authorOf(ctx), wait: taskWait },
+      });
       if (draft === null) throw new LecternError('CONFLICT', texts.exists);
       return { status: 201, body: await bodyOf(db, draft) };
     },

@@ -23,8 +23,7 @@ import type { LessonPart } from './lesson-parts.ts';
 export async function openDraft(
   db: Database,
   { _id: versionId, lessonId, organizationId, versionNumber }: LessonVersion,
-  author: Author,
-  wait: TaskWait,
+  { draftId, author, wait }: { draftId: string; author: Author; wait: TaskWait },
 ): Promise<LessonDraft | null> {
   const content = await findContentParts(db, versionId);
   if (content === null) {
@@ -38,7 +37,7 @@ export async function openDraft(
     ({ skeleton } = part);
     return [];
   });
-  return createDraft(db, { lessonId, organizationId, versionId, skeleton }, steps, author);
+  return createDraft(db, { _id: draftId, lessonId, organizationId, versionId, skeleton }, steps, author);
 }
 
 /**

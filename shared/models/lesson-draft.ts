@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Schema } from 'mongoose';
 import type { Model, QueryFilter } from 'mongoose';
 import { isDuplicate, schemaOptions } from '../platform/mongo.ts';
@@ -96,18 +95,18 @@ const batchCharacters = 8 * 1024 ** 2;
  */
 export async function createDraft(
   db: LessonDraftDb,
-  draft: Pick<LessonDraft, 'lessonId' | 'organizationId' | 'versionId' | 'skeleton'>,
+  draft: Pick<LessonDraft, '_id' | 'lessonId' | 'organizationId' | 'versionId' | 'skeleton'>,
   steps: readonly Pick<DraftStep, 'stepId' | 'content'>[],
   savedBy: Author,
 ): Promise<LessonDraft | null> {
-  const { lessonId } = draft;
+  const { _id, lessonId } = draft;
   const now = new Date();
-  const left = { lessonId, isComplete: false, savedAt: { $lt: new Date(now.getTime() - leftAfterMs) } };
-  await deleteDraft(db, left);
+  // Of a request that is repeated, or of a process that ended long ago.
+  const left = [{ _id }, { savedAt: { $lt: new Date(now.getTime() - leftAfterMs) } }];
+  await deleteDraft(db, { lessonId, isComplete: false, $or: left });
   const first = { revision: 1, savedAt: now, savedBy };
-  const _id = randomUUID();
   try {
-    await db.lessonDrafts.create({ _id, ...draft, ...first, createdAt: now });
+    await db.lessonDrafts.create({ ...draft, ...first, createdAt: now });
   } catch (error) {
     if (isDuplicate(error)) return null;
     throw error;

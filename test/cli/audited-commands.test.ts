@@ -26,7 +26,7 @@ const harness = useHarness(() => ({
 const withoutEntries = [
   ...['start', 'help', 'lti simulate'],
   ...['org list', 'key list', 'user list', 'platform list', 'webhook list', 'xapi list'],
-  ...['lesson list', 'lesson check', 'lesson export', 'lesson new', 'cartridge'],
+  ...['lesson list', 'lesson check', 'lesson convert', 'lesson export', 'lesson new', 'cartridge'],
   // It creates the organization of the demo, on a developer's machine.
   'demo',
   // It records erasures that it repeats: test/erasure/erasure.test.ts.

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { endpoints } from '../../api/app.ts';
 import { keyLimits } from '../../api/http/idempotency.ts';
+import { createDraft, deleteDraft } from '../../shared/models/lesson-draft.ts';
 import { issueApiKey } from '../../shared/models/api-key.ts';
 import { claimRequest, releaseRequest } from '../../shared/models/idempotent-request.ts';
 import { createUploads } from '../../shared/imports/create-uploads.ts';
@@ -18,6 +19,8 @@ import { beginSession, buildUser, quickHash } from '../accounts/users.ts';
 
 const api = useApi();
 const version = useLesson(api);
+/** A lesson with a draft. */
+const drafted = useLesson(api);
 const webhook = { url: 'https://receiver.invalid/', events: ['progress.started' as const] };
 const destination = { endpoint: 'https://lrs.invalid/xapi/', username: 'lectern', password: 'a password' };
 
@@ -91,6 +94,20 @@ const creations: Record<string, Creation> = {
     count: () => api.db.lessonImports.countDocuments(ofOrganization()).exec(),
     remove: async (id) => (await createUploads(api.config, api.db)).remove(id),
   },
+  createDraft: {
+    path: () => `/api/lessons/${version.lessonId}/draft`,
+    json: {},
+    count: () => api.db.lessonDrafts.countDocuments(ofOrganization()).exec(),
+    remove: (id) => deleteDraft(api.db, { _id: id }),
+    audit: 'draft.create',
+  },
+  publishDraft: {
+    path: () => `/api/lessons/${drafted.lessonId}/draft/publish`,
+    json: {},
+    count: () => api.db.lessonImports.countDocuments(ofOrganization()).exec(),
+    remove: (id) => api.db.lessonImports.deleteOne({ _id: id }),
+    audit: 'draft.publish',
+  },
   createUser: {
     path: () => '/api/users',
     json: { email: 'ada@acme.example', role: 'author' },
@@ -159,13 +176,22 @@ const creations: Record<string, Creation> = {
 };
 
 beforeEach(async () => {
-  for (const name of ['webhooks', 'xapiDestinations', 'lessonImports', 'eventDeliveries'] as const) {
+  for (const name of [
+    'webhooks',
+    'xapiDestinations',
+    'lessonImports',
+    'eventDeliveries',
+    'lessonDrafts',
+  ] as const) {
     await api.db[name].collection.deleteMany({});
   }
   for (const name of ['ltiPlatforms', 'ltiRegistrations', 'users'] as const)
     await api.db[name].collection.deleteMany(ofOrganization());
   await api.db.organizations.deleteMany({ slug: 'idempotent' });
   await api.db.users.deleteMany({ email: invitedOperator });
+  const { lessonId, _id: versionId } = drafted;
+  const draft = { _id: randomUUID(), lessonId, versionId, ...ofOrganization(), skeleton: '{}' };
+  await createDraft(api.db, draft, [], { type: 'key', id: 'a key' });
   const { organization } = api;
   userId = (await buildUser(api, { organization, passwordHash: quickHash })).user._id;
   webhookId = randomUUID();

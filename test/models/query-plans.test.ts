@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import type { Model } from 'mongoose';
 import { newestFirst } from '../../shared/models/newest-first.ts';
 import { listApiKeys } from '../../shared/models/api-key.ts';
+import { findReport } from '../../shared/models/conversion-report.ts';
 import { MongoLastUses } from '../../shared/models/file-use.ts';
 import { listUnfinishedContent } from '../../shared/models/lesson-content.ts';
 import { listVersions, usesRelease } from '../../shared/models/lesson-version.ts';
@@ -192,6 +193,7 @@ async function useEverything(tenant: Tenant): Promise<void> {
     }
   }
   for await (const _entry of readAudit(db, organizationId, { learner: 'x', since: now })) break;
+  await findReport(db, 'a version');
   await listUnfinishedContent(db, now);
   await listUnusedReleases(db, now);
   await removeUnusedAssets(db, store, 0);

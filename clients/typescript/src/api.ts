@@ -501,6 +501,7 @@ export type LearnerPage = {
 };
 
 export type LessonDraft = {
+  id: string;
   lessonId: string;
   /** The version that the draft began with. */
   versionId: string;

@@ -76,8 +76,8 @@ export const versions = (http: Http) => ({
 /** The lesson that authors work on until they publish it. A `ConflictError` means that another author has saved. */
 export const drafts = (http: Http) => ({
   /** Begins a draft with a version of the lesson: by default the newest one. */
-  create: (lessonId: string, draft: Body<`POST ${typeof oneDraft}`> = {}, options?: RequestOptions) =>
-    http.json(`POST ${oneDraft}`, { params: { lessonId }, json: draft }, options),
+  create: (lessonId: string, draft: Body<`POST ${typeof oneDraft}`> = {}, options?: CreateOptions) =>
+    http.create(`POST ${oneDraft}`, { params: { lessonId }, json: draft }, options),
   retrieve: (lessonId: string, options?: RequestOptions) =>
     http.json(`GET ${oneDraft}`, { params: { lessonId } }, options),
   /** Saves sections and steps without their content. */
