@@ -6,7 +6,7 @@ import { keyScopeNames } from '../../shared/accounts/permissions.ts';
 import type { KeyScope } from '../../shared/accounts/permissions.ts';
 import { readEmbeddingOrigin } from '../../shared/accounts/embedding-origins.ts';
 import { emailSchema } from '../../shared/models/user.ts';
-import { findJsonFault } from '../../shared/packages/json-syntax.ts';
+import { findJsonFault } from '../../shared/lessons/json-syntax.ts';
 import { learnerIdPattern } from '../../shared/tokens/sign-token-request.ts';
 
 /**

@@ -7,6 +7,7 @@ import type { Source } from './source.ts';
  * here, whose module has a converter as its default export.
  */
 const formats: readonly { name: string; load: () => Promise<{ default: Converter }> }[] = [
+  { name: 'H5P', load: () => import('./h5p/h5p.ts') },
   { name: 'Aiken', load: () => import('./aiken/aiken.ts') },
   { name: 'GIFT', load: () => import('./gift/gift.ts') },
 ];

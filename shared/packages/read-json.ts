@@ -1,4 +1,4 @@
-import { findJsonFault, findJsonLosses } from './json-syntax.ts';
+import { findJsonFault, findJsonLosses } from '../lessons/json-syntax.ts';
 import type { FaultList } from './package-error.ts';
 import type { PackageSource } from './package-source.ts';
 

@@ -53,13 +53,24 @@ async function listZip(
     const zip = await fromRandomAccessReaderPromise(new ZipReader(handle, size), size, options);
     // Folders are entries as well.
     const { files, folders } = await readZipEntries(zip, label, 2 * limits.files);
-    const listing = packageListing(label, files, folders, limits);
+    const listing = packageListing(label, withoutCopies(files), folders, limits);
     rejectBomb(label, files, size);
     return listing;
   } catch (error) {
     if (error instanceof PackageError) throw error;
     throw damaged(label, error);
   }
+}
+
+/** Leaves out copies of an entry: some programs add a file each time that a lesson uses it. */
+function withoutCopies(files: ZipEntry[]): ZipEntry[] {
+  const seen = new Set<string>();
+  return files.filter(({ path, size, crc32 }) => {
+    const key = `${path}\0${size}\0${crc32}`;
+    const isCopy = seen.has(key);
+    seen.add(key);
+    return !isCopy;
+  });
 }
 
 function damaged(label: string, error: unknown): PackageError {

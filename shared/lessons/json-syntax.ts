@@ -1,6 +1,6 @@
 import { printParseErrorCode, visit } from 'jsonc-parser';
 import type { JSONVisitor } from 'jsonc-parser';
-import { maxJsonDepth, quote } from '../lessons/json-values.ts';
+import { maxJsonDepth, quote } from './json-values.ts';
 
 export interface JsonFault {
   message: string;

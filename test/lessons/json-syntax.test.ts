@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findJsonFault, findJsonLosses } from '../../shared/packages/json-syntax.ts';
+import { findJsonFault, findJsonLosses } from '../../shared/lessons/json-syntax.ts';
 
 const faultOf = (text: string) => {
   const fault = findJsonFault(text);
