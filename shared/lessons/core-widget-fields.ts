@@ -17,7 +17,7 @@ const hint = { kind: 'html', label: 'Hint', help: 'a button shows it', group: 'f
 const shuffle = {
   kind: 'boolean',
   label: 'Shuffle',
-  help: 'the order is the same at each visit and for all learners',
+  help: 'in the same order for all learners',
   group: 'options',
 } as const;
 
@@ -76,7 +76,7 @@ const partialCredit = {
 } as const;
 
 /** The fields of questions with several parts. */
-const questionFields = { ...wholeQuestionFields, partialCredit } as const satisfies Fields;
+export const questionFields = { ...wholeQuestionFields, partialCredit } as const satisfies Fields;
 
 /** The fields of each core widget: its props, except those that every block has ({@link commonProps}). */
 export const coreWidgetFields = {
@@ -87,12 +87,16 @@ export const coreWidgetFields = {
   Text: { html: { kind: 'html', label: 'Text', required: true } },
   Image: {
     src: { kind: 'image', label: 'Picture', required: true },
-    alt: { kind: 'text', label: 'Description', help: 'for learners who do not see it; empty if decorative' },
+    alt: {
+      kind: 'text',
+      label: 'Description',
+      help: 'what the picture shows; empty if decorative',
+    },
     caption,
     zoom: {
       kind: 'boolean',
-      label: 'Opens at full size',
-      help: 'a picture larger than its space gets a button for it',
+      label: 'Zoom',
+      help: 'a picture larger than its space gets a button that opens it at full size',
       default: true,
       group: 'options',
     },
@@ -196,7 +200,7 @@ export const coreWidgetFields = {
     correct: {
       kind: 'texts',
       label: 'Right choices',
-      help: 'their ids; a question without any is not scored',
+      help: 'the ids of the right choices; a question without any is not scored',
       areIds: true,
     },
     multiple: {
@@ -266,7 +270,7 @@ export const coreWidgetFields = {
     distractors: {
       kind: 'list',
       label: 'Distractors',
-      help: 'right sides of no pair',
+      help: 'right sides that belong to no pair',
       fields: { id: partId, html: partText },
     },
     ...questionFields,
@@ -289,7 +293,7 @@ export const coreWidgetFields = {
       label: 'Tolerance',
       min: 0,
       allowsPercentage: true,
-      help: 'how far an accepted number may be from it',
+      help: 'the accepted difference',
     },
     unit: { kind: 'text', label: 'Unit' },
     ...wholeQuestionFields,

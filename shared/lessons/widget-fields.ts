@@ -77,11 +77,11 @@ export function memberFields(field: Field): Fields | undefined {
 export function describeValue(field: Field): string {
   switch (field.kind) {
     case 'text':
-      return field.isId ? '' : 'plain text';
+      return field.isId ? 'id' : 'plain text';
     case 'number':
       return describeNumber(field);
     case 'boolean':
-      return 'true or false';
+      return 'boolean';
     case 'choice':
       return describeChoices(field.choices.map(({ value }) => value));
     case 'texts':
@@ -113,7 +113,7 @@ function describeChoices(values: readonly (string | number)[]): string {
 function describeNumber({ min, max, isWhole, allowsPercentage }: FieldValue & { kind: 'number' }): string {
   const range = min === undefined ? '' : ` from ${min}${max === undefined ? '' : ` to ${max}`}`;
   const alternative = allowsPercentage ? ', or a percentage such as `"5%"`' : '';
-  return `${isWhole ? 'whole number' : 'number'}${range}${alternative}`;
+  return `${isWhole ? 'integer' : 'number'}${range}${alternative}`;
 }
 
 function describeTexts({ areIds, maxItems, maxLength }: FieldValue & { kind: 'texts' }): string {
