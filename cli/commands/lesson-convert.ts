@@ -5,23 +5,32 @@ import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { loadConfig } from '../../shared/platform/config.ts';
 import { openLocation } from '../../shared/packages/file-location.ts';
+import type { ConvertedFiles } from '../../shared/packages/open-package.ts';
 import { withPackageFaults } from '../../shared/packages/package-error.ts';
 import { questionsPerStepOption } from '../lessons/conversion-options.ts';
 import { describeReport, presentReport } from '../lessons/loss-report.ts';
 import { makeEmptyFolder } from '../lessons/new-folder.ts';
 import { withJsonOutput } from '../terminal/json-output.ts';
+import type { CommandResult } from '../terminal/json-output.ts';
 import { count } from '../terminal/output.ts';
 
-/** `lectern lesson convert`: makes a package of a file in another format, without importing it. */
+interface ConvertOptions {
+  to: string;
+  markdown?: boolean;
+  questionsPerStep?: number;
+}
+
+/** `lectern lesson convert`: writes a package or Markdown, without importing it. */
 export function addLessonConvertCommand(group: Command): void {
   withJsonOutput(
     group
       .command('convert')
-      .description('write the package that an import would make of a file in another format')
+      .description('write the package that an import would make of a file in another format, or Markdown')
       .argument('<path>', 'a file or a folder in a format that Lectern reads: see docs/import')
       .requiredOption('--to <folder>', 'a new or an empty folder')
+      .option('--markdown', 'write Markdown, of a package, too')
       .addOption(questionsPerStepOption()),
-    (path: string, { to, questionsPerStep }: { to: string; questionsPerStep?: number }) =>
+    (path: string, { to, markdown = false, questionsPerStep }: ConvertOptions) =>
       withPackageFaults(`Cannot convert ${path}`, async () => {
         const { packageLimits } = await import('../../shared/packages/import.ts');
         const { openConverted } = await import('../../shared/packages/open-package.ts');
@@ -29,20 +38,35 @@ export function addLessonConvertCommand(group: Command): void {
         const conversion = questionsPerStep === undefined ? {} : { questionsPerStep };
         const options = { limits: packageLimits(loadConfig()), conversion };
         const run = { organizationId: 'this command', signal };
-        const { files, report } = await openConverted({ path, options, asNew: false }, run);
-        await makeEmptyFolder(to);
-        for (const location of files) {
-          const target = join(to, location.file.path);
-          await mkdir(dirname(target), { recursive: true });
-          await pipeline(openLocation(location), createWriteStream(target, { flags: 'wx' }));
-        }
-        const json = { path: to, conversion: presentReport(report) };
-        await writeFile(join(to, 'conversion.json'), `${JSON.stringify(json.conversion, null, 2)}\n`);
-        const text = [
-          `Wrote a package with ${count(files.length, 'file')} to ${to}`,
-          ...describeReport(report),
-        ];
-        return { json, text: text.join('\n') };
+        const format = markdown ? 'markdown' : 'package';
+        const converted = await openConverted(format, { path, options, asNew: false }, run);
+        await writeFiles(converted, to);
+        return present(converted, { to, format });
       }),
   );
+}
+
+async function writeFiles({ files, report }: ConvertedFiles, to: string): Promise<void> {
+  await makeEmptyFolder(to);
+  for (const location of files) {
+    const target = join(to, location.file.path);
+    await mkdir(dirname(target), { recursive: true });
+    await pipeline(openLocation(location), createWriteStream(target, { flags: 'wx' }));
+  }
+  if (report === null) return;
+  await writeFile(join(to, 'conversion.json'), `${JSON.stringify(presentReport(report), null, 2)}\n`);
+}
+
+function present(
+  { files, report, losses }: ConvertedFiles,
+  { to, format }: { to: string; format: 'package' | 'markdown' },
+): CommandResult {
+  const what = format === 'markdown' ? 'Markdown' : 'a package';
+  const text = [
+    `Wrote ${what} with ${count(files.length, 'file')} to ${to}`,
+    ...(report === null ? [] : describeReport(report)),
+    ...losses.map((loss) => `  left out: ${loss}`),
+  ];
+  const json = { path: to, conversion: presentReport(report), losses };
+  return { json, text: text.join('\n') };
 }

@@ -11,12 +11,14 @@ export function addLessonNewCommand(group: Command): void {
   withJsonOutput(
     group
       .command('new')
-      .description('write a small lesson package, as an example to change')
-      .argument('<folder>', 'a new or an empty folder'),
-    async (folder: string) => {
+      .description('write a small lesson, as an example to change')
+      .argument('<folder>', 'a new or an empty folder')
+      .option('--markdown', 'as Markdown, for people who write; by default as a package, for programs'),
+    async (folder: string, { markdown = false }: { markdown?: boolean }) => {
       await makeEmptyFolder(folder);
       const lessonId = randomUUID();
-      for (const [name, content] of Object.entries(exampleFiles(lessonId))) {
+      const files = markdown ? markdownExample(lessonId) : exampleFiles(lessonId);
+      for (const [name, content] of Object.entries(files)) {
         const path = join(folder, name);
         await mkdir(dirname(path), { recursive: true });
         await writeFile(
@@ -29,13 +31,18 @@ export function addLessonNewCommand(group: Command): void {
       }
       const lines = [
         `Wrote an example to ${folder}`,
-        '  README.md in it explains the files',
+        markdown ? '  Comments in lesson.md explain it' : '  README.md in it explains the files',
         `Check it with: lectern lesson check ${folder}`,
         `Import it with: lectern lesson import ${folder} --org SLUG --publish`,
       ];
       return { json: { path: folder, lessonId }, text: lines.join('\n') };
     },
   );
+}
+
+/** Returns the files of the example in Markdown by path. */
+function markdownExample(lessonId: string): Record<string, string> {
+  return { 'lesson.md': markdownLesson.replace('LESSON_ID', lessonId), 'media/leaf.svg': leaf };
 }
 
 /** Returns the files of the example by path. */
@@ -118,6 +125,56 @@ const lesson = {
     },
   ],
 };
+
+const markdownLesson = `---
+title: Leaves
+language: en
+estimatedDuration: 5
+# Says which lesson this is: import the folder again after each change, and it becomes the next version.
+id: LESSON_ID
+---
+
+<!-- # begins a section, and ## a step. A step has texts, pictures and questions. -->
+
+# What leaves do
+
+## A small factory
+
+A leaf makes **sugar** from light, water and air.
+
+![A green leaf with its veins](media/leaf.svg "The veins bring water.")
+
+## Check yourself
+
+<!-- A list with [x] for the right choices is a question; the heading above it is its prompt. -->
+
+### Which gas does a leaf take from the air?
+
+- [ ] Oxygen
+  > It gives that off.
+- [x] Carbon dioxide
+
+{attempts=2}
+
+:::explanation
+From carbon dioxide and water, the leaf makes sugar.
+:::
+
+<!-- Double brackets are a gap. Learners may type any of the answers. -->
+
+Leaves are green because of [[chlorophyll|leaf green]].
+
+# Outside
+
+## In your own words
+
+:::open-response
+Why do many trees drop their leaves in autumn?
+:::
+:::sample-answer
+They save water.
+:::
+`;
 
 const readme = `# A lesson package
 

@@ -2,7 +2,7 @@ import { lessonPartsTask } from '../drafts/lesson-parts.ts';
 import { lessonTextsTask } from '../exports/lesson-texts.ts';
 import { answerColumnsTask } from '../learners/answer-columns.ts';
 import { repairFileTask } from '../media/repaired-files.ts';
-import { convertSourceTask, readPackageTask } from '../packages/package-task.ts';
+import { convertSourceTask, readPackageTask, writeMarkdownTask } from '../packages/package-task.ts';
 import { serveTasks } from '../platform/tasks.ts';
 import { prepareStored } from '../player/prepare-lesson.ts';
 import { contentFaultsTask } from '../publishing/content-faults.ts';
@@ -14,6 +14,7 @@ import { versionTextTask } from '../xapi/interactions.ts';
 serveTasks({
   readPackage: readPackageTask,
   convertSource: convertSourceTask,
+  writeMarkdown: writeMarkdownTask,
   prepareStored,
   repairFile: repairFileTask,
   versionText: versionTextTask,

@@ -63,27 +63,37 @@ export async function openPackage(
   return result;
 }
 
+/** The files that a lesson becomes in another format. */
+export interface ConvertedFiles {
+  files: FileLocation[];
+  /** What became of each element of a source in another format; null for a package. */
+  report: StoredReport | null;
+  /** What Markdown cannot express. */
+  losses: string[];
+}
+
 /**
- * Makes a package of a source in another format, in a child process.
+ * Makes a package of a source in another format, or writes a lesson in any format as Markdown, in a child process.
  *
- * @returns where its files are, and the loss report
  * @throws {PackageError} with every fault; the signal's reason
  */
 export async function openConverted(
+  to: 'package' | 'markdown',
   request: PackageRequest,
   run: { organizationId: string; signal: AbortSignal },
-): Promise<{ files: FileLocation[]; report: StoredReport }> {
-  const files: FileLocation[] = [];
-  const report: StoredReport = { format: '', entries: [] };
-  for (const part of await runOnPackage<ConvertedPart>('convertSource', request, run)) {
+): Promise<ConvertedFiles> {
+  const result: ConvertedFiles = { files: [], report: null, losses: [] };
+  const task = to === 'package' ? 'convertSource' : 'writeMarkdown';
+  for (const part of await runOnPackage<ConvertedPart>(task, request, run)) {
     if (part.kind === 'faults') throw new PackageError(part.faults, part);
-    if (part.kind === 'files') files.push(...part.files);
+    if (part.kind === 'files') result.files.push(...part.files);
+    else if (part.kind === 'losses') result.losses.push(...part.losses);
     else {
-      report.format = part.format;
-      report.entries.push(...part.entries);
+      result.report ??= { format: part.format, entries: [] };
+      result.report.entries.push(...part.entries);
     }
   }
-  return { files, report };
+  return result;
 }
 
 async function runOnPackage<Part>(

@@ -22,6 +22,7 @@ import type {
 import { PackageError } from './package-error.ts';
 import { FaultyPackageError, openAnyFormat, readPackage } from './read-package.ts';
 import type { ReadPackageOptions } from './read-package.ts';
+import { markdownFiles } from './write-markdown.ts';
 import { groupsOf } from '../platform/groups.ts';
 
 /** The input of the task that reads a package. */
@@ -80,6 +81,7 @@ export async function* readPackageTask({
 
 /** A part of the result of the task that converts a source. */
 export type ConvertedPart =
+  | { kind: 'losses'; losses: string[] }
   | Extract<PackagePart, { kind: 'faults' } | { kind: 'report' }>
   | { kind: 'files'; files: FileLocation[] };
 
@@ -92,6 +94,21 @@ export async function* convertSourceTask({ path, options }: PackageRequest): Asy
     for (const some of groupsOf(source.files, filesPerPart)) {
       yield { kind: 'files', files: some.flatMap((file) => source.locate(file.path) ?? []) };
     }
+  } catch (error) {
+    if (!(error instanceof PackageError)) throw error;
+    const { faults, total, isCutShort } = error;
+    yield { kind: 'faults', faults, total, isCutShort };
+  }
+}
+
+/** The task that writes a lesson as Markdown. */
+export async function* writeMarkdownTask({ path, options }: PackageRequest): AsyncGenerator<ConvertedPart> {
+  try {
+    const read = await readPackage(path, options);
+    const { files, losses } = markdownFiles(read);
+    if (read.report !== null) yield* reportParts(read.report);
+    yield { kind: 'losses', losses };
+    for (const some of groupsOf(files, filesPerPart)) yield { kind: 'files', files: some };
   } catch (error) {
     if (!(error instanceof PackageError)) throw error;
     const { faults, total, isCutShort } = error;

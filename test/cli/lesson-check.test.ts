@@ -237,3 +237,36 @@ test('convert, check and import read a question bank, and say what is lost', asy
     ...{ slug: 'tides', conversion: null },
   });
 });
+
+test('new writes an example in Markdown, and convert writes a package as Markdown', async () => {
+  const folder = await temporaryFolder();
+  const example = join(folder, 'leaves');
+  await lecternHere(withoutServers, 'lesson', 'new', example, '--markdown');
+  const { stdout } = await lecternHere(withoutServers, 'lesson', 'check', example);
+  expect(stdout).toBe(`${example}: Leaves, version 1\n  from markdown: 5 converted\n  nothing to correct\n`);
+  const built = await buildPackage({
+    media: [{ bytes: picture }],
+    blocks: ([id]) => [image('i', { src: `media:${id}`, caption: 'A <em>boat</em>' }), globe],
+    lesson: { theme: 'dark' },
+  });
+  const target = join(folder, 'markdown');
+  const written = await lecternHere(
+    withoutServers,
+    'lesson',
+    'convert',
+    built.path,
+    '--markdown',
+    '--to',
+    target,
+  );
+  expect(written.stdout).toBe(
+    `Wrote Markdown with 2 files to ${target}\n  left out: lesson: the field theme\n`,
+  );
+  const text = await readFile(join(target, 'lesson.md'), 'utf8');
+  expect(text).toContain(
+    `![](media/${built.mediaIds[0]}.png "A *boat*")\n\n{#i}\n\n\`\`\`widget Globe\nid: Globe-1\n\`\`\``,
+  );
+  expect(await json('lesson', 'import', target, ...(await newOwner()))).toMatchObject({
+    ...{ lessonId: built.lessonId, media: 1, conversion: { format: 'markdown', converted: 2 } },
+  });
+});
