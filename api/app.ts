@@ -96,6 +96,7 @@ import { webhookEndpoints } from './webhooks/webhooks.endpoints.ts';
 import { cancelImportEndpoint, getImport, listImportsEndpoint } from './imports/imports.endpoints.ts';
 import { draftEndpoints } from './drafts/drafts.endpoints.ts';
 import { beginImport, readUpload, writeUpload } from './imports/uploads.endpoints.ts';
+import { copy, createOne } from './publishing/new-lessons.endpoints.ts';
 import { publishingEndpoints } from './publishing/publishing.endpoints.ts';
 import { compare } from './publishing/version-changes.endpoints.ts';
 import { signToken } from './tokens/sign-token.endpoints.ts';
@@ -182,6 +183,7 @@ export const endpoints: readonly Endpoint<AppDependencies>[] = [
   ...organizationEndpoints,
   listVersions,
   compare,
+  copy,
   getUserPlayerData,
   listLearners,
   learnersCsv,
@@ -209,6 +211,7 @@ export const endpoints: readonly Endpoint<AppDependencies>[] = [
   ...publishingEndpoints,
   ...draftEndpoints,
   listLessons,
+  createOne,
   ...webhookEndpoints,
   ...xapiEndpoints,
   ...deliveryEndpoints,

@@ -68,9 +68,12 @@ export interface MessageValues {
   'console.learners.points': { max: number; score: number };
   'console.lesson.check_title': { number: number };
   'console.lesson.check_warnings': { count: number };
+  'console.lesson.copy_of': { title: string };
+  'console.lesson.copy_text': { number: number };
   'console.lesson.delete_title': { title: string };
   'console.lesson.delete_versions': { count: number; published: number };
   'console.lesson.deleted': { title: string };
+  'console.lesson.made': { title: string };
   'console.lesson.publish_next': { number: number };
   'console.lesson.publish_title': { number: number };
   'console.lesson.published': { number: number; title: string };

@@ -6,6 +6,7 @@ import { convertSourceTask, readPackageTask, writeMarkdownTask } from '../packag
 import { serveTasks } from '../platform/tasks.ts';
 import { prepareStored } from '../player/prepare-lesson.ts';
 import { contentFaultsTask } from '../publishing/content-faults.ts';
+import { copyContentTask } from '../publishing/copy-content.ts';
 import { compareVersionsTask } from '../publishing/version-changes.ts';
 import { versionTextTask } from '../xapi/interactions.ts';
 
@@ -23,4 +24,5 @@ serveTasks({
   lessonParts: lessonPartsTask,
   lessonTexts: lessonTextsTask,
   compareVersions: compareVersionsTask,
+  copyContent: copyContentTask,
 });

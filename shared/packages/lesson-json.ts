@@ -176,7 +176,7 @@ const maxSlugLength = 100;
  * Makes a slug that is safe as a file name: 1 to 100 characters of a-z, 0-9 and single hyphens. Undefined if the text
  * has no such character.
  */
-function slugFrom(text: string): string | undefined {
+export function slugFrom(text: string): string | undefined {
   const slug = slugify(text.slice(0, 2 * maxSlugLength).normalize('NFC'), { decamelize: false })
     .slice(0, maxSlugLength)
     .replace(/^-+|-+$/g, '');

@@ -10,7 +10,7 @@ export const identifier = z
   .max(255, 'must be at most 255 characters')
   .regex(/^[^\p{Cc}\p{Cs}\u2028\u2029]*$/u, 'must not contain control characters');
 
-const languageTag = /^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$/;
+export const languageTag = /^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$/;
 
 export const lessonFileShape = z.looseObject({ lesson: z.unknown(), sections: z.array(z.unknown()) });
 

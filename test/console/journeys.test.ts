@@ -140,6 +140,16 @@ test('an author imports a file, checks and publishes it, and downloads an export
   await page.getByRole('row', { name: 'Archive with player' }).getByText('Ready').waitFor();
   await button(page, 'Retry all failed').click();
   await page.getByText('1 export is built again.').waitFor();
+
+  await link(page, 'Lessons').first().click();
+  await button(page, 'Create a lesson').click();
+  await page.getByRole('dialog').getByLabel('Title').fill('The sea');
+  await page.getByRole('dialog').getByRole('button', { name: 'Create a lesson' }).click();
+  await page.getByRole('heading', { name: 'The sea' }).waitFor();
+  await page.getByRole('button', { name: 'More actions for version 1' }).click();
+  await page.getByRole('menuitem', { name: 'Copy this version' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Copy this version' }).click();
+  await page.getByRole('heading', { name: 'The sea (copy)' }).waitFor();
   await context.close();
 });
 

@@ -59,6 +59,20 @@ beforeAll(async () => {
 
 /** By operationId: every endpoint that accepts an idempotency key. */
 const creations: Record<string, Creation> = {
+  createLesson: {
+    path: () => '/api/lessons',
+    json: { title: 'Tides', language: 'en' },
+    count: () => api.db.lessonVersions.countDocuments({ title: 'Tides' }).exec(),
+    remove: (id) => api.db.lessonVersions.deleteOne({ _id: id }),
+    audit: 'lesson.create',
+  },
+  copyVersion: {
+    path: () => `/api/lessons/${version.lessonId}/versions/${version._id}/copies`,
+    json: { title: 'A copy' },
+    count: () => api.db.lessonVersions.countDocuments({ title: 'A copy' }).exec(),
+    remove: (id) => api.db.lessonVersions.deleteOne({ _id: id }),
+    audit: 'lesson.copy',
+  },
   createWebhook: {
     path: () => '/api/webhooks',
     json: webhook,

@@ -240,6 +240,9 @@ export const withoutIds: Record<string, string> = {
   'POST /api/lessons/:lessonId/versions/:versionId/unpublish':
     'it would end the other tests; test/publishing/publishing-api.test.ts unpublishes the version of another organization',
   'DELETE /api/lessons/:lessonId': 'as above',
+  'POST /api/lessons': 'the credentials name the organization',
+  'POST /api/lessons/:lessonId/versions/:versionId/copies':
+    'copies have other ids; test/publishing/publishing-api.test.ts copies the version of another organization',
   'POST /api/lessons/:lessonId/draft':
     'a draft belongs to one lesson; test/drafts/drafts-api.test.ts asks for that of another organization',
   'GET /api/lessons/:lessonId/draft': 'as above',

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { findContent } from '../../shared/models/lesson-content.ts';
 import { findVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { runTask } from '../../shared/platform/tasks.ts';
@@ -147,6 +148,46 @@ test('two versions are compared by ids and digests, within a bound that the resp
   });
   expectError(await changes(`?since=${randomUUID()}`), 404, 'Lesson or version not found');
   expectError(await changes(''), 422, 'Invalid earlier version ID format');
+});
+
+test('a new lesson can be played, and a copy of a version has its content and its media, without their bytes', async () => {
+  const post = (path: string, body: object, headers: object = api.headers) =>
+    ask(`${api.url}/api/lessons${path}`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const made = await post('', { title: 'Marées', language: 'fr' });
+  expect(jsonOf(made)).toMatchObject({ slug: 'marees', title: 'Marées', versionNumber: 1 });
+  const ids = jsonOf(made) as { lessonId: string; versionId: string };
+  const lesson = { lessonId: ids.lessonId, _id: ids.versionId } as LessonVersion;
+  expect(jsonOf(await send('GET', lesson, 'check'))).toMatchObject({
+    playability: { valid: true },
+    warnings: [],
+  });
+  expect((await send('POST', lesson, 'preview-links')).status).toBe(201);
+  expectError(await post('', { title: ' ', language: 'fr' }), 422, 'title must not be empty');
+  expectError(
+    await post('', { title: 'A', language: '-' }),
+    422,
+    'language must be a tag such as en or pt-BR',
+  );
+
+  const draft = await buildDraft({ media: [{ bytes: unknownBytes(9) }] });
+  const files = await api.db.media.distinct('asset.sha256', { versionId: draft._id });
+  const path = `/${draft.lessonId}/versions/${draft._id}/copies`;
+  const copied = jsonOf(await post(path, { title: 'Another' })) as { lessonId: string; versionId: string };
+  const copy = { lessonId: copied.lessonId, _id: copied.versionId } as LessonVersion;
+  expect(copied.lessonId).not.toBe(draft.lessonId);
+  expect(await api.db.media.distinct('asset.sha256', { versionId: copied.versionId })).toEqual(files);
+  expect((await send('POST', copy, 'publish')).status).toBe(200);
+  expect(await findVersion(api.db, draft._id)).toMatchObject({ status: 'draft', title: 'A lesson' });
+  const content = await findContent(api.db, copied.versionId);
+  expect(content).toMatchObject({ lesson: { id: copied.lessonId, title: 'Another', slug: 'another' } });
+  const other = await buildOrganization(api);
+  expectError(await post(path, { title: 'Theirs' }, other.headers), 404, 'Lesson or version not found');
+  const solo = await buildOrganization(api, { plan: 'solo' });
+  expect((await post('', { title: 'A', language: 'en' }, solo.headers)).status).toBe(403);
 });
 
 test("another organization's lesson cannot be changed", async () => {

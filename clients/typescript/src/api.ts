@@ -813,6 +813,14 @@ export type LtiRegistration = {
   keySetUrl: string;
 };
 
+export type NewLesson = {
+  lessonId: string;
+  versionId: string;
+  versionNumber: number;
+  slug: string;
+  title: string;
+};
+
 export type Organization = {
   id: string;
   slug: string;
@@ -1662,6 +1670,18 @@ export interface Routes {
     body: undefined;
     result: VersionChanges;
   };
+  /** Copy a version */
+  'POST /api/lessons/{lessonId}/versions/{versionId}/copies': {
+    params: {
+      /** Id of the lesson. */
+      lessonId: string;
+      /** Id of the version. */
+      versionId: string;
+    };
+    query: Record<never, never>;
+    body: { title: string };
+    result: NewLesson;
+  };
   /** List a lesson's learners */
   'GET /api/lessons/{lessonId}/learners': {
     params: {
@@ -2142,6 +2162,13 @@ export interface Routes {
     };
     body: undefined;
     result: LessonPage;
+  };
+  /** Create a lesson */
+  'POST /api/lessons': {
+    params: Record<never, never>;
+    query: Record<never, never>;
+    body: { title: string; language: string };
+    result: NewLesson;
   };
   /** Send a ping to a webhook */
   'POST /api/webhooks/{webhookId}/test': {

@@ -48,6 +48,9 @@ export const lessons = (http: Http) => ({
     query: Query<'GET /api/lessons/{lessonId}/statistics'> = {},
     options?: RequestOptions,
   ) => http.json('GET /api/lessons/{lessonId}/statistics', { params: { lessonId }, query }, options),
+  /** Creates a lesson with a draft of one step. */
+  create: (lesson: Body<'POST /api/lessons'>, options?: CreateOptions) =>
+    http.create('POST /api/lessons', { json: lesson }, options),
   /** Unpublishes all versions, and removes the lesson from lists. */
   delete: (lessonId: string, options?: RequestOptions) =>
     http.json('DELETE /api/lessons/{lessonId}', { params: { lessonId } }, options),
@@ -60,6 +63,9 @@ export const versions = (http: Http) => ({
   /** Returns what changed since an earlier version, by the ids of sections, steps and blocks. */
   compare: (lessonId: string, versionId: string, since: string, options?: RequestOptions) =>
     http.json(`GET ${oneVersion}/changes`, { params: { lessonId, versionId }, query: { since } }, options),
+  /** Creates a lesson with the content and the media of a version. */
+  copy: (lessonId: string, versionId: string, title: string, options?: CreateOptions) =>
+    http.create(`POST ${oneVersion}/copies`, { params: { lessonId, versionId }, json: { title } }, options),
   publish: (
     lessonId: string,
     versionId: string,

@@ -1,6 +1,8 @@
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import type { ListedLesson, VersionCheck } from '../../api-types.ts';
 import { ActionDialog, Dialog } from '../../kit/dialog.tsx';
+import { TextField } from '../../kit/field.tsx';
 import { Icon } from '../../kit/icon.tsx';
 import { ErrorState, Notice, Progress } from '../../kit/parts.tsx';
 import { orToast, toast } from '../../kit/toast.tsx';
@@ -192,6 +194,30 @@ export function PublishDialog({ lesson, version, onClose, onDone }: VersionDialo
           ? t('lesson.publish_first')
           : t('lesson.publish_next', { number: lesson.latestVersion.versionNumber })}
       </p>
+    </ActionDialog>
+  );
+}
+
+/** Makes a new lesson of a version. */
+export function CopyDialog({ lesson, version, onClose }: Omit<VersionDialog, 'onDone'>): JSX.Element {
+  const [title, setTitle] = useState(t('lesson.copy_of', { title: lesson.title }));
+  return (
+    <ActionDialog
+      title={t('lesson.copy')}
+      action={t('lesson.copy')}
+      isDisabled={title.trim() === ''}
+      onClose={onClose}
+      onAction={async () => {
+        const params = { lessonId: lesson.id, versionId: version.id };
+        const route = 'POST /api/lessons/{lessonId}/versions/{versionId}/copies';
+        const made = await request(route, { params, body: { title } });
+        toast(t('lesson.made', { title: made.title }));
+        onClose();
+        navigate(`/lessons/${made.lessonId}`);
+      }}
+    >
+      <p>{t('lesson.copy_text', { number: version.versionNumber })}</p>
+      <TextField label={t('lessons.lesson_title')} value={title} onInput={setTitle} maxLength={300} />
     </ActionDialog>
   );
 }

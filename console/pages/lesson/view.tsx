@@ -15,12 +15,21 @@ import { can } from '../../shell/session.ts';
 import { t } from '../../shell/text.ts';
 import { ImportDialog } from '../lessons/import.tsx';
 import { statusTones } from '../lessons/data.ts';
-import { CheckDialog, DeleteDialog, PublishDialog, UnpublishDialog, openPreview } from './actions.tsx';
+import {
+  CheckDialog,
+  CopyDialog,
+  DeleteDialog,
+  PublishDialog,
+  UnpublishDialog,
+  openPreview,
+} from './actions.tsx';
 import { useLesson, useVersions } from './data.ts';
 import type { Version } from './data.ts';
 import { LessonFrame } from './frame.tsx';
 
-type Open = { kind: 'check' | 'publish' | 'unpublish'; version: Version } | { kind: 'delete' | 'import' };
+type Open =
+  | { kind: 'check' | 'copy' | 'publish' | 'unpublish'; version: Version }
+  | { kind: 'delete' | 'import' };
 
 /** A lesson's versions: what is published, and what to do with each. */
 export default function LessonPage({ params: { lessonId = '' } }: { params: PageProps }): JSX.Element {
@@ -34,6 +43,7 @@ export default function LessonPage({ params: { lessonId = '' } }: { params: Page
       : [
           { label: t('lesson.preview'), icon: 'eye', run: () => openPreview(lessonId, newest) },
           { label: t('lesson.check'), icon: 'check', run: () => setOpen({ kind: 'check', version: newest }) },
+          { label: t('lesson.copy'), icon: 'copy', run: () => setOpen({ kind: 'copy', version: newest }) },
         ],
     `${lessonId} ${newest?.id}`,
   );
@@ -64,6 +74,7 @@ export default function LessonPage({ params: { lessonId = '' } }: { params: Page
           {open?.kind === 'check' && (
             <CheckDialog lessonId={lessonId} version={open.version} onClose={close} />
           )}
+          {open?.kind === 'copy' && <CopyDialog lesson={shown} version={open.version} onClose={close} />}
           {open?.kind === 'publish' && (
             <PublishDialog lesson={shown} version={open.version} onClose={close} onDone={onChanged} />
           )}
@@ -205,6 +216,7 @@ function versionActions(lessonId: string, version: Version, setOpen: (open: Open
     // An unpublished version has no preview.
     ...(status === 'unpublished' ? [] : [preview]),
     check,
+    { label: t('lesson.copy'), icon: 'copy', onSelect: () => setOpen({ kind: 'copy', version }) },
     ...(status === 'published' ? [unpublish] : []),
   ];
 }

@@ -12,6 +12,7 @@ import { PageFrame } from '../../shell/page.tsx';
 import { query, setQuery } from '../../shell/router.tsx';
 import { can } from '../../shell/session.ts';
 import { t } from '../../shell/text.ts';
+import { CreateDialog } from './create.tsx';
 import { ImportDialog, useDroppedFile } from './import.tsx';
 import { isStatus, statuses, statusTones, useLessons } from './data.ts';
 
@@ -48,14 +49,24 @@ export default function LessonsPage(): JSX.Element {
   const [isImporting, setImporting] = useState(false);
   const [dropped, takeDropped] = useDroppedFile();
   const startImport = () => setImporting(true);
+  const [isCreating, setCreating] = useState(false);
+  const startCreation = () => setCreating(true);
   useCommands(
-    can('content') ? [{ label: t('import.title'), icon: 'upload', run: startImport }] : [],
+    can('content')
+      ? [
+          { label: t('import.title'), icon: 'upload', run: startImport },
+          { label: t('lessons.create'), icon: 'book', run: startCreation },
+        ]
+      : [],
     'lessons',
   );
   const importButton = can('content') && (
-    <Button kind="primary" icon="upload" onPress={startImport}>
-      {t('import.title')}
-    </Button>
+    <>
+      <Button onPress={startCreation}>{t('lessons.create')}</Button>
+      <Button kind="primary" icon="upload" onPress={startImport}>
+        {t('import.title')}
+      </Button>
+    </>
   );
   return (
     <PageFrame title={t('lessons.title')} actions={importButton}>
@@ -75,6 +86,7 @@ export default function LessonsPage(): JSX.Element {
         rowKey={({ id }) => id}
         linkOf={({ id }) => `/lessons/${id}`}
       />
+      {isCreating && <CreateDialog onClose={() => setCreating(false)} />}
       {can('content') && (isImporting || dropped !== undefined) && (
         <ImportDialog
           file={dropped}

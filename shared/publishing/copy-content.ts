@@ -1,0 +1,20 @@
+import { contentParts, parseContent } from '../models/gzip-parts.ts';
+
+/** What a copy has of its own. */
+export interface CopyFields {
+  lessonId: string;
+  slug: string;
+  title: string;
+}
+
+/** The task that gives a stored content the fields of a copy. */
+export async function* copyContentTask({
+  parts,
+  fields: { lessonId, ...fields },
+}: {
+  parts: Buffer[];
+  fields: CopyFields;
+}): AsyncGenerator<Buffer> {
+  const content = await parseContent(parts);
+  yield* await contentParts({ ...content, lesson: { ...content.lesson, ...fields, id: lessonId } });
+}
