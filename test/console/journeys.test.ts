@@ -63,8 +63,10 @@ function watch(context: BrowserContext, url = api.url): void {
   void context.addInitScript(`addEventListener('securitypolicyviolation', (event) =>
     console.error('violates ' + event.violatedDirective + ' by ' + event.blockedURI))`);
   context.on('console', (message) => {
-    // The browser reports each response of 401, which the expired session of a test gets.
-    if (message.type() === 'error' && !message.text().includes('401')) faults.push(message.text());
+    if (message.type() !== 'error') return;
+    // The browser reports each response of 401, which the expired session of a test gets, and the widget that a lesson lacks.
+    const { url: of } = message.location();
+    if (!message.text().includes('401') && !/widgets\/Dial\.\w+$/.test(of)) faults.push(message.text() + of);
   });
   context.on('page', (page) => page.on('pageerror', (error) => faults.push(error.message)));
   context.on('request', (request) => {
