@@ -74,6 +74,7 @@ test('a question set becomes steps, and says which of its rules are lost', async
   const params = {
     introPage: { showIntroPage: true, introduction: '<p>Ready?</p>' },
     ...{ questions, poolSize: 2, randomQuestions: true, passPercentage: 50 },
+    override: { retryButton: 'off', showSolutionButton: 'on' },
     endGame: {
       overallFeedback: [{ from: 0, to: 100, feedback: 'You got @score of @total' }],
       oldFeedback: { failComment: 'Again!' },
@@ -86,8 +87,9 @@ test('a question set becomes steps, and says which of its rules are lost', async
     'Tides (1): 2',
     'Tides (2): 1',
   ]);
+  expect(steps['Tides (2)']).toMatchObject([{ props: { prompt: 'C', attempts: 1 } }]);
   expect(entries[0]?.reason).toBe(
-    'learners get all 3 questions, not 2 of them; the random order of its questions; texts at the end',
+    'the pass mark of 50 %; learners get all 3 questions, not 2 of them; the random order of its questions; texts at the end',
   );
 });
 

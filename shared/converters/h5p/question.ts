@@ -19,11 +19,22 @@ export function mediaOf(content: H5pContent): ConvertedBlock[] {
 
 /** Returns the props for the buttons "Retry" and "Show solution", where authors turned them off. */
 export function buttonProps(content: H5pContent): object {
-  const isOff = (value: unknown) => value === false || value === 'false';
+  const isOff = (value: unknown) => value === false || value === 'false' || value === 'off';
+  const retry = overriding(content, 'retryButton', 'overrideRetry');
+  const solution = overriding(content, 'showSolutionButton', 'overrideShowSolutionButton');
   return {
-    ...(isOff(content.setting('enableRetry', 'tryAgain')) && { attempts: 1 }),
-    ...(isOff(content.setting('enableSolutionsButton')) && { showAnswers: false }),
+    ...(isOff(retry ?? content.setting('enableRetry', 'tryAgain')) && { attempts: 1 }),
+    ...(isOff(solution ?? content.setting('enableSolutionsButton')) && { showAnswers: false }),
   };
+}
+
+/** Returns what a content around this one sets for all buttons of a kind; undefined if none does. */
+function overriding({ parent }: H5pContent, name: string, oldName: string): unknown {
+  if (parent === null) return undefined;
+  const override = recordOf(parent.params.override);
+  const old = override.overrideButtons === true ? override[oldName] : undefined;
+  const value = override[name] ?? old;
+  return ['on', 'off', true, false].includes(value as string) ? value : overriding(parent, name, oldName);
 }
 
 export interface WholeFeedback {

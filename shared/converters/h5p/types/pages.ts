@@ -74,9 +74,11 @@ const questionSet: ContentType = {
   element: 'H5P.QuestionSet',
   result: 'converted',
   becomes:
-    'its questions, in steps; `partial` with a random choice of questions, or texts and videos at the end',
+    'its questions, in steps; `partial` with a random choice of questions, a pass mark, or texts and videos at the end',
   convert(content) {
-    const { introPage, questions, poolSize, randomQuestions, endGame } = content.params;
+    const { introPage, questions, poolSize, randomQuestions, endGame, passPercentage } = content.params;
+    const pass = numberOf(passPercentage) ?? 0;
+    content.lose(`the pass mark of ${pass} %`, pass > 0);
     const { showIntroPage, title, introduction } = recordOf(introPage);
     const intro = [title, introduction].filter((text) => plainOf(text) !== '').map(textBlock);
     // A group with a single field is stored as the field.
