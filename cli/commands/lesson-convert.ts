@@ -2,10 +2,11 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { Option } from 'commander';
 import type { Command } from 'commander';
 import { loadConfig } from '../../shared/platform/config.ts';
 import { openLocation } from '../../shared/packages/file-location.ts';
-import type { ConvertedFiles } from '../../shared/packages/open-package.ts';
+import type { ConvertedFiles, WrittenFormat } from '../../shared/packages/open-package.ts';
 import { withPackageFaults } from '../../shared/packages/package-error.ts';
 import { questionsPerStepOption } from '../lessons/conversion-options.ts';
 import { describeReport, presentReport } from '../lessons/loss-report.ts';
@@ -17,6 +18,7 @@ import { count } from '../terminal/output.ts';
 interface ConvertOptions {
   to: string;
   markdown?: boolean;
+  gift?: boolean;
   questionsPerStep?: number;
 }
 
@@ -28,9 +30,10 @@ export function addLessonConvertCommand(group: Command): void {
       .description('write the package that an import would make of a file in another format, or Markdown')
       .argument('<path>', 'a file or a folder in a format that Lectern reads: see docs/import')
       .requiredOption('--to <folder>', 'a new or an empty folder')
-      .option('--markdown', 'write Markdown, of a package, too')
+      .addOption(new Option('--markdown', 'write Markdown, of a package, too').conflicts('gift'))
+      .option('--gift', 'write the questions in GIFT, of a package, too')
       .addOption(questionsPerStepOption()),
-    (path: string, { to, markdown = false, questionsPerStep }: ConvertOptions) =>
+    (path: string, { to, markdown = false, gift = false, questionsPerStep }: ConvertOptions) =>
       withPackageFaults(`Cannot convert ${path}`, async () => {
         const { packageLimits } = await import('../../shared/packages/import.ts');
         const { openConverted } = await import('../../shared/packages/open-package.ts');
@@ -38,7 +41,8 @@ export function addLessonConvertCommand(group: Command): void {
         const conversion = questionsPerStep === undefined ? {} : { questionsPerStep };
         const options = { limits: packageLimits(loadConfig()), conversion };
         const run = { organizationId: 'this command', signal };
-        const format = markdown ? 'markdown' : 'package';
+        const other = gift ? 'gift' : 'package';
+        const format = markdown ? 'markdown' : other;
         const converted = await openConverted(format, { path, options, asNew: false }, run);
         await writeFiles(converted, to);
         return present(converted, { to, format });
@@ -59,9 +63,9 @@ async function writeFiles({ files, report }: ConvertedFiles, to: string): Promis
 
 function present(
   { files, report, losses }: ConvertedFiles,
-  { to, format }: { to: string; format: 'package' | 'markdown' },
+  { to, format }: { to: string; format: WrittenFormat },
 ): CommandResult {
-  const what = format === 'markdown' ? 'Markdown' : 'a package';
+  const what = { package: 'a package', markdown: 'Markdown', gift: 'GIFT' }[format];
   const text = [
     `Wrote ${what} with ${count(files.length, 'file')} to ${to}`,
     ...(report === null ? [] : describeReport(report)),

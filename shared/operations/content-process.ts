@@ -2,7 +2,12 @@ import { lessonPartsTask } from '../drafts/lesson-parts.ts';
 import { lessonTextsTask } from '../exports/lesson-texts.ts';
 import { answerColumnsTask } from '../learners/answer-columns.ts';
 import { repairFileTask } from '../media/repaired-files.ts';
-import { convertSourceTask, readPackageTask, writeMarkdownTask } from '../packages/package-task.ts';
+import {
+  convertSourceTask,
+  readPackageTask,
+  writeGiftTask,
+  writeMarkdownTask,
+} from '../packages/package-task.ts';
 import { serveTasks } from '../platform/tasks.ts';
 import { prepareStored } from '../player/prepare-lesson.ts';
 import { contentFaultsTask } from '../publishing/content-faults.ts';
@@ -16,6 +21,7 @@ serveTasks({
   readPackage: readPackageTask,
   convertSource: convertSourceTask,
   writeMarkdown: writeMarkdownTask,
+  writeGift: writeGiftTask,
   prepareStored,
   repairFile: repairFileTask,
   versionText: versionTextTask,

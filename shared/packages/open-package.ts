@@ -63,27 +63,29 @@ export async function openPackage(
   return result;
 }
 
+export type WrittenFormat = 'package' | 'markdown' | 'gift';
+
 /** The files that a lesson becomes in another format. */
 export interface ConvertedFiles {
   files: FileLocation[];
   /** What became of each element of a source in another format; null for a package. */
   report: StoredReport | null;
-  /** What Markdown cannot express. */
+  /** What the format cannot express. */
   losses: string[];
 }
 
 /**
- * Makes a package of a source in another format, or writes a lesson in any format as Markdown, in a child process.
+ * Makes a package of a source in another format, or writes a lesson in any format as Markdown or GIFT, in a child process.
  *
  * @throws {PackageError} with every fault; the signal's reason
  */
 export async function openConverted(
-  to: 'package' | 'markdown',
+  to: WrittenFormat,
   request: PackageRequest,
   run: { organizationId: string; signal: AbortSignal },
 ): Promise<ConvertedFiles> {
   const result: ConvertedFiles = { files: [], report: null, losses: [] };
-  const task = to === 'package' ? 'convertSource' : 'writeMarkdown';
+  const task = { package: 'convertSource', markdown: 'writeMarkdown', gift: 'writeGift' }[to];
   for (const part of await runOnPackage<ConvertedPart>(task, request, run)) {
     if (part.kind === 'faults') throw new PackageError(part.faults, part);
     if (part.kind === 'files') result.files.push(...part.files);

@@ -22,7 +22,8 @@ import type {
 import { PackageError } from './package-error.ts';
 import { FaultyPackageError, openAnyFormat, readPackage } from './read-package.ts';
 import type { ReadPackageOptions } from './read-package.ts';
-import { markdownFiles } from './write-markdown.ts';
+import { giftFiles, markdownFiles } from './write-lesson.ts';
+import type { WrittenFiles } from './write-lesson.ts';
 import { groupsOf } from '../platform/groups.ts';
 
 /** The input of the task that reads a package. */
@@ -102,10 +103,22 @@ export async function* convertSourceTask({ path, options }: PackageRequest): Asy
 }
 
 /** The task that writes a lesson as Markdown. */
-export async function* writeMarkdownTask({ path, options }: PackageRequest): AsyncGenerator<ConvertedPart> {
+export function writeMarkdownTask(request: PackageRequest): AsyncGenerator<ConvertedPart> {
+  return writeTask(request, markdownFiles);
+}
+
+/** The task that writes the questions of a lesson in GIFT. */
+export function writeGiftTask(request: PackageRequest): AsyncGenerator<ConvertedPart> {
+  return writeTask(request, giftFiles);
+}
+
+async function* writeTask(
+  { path, options }: PackageRequest,
+  write: (pkg: LessonPackage) => WrittenFiles,
+): AsyncGenerator<ConvertedPart> {
   try {
     const read = await readPackage(path, options);
-    const { files, losses } = markdownFiles(read);
+    const { files, losses } = write(read);
     if (read.report !== null) yield* reportParts(read.report);
     yield { kind: 'losses', losses };
     for (const some of groupsOf(files, filesPerPart)) yield { kind: 'files', files: some };

@@ -16,6 +16,7 @@ import type {
   QuestionText,
   WeightedAnswer,
 } from '../questions/question-blocks.ts';
+import { inlineHtml } from '../markdown/text-file.ts';
 import { divide, splitOnce, unescape } from './gift-syntax.ts';
 import type { GiftQuestion } from './gift-syntax.ts';
 
@@ -28,11 +29,9 @@ const line = '_____';
 export function convertGiftQuestion(question: GiftQuestion): GiftResult {
   const { before, after, format } = question;
   const html = (text: string) => toHtml(text, format);
-  const losses =
-    format === 'markdown' && hasMarkdown(`${before}${after}`) ? ['its Markdown stays as it is'] : [];
   if (question.answers === null) {
     const block = { type: 'Text', props: { html: html(before) } };
-    return { kind: 'description', block, losses };
+    return { kind: 'description', block, losses: [] };
   }
   const [answers, general] = splitOnce(question.answers, '####');
   const explanation = general === null ? undefined : html(general.trim());
@@ -42,8 +41,7 @@ export function convertGiftQuestion(question: GiftQuestion): GiftResult {
     explanation,
   };
   const gap = isGap ? `${withoutGaps(html(before))} [[1]] ${withoutGaps(html(after))}` : undefined;
-  const converted = convertAnswers(text, answers.trim(), { html, gap });
-  return { ...converted, losses: [...losses, ...converted.losses] };
+  return convertAnswers(text, answers.trim(), { html, gap });
 }
 
 function convertAnswers(
@@ -89,7 +87,7 @@ function weightedAnswer(written: string, html: (text: string) => string): Weight
   return { text: html(rest), weight, feedback: feedback === null ? undefined : html(feedback.trim()) };
 }
 
-function weightOf(answer: string, otherwise: number): { weight: number; rest: string } {
+export function weightOf(answer: string, otherwise: number): { weight: number; rest: string } {
   const found = /^\s*%(-?\d+(?:\.\d+)?)%\s*/.exec(answer);
   if (found === null) return { weight: otherwise, rest: answer.trim() };
   return { weight: Number(found[1]) / 100, rest: answer.slice(found[0].length).trim() };
@@ -141,9 +139,6 @@ const tag =
 function toHtml(text: string, format: string): string {
   const plain = unescape(text);
   if (format === 'plain') return htmlOf(plain);
+  if (format === 'markdown') return inlineHtml(plain);
   return plain.replaceAll(tag, '&lt;');
-}
-
-function hasMarkdown(text: string): boolean {
-  return /\*\*|__|^#{1,6} |^[-*] |`|!?\[[^\]]*\]\(/m.test(text);
 }

@@ -49,7 +49,7 @@ export function* itemsIn(text: string): Generator<GiftItem> {
 }
 
 /** Returns the last part of a category's path, such as `$course$/top/Tides/Moon`. */
-function categoryTitle(path: string): string {
+export function categoryTitle(path: string): string {
   // A double slash is a slash in a name.
   const parts = path
     .replaceAll('//', '\0')

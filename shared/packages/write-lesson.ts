@@ -1,16 +1,17 @@
+import { writeGift } from '../converters/gift/write-gift.ts';
 import { writeLesson } from '../converters/markdown/write-lesson.ts';
 import type { FileLocation } from './file-location.ts';
 import type { LessonPackage } from './lesson-package.ts';
 
-/** The Markdown of a lesson, with its media. */
-export interface MarkdownFiles {
+/** A lesson in another format. */
+export interface WrittenFiles {
   files: FileLocation[];
   /** What is left out, for people. */
   losses: string[];
 }
 
 /** Writes a lesson as `lesson.md`, beside the files that it names. */
-export function markdownFiles({ content, media, widgets, externalWidgets }: LessonPackage): MarkdownFiles {
+export function markdownFiles({ content, media, widgets, externalWidgets }: LessonPackage): WrittenFiles {
   const paths = new Map<string, string>();
   const references = new Map<string, string>();
   const credits = new Map<string, LessonPackage['media'][number]['attributions']>();
@@ -30,11 +31,21 @@ export function markdownFiles({ content, media, widgets, externalWidgets }: Less
   }
   const pathOf = (reference: string) => paths.get(reference.toLowerCase()) ?? reference;
   const written = writeLesson(content, { pathOf, file: (path) => references.get(path) ?? null }, credits);
-  const bytes = Buffer.from(written.markdown);
   return {
-    files: [{ archive: null, file: { path: 'lesson.md', size: bytes.length }, bytes }, ...files],
+    files: [madeFile('lesson.md', written.markdown), ...files],
     losses: [...losses, ...written.losses],
   };
+}
+
+/** Writes the questions of a lesson as `questions.gift`. */
+export function giftFiles({ content }: LessonPackage): WrittenFiles {
+  const { text, losses } = writeGift(content);
+  return { files: [madeFile('questions.gift', text)], losses };
+}
+
+function madeFile(path: string, text: string): FileLocation {
+  const bytes = Buffer.from(text);
+  return { archive: null, file: { path, size: bytes.length }, bytes };
 }
 
 /** Returns the location of a file that gets another path. Its bytes stay where they are. */
