@@ -12,6 +12,9 @@ import { memberFields } from './widget-fields.ts';
 import type { Field, Fields } from './widget-fields.ts';
 import { nearestName } from '../platform/unknown-names.ts';
 
+/** What every custom widget has, whatever fields it publishes. */
+const fieldsOfCustomWidgets: Fields = { points: { kind: 'number', label: 'Points' } };
+
 /** More warnings would not help an author. */
 const maxWarnings = 1_000;
 
@@ -29,7 +32,8 @@ export interface AuthoringWarning {
 /**
  * Returns an author's probable mistakes in reading order, with section, step and block. A lesson with mistakes plays:
  *
- * - props that a core widget does not know, at any depth, including those in the settings for all widgets of a type
+ * - props that a widget does not know, at any depth, including those in the settings for all widgets of a type; those of
+ *   a custom widget only if it publishes its fields
  * - questions that no learner can answer correctly, and choices without an id or with an earlier choice's id
  * - points of custom widgets that cannot be counted
  *
@@ -48,15 +52,14 @@ function* findWarnings(content: LessonContent): Generator<AuthoringWarning> {
   const placeOf = blockPlaces(content);
   const { overrides } = content.lesson.widget_settings;
   for (const [type, settings] of Object.entries(overrides)) {
-    if (!isCoreWidget(type)) continue;
     const place = `The settings for all widgets of the type ${type}`;
-    for (const fault of unknownProps(coreWidgetFields[type], settings))
+    for (const fault of unknownProps(fieldsOf(type, content), settings))
       yield { message: `${place}: ${fault}`, place: null };
   }
   for (const visit of lessonBlocks(content)) {
     const type = typeOf(visit.block);
     if (type === undefined) continue;
-    for (const fault of blockFaults(type, visit.block, overrides))
+    for (const fault of blockFaults(type, visit.block, content))
       yield { message: `${placeOf(visit)}: ${fault}`, place: placeOfBlock(visit) };
   }
 }
@@ -82,20 +85,26 @@ function placeInStep(path: string): string {
   return `at ${path.replace(/^.*?\.content\./, '')}`;
 }
 
-function* blockFaults(type: string, block: Block, overrides: Record<string, unknown>): Generator<string> {
-  const played = playedProps(block, overrides);
-  if (isCoreWidget(type)) {
-    yield* unknownProps(coreWidgetFields[type], block.props);
-    yield* questionFaults[type]?.(played) ?? [];
-  } else {
+function* blockFaults(type: string, block: Block, content: LessonContent): Generator<string> {
+  yield* unknownProps(fieldsOf(type, content), block.props);
+  const played = playedProps(block, content.lesson.widget_settings.overrides);
+  if (isCoreWidget(type)) yield* questionFaults[type]?.(played) ?? [];
+  else {
     const fault = pointsFault(played);
     if (fault !== undefined) yield fault;
   }
 }
 
+/** Returns the fields of a widget; undefined for a custom one that publishes none. */
+function fieldsOf(type: string, { lesson }: LessonContent): Fields | undefined {
+  if (isCoreWidget(type)) return coreWidgetFields[type];
+  const { fields = {} } = lesson.widget_settings;
+  return Object.hasOwn(fields, type) ? { ...fields[type], ...fieldsOfCustomWidgets } : undefined;
+}
+
 /** Yields the props that no field defines, also inside the values of others. */
-function* unknownProps(fields: Fields, props: unknown, path = ''): Generator<string> {
-  if (!isRecord(props)) return;
+function* unknownProps(fields: Fields | undefined, props: unknown, path = ''): Generator<string> {
+  if (fields === undefined || !isRecord(props)) return;
   const known = [...Object.keys(fields), ...(path === '' ? commonProps : [])];
   for (const [name, value] of Object.entries(props)) {
     const place = path === '' ? name : memberPath(path, name);

@@ -3,6 +3,8 @@
  * Lectern keeps them.
  */
 
+import type { Fields } from './widget-fields.ts';
+
 export interface LessonContent {
   lesson: LessonMeta;
   sections: Section[];
@@ -41,6 +43,8 @@ export interface VariableDefinition {
 
 export interface WidgetSettings {
   overrides: Record<string, unknown>;
+  /** The fields that custom widgets publish, by type. */
+  fields?: Record<string, Fields>;
   [field: string]: unknown;
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fieldsByTypeShape } from './field-shapes.ts';
 import { boundedText, lessonTitle, maxUrlLength, partTitle } from './text-shapes.ts';
 
 /** The shapes of lesson.json, one for each level; lesson-json.ts checks level by level. */
@@ -44,7 +45,13 @@ export const metaShape = z.looseObject({
     .nullish()
     .meta({ description: 'The page before the first step' }),
   variable_definitions: z.array(z.unknown()).nullish(),
-  widget_settings: z.looseObject({ overrides: z.looseObject({}).nullish() }).nullish(),
+  widget_settings: z
+    .looseObject({
+      overrides: z.looseObject({}).nullish(),
+      /** Import copies them from manifest.json. */
+      fields: fieldsByTypeShape.optional(),
+    })
+    .nullish(),
 });
 
 export const variableShape = z.looseObject({

@@ -4,6 +4,7 @@ import type { MediaAttribution } from '../lessons/player-lesson.ts';
 import type { PackageOptions } from '../lms/package-options.ts';
 import type { StateSize } from '../lms/worst-case.ts';
 import type { FailureReason } from '../media/downloads/failure.ts';
+import { widgetFieldsShape } from './field-shapes.ts';
 import { boundedText, maxUrlLength, partTitle } from './text-shapes.ts';
 
 /** The version of the package format that Lectern writes (formatVersion in manifest.json, semantic versioning). */
@@ -45,6 +46,8 @@ const widgetFile = z.looseObject({
   cssSha256: sha256.optional(),
   sourceUrl: sourceUrl.optional(),
   cssSourceUrl: sourceUrl.optional(),
+  /** The props that it knows. */
+  fields: widgetFieldsShape.optional(),
 });
 
 const attribution = z.looseObject({

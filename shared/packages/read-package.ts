@@ -3,6 +3,7 @@ import { basename, resolve } from 'node:path';
 import type { ConversionOptions } from '../converters/converter.ts';
 import type { StoredReport } from '../lessons/loss-report.ts';
 import { authoringWarnings } from '../lessons/authoring.ts';
+import { isCoreWidget } from '../lessons/core-widgets.ts';
 import { lessonBlocks } from '../lessons/blocks.ts';
 import { quote, recordOf } from '../lessons/json-values.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
@@ -50,6 +51,8 @@ export interface ReadPackageOptions {
 
 /** A learner may answer all gaps in one write, which then takes 0.25 s. */
 const maxAcceptedCharacters = 100_000;
+/** Every check of the lesson reads the fields of its custom widgets. */
+const maxFieldsCharacters = 500_000;
 /** Exports read a manifest at once, which takes 60 ms with so many. */
 const maxManifestEntries = 20_000;
 
@@ -107,6 +110,7 @@ async function connect(
     faults.throwIfAny();
     throw new Error('Unreachable: a missing part is a fault');
   }
+  publishFields(lesson.content, manifest, faults);
   const names = new MediaNames(manifest, media);
   const sizes = await readPictureSizes(media);
   const referenceWarnings = linkMedia(lesson.content, { media, names, sizes }, faults);
@@ -150,6 +154,20 @@ async function connect(
     ...{ lessonId, versionId, versionNumber, slug, title, content, media },
     warnings: shortened(warnings),
   };
+}
+
+/** Copies the fields of custom widgets into the lesson, whose versions, drafts and archives keep them. */
+function publishFields({ lesson }: LessonContent, { files }: PackageManifest, faults: FaultList): void {
+  const published = files.widgets.flatMap(({ widgetType, fields }) =>
+    fields === undefined || isCoreWidget(widgetType) ? [] : [[widgetType, fields] as const],
+  );
+  if (published.length === 0) return;
+  const settings = lesson.widget_settings;
+  settings.fields = { ...settings.fields, ...Object.fromEntries(published) };
+  const { length } = JSON.stringify(settings.fields);
+  if (length <= maxFieldsCharacters) return;
+  const fault = `the fields of all widgets have ${length} characters of JSON; at most ${maxFieldsCharacters} are allowed`;
+  faults.add('manifest.json: files.widgets', fault);
 }
 
 async function readManifest(

@@ -41,6 +41,7 @@ const kinds: Record<string, string> = {
   number: 'a number',
   int: 'a whole number',
   object: 'an object',
+  record: 'an object',
   array: 'an array',
 };
 

@@ -62,6 +62,11 @@ describe('lesson.json is rejected', () => {
     ['lesson.language', 'not a tag', 'must be a language tag such as en or pt-BR'],
     [`${variable}.name`, 'x'.repeat(256), 'must be at most 255 characters'],
     ['lesson.widget_settings.overrides', [], 'must be an object'],
+    [
+      'lesson.widget_settings.fields',
+      JSON.parse('{ "__proto__": {} }'),
+      'must have no field named __proto__',
+    ],
     ['sections', {}, 'must be an array'],
     [section, null, 'must be an object'],
     [`${section}.id`, 'a\ud800', noControls],

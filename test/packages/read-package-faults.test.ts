@@ -98,6 +98,10 @@ describe('a manifest is rejected with', () => {
   });
 
   const js = './widgets/q.js';
+  const simple = { kind: 'text', label: 'A' };
+  const nestedList = (levels: number): object =>
+    levels === 0 ? simple : { kind: 'list', label: 'A', fields: { a: nestedList(levels - 1) } };
+  const manyFields = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`f${index}`, simple]));
   const [css, withJs] = ['./widgets/q.css', { 'widgets/q.js': 'x' }] as const;
   const needsUrl = 'needs a sourceUrl and no file: give the stylesheet of a file as cssLocalPath';
   test.each<[object, string, PackageFiles?]>([
@@ -108,6 +112,29 @@ describe('a manifest is rejected with', () => {
     [{ sourceUrl: 'data:text/javascript,1' }, '.sourceUrl: must be an http or https URL'],
     [{ sourceUrl: longUrl }, '.sourceUrl: must be at most 8192 characters'],
     [{ localPath: js, cssSourceUrl: url }, `.cssSourceUrl: ${needsUrl}`, withJs],
+    [{ localPath: js, fields: [] }, '.fields: must be an object', withJs],
+    [{ localPath: js, fields: { a: { kind: 'text' } } }, '.fields.a.label: is missing', withJs],
+    [
+      { localPath: js, fields: { a: { kind: 'color', label: 'A' } } },
+      '.fields.a.kind: must be a known kind of field',
+      withJs,
+    ],
+    [
+      { localPath: js, fields: { a: nestedList(4) } },
+      `.fields.a${'.fields.a'.repeat(3)}.kind: must be a known kind of field`,
+      withJs,
+    ],
+    [
+      { localPath: js, fields: JSON.parse('{ "__proto__": null }') as unknown },
+      '.fields: must have no field named __proto__',
+      withJs,
+    ],
+    [{ localPath: js, fields: manyFields }, '.fields: must have at most 100 fields', withJs],
+    [
+      { localPath: js, fields: { a: { kind: 'text', label: 'x'.repeat(32_768) } } },
+      '.fields: must have at most 32768 characters of JSON',
+      withJs,
+    ],
   ])('the widget entry $1', async (entry, fault, files) => {
     const manifest = manifestOf([], [{ widgetType: 'Quiz', ...entry }]);
     expect(await manifestFailure(manifest, files)).toBe(`files.widgets[0]${fault}`);

@@ -286,3 +286,38 @@ test('warnings about blocks name section, step and the place of a block without 
     'TrueFalse "own"',
   ]);
 });
+
+test('props that a custom widget does not publish as fields are warned of, in its package and in its archive', async () => {
+  const fields = {
+    label: { kind: 'text', label: 'Question' },
+    marks: { kind: 'list', label: 'Marks', fields: { at: { kind: 'number', label: 'At', min: 0 } } },
+  };
+  const list = [
+    { widgetType: 'Scale', localPath: './widgets/scale.js', fields },
+    { widgetType: 'constructor', localPath: './widgets/other.js' },
+    { widgetType: 'Text', localPath: './widgets/text.js', fields },
+  ];
+  const content = [
+    buildBlock({
+      type: 'Scale',
+      props: { id: 'a', label: '', points: 5, marks: [{ at: 1, ta: 2 }], lable: '' },
+    }),
+    buildBlock({ type: 'constructor', props: { id: 'b', any: 1 } }),
+    buildBlock({ type: 'Text', props: { id: 'c', html: '' } }),
+  ];
+  const lesson = lessonWithContent({ content, root: {} });
+  lesson.lesson.widget_settings = { overrides: { Scale: { mark: [] } } };
+  const files = { 'widgets/scale.js': 'js', 'widgets/other.js': 'js', 'widgets/text.js': 'js' };
+  const first = await readFiles({ 'lesson.json': lesson, 'manifest.json': manifestOf([], list), ...files });
+  const place = 'lesson.json: Section 1 ("First section"), step 1 ("First step"), Scale "a": unknown prop ';
+  const warnings = [
+    'lesson.json: The settings for all widgets of the type Scale: unknown prop "mark"; did you mean "marks"?',
+    `${place}"marks[0].ta"`,
+    `${place}"lable"; did you mean "label"?`,
+  ];
+  expect(first.warnings).toEqual(warnings);
+  expect(first.content.lesson.widget_settings.fields).toEqual({ Scale: fields });
+  // As archives and drafts have them, without a word of the manifest.
+  const again = await readFiles({ 'lesson.json': first.content, 'manifest.json': manifestOf([]) });
+  expect(again.warnings).toEqual(warnings);
+});
