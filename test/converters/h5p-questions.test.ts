@@ -149,7 +149,8 @@ test.each<H5pCase>([
         text: '<p>Complete it.</p>',
         questions: [
           '<p>A *<em>spring</em>/syzygy:At full moon: always* tide, 2 ** 3, [[x]]</p>',
-          '*R&amp;D* and a lone *',
+          'One * alone',
+          '*R&amp;D*',
         ],
         behaviour: { caseSensitive: false, acceptSpellingErrors: true },
         overallFeedback: [
@@ -163,7 +164,7 @@ test.each<H5pCase>([
       {
         type: 'FillInTheBlanks',
         props: {
-          text: '<div><p>A [[1]] tide, 2 ** 3, [&#91;x]]</p></div><div>[[2]] and a lone *</div>',
+          text: '<div><p>A [[1]] tide, 2 ** 3, [&#91;x]]</p></div><div>One * alone</div><div>[[2]]</div>',
           blanks: [
             { id: '1', answers: ['spring', 'syzygy'], hint: 'At full moon: always' },
             { id: '2', answers: ['R&D'] },

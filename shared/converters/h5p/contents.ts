@@ -41,6 +41,14 @@ export interface Conversion {
   files: Map<string, string>;
 }
 
+/** The file name extensions of each kind of media. The editor of H5P accepts others only as downloads. */
+const extensions = {
+  image: /\.(?:png|jpe?g|gif|bmp|webp|avif|tiff?|svg)$/i,
+  video: /\.(?:mp4|m4v|webm|og[gv]|mov)$/i,
+  audio: /\.(?:mp3|m4a|og[ga]|opus|wav|aac|flac|webm|mp4)$/i,
+  captions: /\.(?:vtt|webvtt|srt)$/i,
+};
+
 /** The fields in which types have their task or text. */
 const textFields = ['question', 'text', 'taskDescription', 'intro', 'title', 'textField'];
 
@@ -101,15 +109,19 @@ export class H5pContent {
 
   /**
    * Returns the reference to a media file: `{path, mime, copyright}`. The path is relative to the folder `content`, or the
-   * URL of a file elsewhere. Names a missing file among the losses.
+   * URL of a file elsewhere. Names a file that is missing, or of another kind, among the losses.
    *
    * @param isMain whether the content is this file, with the credit of the content
    */
-  file(value: unknown, isMain = false): string | null {
+  file(value: unknown, kind: keyof typeof extensions, isMain = false): string | null {
     const { path, copyright } = recordOf(value);
     const name = plainOf(path).replace(/#tmp$/, '');
     if (name === '') return null;
     if (/^https?:\/\//i.test(name)) return name;
+    if (!extensions[kind].test(name)) {
+      this.lose(`the file ${name} is not ${kind === 'image' ? 'a picture' : kind}`);
+      return null;
+    }
     const credits = [creditOf(recordOf(copyright)), isMain ? this.credit : null];
     const attributions = credits.filter((credit) => credit !== null).map(attributionOf);
     const reference = this.job.media.file(`content/${name}`, attributions);

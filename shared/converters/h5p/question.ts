@@ -13,7 +13,7 @@ export function questionBlocks(content: H5pContent, type: string, props: object)
 export function mediaOf(content: H5pContent): ConvertedBlock[] {
   const { media, image } = content.params;
   const blocks = content.child(recordOf(media).type ?? media);
-  const src = content.file(image);
+  const src = content.file(image, 'image');
   return src === null ? blocks : [...blocks, { type: 'Image', props: { src, alt: '' } }];
 }
 

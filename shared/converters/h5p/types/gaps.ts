@@ -25,10 +25,9 @@ const blanks: ContentType = {
   convert(content) {
     const { text, questions } = content.params;
     const lines = listOf(questions).map(htmlOf);
-    const html = lines.length > 1 ? lines.map((line) => `<div>${line}</div>`).join('') : lines.join('');
     const isExact = content.setting('caseSensitive') !== false;
     return gapBlocks(content, {
-      ...{ prompt: htmlOf(text), text: html, read: (inner) => blankIn(content, inner) },
+      ...{ prompt: htmlOf(text), texts: lines, read: (inner) => blankIn(content, inner) },
       props: {
         ...(isExact && { caseSensitive: true }),
         ...(content.setting('acceptSpellingErrors') === true && { allowTypos: true }),
@@ -62,7 +61,7 @@ const dragText: ContentType = {
     const words = [...new Set(others)].slice(0, maxWords);
     content.lose(`words that fit nowhere, beyond ${maxWords}`, others.length > maxWords);
     return gapBlocks(content, {
-      ...{ prompt: htmlOf(taskDescription), text: lines.join('<br>'), read: wordIn },
+      ...{ prompt: htmlOf(taskDescription), texts: [lines.join('<br>')], read: wordIn },
       props: { ...{ caseSensitive: true, wordBank: true }, ...(words.length > 0 && { distractors: words }) },
     });
   },
@@ -80,13 +79,13 @@ function wordIn(inner: string): Gap | null {
   return answer === '' ? null : { answers: [answer], hint: part(/:([^\\*]+)/), feedback };
 }
 
-/** @param text HTML with gaps between stars */
+/** @param texts HTML with gaps between stars, which form pairs in each text */
 function gapBlocks(
   content: H5pContent,
-  { prompt, text, read, props }: { prompt: string; text: string; read: GapReader; props: object },
+  { prompt, texts, read, props }: { prompt: string; texts: string[]; read: GapReader; props: object },
 ): ConvertedBlock[] | null {
   const gaps: Gap[] = [];
-  const html = withoutGaps(text).replaceAll(/\*([^*]*)\*/g, (whole, inner: string) => {
+  const gapOf = (whole: string, inner: string) => {
     const gap = inner === '' ? null : read(inner);
     const answers = gap?.answers.filter((answer) => answer !== '' && answer.length <= maxBlankCharacters);
     if (gap === null || answers === undefined) return whole;
@@ -100,7 +99,9 @@ function gapBlocks(
     if (answers.length === 0) return '';
     gaps.push({ ...gap, answers: answers.slice(0, maxAnswers) });
     return `[[${gaps.length}]]`;
-  });
+  };
+  const lines = texts.map((text) => withoutGaps(text).replaceAll(/\*([^*]*)\*/g, gapOf));
+  const html = lines.length > 1 ? lines.map((line) => `<div>${line}</div>`).join('') : lines.join('');
   content.lose('it has no gaps', gaps.length === 0);
   if (gaps.length === 0) return null;
   const question = { prompt, feedback: rangeFeedback(content, gaps.length) };

@@ -11,7 +11,7 @@ const image: ContentType = {
   becomes: '`Image`; `partial` with a text on hover that differs from the description',
   convert(content) {
     const { file, alt, decorative, title } = content.params;
-    const src = content.file(file, true);
+    const src = content.file(file, 'image', true);
     if (src === null) return null;
     const description = decorative === true ? '' : plainOf(alt);
     content.lose('its text on hover', !['', description].includes(plainOf(title)));
@@ -40,11 +40,11 @@ export function videoProps(
   content: H5pContent,
   { sources, poster, tracks }: { sources: unknown; poster: unknown; tracks: unknown },
 ): Record<string, unknown> | null {
-  const src = firstFile(content, sources);
+  const src = firstFile(content, sources, 'video');
   if (src === null) return null;
-  const picture = content.file(poster);
+  const picture = content.file(poster, 'image');
   const captions = recordsOf(tracks).flatMap(({ track, srcLang, label }) => {
-    const file = content.file(track);
+    const file = content.file(track, 'captions');
     const language = plainOf(srcLang);
     const named = {
       ...(language !== '' && { language }),
@@ -64,16 +64,16 @@ const audio: ContentType = {
   result: 'converted',
   becomes: '`Audio`',
   convert(content) {
-    const src = firstFile(content, content.params.files);
+    const src = firstFile(content, content.params.files, 'audio');
     return src === null ? null : [{ type: 'Audio', props: { src } }];
   },
 };
 
 /** Returns the reference to the first file that the package has. */
-function firstFile(content: H5pContent, files: unknown): string | null {
+function firstFile(content: H5pContent, files: unknown, kind: 'video' | 'audio'): string | null {
   for (const file of listOf(files)) {
     if (htmlOf(recordOf(file).path) === '') continue;
-    const src = content.file(file, true);
+    const src = content.file(file, kind, true);
     if (src !== null) return src;
   }
   return null;

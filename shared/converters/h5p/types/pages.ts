@@ -62,7 +62,7 @@ const interactiveBook: ContentType = {
 function coverOf(content: H5pContent, cover: Record<string, unknown>): ConvertedBlock[] {
   const { coverDescription, coverMedium, coverImage, coverAltText } = cover;
   const blocks = content.child(coverMedium);
-  const src = content.file(coverImage);
+  const src = content.file(coverImage, 'image');
   if (src !== null) blocks.push({ type: 'Image', props: { src, alt: plainOf(coverAltText) } });
   if (plainOf(coverDescription) !== '') {
     blocks.push({ type: 'Text', props: { html: htmlOf(coverDescription) } });

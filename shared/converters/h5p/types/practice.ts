@@ -29,10 +29,10 @@ const dialogcards: ContentType = {
 
 /** Returns a card. The picture is on both sides, the sound on the front. */
 function cardOf(content: H5pContent, card: Record<string, unknown>): object {
-  const picture = content.file(card.image);
+  const picture = content.file(card.image, 'image');
   const alt = escaped(plainOf(card.imageAltText)).replaceAll('"', '&quot;');
   const image = picture === null ? '' : `<p><img src="${picture}" alt="${alt}"></p>`;
-  const [sound = null] = recordsOf(card.audio).flatMap((file) => content.file(file) ?? []);
+  const [sound = null] = recordsOf(card.audio).flatMap((file) => content.file(file, 'audio') ?? []);
   const audio = sound === null ? '' : `<p><audio controls src="${sound}"></audio></p>`;
   const { front, back } = recordOf(card.tips);
   const hints = Object.entries({ hint: htmlOf(front), backHint: htmlOf(back) });
