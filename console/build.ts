@@ -16,7 +16,19 @@ const messagePrefix = 'console.';
  * Groups of messages that only their pages show, which import them in English as `messages:page/<group>`. The title of a
  * page is not among them: links to it show it too. Other languages come as a whole.
  */
-const pageGroups = ['changes', 'destination', 'keys', 'profile', 'retention', 'statistics'];
+export const pageGroups = [
+  'changes',
+  'connect',
+  'destination',
+  'grade',
+  'grades',
+  'keys',
+  'operators',
+  'profile',
+  'retention',
+  'statistics',
+  'theme',
+];
 
 /**
  * Builds the console: `main-<hash>.js`, a chunk for each page, a chunk with the texts of each other language, and

@@ -15,18 +15,21 @@ export function abortAfter(timeoutMs: number, signal?: AbortSignal): AbortSignal
 /**
  * Adds styles to the page. Unlike a style element, neither a constructed stylesheet nor a rule that a script inserts needs
  * permission of the page's Content-Security-Policy.
+ *
+ * @returns the constructed stylesheet; undefined in browsers without them
  */
-export function addStyles(css: string): void {
+export function addStyles(css: string): CSSStyleSheet | undefined {
   const page: Partial<Document> & Pick<Document, 'styleSheets' | 'head'> = document;
   if (page.adoptedStyleSheets) {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(css);
     page.adoptedStyleSheets.push(sheet);
-    return;
+    return sheet;
   }
   const own = [...page.styleSheets].filter(({ href }) => href === null).pop();
   if (own) own.insertRule(`@media all{${css}}`, own.cssRules.length);
   else page.head.append(element('style', {}, css));
+  return undefined;
 }
 
 /** Returns a random UUID. `crypto.randomUUID` exists only on pages with https. */

@@ -2,9 +2,12 @@ import { addStyles } from './older-browsers.ts';
 import { readScheme, schemeAttribute } from '../shared/theme/tokens.ts';
 import type { Scheme } from '../shared/theme/tokens.ts';
 
-/** Adds the stylesheet of a theme to the page. */
-export function addTheme(css: string | undefined): void {
-  if (css !== undefined) addStyles(css);
+let themeSheet: CSSStyleSheet | undefined;
+
+/** Adds the stylesheet of a theme to the page, in place of an earlier one. */
+export function showTheme(css: string | undefined): void {
+  if (themeSheet !== undefined) themeSheet.replaceSync(css ?? '');
+  else if (css !== undefined) themeSheet = addStyles(css);
 }
 
 /** Shows the page in a color scheme; without one, as the device does. */

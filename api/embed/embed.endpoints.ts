@@ -32,7 +32,7 @@ import { respondToErrors } from '../http/middleware/errors.ts';
 import { limitByIp } from '../http/middleware/rate-limit.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import { addToRequestLine } from '../http/middleware/request-context.ts';
-import { publicUrlOf, publicPath } from '../http/public-url.ts';
+import { pageUrlsOf, publicPath, publicUrlOf } from '../http/public-url.ts';
 import { sendTexts } from '../http/send-texts.ts';
 import type { WrittenResponse } from '../http/responses.ts';
 import {
@@ -173,7 +173,7 @@ async function sendLesson(deps: EmbedDependencies, ctx: RequestContext): Promise
   addToRequestLine(ctx, playerFacts(deps.secrets, token));
   deps.tokenUses.record(ctx, token, query.token);
   const organization = await findOrganization(db, token.organizationId);
-  const allowedOrigins = allowedOriginsOf(organization, token);
+  const allowedOrigins = allowedOriginsOf(organization, token, pageUrlsOf(ctx, config));
   setPageHeaders(deps, ctx, allowedOrigins);
   const version = await findTokenVersion(db, token);
   const { _id: versionId, lessonId } = version;
@@ -304,12 +304,21 @@ async function send(ctx: Context, page: (Buffer | GzipText)[]): Promise<void> {
   await sendTexts(ctx, page);
 }
 
-/** Returns the organization's origins, and those of a launch's platform; null for any. */
-function allowedOriginsOf(organization: Organization | null, token: PlayerToken): readonly string[] | null {
+/**
+ * Returns the organization's origins, and those of a launch's platform; null for any. The console may frame previews.
+ *
+ * @param ownUrls the URLs of this Lectern
+ */
+function allowedOriginsOf(
+  organization: Organization | null,
+  token: PlayerToken,
+  ownUrls: readonly string[],
+): readonly string[] | null {
   const { allowedOrigins = [] } = organization ?? {};
   if (allowedOrigins.length === 0) return null;
   const { platformOrigins = [] } = token.kind === 'launch' ? token : {};
-  return [...new Set([...allowedOrigins, ...platformOrigins])];
+  const ownOrigins = token.kind === 'preview' ? ownUrls.map((url) => new URL(url).origin) : [];
+  return [...new Set([...allowedOrigins, ...platformOrigins, ...ownOrigins])];
 }
 
 /** Returns the language that a platform requests; undefined if Lectern has no messages in it. */

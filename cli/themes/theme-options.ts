@@ -6,8 +6,9 @@ import { replaceTheme, storeThemeFile } from '../../shared/assets/theme-files.ts
 import { findTheme } from '../../shared/models/theme.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { accentTokens, contrastWithPage, isHexColor, minContrast } from '../../shared/theme/accent.ts';
-import { fontNames, maxRadius } from '../../shared/theme/theme.ts';
-import type { FontName, Theme, ThemeFileKind } from '../../shared/theme/theme.ts';
+import type { Theme, ThemeFileKind } from '../../shared/theme/theme.ts';
+import { fontNames, maxRadius } from '../../shared/theme/theme-css.ts';
+import type { FontName } from '../../shared/theme/theme-css.ts';
 import { schemes } from '../../shared/theme/tokens.ts';
 import type { Scheme } from '../../shared/theme/tokens.ts';
 import type { AuditTarget } from '../../shared/models/audit-entry.ts';

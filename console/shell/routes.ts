@@ -65,6 +65,7 @@ const pages: Page[] = [
     load: () => import('../pages/destination/view.tsx'),
   },
   { path: '/deliveries', permission: 'deliveries', load: () => import('../pages/deliveries/view.tsx') },
+  { path: '/theme', permission: 'organization', load: () => import('../pages/theme/view.tsx') },
   { path: '/retention', permission: 'retention', load: () => import('../pages/retention/view.tsx') },
   { path: '/audit', permission: 'audit', load: () => import('../pages/audit/view.tsx') },
   { path: '/users', permission: 'accounts', load: () => import('../pages/users/view.tsx') },
@@ -139,6 +140,7 @@ const groups: NavigationGroup[] = [
     items: [
       { label: 'users.title', to: '/users', icon: 'person', permission: 'accounts' },
       { label: 'organization.title', to: '/settings', icon: 'filter', permission: 'organization' },
+      { label: 'theme.title', to: '/theme', icon: 'eye', permission: 'organization' },
       { label: 'retention.title', to: '/retention', icon: 'history', permission: 'retention' },
       { label: 'audit.title', to: '/audit', icon: 'shield', permission: 'audit' },
     ],

@@ -66,6 +66,7 @@ export type OuterMessage =
   | ({ type: 'init' } & FrameStart)
   | { type: 'content'; base: string }
   | { type: 'scheme'; scheme: Scheme | undefined }
+  | { type: 'theme'; css: string }
   | ({ type: 'visible' } & VisibleLesson)
   /** Whether the server has everything that the learner did. */
   | { type: 'saved'; isSaved: boolean }

@@ -36,6 +36,8 @@ export function openHost(
     if (allowedOrigins !== null && !allowedOrigins.includes(event.origin)) return;
     const request = readHostRequest(event.data);
     if (request === undefined) return;
+    // It becomes CSS unchecked. Pages of this origin could change the page themselves.
+    if (request.type === 'theme' && event.origin !== location.origin) return;
     // The host page may change, but not its origin.
     origin ??= event.origin;
     if (origin !== event.origin) return;

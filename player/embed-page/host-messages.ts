@@ -16,6 +16,8 @@ export type HostRequest =
   | Viewport
   /** The color scheme of the host page; undefined for that of the device. */
   | { type: 'colorScheme'; scheme: Scheme | undefined }
+  /** The stylesheet of a theme that is not saved, from the console only. */
+  | { type: 'theme'; css: string }
   | { type: 'goTo'; stepId: string };
 
 /** The visible part of the host page, in CSS pixels. */
@@ -31,7 +33,7 @@ const maxTokenChars = 16 * 1024;
 
 /** Reads a request of the host; undefined for anything else. */
 export function readHostRequest(data: unknown): HostRequest | undefined {
-  const { source, v, type, token, stepId, height, top, bottom, scheme } = (data ?? {}) as JsonObject;
+  const { source, v, type, token, stepId, height, top, bottom, scheme, css } = (data ?? {}) as JsonObject;
   if (source !== 'lectern' || v !== 1) return undefined;
   if (type === 'hello' || type === 'tokenDelayed') return { type };
   if (type === 'setToken' && typeof token === 'string' && token !== '' && token.length <= maxTokenChars) {
@@ -41,6 +43,7 @@ export function readHostRequest(data: unknown): HostRequest | undefined {
     const isPart = isPixels(top) && isPixels(bottom) && top <= bottom;
     return { type, height, ...(isPart && { part: { top, bottom } }) };
   }
+  if (type === 'theme' && typeof css === 'string') return { type, css };
   if (type === 'colorScheme') return { type, scheme: readScheme(scheme) };
   return type === 'goTo' && typeof stepId === 'string' ? { type, stepId } : undefined;
 }

@@ -1,6 +1,6 @@
 import type { ChunkStep } from '../../shared/lessons/lesson-skeleton.ts';
 import { onPrintKeys } from '../dom.ts';
-import { addTheme, currentScheme, setScheme } from '../theme.ts';
+import { showTheme, currentScheme, setScheme } from '../theme.ts';
 import type { LessonBoot } from './boot.ts';
 import { chunkLoader } from './chunk-loader.ts';
 import { frameLink, progressForFrame } from './frame-link.ts';
@@ -135,7 +135,7 @@ export class LessonPage {
 
   /** Shows the lesson, or first waits until answers to an older version are saved. */
   start(): void {
-    addTheme(this.#boot.theme?.css);
+    showTheme(this.#boot.theme?.css);
     for (const id of ['lectern-boot', 'lectern-steps']) document.getElementById(id)?.remove();
     this.#listen();
     if (!this.#saver.hasOlderVersion) this.#show();
@@ -215,6 +215,11 @@ export class LessonPage {
     else if (request.type === 'colorScheme') {
       setScheme(request.scheme);
       this.#frame.post({ type: 'scheme', scheme: request.scheme });
+    } else if (request.type === 'theme') {
+      // Before the frame has started, it gets the theme with the lesson.
+      this.#boot.theme = { logo: this.#boot.theme?.logo ?? null, css: request.css };
+      showTheme(request.css);
+      this.#frame.post(request);
     } else if (request.type === 'goTo' && !this.#frame.post(request))
       this.#linked = this.#positions.positionOf(request.stepId) ?? this.#linked;
   }

@@ -10,7 +10,7 @@ import { mountLesson } from '../lesson/mount-lesson.ts';
 import type { LessonEvent, LessonOptions } from '../lesson/options.ts';
 import { readSkeleton } from '../lesson/read-skeleton.ts';
 import { chunkedSteps } from '../lesson/step-source.ts';
-import { addTheme, setScheme } from '../theme.ts';
+import { showTheme, setScheme } from '../theme.ts';
 import { measureActiveTime } from './active-time.ts';
 import { followHeight } from './follow-height.ts';
 import { pressGuard } from './press-guard.ts';
@@ -40,7 +40,7 @@ function play(start: FrameStart, port: MessagePort): void {
   // Before the lesson is mounted, because the player measures its width: without one, it would lay out everything twice.
   document.body.append(root);
   setVisible(start.visible);
-  addTheme(start.theme?.css);
+  showTheme(start.theme?.css);
   setScheme(start.scheme);
   const { chunk, steps: firstSteps } = start.first;
   // It keeps its space, so that nothing moves.
@@ -125,6 +125,9 @@ function play(start: FrameStart, port: MessagePort): void {
         return;
       case 'scheme':
         setScheme(data.scheme);
+        return;
+      case 'theme':
+        showTheme(data.css);
         return;
       case 'visible':
         afterPress(() => setVisible(data));

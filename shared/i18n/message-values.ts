@@ -91,6 +91,8 @@ export interface MessageValues {
   'console.statistics.learners': { count: number };
   'console.statistics.seconds': { count: number };
   'console.table.shown': { count: number };
+  'console.theme.preview': { title: string };
+  'console.theme.radius': { pixels: number };
   'console.users.actions': { email: string };
   'console.users.link_title': { email: string };
   'console.users.remove_title': { email: string };

@@ -1,28 +1,9 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { accentTokens, isHexColor } from './accent.ts';
-import type { AccentTokens } from './accent.ts';
-import { fontStacks, schemeRules, schemes } from './tokens.ts';
+import { isHexColor } from './accent.ts';
+import { fontNames, maxRadius, themeRules } from './theme-css.ts';
+import { schemes } from './tokens.ts';
 import type { Scheme } from './tokens.ts';
-
-/** Fonts that devices have, by the name of their style. */
-export const fonts = {
-  system: fontStacks.text,
-  serif: fontStacks.display,
-  humanist: "Seravek, 'Gill Sans Nova', Ubuntu, Calibri, 'DejaVu Sans', source-sans-pro, sans-serif",
-  geometric: "Avenir, Montserrat, Corbel, 'URW Gothic', source-sans-pro, sans-serif",
-  rounded:
-    "ui-rounded, 'Hiragino Maru Gothic ProN', Quicksand, Comfortaa, Manjari, 'Arial Rounded MT Bold', sans-serif",
-  slab: "Rockwell, 'Rockwell Nova', 'Roboto Slab', 'DejaVu Serif', 'Sitka Small', serif",
-} as const;
-export type FontName = keyof typeof fonts;
-export const fontNames = Object.keys(fonts) as FontName[];
-
-/** The family of an organization's own font. */
-const ownFamily = 'Lectern Theme';
-
-/** CSS pixels. */
-export const maxRadius = 24;
 
 /** Types of logos and of fonts, with the extensions of their files. */
 export const themeFileTypes = {
@@ -89,33 +70,8 @@ export function themeDigest(theme: Theme): string {
     .slice(0, 16);
 }
 
-/** Returns the accent colors that a theme sets in a scheme. */
-export function accentsOf({ color }: Theme, scheme: Scheme): Partial<AccentTokens> {
-  return color === undefined ? {} : accentTokens(color, scheme);
-}
-
-/**
- * Returns the stylesheet of a theme. Only values that Lectern made itself become CSS: shades of a parsed color, numbers,
- * and names from its own lists.
- *
- * @param fontUrl of the theme's own font: characters of a URL only
- */
+/** Returns the stylesheet of a theme. @param fontUrl of the theme's own font: characters of a URL only */
 export function themeCss(theme: Theme, fontUrl: string | null): string {
-  const { font, radius, fontFile } = themeSchema.parse(theme);
-  const family = fontFile && fontUrl !== null ? `'${ownFamily}', ${fonts.system}` : font && fonts[font];
-  const both = {
-    ...(family !== undefined && { font: family, 'font-display': family }),
-    ...(radius !== undefined && { radius: `${radius}px` }),
-  };
-  const face =
-    fontFile && fontUrl !== null
-      ? [
-          `@font-face{font-family:'${ownFamily}';src:url("${encodeURI(fontUrl)}");font-display:swap;font-weight:100 900}`,
-        ]
-      : [];
-  const rules = schemeRules(
-    { both, light: accentsOf(theme, 'light'), dark: accentsOf(theme, 'dark') },
-    { isDefault: false },
-  );
-  return [...face, rules].join('\n');
+  const { color, font, radius, fontFile } = themeSchema.parse(theme);
+  return themeRules({ color, font, radius, fontUrl: fontFile === undefined ? null : fontUrl });
 }

@@ -5,12 +5,14 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { BrowserContext, Page } from 'playwright-core';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { Role } from '../../shared/accounts/permissions.ts';
+import { createInvitedUser } from '../../api/accounts/invite.ts';
 import { buildUser, openSession, quickHash, testPassword } from '../accounts/users.ts';
 import { findOrCreateScore } from '../../shared/models/lti-score.ts';
 import { answerTo, storeLearners } from '../learners/build-learners.ts';
 import { zipFolder } from '../packages/zip-builder.ts';
 import { playedSections, publishLesson } from '../player/player-lessons.ts';
 import { faultsIn } from '../support/axe.ts';
+import { testPepper } from '../support/harness.ts';
 import { ask } from '../support/answers.ts';
 import { buildPackage, buildVersion, exportPath } from '../support/factories.ts';
 import { firefoxPath, launchFirefox } from '../support/firefox.ts';
@@ -57,6 +59,12 @@ async function contextOf(role: Role, options: Parameters<typeof browser.newConte
   );
   watch(context);
   return { context, user, page: await context.newPage() };
+}
+
+async function visitorContext(options: Parameters<typeof browser.newContext>[0]) {
+  const context = await browser.newContext(options);
+  watch(context);
+  return { context, page: await context.newPage() };
 }
 
 function watch(context: BrowserContext, url = api.url): void {
@@ -283,6 +291,28 @@ test('an administrator connects a platform with the values of its set-up page, a
   await context.close();
 });
 
+test('a lesson shows another look while an administrator chooses it, where few pages may frame lessons', async () => {
+  const { context, page } = await contextOf('admin');
+  const ofOrganization = { _id: api.organization._id };
+  await api.db.organizations.updateOne(ofOrganization, { allowedOrigins: ['https://school.example'] });
+  await page.goto(`${api.url}/console/theme?lesson=${version.lessonId}`);
+  const radius = () =>
+    page
+      .frames()
+      .find((frame) => frame.url().endsWith('/frame.html'))
+      ?.evaluate<string>(`getComputedStyle(document.body).getPropertyValue('--lectern-radius').trim()`);
+  await page.getByRole('slider').fill('3');
+  await expect.poll(radius, { timeout: 20_000 }).toBe('3px');
+  await page.getByRole('slider').fill('7');
+  await expect.poll(radius).toBe('7px');
+  expect(await api.db.themes.countDocuments(ofOrganization)).toBe(0);
+  await button(page, 'Save').click();
+  await page.getByText('The look is saved.').waitFor();
+  expect((await api.db.themes.findOne(ofOrganization).lean().orFail()).theme).toEqual({ radius: 7 });
+  await api.db.organizations.updateOne(ofOrganization, { allowedOrigins: [] });
+  await context.close();
+});
+
 test('a late response does not replace that of a later request', async () => {
   const { context, page } = await contextOf('admin');
   let release = () => {};
@@ -405,13 +435,16 @@ test.skipIf(firefoxPath === undefined)('a teacher logs in and filters learners i
   await shows('4 shown');
 });
 
-test.each<[role: Role, paths: () => string[] | Promise<string[]>]>([
+test.each<[role: Role | 'visitor', paths: () => string[] | Promise<string[]>]>([
   ['admin', pathsOfAdmins],
   ['operator', () => ['/organizations', '/operators', '/all-exports', '/health']],
+  ['visitor', pathsOfVisitors],
 ])(
   'every page of the role %s is accessible: light, dark, on phones, and from right to left',
   async (role, pathsOf) => {
-    const { context, page } = await contextOf(role, { bypassCSP: true });
+    const options = { bypassCSP: true };
+    const { context, page } =
+      role === 'visitor' ? await visitorContext(options) : await contextOf(role, options);
     const paths = await pathsOf();
     const open = async (path: string) => {
       await page.evaluate(
@@ -429,12 +462,12 @@ test.each<[role: Role, paths: () => string[] | Promise<string[]>]>([
     ] as const;
     for (const [language, direction, shown] of [
       ['en', 'ltr', looks],
-      ['ar', 'rtl', looks.slice(3)],
+      ['ar', 'rtl', [looks[0], looks[3]]],
     ] as const) {
       await page.goto(`${api.url}/console`);
       await page.evaluate(`localStorage.setItem('lectern.console.language', '${language}')`);
       await page.reload();
-      await page.getByRole('table').waitFor();
+      await page.locator('table, input[type=password]').first().waitFor();
       expect(await page.evaluate('document.documentElement.dir')).toBe(direction);
       for (const path of paths) {
         await open(path);
@@ -442,7 +475,9 @@ test.each<[role: Role, paths: () => string[] | Promise<string[]>]>([
           const where = { path, colorScheme, width };
           await page.setViewportSize({ width, height: 900 });
           await page.emulateMedia({ colorScheme });
-          expect({ ...where, faults: await faultsIn(page) }).toEqual({ ...where, faults: [] });
+          // Nothing but colors differs between the schemes.
+          const rules = colorScheme === 'dark' ? ['color-contrast'] : undefined;
+          expect({ ...where, faults: await faultsIn(page, rules) }).toEqual({ ...where, faults: [] });
           // Without a scroll bar, the room for it counts as negative.
           const overflow = `Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth)`;
           expect({ ...where, overflow: await page.evaluate(overflow) }).toEqual({ ...where, overflow: 0 });
@@ -458,7 +493,17 @@ async function pathsOfAdmins(): Promise<string[]> {
   const { webhookId, destinationId } = await buildWebhook(api, api.organization);
   const issuer = await buildPlatform(api, api.organization);
   const platform = await api.db.ltiPlatforms.findOne({ issuer }).lean().orFail();
-  const own = ['/audit', '/users', '/keys', '/settings', '/retention', '/account', '/kit', '/nowhere'];
+  const own = [
+    '/theme',
+    '/audit',
+    '/users',
+    '/keys',
+    '/settings',
+    '/retention',
+    '/account',
+    '/kit',
+    '/nowhere',
+  ];
   const integrations = [
     ...['/webhooks', `/webhooks/${webhookId}`, '/destinations', `/destinations/${destinationId}`],
     ...['/deliveries', '/exports', '/platforms', '/platforms/connect', `/platforms/${platform._id}`],
@@ -468,4 +513,12 @@ async function pathsOfAdmins(): Promise<string[]> {
   expect(changed.versionNumber).toBe(2);
   const ofLesson = ['', '/changes', '/exports', '/embed', '/learners', '/learners/learner-1', '/statistics'];
   return ['/lessons', ...integrations, ...own, ...ofLesson.map((part) => `/lessons/${lessonId}${part}`)];
+}
+
+/** Returns the paths of a login and of an invitation. */
+async function pathsOfVisitors(): Promise<string[]> {
+  const { _id: organizationId } = api.organization;
+  const invited = { organizationId, email: `${randomUUID()}@example.com`, role: 'author' as const };
+  const { token } = await createInvitedUser(api.db, testPepper, invited, { id: randomUUID(), by: 'ada' });
+  return ['/lessons', `/invitation#${token}`];
 }

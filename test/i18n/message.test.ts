@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { pageGroups } from '../../console/build.ts';
 import { findFaults, readLocales, valueTypes } from '../../locales/check.ts';
 import { intlLocale, message, supportedLanguage, supportedLanguages } from '../../shared/i18n/message.ts';
 
@@ -104,4 +105,22 @@ test('player code uses only messages of its bundle', () => {
       .map(([, key]) => `${name}: ${key}`);
   });
   expect(foreign).toEqual([]);
+});
+
+test('pages of the console load the groups of messages that the shell lacks', () => {
+  const folder = new URL('../../console/pages/', import.meta.url);
+  const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name))
+    .map((name) => ({ page: name.split('/')[0], source: readFileSync(new URL(name, folder), 'utf8') }));
+  const lacking = sources.flatMap(({ page, source }) =>
+    [...source.matchAll(/['`]([a-z_]+)\.(?!title['`])[\w$]/g)]
+      .map(([, group = '']) => group)
+      .filter((group) => pageGroups.includes(group))
+      .filter(
+        (group) =>
+          !sources.some((one) => one.page === page && one.source.includes(`messages:page/${group}'`)),
+      )
+      .map((group) => `${page}: ${group}`),
+  );
+  expect(lacking).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import 'messages:page/profile';
 import type { ComponentChildren, JSX } from 'preact';
 import type { RecentExport } from '../../api-types.ts';
 import { Filter } from '../../kit/field.tsx';

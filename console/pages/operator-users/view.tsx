@@ -1,3 +1,4 @@
+import 'messages:page/operators';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Operator } from '../../api-types.ts';

@@ -1,3 +1,4 @@
+import 'messages:page/connect';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { CreatedLtiRegistration } from '../../api-types.ts';

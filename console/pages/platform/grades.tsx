@@ -1,3 +1,5 @@
+import 'messages:page/grade';
+import 'messages:page/grades';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { LtiGrade } from '../../api-types.ts';

@@ -251,8 +251,14 @@ test('learners see the theme in the frame, and the host page chooses light or da
   await expect
     .poll(look)
     .toEqual({ button: 'rgb(0, 105, 92)', radius: '1px', page: 'rgb(255, 255, 255)', logo: 'Harbor School' });
+  // Only the console, a page of the lesson's origin, may send a stylesheet.
+  const foreign = { source: 'lectern', v: 1, type: 'theme', css: ':root{--lectern-radius:9px}' };
+  await host.page.evaluate(
+    `document.querySelector('iframe').contentWindow.postMessage(${JSON.stringify(foreign)}, '*')`,
+  );
   await host.page.evaluate(`document.body.style.colorScheme = 'dark'; embed.setColorScheme('page')`);
   await expect.poll(look).toMatchObject({ page: 'rgb(18, 23, 29)' });
+  expect(await look()).toMatchObject({ radius: '1px' });
 });
 
 test("an organization's font loads in the frame and in the page around it", async () => {
