@@ -23,8 +23,13 @@ export interface Subject {
 
 const pollMs = 3_000;
 
-/** Loads deliveries by the filters in the URL, newest first, and follows those that wait. */
-export function useDeliveries(subject: Subject) {
+/**
+ * Loads deliveries by the filters in the URL, newest first, and follows those that wait. The audit log records each
+ * request, and deliveries may wait for weeks.
+ *
+ * @param followedUntilMs when it stops to follow them
+ */
+export function useDeliveries(subject: Subject, followedUntilMs: number) {
   const { kind, status, lessonId, learnerId, cursor } = query.value;
   return useData(
     'GET /api/deliveries',
@@ -38,7 +43,10 @@ export function useDeliveries(subject: Subject) {
         ...subject,
       },
     },
-    { everyMs: (page) => (page?.deliveries.some((one) => one.status === 'pending') ? pollMs : 0) },
+    {
+      everyMs: (page) =>
+        Date.now() < followedUntilMs && page?.deliveries.some((one) => one.status === 'pending') ? pollMs : 0,
+    },
   );
 }
 

@@ -13,6 +13,9 @@ import { AttemptsDialog, changeDeliveries } from './actions.tsx';
 import { kinds, statuses, statusTones, useDeliveries } from './data.ts';
 import type { Receiver, Subject } from './data.ts';
 
+/** How long deliveries that wait are followed after the page is opened, or after a change. */
+const followedMs = 60_000;
+
 /**
  * Deliveries, newest first, with filters in the URL.
  *
@@ -36,13 +39,15 @@ export function DeliveryList({
   title?: string | null;
   empty: ComponentChildren;
 }): JSX.Element {
-  const loaded = useDeliveries(subject);
+  const [followedUntilMs, setFollowedUntilMs] = useState(() => Date.now() + followedMs);
+  const loaded = useDeliveries(subject, followedUntilMs);
   const [shownId, setShownId] = useState<string>();
   const { data, reload } = loaded;
   const shown = data?.deliveries.find(({ id }) => id === shownId);
   const failed = data?.deliveries.filter(({ status }) => status === 'failed') ?? [];
   const change = async (name: 'resend' | 'dismiss', deliveries: readonly Delivery[]) => {
     await changeDeliveries(name, deliveries);
+    setFollowedUntilMs(Date.now() + followedMs);
     await reload();
   };
   return (
