@@ -206,7 +206,7 @@ function FileDrop({ onFile }: { onFile: (file: File) => unknown }): JSX.Element 
       <input
         ref={input}
         type="file"
-        accept=".zip,application/zip"
+        accept=".zip,.h5p,.gift,.txt"
         hidden
         onChange={({ currentTarget }) => take(currentTarget.files)}
       />
