@@ -206,7 +206,7 @@ function FileDrop({ onFile }: { onFile: (file: File) => unknown }): JSX.Element 
       <input
         ref={input}
         type="file"
-        accept=".zip,.h5p,.gift,.txt"
+        accept=".zip,.h5p,.md,.xml,.gift,.txt,.csv,.xlsx"
         hidden
         onChange={({ currentTarget }) => take(currentTarget.files)}
       />
