@@ -15,18 +15,8 @@ const only = (from, allowed) => ({
  */
 const layers = {
   api: [
-    ['drafts'],
-    [
-      'openapi',
-      'operations',
-      'console',
-      'exports',
-      'imports',
-      'lessons',
-      'lti',
-      'organizations',
-      'publishing',
-    ],
+    ['drafts', 'publishing'],
+    ['openapi', 'operations', 'console', 'exports', 'imports', 'lessons', 'lti', 'organizations'],
     ['embed', 'media', 'webhooks', 'xapi', 'learners', 'erasure', 'audit'],
     ['player', 'deliveries'],
     ['progress', 'tokens'],
@@ -100,7 +90,7 @@ module.exports = {
       'player/build-plugins.ts',
       'shared/i18n',
       'shared/lessons',
-      'shared/theme/tokens.ts',
+      'shared/theme',
     ]),
     only('player', [
       'shared/i18n',

@@ -82,7 +82,7 @@ import { operationEndpoints } from './operations/operation.endpoints.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { acceptEmptyParameters, addEndpoints, createRouter } from './http/router.ts';
 import { getUserPlayerData } from './lessons/lesson-player-data.endpoints.ts';
-import { getLesson, listLessons, listVersions } from './lessons/lessons.endpoints.ts';
+import { getLesson, getLessonUses, listLessons, listVersions } from './lessons/lessons.endpoints.ts';
 import { answersCsv, learnersCsv, learnersNdjson, listLearners } from './learners/learners.endpoints.ts';
 import { getStatistics } from './learners/statistics.endpoints.ts';
 import { getLtiProgress, getProgress } from './progress/progress.endpoints.ts';
@@ -182,6 +182,7 @@ export const endpoints: readonly Endpoint<AppDependencies>[] = [
   ...gradeEndpoints,
   ...organizationEndpoints,
   listVersions,
+  getLessonUses,
   compare,
   copy,
   getUserPlayerData,

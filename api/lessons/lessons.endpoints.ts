@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import type { Database } from '../../shared/models/database.ts';
 import { findListedLesson, listLessonVersions, pageOfLessons } from '../../shared/models/lesson-list.ts';
+import { findLessonUses } from '../../shared/models/lesson-uses.ts';
+import { lessonExists } from '../../shared/models/lesson.ts';
 import { versionStatuses } from '../../shared/models/lesson-version.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { apiAccess } from '../accounts/access.ts';
@@ -10,11 +12,14 @@ import * as example from '../http/examples.ts';
 import { failure, json } from '../http/responses.ts';
 import { cursorDescription, pageCursor, pageLimit, toPageCursor } from '../http/pagination.ts';
 import {
+  activeDays,
   lessonPage,
+  lessonUses,
   lessonVersions,
   listedLesson,
   presentLessonPage,
   presentListedLesson,
+  presentUses,
   presentVersions,
 } from './present-lesson.ts';
 
@@ -143,5 +148,46 @@ export const listVersions = defineEndpoint(
       const versions = await listLessonVersions(db, caller.organization._id, params.lessonId);
       if (versions === null) throw new LecternError('NOT_FOUND', notFoundText);
       return { status: 200, body: presentVersions(versions) };
+    },
+);
+
+/** GET /api/lessons/{lessonId}/uses */
+export const getLessonUses = defineEndpoint(
+  {
+    ...common,
+    path: '/api/lessons/:lessonId/uses',
+    params: z.object({ lessonId: listedLessonId }),
+    query: noQuery,
+    operationId: 'getLessonUses',
+    summary: 'Read where a lesson is used',
+    description: `Counts the learners who were active in the last ${activeDays} days, and the links of learning platforms.`,
+    responses: {
+      200: json('The uses.', lessonUses, {
+        one: {
+          value: {
+            learners: { days: activeDays, active: 412, isMore: false },
+            platforms: [
+              {
+                platformId: example.ltiProgress.platformId,
+                name: 'Moodle',
+                issuer: 'https://moodle.example.com',
+                links: 3,
+                lastLaunchAt: '2026-11-21T09:14:31.027Z',
+              },
+            ],
+          },
+        },
+      }),
+      404: notFound,
+      422: wrongPath,
+    },
+  },
+  ({ db }: { db: Database }) =>
+    async ({ caller, params: { lessonId } }) => {
+      const organizationId = caller.organization._id;
+      if (!(await lessonExists(db, organizationId, lessonId)))
+        throw new LecternError('NOT_FOUND', notFoundText);
+      const since = new Date(Date.now() - activeDays * 24 * 3_600_000);
+      return { status: 200, body: presentUses(await findLessonUses(db, organizationId, lessonId, since)) };
     },
 );

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import type { LessonPage, ListedLesson } from '../../shared/models/lesson-list.ts';
+import { maxCountedLearners } from '../../shared/models/lesson-uses.ts';
+import type { LessonUses } from '../../shared/models/lesson-uses.ts';
 import { versionStatuses } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { count, time, uuid } from '../http/responses.ts';
@@ -79,6 +81,39 @@ export function presentVersions(versions: LessonVersion[]): z.input<typeof lesso
       versionNumber,
       status,
       publishedAt: publishedAt?.toISOString() ?? null,
+    })),
+  };
+}
+
+/** Learners count as active for so long after their last activity. */
+export const activeDays = 30;
+
+export const lessonUses = z
+  .strictObject({
+    learners: z.strictObject({
+      days: z.literal(activeDays),
+      active: count,
+      isMore: z.boolean().meta({ description: 'Whether there are more: the count ends there.' }),
+    }),
+    platforms: z
+      .array(
+        z.strictObject({
+          platformId: uuid,
+          name: z.string().nullable(),
+          issuer: z.string().nullable().meta({ description: 'Null for a platform that was removed.' }),
+          links: z.int().min(1).meta({ description: 'Links in courses that launched the lesson.' }),
+          lastLaunchAt: time,
+        }),
+      )
+      .meta({ description: 'Those with most links first, at most 100.' }),
+  })
+  .meta({ id: 'LessonUses' });
+
+export function presentUses({ learners, platforms }: LessonUses): z.input<typeof lessonUses> {
+  return {
+    learners: { days: activeDays, active: learners, isMore: learners === maxCountedLearners },
+    platforms: platforms.map(({ platformId, name, issuer, links, lastLaunchAt }) => ({
+      ...{ platformId, name, issuer, links, lastLaunchAt: lastLaunchAt.toISOString() },
     })),
   };
 }

@@ -51,6 +51,7 @@ interface Input {
   name?: string;
   required?: boolean;
   placeholder?: string;
+  maxLength?: number;
   autoFocus?: boolean;
   autoComplete?: 'username' | 'current-password' | 'new-password' | 'one-time-code';
   inputMode?: 'numeric';

@@ -70,6 +70,7 @@ export interface MessageValues {
   'console.lesson.check_warnings': { count: number };
   'console.lesson.copy_of': { title: string };
   'console.lesson.copy_text': { number: number };
+  'console.lesson.delete_links': { count: number };
   'console.lesson.delete_title': { title: string };
   'console.lesson.delete_versions': { count: number; published: number };
   'console.lesson.deleted': { title: string };
@@ -80,6 +81,8 @@ export interface MessageValues {
   'console.lesson.size': { sections: number; steps: number };
   'console.lesson.unpublish_title': { number: number };
   'console.lesson.unpublished': { number: number; title: string };
+  'console.lesson.uses_learners': { days: number };
+  'console.lesson.uses_links': { count: number; platform: string };
   'console.lesson.version': { number: number };
   'console.lesson.version_actions': { number: number };
   'console.organization.stored': { max: string; used: string };

@@ -55,6 +55,7 @@ export const ltiResourceLinkSchema = new Schema<LtiResourceLink>(
   schemaOptions,
 );
 ltiResourceLinkSchema.index({ platformId: 1, deploymentId: 1, resourceLinkId: 1 }, { unique: true });
+ltiResourceLinkSchema.index({ organizationId: 1, lessonId: 1 });
 
 /** All launches of a class describe the link alike, so most need no write. */
 const freshMs = 60_000;

@@ -131,6 +131,7 @@ const rows: Record<string, Row> = {
   },
   'GET /api/lessons/:lessonId': {},
   'GET /api/lessons/:lessonId/versions': {},
+  'GET /api/lessons/:lessonId/uses': {},
   'GET /api/lessons/:lessonId/learners': {},
   'GET /api/lessons/:lessonId/learners.csv': {},
   'GET /api/lessons/:lessonId/learners.ndjson': {},

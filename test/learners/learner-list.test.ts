@@ -6,6 +6,7 @@ import { buildLaunchToken, buildLearnerToken } from '../support/factories.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
 import { useApi } from '../support/use.ts';
 import { startOfTests, storeLearners } from './build-learners.ts';
+import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';
 
 type Listed = Record<string, string | number | null> & { source: string; lastActivityAt: string };
 
@@ -132,4 +133,29 @@ test.each([
 test('an unknown lesson gets 404 in every format', async () => {
   for (const path of ['learners', 'learners.csv', 'learners.ndjson', 'answers.csv'])
     expectError(await get(path, {}, randomUUID()), 404, 'Lesson not found');
+});
+
+test('the uses of a lesson are its learners of the last 30 days, and the links of its platforms', async () => {
+  const { organization, db } = api;
+  const version = await publishLesson(api, organization);
+  const { lessonId } = version;
+  const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 3_600_000);
+  await storeLearners(db, version, [
+    { lastActivityAt: daysAgo(1), status: 'completed' },
+    { lastActivityAt: daysAgo(29), ltiUserId: 'ada' },
+    { lastActivityAt: daysAgo(31) },
+  ]);
+  const platformId = randomUUID();
+  const link = { platformId, deploymentId: '1', organizationId: organization._id, lessonId };
+  const rest = { contextId: null, versionId: null, withoutColumn: false, scopes: [] };
+  for (const [index, lastLaunchAt] of [daysAgo(3), daysAgo(2)].entries())
+    await saveResourceLink(db, { ...link, ...rest, resourceLinkId: `link-${index}`, lastLaunchAt });
+  const answer = await ask(`${api.url}/api/lessons/${lessonId}/uses`, { headers: api.headers });
+  expect(jsonOf(answer)).toEqual({
+    learners: { days: 30, active: 2, isMore: false },
+    platforms: [
+      // Its platform was removed.
+      { platformId, name: null, issuer: null, links: 2, lastLaunchAt: expect.any(String) as string },
+    ],
+  });
 });

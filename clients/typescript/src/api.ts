@@ -647,6 +647,25 @@ export type LessonStatistics = {
   } | null;
 };
 
+export type LessonUses = {
+  learners: {
+    days: 30;
+    active: number;
+    /** Whether there are more: the count ends there. */
+    isMore: boolean;
+  };
+  /** Those with most links first, at most 100. */
+  platforms: {
+    platformId: string;
+    name: string | null;
+    /** Null for a platform that was removed. */
+    issuer: string | null;
+    /** Links in courses that launched the lesson. */
+    links: number;
+    lastLaunchAt: string;
+  }[];
+};
+
 export type LessonVersions = {
   versions: {
     id: string;
@@ -1654,6 +1673,16 @@ export interface Routes {
     query: Record<never, never>;
     body: undefined;
     result: LessonVersions;
+  };
+  /** Read where a lesson is used */
+  'GET /api/lessons/{lessonId}/uses': {
+    params: {
+      /** Id of the lesson. */
+      lessonId: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    result: LessonUses;
   };
   /** Compare two versions */
   'GET /api/lessons/{lessonId}/versions/{versionId}/changes': {

@@ -42,6 +42,9 @@ export const lessons = (http: Http) => ({
       (page) => page.versions,
       options,
     ),
+  /** Counts active learners and the links of learning platforms. */
+  uses: (lessonId: string, options?: RequestOptions) =>
+    http.json('GET /api/lessons/{lessonId}/uses', { params: { lessonId } }, options),
   /** Returns scores, reached steps, and an analysis of each question; or reports that a worker is counting them. */
   statistics: (
     lessonId: string,

@@ -12,6 +12,7 @@ import type { Loaded } from '../../shell/data.ts';
 import { navigate } from '../../shell/router.tsx';
 import { can } from '../../shell/session.ts';
 import { t } from '../../shell/text.ts';
+import { useUses } from './data.ts';
 import type { Version } from './data.ts';
 
 interface VersionDialog {
@@ -254,6 +255,7 @@ export function DeleteDialog({
     query: { limit: 1 },
   });
   const hasLearners = (learners.data?.learners.length ?? 1) > 0;
+  const links = useUses(lesson.id).data?.platforms.reduce((sum, platform) => sum + platform.links, 0) ?? 0;
   const published = versions.filter(({ status }) => status === 'published').length;
   return (
     <ActionDialog
@@ -270,6 +272,7 @@ export function DeleteDialog({
       <ul class="bullets">
         <li>{t('lesson.delete_versions', { count: versions.length, published })}</li>
         <li>{t(hasLearners ? 'lesson.delete_learners' : 'lesson.delete_unused')}</li>
+        {links > 0 && <li>{t('lesson.delete_links', { count: links })}</li>}
         <li>{t('lesson.delete_restore')}</li>
       </ul>
     </ActionDialog>

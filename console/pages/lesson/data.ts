@@ -1,4 +1,4 @@
-import type { LessonVersions, ListedLesson } from '../../api-types.ts';
+import type { LessonUses, LessonVersions, ListedLesson } from '../../api-types.ts';
 import { useData } from '../../shell/data.ts';
 import type { Loaded } from '../../shell/data.ts';
 
@@ -10,4 +10,8 @@ export function useLesson(lessonId: string): Loaded<ListedLesson> {
 
 export function useVersions(lessonId: string): Loaded<LessonVersions> {
   return useData('GET /api/lessons/{lessonId}/versions', { params: { lessonId } });
+}
+
+export function useUses(lessonId: string): Loaded<LessonUses> {
+  return useData('GET /api/lessons/{lessonId}/uses', { params: { lessonId } });
 }

@@ -12,7 +12,7 @@ import { Time } from '../../kit/time.tsx';
 import { useCommands } from '../../shell/commands.ts';
 import type { PageProps } from '../../shell/page.tsx';
 import { can } from '../../shell/session.ts';
-import { t } from '../../shell/text.ts';
+import { formatLocale, t } from '../../shell/text.ts';
 import { ImportDialog } from '../lessons/import.tsx';
 import { statusTones } from '../lessons/data.ts';
 import {
@@ -23,7 +23,7 @@ import {
   UnpublishDialog,
   openPreview,
 } from './actions.tsx';
-import { useLesson, useVersions } from './data.ts';
+import { useLesson, useUses, useVersions } from './data.ts';
 import type { Version } from './data.ts';
 import { LessonFrame } from './frame.tsx';
 
@@ -71,6 +71,7 @@ export default function LessonPage({ params: { lessonId = '' } }: { params: Page
               skeletonRows={2}
             />
           )}
+          <Uses lessonId={lessonId} />
           {open?.kind === 'check' && (
             <CheckDialog lessonId={lessonId} version={open.version} onClose={close} />
           )}
@@ -146,6 +147,29 @@ function LessonFacts({ lesson }: { lesson: ListedLesson }): JSX.Element {
         />
       </div>
     </div>
+  );
+}
+
+/** Who would miss the lesson. */
+function Uses({ lessonId }: { lessonId: string }): JSX.Element {
+  const { data, error, reload } = useUses(lessonId);
+  if (error !== undefined) return <ErrorState error={error} onRetry={reload} />;
+  const { learners, platforms } = data ?? { learners: undefined, platforms: [] };
+  const active = learners && `${learners.active.toLocaleString(formatLocale())}${learners.isMore ? '+' : ''}`;
+  return (
+    <section class="card" aria-busy={data === undefined}>
+      <h2>{t('lesson.uses')}</h2>
+      <Facts
+        items={[
+          [t('lesson.uses_learners', { days: learners?.days ?? 30 }), active ?? '–'],
+          ...platforms.map(({ platformId, name, issuer, links, lastLaunchAt }): [string, JSX.Element] => [
+            t('lesson.uses_links', { count: links, platform: name ?? issuer ?? platformId }),
+            <Time key={platformId} at={lastLaunchAt} />,
+          ]),
+        ]}
+      />
+      {data !== undefined && platforms.length === 0 && <p class="muted">{t('lesson.uses_none')}</p>}
+    </section>
   );
 }
 
