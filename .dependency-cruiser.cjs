@@ -50,7 +50,7 @@ const layerRules = Object.entries(layers).flatMap(([top, rows]) =>
   rows.flatMap((row, layer) =>
     row.map((folder) => ({
       name: `${top}-layers`,
-      comment: 'A folder imports only folders below it: see docs/decisions/0025-import-layers.md.',
+      comment: 'A folder imports only folders below it: see docs/decisions/0001-stack-and-layout.md.',
       severity: 'error',
       from: { path: `^${top}/${folder}/` },
       to: {

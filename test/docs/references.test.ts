@@ -28,9 +28,12 @@ const texts = new Map<string, string>();
 beforeAll(async () => {
   const root = await readdir(packageRoot);
   const guides = await readdir(join(packageRoot, 'docs'), { recursive: true });
-  const pages = [...root, 'clients/typescript/README.md', ...guides.map((name) => join('docs', name))].filter(
-    (name) => name.endsWith('.md'),
-  );
+  const pages = [
+    ...root,
+    'bench/README.md',
+    'clients/typescript/README.md',
+    ...guides.map((name) => join('docs', name)),
+  ].filter((name) => name.endsWith('.md'));
   for (const page of pages) texts.set(page, await readFile(join(packageRoot, page), 'utf8'));
 });
 
