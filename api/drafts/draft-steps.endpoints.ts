@@ -1,5 +1,5 @@
 import type { Database } from '../../shared/models/database.ts';
-import { countDraftSteps, findDraftStep, maxDraftSteps, saveStep } from '../../shared/models/lesson-draft.ts';
+import { findDraftStep, maxDraftBytes, saveStep, sumDraftBytes } from '../../shared/models/lesson-draft.ts';
 import type { DraftStep, LessonDraft } from '../../shared/models/lesson-draft.ts';
 import { identifier } from '../../shared/packages/lesson-shapes.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
@@ -21,7 +21,7 @@ import {
 import { authorOf, ofDraft, requireDraft } from './draft-requests.ts';
 
 const notFoundText = 'Step not found';
-const tooManyText = `A draft has at most ${maxDraftSteps} steps`;
+const tooLargeText = `The steps of a draft have at most ${maxDraftBytes} bytes together. Publish or discard it.`;
 
 const ofStep = {
   ...ofDraft,
@@ -70,10 +70,7 @@ export const saveStepEndpoint = defineEndpoint(
       409: json('Another author has saved: the present step.', stepConflict, {
         one: { value: { ...conflictExample, ...stepExample } },
       }),
-      413: failure(
-        'The body is too large or takes long to parse, or the draft has too many steps.',
-        tooManyText,
-      ),
+      413: failure('The body is too large or takes long to parse, or the draft is too large.', tooLargeText),
     },
   },
   ({ db }: { db: Database }) =>
@@ -84,8 +81,8 @@ export const saveStepEndpoint = defineEndpoint(
       } = request;
       const draft = await requireDraft(db, request);
       const { revision, content } = await request.readBody();
-      if (revision === 0 && (await countDraftSteps(db, draft._id)) >= maxDraftSteps)
-        throw new LecternError('PAYLOAD_TOO_LARGE', tooManyText);
+      const bytes = Buffer.byteLength(content) + (await sumDraftBytes(db, draft._id));
+      if (bytes > maxDraftBytes) throw new LecternError('PAYLOAD_TOO_LARGE', tooLargeText);
       const saved = await saveStep(db, draft._id, { stepId, content, revision, savedBy: authorOf(ctx) });
       const present = saved ?? (await requireStep(db, draft, stepId));
       if (present.content === content) return { status: 200, body: presentSaved(present) };

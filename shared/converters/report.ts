@@ -1,5 +1,6 @@
 import type { ReportEntry, Result } from '../lessons/loss-report.ts';
 import type { ConvertedBlock } from './converted-lesson.ts';
+import { SourceFault } from './source.ts';
 
 type Noted = Omit<ReportEntry, 'reason' | 'stepId' | 'blockId'> & {
   reason: string | null;
@@ -8,6 +9,8 @@ type Noted = Omit<ReportEntry, 'reason' | 'stepId' | 'blockId'> & {
 
 /** The maximum number of elements in a report. */
 const maxEntries = 40_000;
+const maxPathLength = 500;
+const maxKindLength = 100;
 const maxTitleLength = 120;
 const maxReasonLength = 500;
 
@@ -20,7 +23,7 @@ export class ConversionReport {
    *
    * @param losses what is lost, each as a phrase; empty if nothing is
    * @param block the block that it became, which the console links to
-   * @throws {RangeError} beyond the limit, which a converter checks before
+   * @throws {SourceFault} beyond the limit
    */
   add(
     { path, kind, title }: Pick<ReportEntry, 'path' | 'kind' | 'title'>,
@@ -31,10 +34,11 @@ export class ConversionReport {
     }: { result?: Result; losses?: string[]; block?: ConvertedBlock | null },
   ): void {
     if (this.entries.length >= maxEntries) {
-      throw new RangeError(`The source has more than ${maxEntries} elements. Divide it.`);
+      throw new SourceFault(`The source has more than ${maxEntries} elements. Divide it.`);
     }
     this.entries.push({
-      ...{ path, kind, title: cut(title.replaceAll(/\s+/g, ' ').trim(), maxTitleLength), block },
+      ...{ path: cut(path, maxPathLength), kind: cut(kind, maxKindLength), block },
+      title: cut(title.replaceAll(/\s+/g, ' ').trim(), maxTitleLength),
       result: result ?? (losses.length > 0 ? 'partial' : 'converted'),
       reason: losses.length === 0 ? null : cut(losses.join('; '), maxReasonLength),
     });

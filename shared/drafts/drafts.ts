@@ -25,10 +25,11 @@ export async function openDraft(
   { _id: versionId, lessonId, organizationId, versionNumber }: LessonVersion,
   { draftId, author, wait }: { draftId: string; author: Author; wait: TaskWait },
 ): Promise<LessonDraft | null> {
-  const content = await findContentParts(db, versionId);
-  if (content === null) {
+  const content = async () => {
+    const found = await findContentParts(db, versionId);
+    if (found !== null) return found;
     throw new LecternError('NOT_FOUND', `The content of version ${versionNumber} is missing.`);
-  }
+  };
   const run = { what: `Opening the version ${versionId}`, organizationId, ...wait };
   const parts = await runTask<LessonPart>('lessonParts', content, run);
   let skeleton = '{}';
@@ -43,19 +44,22 @@ export async function openDraft(
 /**
  * Writes a draft as a package without media, in a folder that is removed after its use.
  *
- * @throws {LecternError} NOT_FOUND if it was published or discarded
+ * @throws {LecternError} NOT_FOUND if it was published or discarded; the signal's reason
  */
 export async function withDraftPackage<T>(
   db: Database,
   draftId: string,
+  signal: AbortSignal,
   use: (folder: string, draft: LessonDraft) => Promise<T>,
 ): Promise<T> {
   const draft = await findDraftById(db, draftId);
   if (draft === null) throw new LecternError('NOT_FOUND', 'The draft was published or discarded');
   const folder = await mkdtemp(join(tmpdir(), 'lectern-draft-'));
   try {
-    const contentOf = async (stepId: string) =>
-      (await findDraftStep(db, draftId, stepId))?.content ?? '{"content":[]}';
+    const contentOf = async (stepId: string) => {
+      signal.throwIfAborted();
+      return (await findDraftStep(db, draftId, stepId))?.content ?? '{"content":[]}';
+    };
     await writeFile(join(folder, 'lesson.json'), joinLesson(draft.skeleton, contentOf));
     const { lesson } = JSON.parse(draft.skeleton) as { lesson: { title: string } };
     const manifest = {

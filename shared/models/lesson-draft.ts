@@ -39,6 +39,8 @@ export interface DraftStep extends Saved {
   stepId: string;
   /** JSON text. */
   content: string;
+  /** The size of the content. */
+  bytes: number;
 }
 
 export interface LessonDraftDb {
@@ -76,11 +78,14 @@ export const draftStepSchema = new Schema<DraftStep>(
     draftId: { type: String, required: true },
     stepId: { type: String, required: true },
     content: { type: String, required: true },
+    bytes: { type: Number, required: true },
     ...saved,
   },
   schemaOptions,
 );
 draftStepSchema.index({ draftId: 1, stepId: 1 }, { unique: true });
+// Has all that the sum of sizes needs.
+draftStepSchema.index({ draftId: 1, bytes: 1 });
 
 /** A draft that its process did not complete within this time has been left by it. */
 const leftAfterMs = 5 * 60_000;
@@ -113,7 +118,9 @@ export async function createDraft(
   }
   try {
     for (const batch of batches(steps))
-      await db.draftSteps.insertMany(batch.map((step) => ({ draftId: _id, ...step, ...first })));
+      await db.draftSteps.insertMany(
+        batch.map((step) => ({ draftId: _id, ...step, bytes: Buffer.byteLength(step.content), ...first })),
+      );
     return await db.lessonDrafts
       .findOneAndUpdate({ _id }, { isComplete: true }, { returnDocument: 'after' })
       .lean<LessonDraft>()
@@ -161,11 +168,16 @@ export function listDraftSteps(db: LessonDraftDb, draftId: string): Promise<Omit
   return db.draftSteps.find({ draftId }).select({ content: 0 }).lean<Omit<DraftStep, 'content'>[]>().exec();
 }
 
-/** Authors who remove and add steps for years have as many; a lesson has at most so many parts. */
-export const maxDraftSteps = 20_000;
+/** The steps of a draft, also removed ones, have at most so many bytes together: those of the largest lesson. */
+export const maxDraftBytes = 64 * 1024 ** 2;
 
-export function countDraftSteps(db: LessonDraftDb, draftId: string): Promise<number> {
-  return db.draftSteps.countDocuments({ draftId }).exec();
+/** Returns the size of all steps of a draft in bytes. */
+export async function sumDraftBytes(db: LessonDraftDb, draftId: string): Promise<number> {
+  const [sum] = await db.draftSteps.aggregate<{ bytes: number }>([
+    { $match: { draftId } },
+    { $group: { _id: null, bytes: { $sum: '$bytes' } } },
+  ]);
+  return sum?.bytes ?? 0;
 }
 
 /** A save that names the revision on which it builds. */
@@ -198,8 +210,10 @@ export async function saveStep(
   { stepId, content, revision, savedBy }: Save & Pick<DraftStep, 'stepId' | 'content'>,
 ): Promise<DraftStep | null> {
   // First, so that a publication never deletes a draft with a step that it has not seen.
-  await db.lessonDrafts.updateOne({ _id: draftId }, { $inc: { saves: 1 } });
-  const changes = { content, savedBy, savedAt: new Date() };
+  const open = { _id: draftId, isComplete: true };
+  const { matchedCount } = await db.lessonDrafts.updateOne(open, { $inc: { saves: 1 } });
+  if (matchedCount === 0) return null;
+  const changes = { content, bytes: Buffer.byteLength(content), savedBy, savedAt: new Date() };
   try {
     if (revision === 0)
       return (await db.draftSteps.create({ draftId, stepId, ...changes, revision: 1 })).toObject();

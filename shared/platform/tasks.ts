@@ -65,6 +65,7 @@ export type TaskWait = Pick<TaskOptions, 'signal' | 'wait'>;
  * Runs a task of shared/operations/content-process.ts in a child process, with limits on CPU time, memory and wall
  * time. Waits until fewer than two tasks run, and none of the same organization.
  *
+ * @param input or a function that reads it then, so that waiting requests hold nothing
  * @throws {LimitExceeded} when the content takes too much time or memory: another try would, too
  * @throws {LecternError} as the task does; TOO_MANY_REQUESTS beyond the limits of the wait
  * @throws {Error} for any other failure; the signal's reason
@@ -76,7 +77,8 @@ export async function runTask<Part>(
 ): Promise<Part[]> {
   const end = await running.begin(organizationId, signal, wait);
   try {
-    return await runNow<Part>({ name, input }, what, signal);
+    const given: unknown = typeof input === 'function' ? await (input as () => unknown)() : input;
+    return await runNow<Part>({ name, input: given }, what, signal);
   } finally {
     end();
   }

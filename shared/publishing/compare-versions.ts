@@ -40,11 +40,10 @@ export async function compareVersions(
   wait: TaskWait,
 ): Promise<VersionComparison> {
   const media = mediaChanges(await mediaOf(db, before, wait), await mediaOf(db, after, wait));
-  const [earlier, later] = await Promise.all([before, after].map(({ _id }) => findContentParts(db, _id)));
-  const input = {
-    before: earlier ?? missingContent(before),
-    after: later ?? missingContent(after),
-  };
+  const input = async () => ({
+    before: (await findContentParts(db, before._id)) ?? missingContent(before),
+    after: (await findContentParts(db, after._id)) ?? missingContent(after),
+  });
   const { organizationId } = after;
   const what = `The comparison of versions ${before.versionNumber} and ${after.versionNumber}`;
   const parts = await runTask<ComparisonPart>('compareVersions', input, { what, organizationId, ...wait });

@@ -9,6 +9,9 @@ import { convertFile, convertPath } from './convert.ts';
 
 test.each([
   ['prose', Buffer.from('hello world, this is nothing')],
+  // Expressions that go over them again and again would take minutes.
+  ['blank lines', Buffer.from(`x${'\n'.repeat(300_000)}x`)],
+  ['a line of spaces', Buffer.from(`ANSWER:${' '.repeat(300_000)}x`)],
   ['gzip', Buffer.from('1f8b0800000000000003', 'hex')],
   ['a program', Buffer.from('\x7fELF\0\0\0\0\0\0')],
   ['an archive', zipBytes([{ name: 'a/x' }, { name: 'b/lesson.json' }])],

@@ -191,6 +191,19 @@ test('authors, sources and licenses become credits, and what may not be adapted 
   ]);
 });
 
+test('names and keys that a file chooses are texts, and short in the report', async () => {
+  const { entries, media } = await convertH5p({
+    type: 'Column',
+    files: ['images/a.png'],
+    params: {
+      content: [{ content: image('images/a.png', { license: 'constructor', title: 'Moon' }) }],
+      ['k'.repeat(10_000)]: sub('Link', {}),
+    },
+  });
+  expect(media[0]?.attributions[0]?.text).toBe('Moon, constructor');
+  expect(Math.max(...entries.map(({ path }) => path.length))).toBe(500);
+});
+
 const nested = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`;
 
 test.each<[string, string | H5pFile, string]>([

@@ -235,6 +235,18 @@ test('publishing keeps what authors save while it runs, and a draft with faults'
   expect(await publish(version, { publish: false })).toMatchObject({ report: { published: false } });
 });
 
+test('a publication whose worker died at its end is reported with its version', async () => {
+  const { version } = await buildDraft();
+  const { id, report } = await publish(version);
+  // As if the process had died before it stored the result.
+  const again = { state: 'queued', report: null, endedAt: null, dueAt: new Date() } as const;
+  await api.db.lessonImports.updateOne({ _id: id }, again);
+  expect(await ended(api, id)).toMatchObject({
+    status: 'imported',
+    report: { versionId: report?.versionId },
+  });
+});
+
 test('bad saves get a clear error and change nothing', async () => {
   const { version, draft } = await buildDraft();
   const put = (path: string, json: object | string) => send(version, path, { method: 'PUT', json });

@@ -2,10 +2,12 @@ import { countResults } from '../../shared/lessons/loss-report.ts';
 import type { ImportLease } from '../../shared/models/import-queue.ts';
 import type { ImportReport, LessonImport } from '../../shared/models/lesson-import.ts';
 import type { Database } from '../../shared/models/database.ts';
-import { endDraft } from '../../shared/models/lesson-draft.ts';
+import { endDraft, findDraftById } from '../../shared/models/lesson-draft.ts';
+import { findImportedVersion } from '../../shared/models/lesson-version.ts';
 import { findOrganization } from '../../shared/models/organization.ts';
 import { withDraftPackage } from '../../shared/drafts/drafts.ts';
 import { importPackage } from '../../shared/packages/import.ts';
+import type { ImportedVersion } from '../../shared/packages/import.ts';
 import { withPackageFaults } from '../../shared/packages/package-error.ts';
 import type { Uploads } from '../../shared/imports/uploads.ts';
 import type { Config } from '../../shared/platform/config.ts';
@@ -52,7 +54,10 @@ export async function runImport(
   const imported =
     draft === null
       ? await uploads.withFile(run, signal, (path) => importFrom(path))
-      : await withDraftPackage(db, draft.id, (folder, { versionId }) => importFrom(folder, versionId));
+      : ((await endedDraft(db, importId, draft.id)) ??
+        (await withDraftPackage(db, draft.id, signal, (folder, { versionId }) =>
+          importFrom(folder, versionId),
+        )));
   const { version, media, widgets, warnings } = imported;
   const { lessonId, _id: versionId, versionNumber, slug } = version;
   const conversion = imported.report && {
@@ -67,4 +72,11 @@ export async function runImport(
   warnings.push(...(draft === null ? [] : missing.media), ...missing.widgets);
   if (draft !== null) await endDraft(db, { draftId: draft.id, saves: draft.saves, versionId });
   return { ...report, published: made.status === 'published', warnings };
+}
+
+/** Returns the version of a draft that an earlier run has ended, just before its process died; null if there is none. */
+async function endedDraft(db: Database, importId: string, draftId: string): Promise<ImportedVersion | null> {
+  if ((await findDraftById(db, draftId)) !== null) return null;
+  const version = await findImportedVersion(db, importId);
+  return version && { version, media: 0, widgets: version.widgets.length, warnings: [], report: null };
 }

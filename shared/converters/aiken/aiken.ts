@@ -5,7 +5,7 @@ import { sectionsOf } from '../questions/question-steps.ts';
 import type { Source } from '../source.ts';
 
 const choiceLine = /^\s*([A-Z])[.)]\s+(.*\S)\s*$/;
-const answerLine = /^\s*ANSWER\s*:\s*(.*?)\s*$/i;
+const answerLine = /^ANSWER[ \t]*:(.*)$/i;
 
 /** Reads Aiken: a question, lines `A. …`, and a line `ANSWER: B`. */
 const aiken: Converter = {
@@ -15,7 +15,7 @@ const aiken: Converter = {
 
   async detect(source) {
     const lines = (await source.onlyText())?.split('\n') ?? [];
-    const answer = lines.findIndex((line) => answerLine.test(line));
+    const answer = lines.findIndex((line) => answerLine.test(line.trim()));
     return lines.slice(0, Math.max(answer, 0)).some((line) => choiceLine.test(line));
   },
 
@@ -49,11 +49,11 @@ function* questionsIn(text: string): Generator<AikenQuestion> {
   for (const [index, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue;
     question ??= { line: index + 1, prompt: [], choices: [], answer: null };
-    const answer = answerLine.exec(line);
+    const answer = answerLine.exec(line.trim());
     const choice = choiceLine.exec(line);
     const next = String.fromCharCode(65 + question.choices.length);
     if (answer !== null) {
-      yield { ...question, answer: answer[1] ?? '' };
+      yield { ...question, answer: (answer[1] ?? '').trim() };
       question = null;
     } else if (choice?.[1] === next && question.prompt.length > 0) {
       question.choices.push({ letter: next, text: choice[2] ?? '' });

@@ -19,7 +19,7 @@ export type GiftItem =
 
 /** Returns whether a text has a question with answers, or a category, as GIFT writes them. */
 export function looksLikeGift(text: string): boolean {
-  if (/^\s*\$CATEGORY:/m.test(text) || /^\s*::(?:[^\n]*?)::/m.test(text)) return true;
+  if (/^[ \t]*\$CATEGORY:/m.test(text) || /^[ \t]*::[^\n]*?::/m.test(text)) return true;
   for (const [, answers = ''] of text.matchAll(/(?<!\\)\{([^{}]*)(?<!\\)\}/g)) {
     if (/^\s*(?:[=~#]|(?:T|TRUE|F|FALSE)\b|$)/i.test(answers)) return true;
   }
@@ -35,9 +35,9 @@ export function* itemsIn(text: string): Generator<GiftItem> {
       at += 1;
       continue;
     }
-    const category = /^\s*\$CATEGORY:\s*(.*?)\s*$/.exec(line);
+    const category = /^\$CATEGORY:(.*)$/.exec(line.trim());
     if (category !== null) {
-      yield { kind: 'category', line: at + 1, title: categoryTitle(category[1] ?? '') };
+      yield { kind: 'category', line: at + 1, title: categoryTitle((category[1] ?? '').trim()) };
       at += 1;
       continue;
     }

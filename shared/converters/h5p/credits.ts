@@ -42,7 +42,7 @@ export function licenseOf(metadata: Record<string, unknown>): string {
 export function licenseName(metadata: Record<string, unknown>): string {
   const code = licenseOf(metadata);
   const version = plainOf(metadata.licenseVersion ?? metadata.version);
-  const name = licenseNames[code] ?? code;
+  const name = own(licenseNames, code) ?? code;
   return name === '' || version === '' || /\d$/.test(name) ? name : `${name} ${version}`;
 }
 
@@ -88,7 +88,7 @@ function yearsOf(metadata: Record<string, unknown>): string {
 function licenseUrlOf(metadata: Record<string, unknown>): string {
   const code = licenseOf(metadata);
   const terms = /^CC (BY(?:-NC)?(?:-SA|-ND)?)$/.exec(code)?.[1]?.toLowerCase();
-  if (terms === undefined) return publicDomainUrls[code] ?? '';
+  if (terms === undefined) return own(publicDomainUrls, code) ?? '';
   const version = plainOf(metadata.licenseVersion ?? metadata.version);
   return `https://creativecommons.org/licenses/${terms}/${/^\d\.\d$/.test(version) ? version : '4.0'}/`;
 }
@@ -97,4 +97,9 @@ function licenseUrlOf(metadata: Record<string, unknown>): string {
 export function attributionOf({ text, sourceUrl, licenseUrl }: Credit): Attribution {
   const license = sourceUrl !== '' && licenseUrl !== '' ? ` (${licenseUrl})` : '';
   return { text: `${text}${license}`, url: sourceUrl || licenseUrl, portfolioUrl: '' };
+}
+
+/** Returns a member of a table by a name from a file, which may be `constructor`. */
+function own(table: Readonly<Record<string, string>>, name: string): string | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
 }

@@ -12,10 +12,12 @@ import { gapQuestion, hasGap, isChoiceList, multipleChoice } from './questions.t
 import type { TextFile } from './text-file.ts';
 
 /** Directives that belong to the block before them, with the prop that they are. */
-const partProps: Record<string, string> = {
-  ...{ prompt: 'prompt', explanation: 'explanation', hint: 'hint', caption: 'caption' },
-  ...{ transcript: 'transcript', 'sample-answer': 'sampleAnswer', source: 'source' },
-};
+const partProps = new Map(
+  Object.entries({
+    ...{ prompt: 'prompt', explanation: 'explanation', hint: 'hint', caption: 'caption' },
+    ...{ transcript: 'transcript', 'sample-answer': 'sampleAnswer', source: 'source' },
+  }),
+);
 const feedbackParts = new Set(['right', 'partly', 'wrong']);
 
 /** Reads the blocks of a step, or of a block that has others. */
@@ -69,7 +71,7 @@ export class BlockReader {
   addPart({ type, props }: ConvertedBlock, node: ContainerDirective): void {
     const html = this.#file.html(node.children, node);
     const fields = fieldsOf(type);
-    const name = feedbackParts.has(node.name) ? 'feedback' : partProps[node.name];
+    const name = feedbackParts.has(node.name) ? 'feedback' : partProps.get(node.name);
     if (name === undefined || fields[name] === undefined) {
       this.#file.fault(node, `${type} has no ${node.name}`);
     } else if (name === 'feedback') props.feedback = { ...recordOf(props.feedback), [node.name]: html };
@@ -133,7 +135,7 @@ export class BlockReader {
     const [first, ...rest] = node.children;
     const [text, ...inline] = first?.type === 'paragraph' ? first.children : [];
     const found = text?.type === 'text' ? /^\[!(\w+)\][ \t]*([^\n]*)\n?/.exec(text.value) : null;
-    const kind = calloutKinds[found?.[1]?.toLowerCase() ?? ''];
+    const kind = calloutKinds.get(found?.[1]?.toLowerCase() ?? '');
     if (found === null || kind === undefined || text?.type !== 'text' || first?.type !== 'paragraph') {
       return { type: 'Quote', props: { html: this.#file.html(node.children, node) } };
     }
@@ -189,11 +191,13 @@ export class BlockReader {
   }
 }
 
-const calloutKinds: Record<string, string> = {
-  ...{ note: 'note', tip: 'tip', warning: 'warning', example: 'example' },
-  // GitHub has these, too.
-  ...{ important: 'note', caution: 'warning' },
-};
+const calloutKinds = new Map(
+  Object.entries({
+    ...{ note: 'note', tip: 'tip', warning: 'warning', example: 'example' },
+    // GitHub has these, too.
+    ...{ important: 'note', caution: 'warning' },
+  }),
+);
 
 /** Comments, and definitions, which belong to the whole file. */
 function isIgnored(node: RootContent): boolean {
@@ -207,7 +211,7 @@ function isDirective(node: RootContent): node is LeafDirective | ContainerDirect
 
 function isPart(node: Nodes): node is ContainerDirective {
   if (node.type !== 'containerDirective') return false;
-  return feedbackParts.has(node.name) || partProps[node.name] !== undefined;
+  return feedbackParts.has(node.name) || partProps.has(node.name);
 }
 
 /** Returns a text without formatting; formulas keep their dollar signs. */

@@ -95,7 +95,7 @@ function creditOf(text: string): Attribution {
 export function creditsOf(credits: FrontMatter['credits'], path: string): Attribution[] {
   if (credits === undefined) return [];
   if (isAttribution(credits)) return [credits];
-  const found = credits[path];
+  const found = Object.hasOwn(credits, path) ? credits[path] : undefined;
   if (found === undefined) return [];
   return Array.isArray(found) ? found : [found];
 }
