@@ -25,7 +25,9 @@ export const lessonDraft = z
   .strictObject({
     id: uuid,
     lessonId: uuid,
-    versionId: uuid.meta({ description: 'The version that the draft began with.' }),
+    versionId: uuid.meta({
+      description: 'The newest version that was made of the draft, else the one that it began with.',
+    }),
     createdAt: time,
     ...saved,
     skeleton: jsonObject.meta({
@@ -48,9 +50,9 @@ export const draftStep = z
   .meta({ id: 'DraftStep' });
 
 /** The error of a save that builds on another revision. Its body has the present state, too. */
-export const conflictText = 'Another author has saved in the meantime';
+const conflictText = 'Another author has saved in the meantime';
 const conflict = { error: z.literal(conflictText), code: z.literal('CONFLICT') };
-const conflictMembers = { error: conflictText, code: 'CONFLICT' } as const;
+export const conflictMembers = { error: conflictText, code: 'CONFLICT' } as const;
 export const draftConflict = lessonDraft.extend(conflict).meta({ id: 'LessonDraftConflict' });
 export const stepConflict = draftStep.extend(conflict).meta({ id: 'DraftStepConflict' });
 
@@ -76,7 +78,6 @@ export const draftExample = {
   },
   steps: [{ stepId: example.stepId, ...savedExample }],
 };
-export const conflictExample = { error: conflictText, code: 'CONFLICT' } as const;
 
 type Saved = Pick<LessonDraft, 'revision' | 'savedAt' | 'savedBy'>;
 

@@ -7,7 +7,7 @@ import { defineEndpoint } from '../http/endpoint.ts';
 import { noStore } from '../http/headers.ts';
 import { failure, json } from '../http/responses.ts';
 import {
-  conflictExample,
+  conflictMembers,
   draftStep,
   presentConflict,
   presentSaved,
@@ -68,7 +68,7 @@ export const saveStepEndpoint = defineEndpoint(
       200: json('It is saved.', savedPart, { one: { value: savedExample } }, noStore),
       404: noStep,
       409: json('Another author has saved: the present step.', stepConflict, {
-        one: { value: { ...conflictExample, ...stepExample } },
+        one: { value: { ...conflictMembers, ...stepExample } },
       }),
       413: failure('The body is too large or takes long to parse, or the draft is too large.', tooLargeText),
     },

@@ -19,7 +19,7 @@ import { noStore } from '../http/headers.ts';
 import { empty, failure, json } from '../http/responses.ts';
 import { strictBody } from '../http/strict-body.ts';
 import {
-  conflictExample,
+  conflictMembers,
   draftConflict,
   draftExample,
   lessonDraft,
@@ -132,7 +132,7 @@ const saveOne = defineEndpoint(
       200: json('It is saved.', savedPart, { one: { value: savedExample } }, noStore),
       404: noDraft,
       409: json('Another author has saved: the present draft.', draftConflict, {
-        one: { value: { ...conflictExample, ...draftExample } },
+        one: { value: { ...conflictMembers, ...draftExample } },
       }),
     },
   },

@@ -11,7 +11,7 @@ import { noStore } from '../http/headers.ts';
 import { publicUrlOf } from '../http/public-url.ts';
 import { failure, json } from '../http/responses.ts';
 import { strictBody } from '../http/strict-body.ts';
-import { texts as importTexts } from '../imports/create-import.ts';
+import { planFailure, requireImports } from '../imports/create-import.ts';
 import * as importExample from '../imports/examples.ts';
 import { header } from '../imports/import-endpoint.ts';
 import { importBody, presentImport } from '../imports/present-import.ts';
@@ -71,10 +71,7 @@ export const publishDraft = defineEndpoint(
         },
         { ...noStore, Location: header('The URL of the import.') },
       ),
-      403: {
-        ...failure("The organization's plan does not include imports.", importTexts.plan),
-        codes: { [importTexts.plan]: 'FEATURE_NOT_AVAILABLE' },
-      },
+      403: planFailure,
       404: noDraft,
       409: failure('The draft is being published.', publishingText),
     },
@@ -82,8 +79,7 @@ export const publishDraft = defineEndpoint(
   ({ db, config }: { db: Database; config: Pick<Config, 'publicUrl'> }) =>
     async (request) => {
       const { ctx, caller, newId } = request;
-      if (caller.organization.plan !== 'edtech')
-        throw new LecternError('FEATURE_NOT_AVAILABLE', importTexts.plan);
+      requireImports(caller.organization);
       const { publish, force } = await request.readBody();
       const { _id: organizationId } = caller.organization;
       const found = await findImport(db, newId, organizationId);

@@ -10,6 +10,8 @@ import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { StorageQuota } from '../../shared/models/stored-bytes.ts';
 import { parseRequest } from '../http/endpoint.ts';
+import { failure } from '../http/responses.ts';
+import type { Failure } from '../http/responses.ts';
 import { tooMany } from '../http/retry-after.ts';
 
 /** After this time an import may have ended. */
@@ -23,6 +25,17 @@ export const texts = {
   tooLarge: (maxBytes: number) => `A package must be at most ${maxBytes} bytes`,
   noRoom: 'The store has no room for this package',
 };
+
+/** The response to {@link requireImports}. */
+export const planFailure: Failure = {
+  ...failure("The organization's plan does not include imports.", texts.plan),
+  codes: { [texts.plan]: 'FEATURE_NOT_AVAILABLE' },
+};
+
+/** @throws {LecternError} FEATURE_NOT_AVAILABLE if the organization's plan does not include imports */
+export function requireImports({ plan }: Pick<Organization, 'plan'>): void {
+  if (plan !== 'edtech') throw new LecternError('FEATURE_NOT_AVAILABLE', texts.plan);
+}
 
 export interface CreateDependencies {
   db: Database;

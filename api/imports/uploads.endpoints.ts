@@ -7,7 +7,7 @@ import { noStore } from '../http/headers.ts';
 import type { Headers } from '../http/headers.ts';
 import { publicUrlOf } from '../http/public-url.ts';
 import { empty, failure, json } from '../http/responses.ts';
-import { createImport, parseCreation, texts } from './create-import.ts';
+import { createImport, parseCreation, planFailure, requireImports, texts } from './create-import.ts';
 import * as example from './examples.ts';
 import {
   header,
@@ -78,10 +78,7 @@ export const beginImport = defineEndpoint(
           Location: header('The URL of the import and its upload.'),
         },
       ),
-      403: {
-        ...failure("The organization's plan does not include imports.", texts.plan),
-        codes: { [texts.plan]: 'FEATURE_NOT_AVAILABLE' },
-      },
+      403: planFailure,
       412: wrongVersion,
       413: failure(
         'The package is too large, or the organization may not store that much.',
@@ -94,9 +91,7 @@ export const beginImport = defineEndpoint(
   },
   (deps: ImportDependencies) =>
     async ({ ctx, caller, newId }) => {
-      if (caller.organization.plan !== 'edtech') {
-        throw new LecternError('FEATURE_NOT_AVAILABLE', texts.plan);
-      }
+      requireImports(caller.organization);
       requireTus(ctx);
       const created = await createImport(deps, caller.organization, parseCreation(ctx, deps.config), newId);
       ctx.set('Location', `${publicUrlOf(ctx, deps.config)}/api/lessons/imports/${created._id}`);

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import type { Database } from '../../shared/models/database.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import type { Organization } from '../../shared/models/organization.ts';
 import { languageTag } from '../../shared/packages/lesson-shapes.ts';
 import type { Config } from '../../shared/platform/config.ts';
-import { LecternError } from '../../shared/platform/errors.ts';
 import { taskWait } from '../../shared/platform/tasks.ts';
 import { objectFault } from '../../shared/platform/unknown-names.ts';
 import { copyVersion, createLesson } from '../../shared/publishing/new-lessons.ts';
@@ -13,7 +11,7 @@ import { defineEndpoint } from '../http/endpoint.ts';
 import * as example from '../http/examples.ts';
 import { failure, json, uuid } from '../http/responses.ts';
 import { strictBody } from '../http/strict-body.ts';
-import { texts as importTexts } from '../imports/create-import.ts';
+import { planFailure, requireImports } from '../imports/create-import.ts';
 import { common, notFound, ofVersion, requireVersion } from './version-requests.ts';
 
 const title = z
@@ -43,10 +41,7 @@ const newLessonExample = {
   title: 'Tides',
 };
 const failures = {
-  403: {
-    ...failure("The organization's plan does not include imports.", importTexts.plan),
-    codes: { [importTexts.plan]: 'FEATURE_NOT_AVAILABLE' },
-  },
+  403: planFailure,
   413: failure('The body is too large, or the organization may not store more.'),
 } as const;
 
@@ -58,10 +53,6 @@ function present({
   title: named,
 }: LessonVersion): z.input<typeof newLesson> {
   return { lessonId, versionId: _id, versionNumber, slug, title: named };
-}
-
-function requirePlan({ plan }: Organization): void {
-  if (plan !== 'edtech') throw new LecternError('FEATURE_NOT_AVAILABLE', importTexts.plan);
 }
 
 interface NewLessonDependencies {
@@ -93,7 +84,7 @@ export const createOne = defineEndpoint(
   },
   (deps: NewLessonDependencies) =>
     async ({ caller: { organization }, readBody, newId }) => {
-      requirePlan(organization);
+      requireImports(organization);
       const version = await createLesson(deps, organization, newId, await readBody());
       return { status: 201, body: present(version) };
     },
@@ -128,7 +119,7 @@ export const copy = defineEndpoint(
   },
   (deps: NewLessonDependencies) => async (request) => {
     const { organization } = request.caller;
-    requirePlan(organization);
+    requireImports(organization);
     const source = await requireVersion(deps.db, request);
     const body = await request.readBody();
     const wait = { ...taskWait, signal: request.ctx.state.signal };

@@ -1,3 +1,4 @@
+import { cutText } from '../lessons/block-names.ts';
 import type { ReportEntry, Result } from '../lessons/loss-report.ts';
 import type { ConvertedBlock } from './converted-lesson.ts';
 import { SourceFault } from './source.ts';
@@ -37,14 +38,10 @@ export class ConversionReport {
       throw new SourceFault(`The source has more than ${maxEntries} elements. Divide it.`);
     }
     this.entries.push({
-      ...{ path: cut(path, maxPathLength), kind: cut(kind, maxKindLength), block },
-      title: cut(title.replaceAll(/\s+/g, ' ').trim(), maxTitleLength),
+      ...{ path: cutText(path, maxPathLength - 1), kind: cutText(kind, maxKindLength - 1), block },
+      title: cutText(title.replaceAll(/\s+/g, ' ').trim(), maxTitleLength - 1),
       result: result ?? (losses.length > 0 ? 'partial' : 'converted'),
-      reason: losses.length === 0 ? null : cut(losses.join('; '), maxReasonLength),
+      reason: losses.length === 0 ? null : cutText(losses.join('; '), maxReasonLength - 1),
     });
   }
-}
-
-function cut(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }

@@ -17,7 +17,7 @@ const maxDepth = 100;
 const maxElements = 200_000;
 
 /**
- * Parses XML without entities of its own: a file can neither load others nor expand itself.
+ * Parses XML that defines no entities: a file can neither load others nor expand itself.
  *
  * @param name of the file, for messages
  * @throws {SourceFault} with the line of the first fault

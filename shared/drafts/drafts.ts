@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Database } from '../models/database.ts';
-import { findContentParts } from '../models/lesson-content.ts';
+import { requireContentParts } from '../models/lesson-content.ts';
 import { createDraft, findDraftById, findDraftStep } from '../models/lesson-draft.ts';
 import type { Author, LessonDraft } from '../models/lesson-draft.ts';
 import type { LessonVersion } from '../models/lesson-version.ts';
@@ -22,14 +22,11 @@ import type { LessonPart } from './lesson-parts.ts';
  */
 export async function openDraft(
   db: Database,
-  { _id: versionId, lessonId, organizationId, versionNumber }: LessonVersion,
+  version: LessonVersion,
   { draftId, author, wait }: { draftId: string; author: Author; wait: TaskWait },
 ): Promise<LessonDraft | null> {
-  const content = async () => {
-    const found = await findContentParts(db, versionId);
-    if (found !== null) return found;
-    throw new LecternError('NOT_FOUND', `The content of version ${versionNumber} is missing.`);
-  };
+  const { _id: versionId, lessonId, organizationId } = version;
+  const content = () => requireContentParts(db, version);
   const run = { what: `Opening the version ${versionId}`, organizationId, ...wait };
   const parts = await runTask<LessonPart>('lessonParts', content, run);
   let skeleton = '{}';

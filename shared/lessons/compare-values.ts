@@ -119,7 +119,7 @@ function textOf(value: unknown, isBlock: Found['isBlock']): string {
   );
 }
 
-/** Returns the ids of objects if each has one of its own. */
+/** Returns the ids of objects if each has a different one. */
 function idsOf(list: unknown[]): string[] | undefined {
   const ids = list.map((element) => recordOf(element).id).filter((id) => typeof id === 'string');
   return new Set(ids).size === list.length ? ids : undefined;

@@ -2,7 +2,9 @@ import { Schema } from 'mongoose';
 import type { Model, Types } from 'mongoose';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { schemaOptions } from '../platform/mongo.ts';
+import { LecternError } from '../platform/errors.ts';
 import { fileOf, parseContent } from './gzip-parts.ts';
+import type { LessonVersion } from './lesson-version.ts';
 
 /** A part of a version's lesson.json, compressed; media references are `media:<uuid>`. */
 export interface ContentPart {
@@ -65,6 +67,19 @@ export async function findContentParts(db: LessonContentDb, versionId: string): 
     .lean<{ data: Types.Buffer }[]>()
     .exec();
   return parts.length === 0 ? null : parts.map(({ data }) => fileOf([{ data }]));
+}
+
+/** Returns the parts as {@link findContentParts} does. @throws {LecternError} NOT_FOUND if there are none */
+export async function requireContentParts(
+  db: LessonContentDb,
+  version: Pick<LessonVersion, '_id' | 'versionNumber'>,
+): Promise<Buffer[]> {
+  return (await findContentParts(db, version._id)) ?? missingContent(version);
+}
+
+/** @throws {LecternError} NOT_FOUND */
+export function missingContent({ versionNumber }: Pick<LessonVersion, 'versionNumber'>): never {
+  throw new LecternError('NOT_FOUND', `The content of version ${versionNumber} is missing.`);
 }
 
 /** Returns the content of a version; null if there is none. */

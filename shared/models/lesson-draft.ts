@@ -22,7 +22,7 @@ export interface LessonDraft extends Saved {
   _id: string;
   lessonId: string;
   organizationId: string;
-  /** The version that it began with. Its media and widgets by URL belong to the draft, too. */
+  /** The newest version that was made of it, else the one that it began with. Its media and widgets by URL belong to the draft, too. */
   versionId: string;
   /** The JSON text of a lesson.json without the content of its steps. */
   skeleton: string;

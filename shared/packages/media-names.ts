@@ -1,5 +1,6 @@
 import type { PackageMedium } from './lesson-package.ts';
 import type { PackageManifest } from './manifest.ts';
+import { decodePath } from '../platform/parse-url.ts';
 
 /**
  * Finds media by the names of their files, as authors write them: `./media/leaf.jpg`, `media/leaf.jpg` or `leaf.jpg`,
@@ -46,7 +47,7 @@ export class MediaNames {
   }
 
   #idOf(name: string, exactly: boolean): string | undefined {
-    const decoded = decode(name);
+    const decoded = decodePath(name);
     const exact = this.#exact.get(name) ?? this.#exact.get(decoded);
     if (exact !== undefined || exactly) return exact;
     return this.#folded.get(fold(name)) ?? this.#folded.get(fold(decoded)) ?? undefined;
@@ -60,12 +61,4 @@ function fold(name: string): string {
     .normalize('NFC')
     .toLowerCase()
     .normalize('NFC');
-}
-
-function decode(name: string): string {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
 }

@@ -33,3 +33,12 @@ export function frameAncestors(origins: readonly string[] | null): string {
   const sources = origins === null ? ['*'] : origins.filter((origin) => headerOrigin(origin) === origin);
   return `frame-ancestors ${sources.join(' ') || "'none'"}`;
 }
+
+/** Returns a path without percent-encoding; unchanged if that is wrong. */
+export function decodePath(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}

@@ -3,10 +3,9 @@ import { maxInlineBytes } from '../lessons/media-references.ts';
 import type { AuthoringWarning } from '../lessons/authoring.ts';
 import type { PlayabilityError } from '../lessons/playability.ts';
 import { quote } from '../lessons/json-values.ts';
-import { LecternError } from '../platform/errors.ts';
 import type { Database } from '../models/database.ts';
 import { findExternalWidgets } from '../models/external-widget.ts';
-import { findContentParts } from '../models/lesson-content.ts';
+import { missingContent, requireContentParts } from '../models/lesson-content.ts';
 import type { LessonVersion } from '../models/lesson-version.ts';
 import { findMedia } from '../models/medium.ts';
 import type { FoundMedium } from '../models/medium.ts';
@@ -48,7 +47,7 @@ export async function checkVersion(
   wait: Pick<TaskWait, 'wait'> = {},
 ): Promise<VersionCheck> {
   const { uses, media, missing } = await readVersion(db, version, wait);
-  const content = (await findContentParts(db, version._id)) ?? missingContent(version);
+  const content = await requireContentParts(db, version);
   const externalMedia = [...media].flatMap(([id, { asset, sourceUrl }]) =>
     asset === null && sourceUrl !== null ? [{ id, sourceUrl }] : [],
   );
@@ -138,8 +137,4 @@ async function readVersion(db: Database, version: LessonVersion, wait?: TaskWait
       .map((type) => ({ of: type, message: `No widget is registered for the type ${type}.` })),
   };
   return { uses, media, missing };
-}
-
-export function missingContent({ versionNumber }: LessonVersion): never {
-  throw new LecternError('NOT_FOUND', `The content of version ${versionNumber} is missing.`);
 }

@@ -1,12 +1,11 @@
 import type { Database } from '../models/database.ts';
-import { findContentParts } from '../models/lesson-content.ts';
+import { missingContent, requireContentParts } from '../models/lesson-content.ts';
 import type { LessonVersion } from '../models/lesson-version.ts';
 import { findMedia } from '../models/medium.ts';
 import type { FoundMedium } from '../models/medium.ts';
 import { runTask } from '../platform/tasks.ts';
 import type { TaskWait } from '../platform/tasks.ts';
 import { findContentUses } from '../player/prepared-lessons.ts';
-import { missingContent } from './check-version.ts';
 import { noChanges } from './version-changes.ts';
 import type { ChangeCounts, ComparisonPart, VersionChange } from './version-changes.ts';
 
@@ -41,8 +40,8 @@ export async function compareVersions(
 ): Promise<VersionComparison> {
   const media = mediaChanges(await mediaOf(db, before, wait), await mediaOf(db, after, wait));
   const input = async () => ({
-    before: (await findContentParts(db, before._id)) ?? missingContent(before),
-    after: (await findContentParts(db, after._id)) ?? missingContent(after),
+    before: await requireContentParts(db, before),
+    after: await requireContentParts(db, after),
   });
   const { organizationId } = after;
   const what = `The comparison of versions ${before.versionNumber} and ${after.versionNumber}`;

@@ -1,6 +1,6 @@
 import { contentParts, parseContent } from '../models/gzip-parts.ts';
 
-/** What a copy has of its own. */
+/** The fields in which a copy differs. */
 export interface CopyFields {
   lessonId: string;
   slug: string;

@@ -5,7 +5,7 @@ import type { LessonContent } from '../lessons/lesson-content.ts';
 import { copyExternalWidgets } from '../models/external-widget.ts';
 import type { Database } from '../models/database.ts';
 import { contentParts } from '../models/gzip-parts.ts';
-import { findContentParts, insertContent, markContentFinished } from '../models/lesson-content.ts';
+import { requireContentParts, insertContent, markContentFinished } from '../models/lesson-content.ts';
 import { saveLesson } from '../models/lesson.ts';
 import { deleteVersion, findVersion, insertVersion } from '../models/lesson-version.ts';
 import type { LessonVersion } from '../models/lesson-version.ts';
@@ -17,7 +17,6 @@ import { removeImport } from '../packages/unfinished-imports.ts';
 import type { Config } from '../platform/config.ts';
 import { runTask } from '../platform/tasks.ts';
 import type { TaskWait } from '../platform/tasks.ts';
-import { missingContent } from './check-version.ts';
 import type { CopyFields } from './copy-content.ts';
 
 interface NewLessonDependencies {
@@ -60,7 +59,7 @@ export async function copyVersion(
   wait: TaskWait,
 ): Promise<LessonVersion> {
   const fields = fieldsOf(title);
-  const parts = (await findContentParts(deps.db, source._id)) ?? missingContent(source);
+  const parts = await requireContentParts(deps.db, source);
   const run = { what: `Copying the version ${source._id}`, organizationId: organization._id, ...wait };
   const content = await runTask<Buffer>('copyContent', { parts, fields }, run);
   return insertFirst(deps, organization, versionId, { ...fields, content, source });

@@ -503,7 +503,7 @@ export type LearnerPage = {
 export type LessonDraft = {
   id: string;
   lessonId: string;
-  /** The version that the draft began with. */
+  /** The newest version that was made of the draft, else the one that it began with. */
   versionId: string;
   createdAt: string;
   /** Counts the saves of this part. */

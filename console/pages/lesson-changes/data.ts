@@ -31,7 +31,7 @@ export interface ChangeGroup {
 }
 
 /** Returns the changes in their order, by section and step. */
-export function groupsOf(changes: readonly VersionChange[]): ChangeGroup[] {
+export function changeGroups(changes: readonly VersionChange[]): ChangeGroup[] {
   const groups: ChangeGroup[] = [];
   for (const change of changes) {
     const { section, step } = change;

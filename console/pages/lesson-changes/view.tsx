@@ -14,7 +14,7 @@ import { openPreview } from '../lesson/actions.tsx';
 import { useVersions } from '../lesson/data.ts';
 import type { Version } from '../lesson/data.ts';
 import { LessonFrame } from '../lesson/frame.tsx';
-import { chosenVersions, groupsOf, useChanges } from './data.ts';
+import { chosenVersions, changeGroups, useChanges } from './data.ts';
 import type { ChangeGroup } from './data.ts';
 import { comparedWords } from './words.ts';
 import type { Piece } from './words.ts';
@@ -113,7 +113,7 @@ function Changes({
         </ul>
         {!isComplete && <p class="muted">{t('changes.cut', { count: changes.length })}</p>}
       </section>
-      {groupsOf(changes).map((group, index) => (
+      {changeGroups(changes).map((group, index) => (
         <Group
           key={index}
           group={group}

@@ -1,6 +1,6 @@
 import type { ConvertedLesson } from '../converted-lesson.ts';
 import type { ConversionJob, Converter } from '../converter.ts';
-import { htmlOf, multipleChoice } from '../questions/question-blocks.ts';
+import { escapeHtml, multipleChoice } from '../questions/question-blocks.ts';
 import { sectionsOf } from '../questions/question-steps.ts';
 import type { Source } from '../source.ts';
 
@@ -83,10 +83,10 @@ function convertQuestion(
     );
   }
   const weighted = choices.map((choice) => ({
-    text: htmlOf(choice.text),
+    text: escapeHtml(choice.text),
     weight: choice.letter === letter ? 1 : 0,
   }));
-  const { block, losses } = multipleChoice({ prompt: htmlOf(prompt.join('\n')) }, weighted, {
+  const { block, losses } = multipleChoice({ prompt: escapeHtml(prompt.join('\n')) }, weighted, {
     ...{ isSingle: true, shuffle: false },
   });
   job.report.add(

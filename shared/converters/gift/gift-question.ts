@@ -1,6 +1,6 @@
 import {
   hasText,
-  htmlOf,
+  escapeHtml,
   matching,
   multipleChoice,
   numeric,
@@ -138,7 +138,7 @@ const tag =
 
 function toHtml(text: string, format: string): string {
   const plain = unescape(text);
-  if (format === 'plain') return htmlOf(plain);
+  if (format === 'plain') return escapeHtml(plain);
   if (format === 'markdown') return inlineHtml(plain);
   return plain.replaceAll(tag, '&lt;');
 }

@@ -2,7 +2,7 @@ import { recordOf } from '../../lessons/json-values.ts';
 import { findJsonFault } from '../../lessons/json-syntax.ts';
 import type { ConvertedLesson, ConvertedSection } from '../converted-lesson.ts';
 import type { Converter } from '../converter.ts';
-import { htmlOf as escaped } from '../questions/question-blocks.ts';
+import { escapeHtml } from '../questions/question-blocks.ts';
 import { SourceFault } from '../source.ts';
 import type { Source } from '../source.ts';
 import { convertContent } from './contents.ts';
@@ -102,7 +102,7 @@ function addCredits(sections: readonly ConvertedSection[], contents: readonly H5
 }
 
 function creditHtml({ text, sourceUrl, licenseUrl }: Credit): string {
-  const shown = sourceUrl === '' ? escaped(text) : linkHtml(sourceUrl, text);
+  const shown = sourceUrl === '' ? escapeHtml(text) : linkHtml(sourceUrl, text);
   const license = licenseUrl === '' ? '' : ` (${linkHtml(licenseUrl, licenseUrl)})`;
   return `<p><small>${shown}${license}</small></p>`;
 }

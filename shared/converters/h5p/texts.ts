@@ -1,6 +1,4 @@
-import { parseFragment } from 'parse5';
-import { withoutTags } from '../../lessons/blocks.ts';
-import { htmlOf as escaped } from '../questions/question-blocks.ts';
+import { escapeHtml, wordsOf } from '../questions/question-blocks.ts';
 
 /*
  * Texts of H5P. Every text field holds HTML, at least entities: the editor escapes plain text.
@@ -14,16 +12,7 @@ export function htmlOf(value: unknown): string {
 
 /** Returns a text field as plain text in one line. */
 export function plainOf(value: unknown): string {
-  return decodeEntities(withoutTags(htmlOf(value)))
-    .replaceAll(/\s+/g, ' ')
-    .trim();
-}
-
-/** Returns text without tags whose entities are characters. */
-export function decodeEntities(text: string): string {
-  if (!text.includes('&')) return text;
-  const { childNodes } = parseFragment(text.replaceAll('<', '&lt;'));
-  return childNodes.map((node) => ('value' in node ? node.value : '')).join('');
+  return wordsOf(htmlOf(value));
 }
 
 /** Returns a number; undefined for any other value. The editor saves numbers as texts, too. */
@@ -42,5 +31,5 @@ export function timeOf(seconds: number): string {
 
 /** Returns a link with plain text. */
 export function linkHtml(url: string, text: string): string {
-  return `<a href="${escaped(url).replaceAll('"', '&quot;')}">${escaped(text)}</a>`;
+  return `<a href="${escapeHtml(url).replaceAll('"', '&quot;')}">${escapeHtml(text)}</a>`;
 }

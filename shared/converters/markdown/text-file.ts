@@ -13,6 +13,7 @@ import { parseMarkdown } from './parse.ts';
 import type { ParsedMarkdown } from './parse.ts';
 import { renderBlocks, renderInline } from './render.ts';
 import type { RenderContext } from './render.ts';
+import { decodePath } from '../../platform/parse-url.ts';
 
 /** URLs that are no paths: with a scheme, a host, a fragment or a variable. */
 const noPath = /^(?:[a-z][a-z0-9+.-]*:|[\\/]{2}|#|$)|\{\{/i;
@@ -87,7 +88,7 @@ export class TextFile {
   media(path: string, at: Nodes): string {
     if (noPath.test(path)) return path;
     const [, written = '', fragment = ''] = /^([^?#]*)(?:\?[^#]*)?(#.*)?$/s.exec(path) ?? [];
-    const target = posix.normalize(posix.join(posix.dirname(this.#path), decoded(written)));
+    const target = posix.normalize(posix.join(posix.dirname(this.#path), decodePath(written)));
     const reference = this.#job.media.file(target);
     if (reference !== null) return `${reference}${fragment}`;
     this.fault(
@@ -142,12 +143,4 @@ function allIn(nodes: readonly RootContent[]): RootContent[] {
     level = level.flatMap((node) => ('children' in node ? (node.children as RootContent[]) : []));
   }
   return found;
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
 }

@@ -2,7 +2,7 @@ import { inlineHtml } from '../markdown/text-file.ts';
 import type { ConvertedMedia } from '../media.ts';
 import {
   hasText,
-  htmlOf,
+  escapeHtml,
   matching,
   multipleChoice,
   numeric,
@@ -17,6 +17,7 @@ import type { ConvertedQuestion, QuestionText, WeightedAnswer } from '../questio
 import { childOf, childrenOf, textIn } from '../xml.ts';
 import type { XmlElement } from '../xml.ts';
 import { clozeQuestion } from './cloze.ts';
+import { decodePath } from '../../platform/parse-url.ts';
 
 /** Reads the texts of a question, with their files. */
 export class MoodleTexts {
@@ -33,7 +34,7 @@ export class MoodleTexts {
     if (element === undefined) return '';
     const text = textIn(element, 'text');
     const { format = 'html' } = element.attributes;
-    if (format === 'plain_text') return htmlOf(text);
+    if (format === 'plain_text') return escapeHtml(text);
     if (format === 'markdown') return this.#withFiles(inlineHtml(text), element);
     return this.#withFiles(text, element);
   }
@@ -46,7 +47,7 @@ export class MoodleTexts {
       }),
     );
     return html.replaceAll(/@@PLUGINFILE@@([^"'\s<>)]*)/g, (whole, written: string) => {
-      const path = decoded(written.replace(/[?#].*$/, ''));
+      const path = decodePath(written.replace(/[?#].*$/, ''));
       const file = files.get(path);
       if (file === undefined) {
         this.losses.push(`the file ${path} is missing`);
@@ -56,14 +57,6 @@ export class MoodleTexts {
       const name = `${file.line}-${this.#count}${path}`;
       return this.#media.bytes(name, Buffer.from(file.text, 'base64'));
     });
-  }
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
   }
 }
 
@@ -112,7 +105,7 @@ const types: Record<string, Convert> = {
       text,
       childrenOf(question, 'subquestion').map((pair) => ({
         left: texts.html(pair),
-        right: htmlOf(textIn(childOf(pair, 'answer'), 'text')),
+        right: escapeHtml(textIn(childOf(pair, 'answer'), 'text')),
       })),
     ),
   essay: (question, text, texts) => {

@@ -1,3 +1,4 @@
+import { parseFragment } from 'parse5';
 import { withoutTags } from '../../lessons/blocks.ts';
 import { maxAnswers, maxBlankCharacters } from '../../lessons/scoring/fill-in-the-blanks.ts';
 import type { ConvertedBlock } from '../converted-lesson.ts';
@@ -233,7 +234,7 @@ export function openResponse(text: QuestionText, sampleAnswer?: string): Convert
 }
 
 /** Returns plain text as HTML. Quotation marks need no escape outside attributes. */
-export function htmlOf(plain: string): string {
+export function escapeHtml(plain: string): string {
   return plain.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
@@ -242,18 +243,14 @@ export function withoutGaps(html: string): string {
   return html.replaceAll('[[', '[&#91;');
 }
 
-/** Returns the words of HTML, for titles in the report. */
+/** Returns the words of HTML in one line. */
 export function wordsOf(html: string): string {
-  return withoutTags(html)
-    .replaceAll(/&(?:#(\d+)|#x([0-9a-f]+)|(amp|lt|gt|quot|nbsp));/gi, decodeEntity)
-    .replaceAll(/\s+/g, ' ')
-    .trim();
+  return decodeEntities(withoutTags(html)).replaceAll(/\s+/g, ' ').trim();
 }
 
-const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: ' ' };
-
-function decodeEntity(whole: string, decimal?: string, hex?: string, name?: string): string {
-  if (name !== undefined) return entities[name.toLowerCase()] ?? whole;
-  const code = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal);
-  return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+/** Returns text without tags whose entities are characters. */
+export function decodeEntities(text: string): string {
+  if (!text.includes('&')) return text;
+  const { childNodes } = parseFragment(text.replaceAll('<', '&lt;'));
+  return childNodes.map((node) => ('value' in node ? node.value : '')).join('');
 }

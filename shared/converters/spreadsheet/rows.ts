@@ -1,6 +1,6 @@
 import {
   choiceId,
-  htmlOf,
+  escapeHtml,
   matching,
   multipleChoice,
   numeric,
@@ -69,7 +69,7 @@ const types: Record<string, Read> = {
     const chosen = rightChoices(choices, right);
     if (typeof chosen === 'string') return chosen;
     const weighted = choices.map((choice, index) => ({
-      text: htmlOf(choice),
+      text: escapeHtml(choice),
       weight: chosen.has(index) ? 1 / chosen.size : chosen.size > 1 ? -1 / chosen.size : 0,
     }));
     return multipleChoice(text, weighted, { isSingle: chosen.size === 1, shuffle: false });
@@ -99,15 +99,18 @@ const types: Record<string, Read> = {
     }
     return matching(
       text,
-      pairs.map(([left = '', right = '']) => ({ left: htmlOf(left.trim()), right: htmlOf(right.trim()) })),
+      pairs.map(([left = '', right = '']) => ({
+        left: escapeHtml(left.trim()),
+        right: escapeHtml(right.trim()),
+      })),
     );
   },
   ordering: ({ text, choices }) => {
     if (choices.length < 2) return 'needs at least two choices, in the right order';
-    const items = choices.map((choice, index) => ({ id: `i${index + 1}`, html: htmlOf(choice) }));
+    const items = choices.map((choice, index) => ({ id: `i${index + 1}`, html: escapeHtml(choice) }));
     return { block: { type: 'Ordering', props: { ...questionProps(text), items } }, losses: [] };
   },
-  open: ({ text, right }) => openResponse(text, htmlOf(right)),
+  open: ({ text, right }) => openResponse(text, escapeHtml(right)),
   text: ({ text }) => ({ block: { type: 'Text', props: { html: text.prompt } }, losses: [] }),
 };
 
@@ -138,9 +141,9 @@ export function convertRow(cells: readonly string[], { byName, choices: columns 
           : null;
   if (fault !== null || read === undefined) return { ...row, question: null, fault };
   const text: QuestionText = {
-    prompt: htmlOf(question),
-    explanation: htmlOf(cell('feedback')),
-    hint: htmlOf(cell('hint')),
+    prompt: escapeHtml(question),
+    explanation: escapeHtml(cell('feedback')),
+    hint: escapeHtml(cell('hint')),
     ...(points !== '' && { points: Number(points) }),
   };
   const result = read({ text, choices, right });

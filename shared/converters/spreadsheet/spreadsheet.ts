@@ -1,14 +1,12 @@
 import { posix } from 'node:path';
+import { CsvError, parse } from 'csv-parse/sync';
 import type { ConvertedBlock, ConvertedLesson } from '../converted-lesson.ts';
 import type { Converter } from '../converter.ts';
 import { sectionsOf } from '../questions/question-steps.ts';
 import { SourceFault } from '../source.ts';
 import type { Source } from '../source.ts';
 import { columnsIn, convertRow, looksLikeHeader } from './rows.ts';
-import { parseCsv } from './csv.ts';
-import { readWorkbook } from './workbook.ts';
-
-const maxRows = 20_000;
+import { maxRows, readWorkbook } from './workbook.ts';
 
 /** Reads question banks in spreadsheets: CSV, or the first sheet of an Excel workbook. */
 const spreadsheet: Converter = {
@@ -43,17 +41,16 @@ const spreadsheet: Converter = {
       const path = `${source.name}:${index + 2}`;
       const { kind, title, picture, question, fault } = convertRow(cells, columns);
       if (fault !== null) faults.add(path, fault);
-      const losses: string[] = [];
       if (picture !== '') {
         const src = /^https?:/i.test(picture) ? picture : media.file(posix.normalize(picture));
         if (src === null) faults.add(path, `${picture} is not beside the table: import a ZIP that has both`);
         else blocks.push({ type: 'Image', props: { src, alt: '' } });
       }
-      const { block, losses: lost } = question ?? { block: null, losses: [] };
+      const { block, losses } = question ?? { block: null, losses: [] };
       if (block !== null) blocks.push(block);
       report.add(
         { path, kind, title },
-        { losses: [...losses, ...lost], block, ...(block === null && { result: 'dropped' as const }) },
+        { losses, block, ...(block === null && { result: 'dropped' as const }) },
       );
     }
     const { title } = source;
@@ -76,4 +73,19 @@ async function rowsOf(source: Source): Promise<string[][]> {
   if (source.has('xl/workbook.xml')) return readWorkbook(source);
   const path = csvIn(source) ?? source.onlyPath;
   return parseCsv(await source.text(path), path);
+}
+
+/** Parses a table with commas, semicolons or tabs between its cells, as its first line has. */
+function parseCsv(text: string, name: string): string[][] {
+  const header = text.replace(/^\uFEFF/, '').split('\n')[0] ?? '';
+  const count = (separator: string) => header.split(separator).length;
+  const [delimiter = ','] = [',', ';', '\t'].sort((a, b) => count(b) - count(a));
+  try {
+    return parse(text, {
+      ...{ bom: true, delimiter, relax_column_count: true, skip_empty_lines: false, relax_quotes: true },
+    });
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw new SourceFault(`${name}: is not a table: ${error.message}`);
+  }
 }

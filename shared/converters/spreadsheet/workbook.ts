@@ -4,6 +4,8 @@ import type { Source } from '../source.ts';
 import { childOf, childrenOf, parseXml, textIn } from '../xml.ts';
 import type { XmlElement } from '../xml.ts';
 
+/** Questions, below a row with names. */
+export const maxRows = 20_000;
 const maxColumns = 200;
 
 /** Reads the cells of the first sheet of an Excel workbook (Office Open XML). */
@@ -32,7 +34,7 @@ export async function readWorkbook(source: Source): Promise<string[][]> {
     }
     // Excel leaves out empty rows.
     const number = Number(row.attributes.r ?? rows.length + 1);
-    while (rows.length < Math.min(number - 1, 20_001)) rows.push([]);
+    while (rows.length < Math.min(number - 1, maxRows + 1)) rows.push([]);
     rows.push(cells);
   }
   return rows;

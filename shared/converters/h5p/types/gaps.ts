@@ -2,10 +2,10 @@ import { withoutTags } from '../../../lessons/blocks.ts';
 import { listOf } from '../../../lessons/json-values.ts';
 import { maxAnswers, maxBlankCharacters, maxBlanks } from '../../../lessons/scoring/fill-in-the-blanks.ts';
 import type { ConvertedBlock } from '../../converted-lesson.ts';
-import { htmlOf as escaped, questionProps, withoutGaps } from '../../questions/question-blocks.ts';
+import { decodeEntities, escapeHtml, questionProps, withoutGaps } from '../../questions/question-blocks.ts';
 import type { ContentType, H5pContent } from '../contents.ts';
 import { buttonProps, questionBlocks, rangeFeedback } from '../question.ts';
-import { decodeEntities, htmlOf } from '../texts.ts';
+import { htmlOf } from '../texts.ts';
 
 /* Texts with gaps, which are between stars. */
 
@@ -95,7 +95,7 @@ function gapBlocks(
     );
     content.lose(`more than ${maxAnswers} answers for a gap`, answers.length > maxAnswers);
     content.lose(`gaps beyond the first ${maxBlanks}`, gaps.length >= maxBlanks);
-    if (gaps.length >= maxBlanks) return escaped(answers[0] ?? '');
+    if (gaps.length >= maxBlanks) return escapeHtml(answers[0] ?? '');
     if (answers.length === 0) return '';
     gaps.push({ ...gap, answers: answers.slice(0, maxAnswers) });
     return `[[${gaps.length}]]`;

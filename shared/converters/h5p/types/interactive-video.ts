@@ -1,6 +1,6 @@
 import { recordOf } from '../../../lessons/json-values.ts';
 import type { ConvertedBlock } from '../../converted-lesson.ts';
-import { htmlOf as escaped } from '../../questions/question-blocks.ts';
+import { escapeHtml } from '../../questions/question-blocks.ts';
 import { recordsOf } from '../contents.ts';
 import type { ContentType, H5pContent } from '../contents.ts';
 import { htmlOf, numberOf, plainOf, timeOf } from '../texts.ts';
@@ -54,12 +54,12 @@ function interactionBlocks(content: H5pContent, interaction: Record<string, unkn
   const blocks = content.child(action);
   if (blocks.length === 0 && plainOf(label) === '') return [];
   const time = `<strong>${timeOf(from(interaction))}</strong>`;
-  return [{ type: 'Text', props: { html: `<p>${time} ${escaped(plainOf(label))}</p>` } }, ...blocks];
+  return [{ type: 'Text', props: { html: `<p>${time} ${escapeHtml(plainOf(label))}</p>` } }, ...blocks];
 }
 
 function bookmarkList(bookmarks: Record<string, unknown>[]): ConvertedBlock {
   const items = bookmarks.map(
-    ({ time, label }) => `<li>${timeOf(numberOf(time) ?? 0)} ${escaped(plainOf(label))}</li>`,
+    ({ time, label }) => `<li>${timeOf(numberOf(time) ?? 0)} ${escapeHtml(plainOf(label))}</li>`,
   );
   return { type: 'Text', props: { html: `<ul>${items.join('')}</ul>` } };
 }

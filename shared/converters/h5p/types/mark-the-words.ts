@@ -1,7 +1,7 @@
-import { choiceId, htmlOf as escaped, questionProps } from '../../questions/question-blocks.ts';
+import { decodeEntities, choiceId, escapeHtml, questionProps } from '../../questions/question-blocks.ts';
 import type { ContentType } from '../contents.ts';
 import { buttonProps, questionBlocks, rangeFeedback } from '../question.ts';
-import { decodeEntities, htmlOf } from '../texts.ts';
+import { htmlOf } from '../texts.ts';
 
 /** Longer lists of choices are no help. */
 const maxWords = 100;
@@ -26,7 +26,7 @@ export const markTheWords: ContentType = {
     content.lose('learners choose the words in a list below the text');
     return questionBlocks(content, 'MultipleChoice', {
       ...questionProps({ prompt, feedback: rangeFeedback(content, right) }),
-      choices: words.map(({ word }, index) => ({ id: choiceId(index), html: escaped(word) })),
+      choices: words.map(({ word }, index) => ({ id: choiceId(index), html: escapeHtml(word) })),
       correct: words.flatMap(({ isRight }, index) => (isRight ? [choiceId(index)] : [])),
       ...{ multiple: true, partialCredit: true, points: right },
       ...buttonProps(content),

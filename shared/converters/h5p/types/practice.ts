@@ -1,6 +1,6 @@
 import { recordOf } from '../../../lessons/json-values.ts';
 import type { ConvertedBlock } from '../../converted-lesson.ts';
-import { htmlOf as escaped, openResponse } from '../../questions/question-blocks.ts';
+import { escapeHtml, openResponse } from '../../questions/question-blocks.ts';
 import { recordsOf } from '../contents.ts';
 import type { ContentType, H5pContent } from '../contents.ts';
 import { hasRangeFeedback, questionBlocks } from '../question.ts';
@@ -30,7 +30,7 @@ const dialogcards: ContentType = {
 /** Returns a card. The picture is on both sides, the sound on the front. */
 function cardOf(content: H5pContent, card: Record<string, unknown>): object {
   const picture = content.file(card.image, 'image');
-  const alt = escaped(plainOf(card.imageAltText)).replaceAll('"', '&quot;');
+  const alt = escapeHtml(plainOf(card.imageAltText)).replaceAll('"', '&quot;');
   const image = picture === null ? '' : `<p><img src="${picture}" alt="${alt}"></p>`;
   const [sound = null] = recordsOf(card.audio).flatMap((file) => content.file(file, 'audio') ?? []);
   const audio = sound === null ? '' : `<p><audio controls src="${sound}"></audio></p>`;
@@ -70,7 +70,7 @@ const essay: ContentType = {
       .filter((word) => word !== '');
     const sampleAnswer = [introduction, sample].map(htmlOf).filter((html) => html !== '');
     if (sampleAnswer.length === 0 && words.length > 0) {
-      sampleAnswer.push(`<ul>${words.map((word) => `<li>${escaped(word)}</li>`).join('')}</ul>`);
+      sampleAnswer.push(`<ul>${words.map((word) => `<li>${escapeHtml(word)}</li>`).join('')}</ul>`);
     }
     content.lose(
       'answers earn no points for keywords',
