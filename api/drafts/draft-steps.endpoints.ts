@@ -81,7 +81,7 @@ export const saveStepEndpoint = defineEndpoint(
       } = request;
       const draft = await requireDraft(db, request);
       const { revision, content } = await request.readBody();
-      const bytes = Buffer.byteLength(content) + (await sumDraftBytes(db, draft._id));
+      const bytes = Buffer.byteLength(content) + (await sumDraftBytes(db, draft._id, stepId));
       if (bytes > maxDraftBytes) throw new LecternError('PAYLOAD_TOO_LARGE', tooLargeText);
       const saved = await saveStep(db, draft._id, { stepId, content, revision, savedBy: authorOf(ctx) });
       const present = saved ?? (await requireStep(db, draft, stepId));

@@ -27,19 +27,21 @@ function queueDraft(
   return queueDraftImport(db, { ...fields, organizationId, fileName: 'draft', draft: { id, saves } });
 }
 
-const publication = z.strictObject(
-  {
-    publish: z
-      .boolean('publish must be true or false')
-      .default(true)
-      .meta({ description: 'Whether to publish the version, so that learners get it.' }),
-    force: z
-      .boolean('force must be true or false')
-      .default(false)
-      .meta({ description: 'Whether to publish a lesson that cannot be played yet.' }),
-  },
-  { error: objectFault },
-);
+const publication = z
+  .strictObject(
+    {
+      publish: z
+        .boolean('publish must be true or false')
+        .default(true)
+        .meta({ description: 'Whether to publish the version, so that learners get it.' }),
+      force: z
+        .boolean('force must be true or false')
+        .default(false)
+        .meta({ description: 'Whether to publish a lesson that cannot be played yet.' }),
+    },
+    { error: objectFault },
+  )
+  .refine(({ publish, force }) => publish || !force, 'force requires publish');
 
 /** POST /api/lessons/{lessonId}/draft/publish */
 export const publishDraft = defineEndpoint(

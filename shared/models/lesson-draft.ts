@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
-import type { Model, QueryFilter } from 'mongoose';
-import { isDuplicate, schemaOptions } from '../platform/mongo.ts';
+import type { Connection, Model, QueryFilter } from 'mongoose';
+import { inTransaction, isDuplicate, schemaOptions } from '../platform/mongo.ts';
 import type { AuditActor } from './audit-entry.ts';
 
 /** Who saved a part of a draft: an API key by its public key, or a user by id. */
@@ -85,7 +85,7 @@ export const draftStepSchema = new Schema<DraftStep>(
 );
 draftStepSchema.index({ draftId: 1, stepId: 1 }, { unique: true });
 // Has all that the sum of sizes needs.
-draftStepSchema.index({ draftId: 1, bytes: 1 });
+draftStepSchema.index({ draftId: 1, stepId: 1, bytes: 1 });
 
 /** A draft that its process did not complete within this time has been left by it. */
 const leftAfterMs = 5 * 60_000;
@@ -171,10 +171,10 @@ export function listDraftSteps(db: LessonDraftDb, draftId: string): Promise<Omit
 /** The steps of a draft, also removed ones, have at most so many bytes together: those of the largest lesson. */
 export const maxDraftBytes = 64 * 1024 ** 2;
 
-/** Returns the size of all steps of a draft in bytes. */
-export async function sumDraftBytes(db: LessonDraftDb, draftId: string): Promise<number> {
+/** Returns the size of the steps of a draft in bytes, except one. */
+export async function sumDraftBytes(db: LessonDraftDb, draftId: string, except: string): Promise<number> {
   const [sum] = await db.draftSteps.aggregate<{ bytes: number }>([
-    { $match: { draftId } },
+    { $match: { draftId, stepId: { $ne: except } } },
     { $group: { _id: null, bytes: { $sum: '$bytes' } } },
   ]);
   return sum?.bytes ?? 0;
@@ -203,32 +203,36 @@ export function saveSkeleton(
     .exec();
 }
 
-/** Saves a step of a draft. Null if the step has another revision, or none. */
+/** Saves a step of a draft. Null if the step has another revision, or none, or the draft has ended. */
 export async function saveStep(
-  db: LessonDraftDb,
+  db: LessonDraftDb & { connection: Connection },
   draftId: string,
   { stepId, content, revision, savedBy }: Save & Pick<DraftStep, 'stepId' | 'content'>,
 ): Promise<DraftStep | null> {
-  // First, so that a publication never deletes a draft with a step that it has not seen.
-  const open = { _id: draftId, isComplete: true };
-  const { matchedCount } = await db.lessonDrafts.updateOne(open, { $inc: { saves: 1 } });
-  if (matchedCount === 0) return null;
   const changes = { content, bytes: Buffer.byteLength(content), savedBy, savedAt: new Date() };
+  const first = { draftId, stepId, ...changes, revision: 1 };
   try {
-    if (revision === 0)
-      return (await db.draftSteps.create({ draftId, stepId, ...changes, revision: 1 })).toObject();
+    // A publication deletes the draft unless it has been saved since: it sees both changes, or neither.
+    return await inTransaction(db.connection, async (session) => {
+      const open = { _id: draftId, isComplete: true };
+      const counted = await db.lessonDrafts.updateOne(open, { $inc: { saves: 1 } }, { session });
+      if (counted.matchedCount === 0) return null;
+      if (revision === 0) return (await db.draftSteps.create([first], { session }))[0]?.toObject() ?? null;
+      const saved = await db.draftSteps
+        .findOneAndUpdate(
+          { draftId, stepId, revision },
+          { $set: changes, $inc: { revision: 1 } },
+          { returnDocument: 'after', session },
+        )
+        .lean<DraftStep>()
+        .exec();
+      if (saved === null) await session.abortTransaction();
+      return saved;
+    });
   } catch (error) {
     if (isDuplicate(error)) return null;
     throw error;
   }
-  return db.draftSteps
-    .findOneAndUpdate(
-      { draftId, stepId, revision },
-      { $set: changes, $inc: { revision: 1 } },
-      { returnDocument: 'after' },
-    )
-    .lean<DraftStep>()
-    .exec();
 }
 
 /** Records the version that was made of a draft, and deletes the draft unless an author has saved since. */

@@ -126,3 +126,24 @@ test('faults of a table come all at once, with their rows', async () => {
     'quiz.csv:7: a.png is not beside the table: import a ZIP that has both',
   ]);
 });
+
+test('letters and numbers name the columns of choices, also behind an empty one', async () => {
+  const row = (right: string) => ['multiple choice', right, 'X', '', 'Z', right, '', '', ''];
+  const { steps } = await convertFile('quiz.csv', csv([header, row('C'), row('3'), row('A')], ','));
+  const blocks = Object.values(steps).flat();
+  expect(blocks.map(({ props }) => props.correct)).toEqual([['b'], ['b'], ['a']]);
+});
+
+test('a number whose comma may divide thousands, and a letter of an empty choice, are faults', async () => {
+  const rows = [header, ['number', 'How many?', '', '', '', '1,000', '', '', '']];
+  expect(await messageOfFailure(convertFile('quiz.csv', csv(rows, ';')))).toContain(
+    'quiz.csv:2: right must be a number with a point, such as 1000 or 1.234, not "1,000"',
+  );
+  const gap = [header, ['multiple choice', 'Which?', 'X', '', 'Z', 'B', '', '', '']];
+  expect(await messageOfFailure(convertFile('quiz.csv', csv(gap, ',')))).toContain('right is "B"');
+});
+
+test('a quotation mark in the first line keeps no other format out', async () => {
+  const { entries } = await convertFile('quiz.txt', '"Which tide\nis it?"\nA. Spring\nB. Neap\nANSWER: A\n');
+  expect(entries).toHaveLength(1);
+});

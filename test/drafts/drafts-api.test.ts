@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { findContent } from '../../shared/models/lesson-content.ts';
-import { findDraft } from '../../shared/models/lesson-draft.ts';
+import { findDraft, maxDraftBytes } from '../../shared/models/lesson-draft.ts';
 import { queueDraftImport } from '../../shared/models/lesson-import.ts';
 import { maxPartBytes } from '../../shared/drafts/lesson-parts.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
@@ -173,6 +173,11 @@ test('an author gets what another one has saved in the meantime; authors of diff
   expect((jsonOf(await send(version, '/steps/a')) as Step).content).toEqual(text(won));
   expect((await save(`/steps/${encodeURIComponent('b/ä')}`, 1, 'b')).status).toBe(200);
 
+  // A save that is refused is none: a publication that began before may end the draft.
+  const { saves } = (await findDraft(api.db, api.organization._id, version.lessonId)) ?? {};
+  expect((await save('/steps/a', 1, 'late')).status).toBe(409);
+  expect((await findDraft(api.db, api.organization._id, version.lessonId))?.saves).toBe(saves);
+
   const skeleton = { ...draft.skeleton, lesson: { ...draft.skeleton.lesson, title: 'First' } };
   expect((await send(version, '', { method: 'PUT', json: { revision: 1, skeleton } })).status).toBe(200);
   const conflict = await send(version, '', {
@@ -232,6 +237,12 @@ test('publishing keeps what authors save while it runs, and a draft with faults'
   );
   expect((jsonOf(await send(version, '/steps/a')) as Step).content).toEqual(content);
   await send(version, '/steps/a', { method: 'PUT', json: { revision: 3, content: text('right') } });
+  const forced = { publish: false, force: true };
+  expectError(
+    await send(version, '/publish', { method: 'POST', json: forced }),
+    422,
+    'force requires publish',
+  );
   expect(await publish(version, { publish: false })).toMatchObject({ report: { published: false } });
 });
 
@@ -280,6 +291,23 @@ test('bad saves get a clear error and change nothing', async () => {
   for (const [path, json, status, error] of cases) expectError(await put(path, json), status, error);
   const now = jsonOf(await send(version)) as Draft;
   expect(now).toEqual(draft);
+});
+
+test('the steps of a draft have at most 64 MiB together, and the last one can still be changed', async () => {
+  const { version } = await buildDraft();
+  const put = (stepId: string, revision: number) =>
+    send(version, `/steps/${stepId}`, { method: 'PUT', json: { revision, content: text('new') } });
+  const draft = await findDraft(api.db, api.organization._id, version.lessonId);
+  const of = (stepId: string) => ({ draftId: draft?._id ?? '', stepId });
+  await api.db.draftSteps.updateOne(of('a'), { bytes: maxDraftBytes });
+  expectError(
+    await put('c', 0),
+    413,
+    `The steps of a draft have at most ${maxDraftBytes} bytes together. Publish or discard it.`,
+  );
+  await api.db.draftSteps.deleteOne(of('b/ä'));
+  expect((await put('a', 1)).status).toBe(200);
+  expect((await put('c', 0)).status).toBe(200);
 });
 
 test('other organizations, deleted lessons and the plan without imports', async () => {

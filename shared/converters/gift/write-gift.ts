@@ -16,7 +16,8 @@ export function writeGift(content: LessonContent): WrittenGift {
   const lines: string[] = [`// ${content.lesson.title.replaceAll(/\s+/g, ' ')}`];
   let category: unknown = null;
   for (const { block, section } of lessonBlocks(content)) {
-    const write = writers[block.type ?? ''];
+    const { type = '' } = block;
+    const write = Object.hasOwn(writers, type) ? writers[type] : undefined;
     if (write === undefined) continue;
     const name = `${block.type} ${block.props.id}`;
     const answers = write(block.props);

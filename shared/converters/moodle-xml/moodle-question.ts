@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { inlineHtml } from '../markdown/text-file.ts';
 import type { ConvertedMedia } from '../media.ts';
 import {
@@ -23,7 +24,6 @@ import { decodePath } from '../../platform/parse-url.ts';
 export class MoodleTexts {
   readonly losses: string[] = [];
   readonly #media: ConvertedMedia;
-  #count = 0;
 
   constructor(media: ConvertedMedia) {
     this.#media = media;
@@ -53,9 +53,9 @@ export class MoodleTexts {
         this.losses.push(`the file ${path} is missing`);
         return whole;
       }
-      this.#count += 1;
-      const name = `${file.line}-${this.#count}${path}`;
-      return this.#media.bytes(name, Buffer.from(file.text, 'base64'));
+      const bytes = Buffer.from(file.text, 'base64');
+      // Questions have different files under one path.
+      return this.#media.bytes(createHash('sha256').update(bytes).digest('hex') + path, bytes);
     });
   }
 }

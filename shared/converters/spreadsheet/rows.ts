@@ -58,6 +58,8 @@ interface Row {
   text: QuestionText;
   /** Those that are not empty, as plain text. */
   choices: string[];
+  /** The column of each choice among those for choices, by which letters and numbers name it. */
+  places: number[];
   right: string;
 }
 
@@ -65,8 +67,8 @@ interface Row {
 type Read = (row: Row) => ConvertedQuestion | string;
 
 const types: Record<string, Read> = {
-  'multiple choice': ({ text, choices, right }) => {
-    const chosen = rightChoices(choices, right);
+  'multiple choice': ({ text, choices, places, right }) => {
+    const chosen = rightChoices({ choices, places }, right);
     if (typeof chosen === 'string') return chosen;
     const weighted = choices.map((choice, index) => ({
       text: escapeHtml(choice),
@@ -89,6 +91,9 @@ const types: Record<string, Read> = {
   number: ({ text, right }) => {
     const found = /^\s*(-?\d+(?:[.,]\d+)?)\s*(?:(?:±|\+-|\+\/-)\s*(\d+(?:[.,]\d+)?))?\s*(\D*)$/.exec(right);
     if (found === null) return `right must be a number such as 12.4 or 12.4 ± 0.1, not "${right}"`;
+    // A comma before three digits may divide thousands.
+    if (/,\d{3}(?!\d)/.test(right))
+      return `right must be a number with a point, such as 1000 or 1.234, not "${right}"`;
     const [value, tolerance] = [found[1], found[2]].map((one = '0') => Number(one.replace(',', '.')));
     return numeric(text, [{ value: value ?? 0, tolerance: tolerance ?? 0, weight: 1 }], found[3]?.trim());
   },
@@ -123,7 +128,11 @@ const typeAliases: Record<string, string> = {
 
 export function convertRow(cells: readonly string[], { byName, choices: columns }: Columns): ConvertedRow {
   const cell = (name: string) => cells[byName.get(name) ?? -1]?.trim() ?? '';
-  const choices = columns.map((column) => cells[column]?.trim() ?? '').filter((choice) => choice !== '');
+  const filled = columns.flatMap((column, place) => {
+    const choice = cells[column]?.trim() ?? '';
+    return choice === '' ? [] : [{ choice, place }];
+  });
+  const [choices, places] = [filled.map(({ choice }) => choice), filled.map(({ place }) => place)];
   const right = cell('right');
   const written = cell('type').toLowerCase();
   const kind = written === '' ? impliedType(choices, right) : (typeAliases[written] ?? written);
@@ -146,7 +155,7 @@ export function convertRow(cells: readonly string[], { byName, choices: columns 
     hint: escapeHtml(cell('hint')),
     ...(points !== '' && { points: Number(points) }),
   };
-  const result = read({ text, choices, right });
+  const result = read({ text, choices, places, right });
   return typeof result === 'string'
     ? { ...row, question: null, fault: result }
     : { ...row, question: result, fault: null };
@@ -159,7 +168,10 @@ function impliedType(choices: readonly string[], right: string): string {
 }
 
 /** Finds the right choices by their letters, their numbers or their texts, with commas between several. */
-function rightChoices(choices: readonly string[], right: string): Set<number> | string {
+function rightChoices(
+  { choices, places }: Pick<Row, 'choices' | 'places'>,
+  right: string,
+): Set<number> | string {
   const whole = choices.indexOf(right);
   if (whole >= 0) return new Set([whole]);
   const found = new Set<number>();
@@ -168,11 +180,10 @@ function rightChoices(choices: readonly string[], right: string): Set<number> | 
     .map((one) => one.trim())
     .filter((one) => one !== '')) {
     const byText = choices.indexOf(part);
-    const byLetter = choices.findIndex((_, index) => choiceId(index) === part.toLowerCase());
-    const byNumber = /^\d+$/.test(part) ? Number(part) - 1 : -1;
+    const byLetter = places.findIndex((place) => choiceId(place) === part.toLowerCase());
+    const byNumber = places.findIndex((place) => String(place + 1) === part);
     const index = byText >= 0 ? byText : byLetter >= 0 ? byLetter : byNumber;
-    if (index < 0 || index >= choices.length)
-      return `right is "${part}", and there are ${choices.length} choices`;
+    if (index < 0) return `right is "${part}", and there are ${choices.length} choices`;
     found.add(index);
   }
   return found.size > 0 ? found : 'right must name a choice, such as A, or several, such as A, C';

@@ -19,8 +19,14 @@ const spreadsheet: Converter = {
     const path = csvIn(source);
     if (path === null) return false;
     const text = source.files.length === 1 ? await source.onlyText() : await source.text(path);
-    const [header = []] = parseCsv(text?.split('\n')[0] ?? '', path);
-    return looksLikeHeader(header);
+    try {
+      const [header = []] = parseCsv(text?.split('\n')[0] ?? '', path);
+      return looksLikeHeader(header);
+    } catch (error) {
+      // A text whose first line has one quotation mark may be in another format.
+      if (error instanceof SourceFault) return false;
+      throw error;
+    }
   },
 
   async convert(source, { media, report, faults, options }) {

@@ -57,8 +57,10 @@ function valueOf(cell: XmlElement, strings: readonly string[]): string {
   if (type === 'inlineStr') return richText(childOf(cell, 'is'));
   if (type === 'b') return value === '1' ? 'true' : 'false';
   if (type === 'e') return '';
+  // Dates may be texts: t="d".
+  if (value === '' || type === 'str' || !Number.isFinite(Number(value))) return value;
   // Excel writes binary fractions: 0.30000000000000004.
-  return value === '' || type === 'str' ? value : String(Number(Number(value).toPrecision(15)));
+  return String(Number(Number(value).toPrecision(15)));
 }
 
 /** Joins the runs of a formatted text. */
