@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { newBlock } from '../../console/editor/forms/new-block.ts';
 import { authoringWarnings } from '../../shared/lessons/authoring.ts';
 import { coreWidgetFields } from '../../shared/lessons/core-widget-fields.ts';
 import { coreWidgetTypes } from '../../shared/lessons/core-widgets.ts';
@@ -51,6 +52,11 @@ test('the demo lesson and the examples of the documentation are valid', async ()
     ...(await readFile('docs/packages.md', 'utf8')).matchAll(/```json\n(\{\s*"lesson".*?)```/gs),
   ];
   expect(faultsIn(JSON.parse(first?.[1] ?? ''))).toEqual([]);
+});
+
+test('each new block of the editor is valid, except for the right number, which only its author knows', () => {
+  const valid = coreWidgetTypes.filter((type) => faultsIn(lessonOf([newBlock(type)])).length === 0);
+  expect(valid).toEqual(coreWidgetTypes.filter((type) => type !== 'Numeric'));
 });
 
 test('unfinished questions, own widgets, zones and foreign props are valid', () => {
