@@ -20,6 +20,7 @@ export const pageGroups = [
   'changes',
   'connect',
   'destination',
+  'editor',
   'grade',
   'grades',
   'keys',

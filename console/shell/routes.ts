@@ -21,10 +21,11 @@ interface Page {
 /** The page of the user's own account, which every user may open. */
 export const accountPath = '/account';
 
-/** The pages. Each folder is a chunk of its own. */
+/** The pages. Each is a chunk of its own. */
 const pages: Page[] = [
   { path: '/lessons', permission: 'read', load: () => import('../pages/lessons/view.tsx') },
   { path: '/lessons/:lessonId', permission: 'read', load: () => import('../pages/lesson/view.tsx') },
+  { path: '/lessons/:lessonId/edit', permission: 'content', load: () => import('../editor/page.tsx') },
   {
     path: '/lessons/:lessonId/changes',
     permission: 'read',

@@ -37,6 +37,11 @@ export interface MessageValues {
   'console.destination.delete_text': { endpoint: string };
   'console.destination.paused_status': { status: string };
   'console.destination.test_failed': { message: string };
+  'console.editor.outline.actions': { title: string };
+  'console.editor.outline.column': { number: number };
+  'console.editor.outline.copy_of': { title: string };
+  'console.editor.outline.deleted': { title: string };
+  'console.editor.outline.part': { number: number };
   'console.embed.expires': { time: string };
   'console.export.building': { done: number; total: number };
   'console.export.position': { position: number };

@@ -103,6 +103,9 @@ function Actions({
 }): JSX.Element {
   return (
     <>
+      <Button kind="primary" to={`/lessons/${encodeURIComponent(lessonId)}/edit`}>
+        {t('lesson.edit')}
+      </Button>
       {newest && newest.status !== 'unpublished' && (
         <Button icon="eye" onPress={() => openPreview(lessonId, newest)}>
           {t('lesson.preview')}

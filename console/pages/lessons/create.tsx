@@ -24,7 +24,7 @@ export function CreateDialog({ onClose }: { onClose: () => void }): JSX.Element 
         const made = await request('POST /api/lessons', { body: { title, language } });
         toast(t('lesson.made', { title: made.title }));
         onClose();
-        navigate(`/lessons/${made.lessonId}`);
+        navigate(`/lessons/${made.lessonId}/edit`);
       }}
     >
       <p>{t('lessons.create_text')}</p>
