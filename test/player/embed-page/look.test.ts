@@ -81,12 +81,18 @@ function publishLong(more: Pick<NonNullable<Parameters<typeof publishLesson>[2]>
   return publishLesson(lab.api, lab.api.organization, { sections, ...more });
 }
 
+/** Waits until the host's page is as high as the lesson: before, it cannot scroll far. */
+async function seeHeight(page: Page): Promise<void> {
+  await page.waitForFunction('document.body.scrollHeight > 3000');
+}
+
 /** Opens a long lesson below a header that covers the top of the host's window. */
 async function openBelowHeader(): Promise<HostPage> {
   const version = await publishLong();
   const context = await lab.browser.newContext({ viewport: screen });
   const learner = await lab.open(version, { context, more: `topOffset: ${header}` });
   await seeStep(learner, 's1');
+  await seeHeight(learner.page);
   await learner.page.evaluate(`document.body.insertAdjacentHTML('beforeend',
     '<div style="position: fixed; inset: 0 0 auto; height: ${header}px">Header</div>')`);
   return learner;
@@ -141,7 +147,7 @@ describe('in a frame that is as high as the lesson', () => {
     }`);
     const learner = hostPage(page);
     await seeStep(learner, 's1');
-    await page.waitForFunction('document.body.scrollHeight > 3000');
+    await seeHeight(page);
     for (const y of [1400, 700]) {
       await page.evaluate(`scrollTo(0, ${y})`);
       await seeBetween(learner, '.lectern-header', 0, 60);
