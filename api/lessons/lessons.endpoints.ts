@@ -30,7 +30,8 @@ const lessonListQuery = z.strictObject(
       .optional()
       .meta({ description: 'Only lessons with this status.' }),
     title: z.string().max(200, 'title must be at most 200 characters long').optional().meta({
-      description: 'Only lessons whose title contains these words, in any case, with or without accents.',
+      description:
+        'Only lessons whose title, or that of their published version, contains these words, in any case, with or without accents.',
     }),
     limit: pageLimit('lessons'),
     cursor: pageCursor.optional().meta({ description: cursorDescription }),

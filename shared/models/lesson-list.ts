@@ -24,6 +24,9 @@ export interface LessonPage {
 /** Lessons scanned for one page, which bounds the cost of filters with few matches. */
 const maxScanned = 1000;
 
+/** Lessons whose facts are read at once: most filters find a page among the first. */
+const batchSize = 250;
+
 /** The number of listed versions of a lesson, which gets one with each import. */
 const maxVersions = 1000;
 
@@ -37,7 +40,7 @@ const newestPublished = { publishedAt: -1, versionNumber: -1 } as const;
  * misses a lesson, despite concurrent imports, publications and deletions. With a status or a title a page before the
  * last may hold fewer than `limit` lessons.
  *
- * @param options.title words that the title of the shown version must contain, ignoring case and accents.
+ * @param options.title words that the lesson's title or that of its published version must contain, ignoring case and accents.
  * @param options.after the end of the previous page; null for the first page.
  */
 export async function pageOfLessons(
@@ -47,28 +50,102 @@ export async function pageOfLessons(
 ): Promise<LessonPage> {
   const { status, title = '', limit, after } = options;
   const words = searchable(title).split(/\s+/);
-  const lessons: ListedLesson[] = [];
-  let next: ListPosition | null = null;
+  const isFiltered = status !== null || title !== '';
+  const maxCandidates = isFiltered ? maxScanned : limit;
+  const candidates = await findCandidates(db, organizationId, after, maxCandidates + 1);
+  const ids: string[] = [];
   let scanned = 0;
-  // The database computes results batch by batch: usually little more than the page.
-  const cursor = db.lessons
-    .aggregate(pagePipeline(organizationId, after))
-    // MongoDB may otherwise sort a small organization's lessons in memory, and keep that plan as they grow.
-    .hint({ organizationId: 1, deletedAt: 1, createdAt: -1, _id: 1 })
-    .cursor<FoundLesson>({ batchSize: limit + 1 });
-  try {
-    for await (const found of cursor) {
-      if (lessons.length === limit || scanned === maxScanned) return { lessons, next };
+  while (ids.length < limit && scanned < Math.min(candidates.length, maxCandidates)) {
+    const batch = candidates.slice(scanned, Math.min(scanned + batchSize, maxCandidates));
+    const known = isFiltered ? await factsOf(db, organizationId, batch) : null;
+    for (const candidate of batch) {
+      if (ids.length === limit) break;
       scanned += 1;
-      next = { createdAt: found.createdAt, id: found._id };
-      const listed = toListed(found);
-      const isOfStatus = status === null || listed.status === status;
-      if (isOfStatus && hasWords(listed, words)) lessons.push(listed);
+      const facts = known?.get(candidate._id) ?? { status: 'draft', title: candidate.title };
+      if (known === null || ((status === null || facts.status === status) && hasWords(facts.title, words)))
+        ids.push(candidate._id);
     }
-    return { lessons, next: null };
-  } finally {
-    await cursor.close();
   }
+  const last = candidates[scanned - 1];
+  const isEnd = scanned === candidates.length || last === undefined;
+  return {
+    lessons: await findListed(db, organizationId, ids),
+    next: isEnd ? null : { createdAt: last.createdAt, id: last._id },
+  };
+}
+
+type Candidate = Pick<Lesson, '_id' | 'title' | 'createdAt'>;
+
+/** Returns what a search reads of each lesson. */
+function findCandidates(
+  db: Database,
+  organizationId: string,
+  after: ListPosition | null,
+  limit: number,
+): Promise<Candidate[]> {
+  const afterCursor = after !== null && {
+    createdAt: { $lte: after.createdAt },
+    $or: [{ createdAt: { $lt: after.createdAt } }, { _id: { $gt: after.id } }],
+  };
+  return (
+    db.lessons
+      .find({ organizationId, deletedAt: null, ...afterCursor })
+      .sort({ createdAt: -1, _id: 1 })
+      .limit(limit)
+      .select({ title: 1, createdAt: 1 })
+      // MongoDB may otherwise sort a small organization's lessons in memory, and keep that plan as they grow.
+      .hint({ organizationId: 1, deletedAt: 1, createdAt: -1, _id: 1 })
+      .lean<Candidate[]>()
+      .exec()
+  );
+}
+
+/** Returns status and titles of those lessons that are or were published. The others are drafts. */
+async function factsOf(
+  db: Database,
+  organizationId: string,
+  lessons: readonly Candidate[],
+): Promise<Map<string, { status: VersionStatus; title: string }>> {
+  const titles = new Map(lessons.map(({ _id, title }) => [_id, title]));
+  // In the order of an index. Per lesson, the last published version comes first.
+  const found = await db.lessonVersions
+    .aggregate<{ _id: string; status: VersionStatus; title: string }>([
+      {
+        $match: {
+          lessonId: { $in: [...titles.keys()] },
+          status: { $in: ['published', 'unpublished'] },
+          organizationId,
+        },
+      },
+      { $sort: { lessonId: 1, status: 1, publishedAt: -1, versionNumber: -1 } },
+      { $group: { _id: '$lessonId', status: { $first: '$status' }, title: { $first: '$title' } } },
+    ])
+    .exec();
+  return new Map(
+    found.map(({ _id, status, title }) => [
+      _id,
+      { status, title: status === 'published' ? `${titles.get(_id)}\n${title}` : (titles.get(_id) ?? title) },
+    ]),
+  );
+}
+
+/** Returns lessons as in a list, in the order of their ids, without those that are deleted. */
+async function findListed(
+  db: Database,
+  organizationId: string,
+  lessonIds: readonly string[],
+): Promise<ListedLesson[]> {
+  if (lessonIds.length === 0) return [];
+  const found = await db.lessons
+    .aggregate<FoundLesson>([
+      { $match: { _id: { $in: [...lessonIds] }, organizationId, deletedAt: null } },
+      someVersions('published', 1, { organizationId, status: 'published' }, newestPublished),
+      someVersions('unpublished', 1, { organizationId, status: 'unpublished' }, newestPublished),
+      someVersions('newest', 1, { organizationId }, { versionNumber: -1 }),
+    ])
+    .exec();
+  const listed = new Map(found.map((lesson) => [lesson._id, toListed(lesson)]));
+  return lessonIds.flatMap((id) => listed.get(id) ?? []);
 }
 
 /** Returns a lesson as in a list; null if the organization has no such lesson. */
@@ -77,13 +154,8 @@ export async function findListedLesson(
   organizationId: string,
   lessonId: string,
 ): Promise<ListedLesson | null> {
-  const [found] = await db.lessons
-    .aggregate<FoundLesson>([
-      { $match: { _id: lessonId, organizationId, deletedAt: null } },
-      ...versionsToList(organizationId),
-    ])
-    .exec();
-  return found === undefined ? null : toListed(found);
+  const [found = null] = await findListed(db, organizationId, [lessonId]);
+  return found;
 }
 
 /** Returns the versions of a lesson, newest first; null if the organization has no such lesson. */
@@ -151,9 +223,9 @@ export async function publishedVersionsOf(
   return new Map(found.map(({ _id, versions }) => [_id, versions]));
 }
 
-function hasWords({ shown, lesson }: ListedLesson, words: readonly string[]): boolean {
-  const title = searchable(shown?.title ?? lesson.title);
-  return words.every((word) => title.includes(word));
+function hasWords(title: string, words: readonly string[]): boolean {
+  const text = searchable(title);
+  return words.every((word) => text.includes(word));
 }
 
 /** Returns a text for comparisons: a search for "resume" finds "Résumé". */
@@ -165,28 +237,6 @@ interface FoundLesson extends Lesson {
   published: LessonVersion[];
   unpublished: LessonVersion[];
   newest: LessonVersion[];
-}
-
-function pagePipeline(organizationId: string, after: ListPosition | null): PipelineStage[] {
-  const afterCursor = after !== null && {
-    createdAt: { $lte: after.createdAt },
-    $or: [{ createdAt: { $lt: after.createdAt } }, { _id: { $gt: after.id } }],
-  };
-  return [
-    { $match: { organizationId, deletedAt: null, ...afterCursor } },
-    { $sort: { createdAt: -1, _id: 1 } },
-    { $limit: maxScanned + 1 },
-    ...versionsToList(organizationId),
-  ];
-}
-
-/** Looks up the versions that a list needs to know. */
-function versionsToList(organizationId: string): PipelineStage.Lookup[] {
-  return [
-    someVersions('published', 1, { organizationId, status: 'published' }, newestPublished),
-    someVersions('unpublished', 1, { organizationId, status: 'unpublished' }, newestPublished),
-    someVersions('newest', 1, { organizationId }, { versionNumber: -1 }),
-  ];
 }
 
 /**

@@ -162,8 +162,9 @@ describe('pagination', () => {
 
   test('finds lessons by words of their title, in any case and without accents', async () => {
     const [, second = '', first = ''] = await addLessons(3);
-    await api.db.lessonVersions.updateOne({ lessonId: first }, { title: 'Résumé of the tides' });
-    await api.db.lessonVersions.updateOne({ lessonId: second }, { title: 'Tides and times' });
+    const published = { title: 'Résumé of the tides', status: 'published' as const, publishedAt: new Date() };
+    await api.db.lessonVersions.updateOne({ lessonId: first }, published);
+    await api.db.lessons.updateOne({ _id: second }, { title: 'Tides and times' });
     const find = async (title: string) => idsOf(await list(`?title=${encodeURIComponent(title)}`));
     expect(await find('TIDES')).toEqual([second, first]);
     expect(await find(' resume tides ')).toEqual([first]);

@@ -2182,7 +2182,7 @@ export interface Routes {
     query: {
       /** Only lessons with this status. */
       status?: 'draft' | 'published' | 'unpublished';
-      /** Only lessons whose title contains these words, in any case, with or without accents. */
+      /** Only lessons whose title, or that of their published version, contains these words, in any case, with or without accents. */
       title?: string;
       /** The maximum number of lessons on a page. */
       limit?: number;
