@@ -88,6 +88,7 @@ module.exports = {
       'clients/typescript/src/api.ts',
       'player/build-output.ts',
       'player/build-plugins.ts',
+      'shared/converters/spreadsheet/template.ts',
       'shared/i18n',
       'shared/lessons',
       'shared/theme',

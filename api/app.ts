@@ -96,6 +96,7 @@ import { webhookEndpoints } from './webhooks/webhooks.endpoints.ts';
 import { cancelImportEndpoint, getImport, listImportsEndpoint } from './imports/imports.endpoints.ts';
 import { draftEndpoints } from './drafts/drafts.endpoints.ts';
 import { beginImport, readUpload, writeUpload } from './imports/uploads.endpoints.ts';
+import { getConversionReport } from './publishing/conversion-report.endpoints.ts';
 import { copy, createOne } from './publishing/new-lessons.endpoints.ts';
 import { publishingEndpoints } from './publishing/publishing.endpoints.ts';
 import { compare } from './publishing/version-changes.endpoints.ts';
@@ -184,6 +185,7 @@ export const endpoints: readonly Endpoint<AppDependencies>[] = [
   listVersions,
   getLessonUses,
   compare,
+  getConversionReport,
   copy,
   getUserPlayerData,
   listLearners,

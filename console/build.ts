@@ -26,6 +26,7 @@ export const pageGroups = [
   'keys',
   'operators',
   'profile',
+  'report',
   'retention',
   'statistics',
   'theme',

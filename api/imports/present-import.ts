@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { importStates } from '../../shared/models/lesson-import.ts';
 import type { LessonImport } from '../../shared/models/lesson-import.ts';
-import { results } from '../../shared/lessons/loss-report.ts';
-import type { ReportEntry } from '../../shared/lessons/loss-report.ts';
+import { countResults, results } from '../../shared/lessons/loss-report.ts';
+import type { ReportEntry, StoredReport } from '../../shared/lessons/loss-report.ts';
 import { count, time, uuid } from '../http/responses.ts';
 
 const reportEntry = z.strictObject({
@@ -19,16 +19,28 @@ const reportEntry = z.strictObject({
   blockId: z.string().nullable(),
 });
 
+const counts = {
+  format: z.string().meta({ description: 'The id of the format, such as `h5p`.' }),
+  ...{ converted: count, partial: count, kept: count, dropped: count },
+};
+
 const conversion = z
   .strictObject({
-    format: z.string(),
-    ...{ converted: count, partial: count, kept: count, dropped: count },
+    ...counts,
     entries: z
       .array(reportEntry)
       .nullable()
       .meta({ description: 'Every element of the source, in its order; null in lists.' }),
   })
   .meta({ description: 'What became of a source in another format.' });
+
+export const conversionReport = z
+  .strictObject({
+    versionId: uuid,
+    ...counts,
+    entries: z.array(reportEntry).meta({ description: 'Every element of the source, in its order.' }),
+  })
+  .meta({ id: 'ConversionReport' });
 
 const report = z
   .strictObject({
@@ -131,14 +143,21 @@ function presentConversion(
   { format, converted, partial, kept, dropped }: NonNullable<ImportReport['conversion']>,
   entries: readonly ReportEntry[] | null,
 ) {
-  return {
-    ...{ format, converted, partial, kept, dropped },
-    entries:
-      entries &&
-      entries.map(({ path, kind, title, result, reason, stepId, blockId }) => ({
-        ...{ path, kind, title, result, reason, stepId, blockId },
-      })),
-  };
+  return { format, converted, partial, kept, dropped, entries: entries && presentEntries(entries) };
+}
+
+function presentEntries(entries: readonly ReportEntry[]) {
+  return entries.map(({ path, kind, title, result, reason, stepId, blockId }) => ({
+    ...{ path, kind, title, result, reason, stepId, blockId },
+  }));
+}
+
+/** Returns the stored report of a version, with its counts. */
+export function presentConversionReport(
+  versionId: string,
+  { format, entries }: StoredReport,
+): z.input<typeof conversionReport> {
+  return { versionId, format, ...countResults(entries), entries: presentEntries(entries) };
 }
 
 type ImportReport = NonNullable<LessonImport['report']>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { findReportFormats } from '../../shared/models/conversion-report.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findListedLesson, listLessonVersions, pageOfLessons } from '../../shared/models/lesson-list.ts';
 import { findLessonUses } from '../../shared/models/lesson-uses.ts';
@@ -134,8 +135,9 @@ export const listVersions = defineEndpoint(
                 versionNumber: 2,
                 status: 'draft',
                 publishedAt: null,
+                convertedFrom: 'h5p',
               },
-              { ...example.listedLesson.latestVersion, status: 'published' },
+              { ...example.listedLesson.latestVersion, status: 'published', convertedFrom: null },
             ],
           },
         },
@@ -148,7 +150,11 @@ export const listVersions = defineEndpoint(
     async ({ caller, params }) => {
       const versions = await listLessonVersions(db, caller.organization._id, params.lessonId);
       if (versions === null) throw new LecternError('NOT_FOUND', notFoundText);
-      return { status: 200, body: presentVersions(versions) };
+      const formats = await findReportFormats(
+        db,
+        versions.map(({ _id }) => _id),
+      );
+      return { status: 200, body: presentVersions(versions, formats) };
     },
 );
 

@@ -37,6 +37,9 @@ export const lessonVersions = z
         versionNumber: z.int().min(1),
         status: z.enum(versionStatuses),
         publishedAt: time.nullable().meta({ description: 'Null for a version that was never published.' }),
+        convertedFrom: z.string().nullable().meta({
+          description: 'The format that it was imported from, such as `h5p`; null without a report.',
+        }),
       }),
     ),
   })
@@ -74,13 +77,18 @@ function presentLatest({ _id, versionNumber, publishedAt }: LessonVersion) {
   return { id: _id, versionNumber, publishedAt: publishedAt?.toISOString() ?? '' };
 }
 
-export function presentVersions(versions: LessonVersion[]): z.input<typeof lessonVersions> {
+/** @param formats the formats that versions were converted from, by id */
+export function presentVersions(
+  versions: LessonVersion[],
+  formats: ReadonlyMap<string, string>,
+): z.input<typeof lessonVersions> {
   return {
     versions: versions.map(({ _id, versionNumber, status, publishedAt }) => ({
       id: _id,
       versionNumber,
       status,
       publishedAt: publishedAt?.toISOString() ?? null,
+      convertedFrom: formats.get(_id) ?? null,
     })),
   };
 }

@@ -32,6 +32,11 @@ const pages: Page[] = [
     load: () => import('../pages/lesson-changes/view.tsx'),
   },
   {
+    path: '/lessons/:lessonId/report/:versionId',
+    permission: 'read',
+    load: () => import('../pages/lesson-report/view.tsx'),
+  },
+  {
     path: '/lessons/:lessonId/exports',
     permission: 'read',
     load: () => import('../pages/lesson-exports/view.tsx'),

@@ -96,6 +96,12 @@ export interface MessageValues {
   'console.platforms.delete_title': { name: string };
   'console.platforms.deleted': { name: string };
   'console.platforms.deployment': { deployment: string };
+  'console.report.count_converted': { count: number };
+  'console.report.count_dropped': { count: number };
+  'console.report.count_kept': { count: number };
+  'console.report.count_partial': { count: number };
+  'console.report.more': { count: number; total: number };
+  'console.report.title': { number: number };
   'console.statistics.learners': { count: number };
   'console.statistics.seconds': { count: number };
   'console.table.shown': { count: number };

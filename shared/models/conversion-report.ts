@@ -63,6 +63,18 @@ export async function findReport(db: ConversionReportDb, versionId: string): Pro
     : { format: first.format, entries: parts.flatMap(({ entries }) => entries) };
 }
 
+/** Returns the formats that versions were converted from, by version. Those that were imported as packages are missing. */
+export async function findReportFormats(
+  db: ConversionReportDb,
+  versionIds: readonly string[],
+): Promise<Map<string, string>> {
+  const found = await db.conversionReports
+    .find({ versionId: { $in: versionIds }, part: 0 }, { versionId: 1, format: 1 })
+    .lean<ReportPart[]>()
+    .exec();
+  return new Map(found.map(({ versionId, format }) => [versionId, format]));
+}
+
 /** Deletes the report of an import that failed. */
 export async function deleteReport(db: ConversionReportDb, versionId: string): Promise<void> {
   await db.conversionReports.deleteMany({ versionId });

@@ -7,9 +7,11 @@ import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { Role } from '../../shared/accounts/permissions.ts';
 import { createInvitedUser } from '../../api/accounts/invite.ts';
 import { buildUser, openSession, quickHash, testPassword } from '../accounts/users.ts';
+import { insertReport } from '../../shared/models/conversion-report.ts';
 import { findOrCreateScore } from '../../shared/models/lti-score.ts';
 import { answerTo, storeLearners } from '../learners/build-learners.ts';
 import { zipFolder } from '../packages/zip-builder.ts';
+import { h5pBytes, sub, text } from '../converters/h5p-file.ts';
 import { playedSections, publishLesson } from '../player/player-lessons.ts';
 import { faultsIn } from '../support/axe.ts';
 import { testPepper } from '../support/harness.ts';
@@ -144,6 +146,27 @@ test('an author imports a file, checks and publishes it, and downloads an export
   await row.getByRole('link', { name: 'Download' }).click();
   expect((await downloading).suggestedFilename()).toMatch(/-v2.*\.zip$/);
   expect(await link(page, 'Learners').count()).toBe(0);
+
+  await link(page, 'Lessons').first().click();
+  await button(page, 'Import a lesson').click();
+  const template = page.waitForEvent('download');
+  await button(page, 'Excel').click();
+  expect((await template).suggestedFilename()).toBe('questions.xlsx');
+  const content = [text('<p>The Moon pulls.</p>'), sub('Timeline', {}, { title: 'Moon landings' })];
+  await page.locator('input[type=file]').setInputFiles({
+    ...{ name: 'moon.h5p', mimeType: 'application/zip' },
+    buffer: h5pBytes({ type: 'Column', params: { content: content.map((item) => ({ content: item })) } }),
+  });
+  await page.getByText('1 element left out').waitFor();
+  await page.getByRole('row', { name: 'Moon landings' }).getByText('Left out').waitFor();
+  await button(page, 'Open the lesson').click();
+  await page.getByRole('button', { name: 'More actions for version 1' }).click();
+  await page.getByRole('menuitem', { name: 'Report of the import' }).click();
+  const shown = context.waitForEvent('page');
+  await page.getByRole('row', { name: 'H5P.AdvancedText' }).getByRole('button').click();
+  await (await shown).frameLocator('iframe').locator('.lectern-is-marked').waitFor();
+  await page.getByLabel('Result').selectOption('Left out (1)');
+  expect(await page.getByRole('row').count()).toBe(2);
 
   const broken = await buildVersion(api, api.organization, built.path);
   await api.db.lessonContents.deleteMany({ versionId: broken._id });
@@ -514,7 +537,15 @@ async function pathsOfAdmins(): Promise<string[]> {
   const { lessonId } = version;
   const changed = await publishLesson(api, api.organization, { lessonId, publish: false, sections: [] });
   expect(changed.versionNumber).toBe(2);
-  const ofLesson = ['', '/changes', '/exports', '/embed', '/learners', '/learners/learner-1', '/statistics'];
+  const entry = { path: 'a.gift:1', kind: 'essay', title: 'Why?', stepId: 's1', blockId: 'b1' };
+  const entries = (['converted', 'partial', 'kept', 'dropped'] as const).map((result) => ({
+    ...{ ...entry, result, reason: result === 'converted' ? null : 'its picture' },
+  }));
+  await insertReport(api.db, changed._id, { format: 'gift', entries });
+  const ofLesson = [
+    ...['', '/changes', '/exports', '/embed', '/learners', '/learners/learner-1', '/statistics'],
+    `/report/${changed._id}`,
+  ];
   return ['/lessons', ...integrations, ...own, ...ofLesson.map((part) => `/lessons/${lessonId}${part}`)];
 }
 

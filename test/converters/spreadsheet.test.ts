@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { messageOfFailure } from '../packages/package-folder.ts';
 import { writeArchive, zipBytes } from '../packages/zip-builder.ts';
+import { csvTemplate, xlsxTemplate } from '../../shared/converters/spreadsheet/template.ts';
 import { convertFile, convertPath } from './convert.ts';
 
 const header = [
@@ -146,4 +148,19 @@ test('a number whose comma may divide thousands, and a letter of an empty choice
 test('a quotation mark in the first line keeps no other format out', async () => {
   const { entries } = await convertFile('quiz.txt', '"Which tide\nis it?"\nA. Spring\nB. Neap\nANSWER: A\n');
   expect(entries).toHaveLength(1);
+});
+
+test('the templates are the table of the page, have every type of row, and are imported without loss', async () => {
+  const page = await readFile('docs/import/spreadsheet.md', 'utf8');
+  expect(page).toContain(csvTemplate().replace('\uFEFF', '').replaceAll('\r\n', '\n'));
+  const fault = await messageOfFailure(convertFile('wrong.csv', 'type,question,right\nwrong,Why?,'));
+  const known = /must be one of (.*), not/.exec(fault)?.[1]?.split(', ');
+  for (const [name, content] of [
+    ['questions.csv', csvTemplate()],
+    ['questions.xlsx', xlsxTemplate()],
+  ] as const) {
+    const { entries } = await convertFile(name, content);
+    expect(entries.map(({ kind }) => kind)).toEqual(known);
+    expect(entries.map(({ result }) => result)).toEqual(entries.map(() => 'converted'));
+  }
 });

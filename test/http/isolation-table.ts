@@ -147,6 +147,7 @@ const rows: Record<string, Row> = {
   'GET /api/lessons/:lessonId/versions/:versionId/export-status': {},
   'DELETE /api/lessons/:lessonId/versions/:versionId/export-status': {},
   'GET /api/lessons/:lessonId/versions/:versionId/check': {},
+  'GET /api/lessons/:lessonId/versions/:versionId/conversion-report': {},
   'GET /api/lessons/:lessonId/versions/:versionId/changes': {
     query: ({ versionId }) => ({ since: versionId }),
   },

@@ -237,7 +237,7 @@ describe('the versions of a lesson', () => {
         { id: third, versionNumber: 3, status: 'draft', publishedAt: null },
         { id: second, versionNumber: 2, status: 'published', publishedAt: '2026-01-02T00:00:00.000Z' },
         { id: first, versionNumber: 1, status: 'unpublished', publishedAt: '2026-01-01T00:00:00.000Z' },
-      ],
+      ].map((version) => ({ ...version, convertedFrom: null })),
     });
     expect((await askVersions(lessonId.toUpperCase(), await logIn())).body).toEqual(answer.body);
   });

@@ -17,6 +17,7 @@ import {
 import { testPepper } from './harness.ts';
 import type { Harness } from './harness.ts';
 import { createDestination } from '../../shared/xapi/destinations.ts';
+import { insertReport } from '../../shared/models/conversion-report.ts';
 import { createWebhook, testWebhook } from '../../shared/webhooks/manage.ts';
 import { begin as beginUpload } from '../imports/uploads.ts';
 import { ask, jsonOf } from './answers.ts';
@@ -82,6 +83,7 @@ export async function buildTenant(harness: Harness, api: string): Promise<Tenant
   const { widgetType, widgetId, ...names } = unknownIds({ cursor: '0'.repeat(44) });
   const version = await buildLesson(harness, organization, { widgetType, widgetId });
   const lesson = { lessonId: version.lessonId, versionId: version._id };
+  await insertReport(harness.db, version._id, { format: 'gift', entries: [] });
   const password = `a password that is ${randomUUID()}`;
   const passwordHash = await hashPassword(password);
   const { user } = await buildUser(harness, { organization, role: 'admin', passwordHash });

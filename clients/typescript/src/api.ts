@@ -64,6 +64,29 @@ export type ChangedLtiGrades = {
   more: boolean;
 };
 
+export type ConversionReport = {
+  versionId: string;
+  /** The id of the format, such as `h5p`. */
+  format: string;
+  converted: number;
+  partial: number;
+  kept: number;
+  dropped: number;
+  /** Every element of the source, in its order. */
+  entries: {
+    /** Where the element is in the source. */
+    path: string;
+    /** As the format calls it. */
+    kind: string;
+    title: string;
+    /** `converted`: nothing is lost. `partial`: `reason` names what is. `kept`: it plays in its original form. `dropped`: it is missing in the lesson. */
+    result: 'converted' | 'partial' | 'kept' | 'dropped';
+    reason: string | null;
+    stepId: string | null;
+    blockId: string | null;
+  }[];
+};
+
 export type CreatedApiKey = {
   publicKey: string;
   label: string | null;
@@ -550,6 +573,7 @@ export type LessonImport = {
     warnings: string[];
     /** Null for a lesson package. */
     conversion: {
+      /** The id of the format, such as `h5p`. */
       format: string;
       converted: number;
       partial: number;
@@ -673,6 +697,8 @@ export type LessonVersions = {
     status: 'draft' | 'published' | 'unpublished';
     /** Null for a version that was never published. */
     publishedAt: string | null;
+    /** The format that it was imported from, such as `h5p`; null without a report. */
+    convertedFrom: string | null;
   }[];
 };
 
@@ -1698,6 +1724,18 @@ export interface Routes {
     };
     body: undefined;
     result: VersionChanges;
+  };
+  /** Read what became of a file in another format */
+  'GET /api/lessons/{lessonId}/versions/{versionId}/conversion-report': {
+    params: {
+      /** Id of the lesson. */
+      lessonId: string;
+      /** Id of the version. */
+      versionId: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    result: ConversionReport;
   };
   /** Copy a version */
   'POST /api/lessons/{lessonId}/versions/{versionId}/copies': {

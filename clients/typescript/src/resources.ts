@@ -66,6 +66,9 @@ export const versions = (http: Http) => ({
   /** Returns what changed since an earlier version, by the ids of sections, steps and blocks. */
   compare: (lessonId: string, versionId: string, since: string, options?: RequestOptions) =>
     http.json(`GET ${oneVersion}/changes`, { params: { lessonId, versionId }, query: { since } }, options),
+  /** Returns what became of each element of the file in another format that a version was imported from. */
+  conversionReport: (lessonId: string, versionId: string, options?: RequestOptions) =>
+    http.json(`GET ${oneVersion}/conversion-report`, { params: { lessonId, versionId } }, options),
   /** Creates a lesson with the content and the media of a version. */
   copy: (lessonId: string, versionId: string, title: string, options?: CreateOptions) =>
     http.create(`POST ${oneVersion}/copies`, { params: { lessonId, versionId }, json: { title } }, options),

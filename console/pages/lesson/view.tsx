@@ -11,6 +11,7 @@ import type { Column } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
 import { useCommands } from '../../shell/commands.ts';
 import type { PageProps } from '../../shell/page.tsx';
+import { navigate } from '../../shell/router.tsx';
 import { can } from '../../shell/session.ts';
 import { formatLocale, t } from '../../shell/text.ts';
 import { ImportDialog } from '../lessons/import.tsx';
@@ -223,7 +224,12 @@ function columns(lessonId: string, setOpen: (open: Open) => void): Column<Versio
 }
 
 function versionActions(lessonId: string, version: Version, setOpen: (open: Open) => void): MenuItem[] {
-  const { status } = version;
+  const { status, convertedFrom } = version;
+  const report: MenuItem = {
+    label: t('report.menu'),
+    icon: 'history',
+    onSelect: () => navigate(`/lessons/${lessonId}/report/${version.id}`),
+  };
   const preview: MenuItem = {
     label: t('lesson.preview'),
     icon: 'eye',
@@ -243,6 +249,7 @@ function versionActions(lessonId: string, version: Version, setOpen: (open: Open
     // An unpublished version has no preview.
     ...(status === 'unpublished' ? [] : [preview]),
     check,
+    ...(convertedFrom === null ? [] : [report]),
     { label: t('lesson.copy'), icon: 'copy', onSelect: () => setOpen({ kind: 'copy', version }) },
     ...(status === 'published' ? [unpublish] : []),
   ];

@@ -8,9 +8,10 @@ import { Icon } from '../../kit/icon.tsx';
 import { Notice, Progress } from '../../kit/parts.tsx';
 import { messageOf } from '../../kit/toast.tsx';
 import { request } from '../../shell/api.ts';
-import { navigate } from '../../shell/router.tsx';
+import { Link, navigate } from '../../shell/router.tsx';
 import { formatBytes, t } from '../../shell/text.ts';
 import { CheckResult, Warnings, useCheck } from '../lesson/actions.tsx';
+import { ReportCounts, ReportEntries, results } from '../lesson-report/report.tsx';
 
 type State =
   | { step: 'choose' }
@@ -53,6 +54,7 @@ export function ImportDialog({
       {state.step === 'choose' && (
         <>
           <FileDrop onFile={start} />
+          <Templates />
           <Checkbox
             label={t('import.publish')}
             help={t('import.publish_help')}
@@ -217,6 +219,7 @@ function FileDrop({ onFile }: { onFile: (file: File) => unknown }): JSX.Element 
 
 function Report({ report }: { report: NonNullable<LessonImport['report']> }): JSX.Element {
   const { lessonId, versionId, versionNumber: number, published, media, widgets, warnings } = report;
+  const { conversion } = report;
   const checked = useCheck({ lessonId, versionId });
   // The check names the blocks of its warnings.
   const { playability, warnings: found = [] } = checked.data ?? {};
@@ -227,9 +230,62 @@ function Report({ report }: { report: NonNullable<LessonImport['report']> }): JS
       <Notice tone="good" title={t(published ? 'import.done_published' : 'import.done', { number })}>
         {t('import.contents', { media, widgets })}
       </Notice>
+      {conversion && <Conversion lessonId={lessonId} versionId={versionId} conversion={conversion} />}
       <Warnings warnings={others.map((message) => ({ message, place: null }))} />
       <CheckResult {...checked} />
     </>
+  );
+}
+
+const shownLosses = 10;
+
+/** What became of a file in another format: the counts, and what is not fully converted. */
+function Conversion({
+  lessonId,
+  versionId,
+  conversion,
+}: {
+  lessonId: string;
+  versionId: string;
+  conversion: NonNullable<NonNullable<LessonImport['report']>['conversion']>;
+}): JSX.Element {
+  const losses = (conversion.entries ?? []).filter(({ result }) => result !== 'converted');
+  const worst = results.flatMap((wanted) => losses.filter(({ result }) => result === wanted));
+  return (
+    <>
+      <ReportCounts counts={conversion} />
+      {worst.length > 0 && (
+        <ReportEntries entries={worst.slice(0, shownLosses)} previewed={{ lessonId, versionId }} />
+      )}
+      <p>
+        <Link to={`/lessons/${lessonId}/report/${versionId}`}>{t('report.open')}</Link>
+      </p>
+    </>
+  );
+}
+
+/** Tables with a question of each type, to fill in. */
+function Templates(): JSX.Element {
+  const save = async (type: 'csv' | 'xlsx') => {
+    const { csvTemplate, xlsxTemplate } = await import('../../../shared/converters/spreadsheet/template.ts');
+    const bytes = type === 'csv' ? csvTemplate() : (xlsxTemplate() as Uint8Array<ArrayBuffer>);
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(new Blob([bytes]));
+    link.download = `questions.${type}`;
+    link.click();
+    // The download has begun when the click returns.
+    URL.revokeObjectURL(link.href);
+  };
+  return (
+    <div class="toolbar">
+      <span class="muted">{t('import.templates')}</span>
+      <Button icon="download" onPress={() => save('xlsx')}>
+        Excel
+      </Button>
+      <Button icon="download" onPress={() => save('csv')}>
+        CSV
+      </Button>
+    </div>
   );
 }
 

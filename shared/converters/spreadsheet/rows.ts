@@ -10,6 +10,7 @@ import {
   trueFalse,
 } from '../questions/question-blocks.ts';
 import type { ConvertedQuestion, QuestionText } from '../questions/question-blocks.ts';
+import type { RowType } from './template.ts';
 
 /** The columns of a table by name; `choices` has those of `choice 1`, `choice 2` and so on. */
 export interface Columns {
@@ -66,7 +67,7 @@ interface Row {
 /** Returns the question, or what is wrong with the row. */
 type Read = (row: Row) => ConvertedQuestion | string;
 
-const types: Record<string, Read> = {
+const types: Record<RowType, Read> = {
   'multiple choice': ({ text, choices, places, right }) => {
     const chosen = rightChoices({ choices, places }, right);
     if (typeof chosen === 'string') return chosen;
@@ -139,7 +140,7 @@ export function convertRow(cells: readonly string[], { byName, choices: columns 
   const question = cell('question');
   const points = cell('points').replace(',', '.');
   const row = { kind, title: question, picture: cell('media') };
-  const read = Object.hasOwn(types, kind) ? types[kind] : undefined;
+  const read = Object.hasOwn(types, kind) ? types[kind as RowType] : undefined;
   const fault =
     question === ''
       ? 'has no question'
