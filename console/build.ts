@@ -78,8 +78,8 @@ function shellPrefixes(): string[] {
 }
 
 /**
- * Makes `messages:languages`: a function for each language other than English that loads its compiled messages; and
- * `messages:page/<group>`, which adds messages in English.
+ * Makes `messages:languages`: a function for each language other than English that loads its compiled messages;
+ * `messages:fields`, the same for the texts of fields; and `messages:page/<group>`, which adds messages in English.
  */
 const languageMessages: Plugin = {
   name: 'language-messages',
@@ -90,6 +90,12 @@ const languageMessages: Plugin = {
     bundle.onLoad({ filter: /^messages:languages$/, namespace }, () => ({
       contents: `export const loadMessages = {${others
         .map((language) => `${language}: () => import('messages:${language}')`)
+        .join()}};`,
+      resolveDir: sourceFolder,
+    }));
+    bundle.onLoad({ filter: /^messages:fields$/, namespace }, () => ({
+      contents: `export const loadFieldTexts = {${others
+        .map((language) => `${language}: () => import('../locales/fields/${language}.json')`)
         .join()}};`,
       resolveDir: sourceFolder,
     }));

@@ -3,6 +3,11 @@ declare module 'messages:languages' {
   export const loadMessages: Partial<Record<string, () => Promise<{ default: object }>>>;
 }
 
+/** Made by build.ts: the texts of widgets' fields in each language other than English, by the English ones. */
+declare module 'messages:fields' {
+  export const loadFieldTexts: Partial<Record<string, () => Promise<{ default: Record<string, string> }>>>;
+}
+
 /** Made by build.ts: English messages of a page, which are added when it is loaded. */
 declare module 'messages:page/*';
 

@@ -6,6 +6,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { coreWidgetFields } from '../shared/lessons/core-widget-fields.ts';
+import { captionsFields } from '../shared/lessons/widget-fields.ts';
+import type { Fields } from '../shared/lessons/widget-fields.ts';
 import { parse, TYPE } from '@formatjs/icu-messageformat-parser';
 import type { MessageFormatElement } from '@formatjs/icu-messageformat-parser';
 
@@ -92,9 +95,32 @@ ${lines.join('')}}
 `;
 }
 
-/** Returns the messages in this folder by language. */
-export function readLocales(): Record<string, Messages> {
-  const folder = new URL('./', import.meta.url);
+/** Returns the English texts of the fields that have an input in the editor. */
+function fieldTexts(fields: Fields): string[] {
+  return Object.values(fields)
+    .filter((field) => !field.isGenerated && !('isId' in field))
+    .flatMap((field) => [
+      ...[field.label, field.help ?? []].flat(),
+      ...('choices' in field ? field.choices.map(({ label }) => label) : []),
+      ...('fields' in field ? fieldTexts(field.fields) : []),
+    ]);
+}
+
+/** Returns the faults of the translated texts of fields, in fields/: missing and superfluous texts. */
+function findFieldFaults(languages: string[]): string[] {
+  const all = [...Object.values(coreWidgetFields), captionsFields].flatMap(fieldTexts);
+  const texts = Object.fromEntries(all.map((text) => [text, text]));
+  const translated = Object.entries(readLocales('./fields/'));
+  const missing = languages.filter((language) => !translated.some(([other]) => other === language));
+  return [
+    ...missing.map((language) => `there is no fields/${language}.json`),
+    ...findFaults({ en: texts, ...Object.fromEntries(translated) }).map((fault) => `fields/${fault}`),
+  ];
+}
+
+/** Returns the messages in this folder, or in one below it, by language. */
+export function readLocales(path = './'): Record<string, Messages> {
+  const folder = new URL(path, import.meta.url);
   const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
   return Object.fromEntries(
     files.map((name) => [
@@ -106,7 +132,8 @@ export function readLocales(): Record<string, Messages> {
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const locales = readLocales();
-  const faults = findFaults(locales);
+  const others = Object.keys(locales).filter((language) => language !== 'en');
+  const faults = [...findFaults(locales), ...findFieldFaults(others)];
   const types = faults.length === 0 ? valueTypes(locales.en ?? {}) : '';
   if (faults.length === 0 && !process.argv.includes('--check')) writeFileSync(typesFile, types);
   else if (faults.length === 0 && readFileSync(typesFile, 'utf8') !== types)

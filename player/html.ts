@@ -9,6 +9,7 @@ import { isolateParts, leadToPart } from './text-parts.ts';
 import type { WidgetContext } from './widget.ts';
 import { message } from '../shared/i18n/message.ts';
 import { parseUrl } from '../shared/platform/parse-url.ts';
+import { withParagraphs } from '../shared/lessons/plain-paragraphs.ts';
 import { replaceCandidates } from '../shared/lessons/srcset.ts';
 
 /**
@@ -98,7 +99,7 @@ const keptStyles = [
  * an inert document until they are appended, so nothing loads before its URL is resolved.
  */
 export function safeHtml(source: unknown, context: CoreContext): DocumentFragment {
-  const html = paragraphs(text(source));
+  const html = withParagraphs(text(source));
   // Most texts are plain or have only paragraphs, lists and emphasis. Sanitizing them would take longer than showing them.
   if (!/[<&]/.test(html)) return plainText(html);
   if (!otherMarkup.test(html)) return structuredText(html);
@@ -195,14 +196,6 @@ function structuredText(html: string): DocumentFragment {
     return sanitized(html);
   }
   return template.content;
-}
-
-function paragraphs(source: string): string {
-  if (source.includes('<') || !source.includes('\n')) return source;
-  return source
-    .split(/\n\s*\n/)
-    .map((paragraph) => `<p>${paragraph.replaceAll('\n', '<br>')}</p>`)
-    .join('');
 }
 
 function keepHarmlessStyles(node: Element): void {

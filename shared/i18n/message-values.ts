@@ -37,6 +37,16 @@ export interface MessageValues {
   'console.destination.delete_text': { endpoint: string };
   'console.destination.paused_status': { status: string };
   'console.destination.test_failed': { message: string };
+  'console.editor.form.add': { list: string };
+  'console.editor.form.column': { number: number };
+  'console.editor.form.entry_menu': { entry: string };
+  'console.editor.form.gap': { gap: string };
+  'console.editor.form.gap_without_answers': { gap: string };
+  'console.editor.form.heading': { level: string };
+  'console.editor.form.is_right': { choice: string };
+  'console.editor.form.json_fault': { fault: string };
+  'console.editor.form.more_of': { entry: string };
+  'console.editor.form.toolbar': { field: string };
   'console.editor.outline.actions': { title: string };
   'console.editor.outline.column': { number: number };
   'console.editor.outline.copy_of': { title: string };

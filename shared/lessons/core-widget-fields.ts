@@ -191,7 +191,7 @@ export const coreWidgetFields = {
       fields: {
         id: partId,
         html: partText,
-        correct: { kind: 'boolean', label: 'Right', help: 'only in choices without ids' },
+        correct: { kind: 'boolean', label: 'Right choice', help: 'only in choices without ids' },
         feedback: { kind: 'html', label: 'Feedback when chosen' },
         notChosenFeedback: { kind: 'html', label: 'Feedback when not chosen' },
         hint,

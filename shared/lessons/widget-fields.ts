@@ -2,8 +2,7 @@
  * The definition of a widget's props, from which follow the forms of authors, the tables of docs/widgets.md, the JSON
  * Schema of lesson.json, and the warnings about unknown props.
  *
- * Texts are English. A translation of one is a message under the key of its place in the table, such as
- * `fields.MultipleChoice.choices.html.label`; the props that all questions share are under `fields.question`.
+ * Texts are English. Their translations are in locales/fields/, by the English text: one text has one meaning.
  */
 export interface Fields {
   readonly [name: string]: Field;
@@ -61,7 +60,7 @@ export interface FieldChoice {
 }
 
 /** The members of an entry in a list of captions. */
-const captionsFields: Fields = {
+export const captionsFields: Fields = {
   src: { kind: 'text', label: 'File', help: 'a media reference or a URL', required: true },
   language: { kind: 'text', label: 'Language', help: 'a tag such as pt-BR' },
   label: { kind: 'text', label: 'Name in the menu', help: 'by default the language’s own name' },
