@@ -9,6 +9,8 @@ export interface XmlElement {
   children: XmlElement[];
   /** Its own text, without that of its children. */
   text: string;
+  /** Its texts and children, in their order. */
+  nodes: (XmlElement | string)[];
   /** The line where it begins. */
   line: number;
 }
@@ -36,15 +38,18 @@ export function parseXml(text: string, name: string): XmlElement {
     if (open.length > maxDepth) throw new SourceFault(`${name}: is nested deeper than ${maxDepth} levels`);
     if (elements > maxElements) throw new SourceFault(`${name}: has more than ${maxElements} elements`);
     const element: XmlElement = {
-      ...{ name: tag.replace(/^.*:/, ''), attributes, children: [], text: '' },
+      ...{ name: tag.replace(/^.*:/, ''), attributes, children: [], text: '', nodes: [] },
       line: parser.line,
     };
     (open.at(-1)?.children ?? roots).push(element);
+    open.at(-1)?.nodes.push(element);
     open.push(element);
   });
   const addText = (more: string) => {
     const last = open.at(-1);
-    if (last !== undefined) last.text += more;
+    if (last === undefined) return;
+    last.text += more;
+    last.nodes.push(more);
   };
   parser.on('text', addText);
   parser.on('cdata', addText);

@@ -5,7 +5,8 @@ import { groupsOf } from '../../platform/groups.ts';
 export interface Category {
   /** Empty for questions before the first category. */
   title: string;
-  blocks: ConvertedBlock[];
+  /** Each a question, or the blocks of one that belong together. */
+  blocks: (ConvertedBlock | ConvertedBlock[])[];
 }
 
 /** Makes a section of each category, with steps of at most so many questions. */
@@ -20,7 +21,7 @@ export function sectionsOf(
       const groups = [...groupsOf(category.blocks, Math.max(1, questionsPerStep))];
       const steps = groups.map((blocks, index): ConvertedStep => {
         const number = groups.length === 1 ? '' : ` (${index + 1})`;
-        return { title: `${name}${number}`, blocks };
+        return { title: `${name}${number}`, blocks: blocks.flat() };
       });
       return { title: name, steps };
     });
