@@ -9,6 +9,7 @@
  *     books [rounds] [seconds]                           lists [learners] [statistics]
  *     privacy [rounds] [learners,...] [entries]          hostile [children|worker|api]
  *     first [rounds]                                     pages [learners] [rounds]
+ *     editor [keys] [steps]
  */
 
 const benches = new Map<string | undefined, () => Promise<unknown>>([
@@ -24,6 +25,7 @@ const benches = new Map<string | undefined, () => Promise<unknown>>([
   ['lists', () => import('./lists/main.ts')],
   ['pages', () => import('./lists/pages.ts')],
   ['start', () => import('./start/main.ts')],
+  ['editor', () => import('./editor/main.ts')],
   ['lti', () => import('./lti/main.ts')],
   ['privacy', () => import('./privacy/main.ts')],
   ['hostile', () => import('./hostile/main.ts')],

@@ -131,6 +131,21 @@ export type PlayerLesson = {
   attributions: { mediaId: string; text: string; url: string; portfolioUrl: string }[];
 };
 
+export type PreviewFrame = {
+  /** Path of the page that shows blocks, for a sandboxed frame. */
+  frameUrl: string;
+  /** Path of the folder of media and widgets. */
+  contentUrl: string;
+  /** When `contentUrl` expires. */
+  expiresAt: string;
+  /** The stylesheet of the theme. */
+  theme: string | null;
+  /** The color scheme of the theme. */
+  scheme: 'light' | 'dark' | null;
+  /** Types of core widgets for which the lesson has its own widgets. */
+  ownTypes: string[];
+};
+
 export type Queues = {
   /** Worker processes that take export jobs. */
   workers: number;
@@ -506,5 +521,15 @@ export interface Routes extends ClientRoutes {
     query: Record<never, never>;
     body: undefined;
     result: InstallationStorage;
+  };
+  /** Prepare the editor's preview */
+  'GET /api/lessons/{lessonId}/draft/preview-frame': {
+    params: {
+      /** Id of the lesson. */
+      lessonId: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    result: PreviewFrame;
   };
 }

@@ -47,11 +47,22 @@ const bundles: Bundle[] = [
   { source: 'registration-page/registration-page.ts', name: 'registration-page', format: 'esm' },
 ];
 
-/** The parts of `frame.html`. */
-const frameParts: Bundle[] = [
-  { source: 'frame/frame.ts', name: 'frame', format: 'esm' },
-  { source: 'frame/frame.css', name: 'frame' },
-];
+/** The script and the styles of each page that a frame shows. */
+const frames: Record<string, [script: Bundle, style: Bundle]> = {
+  'frame.html': [
+    { source: 'frame/frame.ts', name: 'frame', format: 'esm' },
+    { source: 'frame/frame.css', name: 'frame' },
+  ],
+  'edit-frame.html': [
+    {
+      source: 'edit-frame/edit-frame.ts',
+      name: 'edit-frame',
+      format: 'esm',
+      messages: ['lesson.', 'widget.'],
+    },
+    { source: 'edit-frame/edit-frame.css', name: 'edit-frame' },
+  ],
+};
 
 /** The parts of a custom widget's frame: player.js contains them. */
 const widgetFrameParts: Bundle[] = [
@@ -120,10 +131,13 @@ export async function buildPlayer(output: string = join(outputFolder, 'player'))
     path: join(output, basename(source)),
     contents: await readFile(source),
   }));
+  const pages = Object.entries(frames).map(async ([name, parts]) => ({
+    path: join(output, name),
+    contents: Buffer.from(await frameDocument(name, parts, define)),
+  }));
   return writeFolder(output, [
     ...built.flat(),
-    ...(await Promise.all([...copied, ...onDemand])),
-    { path: join(output, 'frame.html'), contents: Buffer.from(await frameDocument(define)) },
+    ...(await Promise.all([...copied, ...onDemand, ...pages])),
     { path: join(output, 'widget-frame.js'), contents: Buffer.from(frameScript) },
     { path: join(output, 'player.d.ts'), contents: Buffer.from(await playerTypes()) },
   ]);
@@ -148,16 +162,20 @@ async function buildBundle(
 }
 
 /**
- * Returns the document that plays a lesson inside the embed page. The player and the widgets, including those of
- * organizations, have an opaque origin there. All its data comes from the embed page.
+ * Returns a document that shows a lesson inside the embed page or the editor. The player and the widgets, including those
+ * of organizations, have an opaque origin there. All its data comes from the page around it.
  *
  * It contains its script and styles. Browsers would request separate files only after the document has arrived, which
  * would delay the first step by a round trip.
  */
-async function frameDocument(define: Record<string, string>): Promise<string> {
-  const parts = await Promise.all(frameParts.map((part) => buildBundle(part, outputFolder, define)));
-  const [script = '', style = ''] = parts.map(([file]) => file?.text.trim() ?? '');
-  checkInline('frame.html', script + style);
+async function frameDocument(
+  name: string,
+  parts: readonly Bundle[],
+  define: Record<string, string>,
+): Promise<string> {
+  const built = await Promise.all(parts.map((part) => buildBundle(part, outputFolder, define)));
+  const [script = '', style = ''] = built.map(([file]) => file?.text.trim() ?? '');
+  checkInline(name, script + style);
   return `<!doctype html>
 <html lang="en">
 <head>

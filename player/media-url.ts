@@ -23,3 +23,10 @@ export function mediaUrl(context: { resolveMedia(src: string): string }, prop: u
   const url = context.resolveMedia(src);
   return isPlayable(url) ? url : undefined;
 }
+
+/** Returns the URL of a file of a hosted lesson; any other reference unchanged. @param content the folder of its files */
+export function hostedMediaUrl(content: string, src: string): string {
+  // The browser needs the fragment, such as the second at which a video starts.
+  const [, id, fragment = ''] = /^media:([^#]+)(#.*)?$/i.exec(src) ?? [];
+  return id === undefined ? src : `${content}media/${encodeURIComponent(id.toLowerCase())}${fragment}`;
+}

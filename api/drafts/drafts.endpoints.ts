@@ -31,6 +31,7 @@ import {
   skeletonBody,
   skeletonFaults,
 } from './bodies.ts';
+import { previewFrame } from './draft-preview.endpoints.ts';
 import { authorOf, noDraft, ofDraft, requireDraft } from './draft-requests.ts';
 import { getStep, saveStepEndpoint } from './draft-steps.endpoints.ts';
 import { publishDraft } from './publish-draft.endpoints.ts';
@@ -181,4 +182,5 @@ export const draftEndpoints = [
   getStep,
   saveStepEndpoint,
   publishDraft,
+  previewFrame,
 ];

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { Database } from '../../shared/models/database.ts';
-import { findSignedPreview, findSignedVersion } from '../../shared/models/lesson-version.ts';
+import { findSignedDraft, findSignedPreview, findSignedVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { isContentUrl } from '../../shared/media/content-urls.ts';
-import type { ContentKind } from '../../shared/media/content-urls.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import type { Access } from '../http/endpoint.ts';
@@ -79,8 +78,8 @@ export const getContentMediaFile = defineEndpoint(
   (deps: Dependencies) => {
     const files = versionFiles(deps);
     return async ({ ctx }) => {
-      const { version } = await findSigned(deps, ctx.params, 'files');
-      await files.sendMedium(ctx, version, ctx.params.mediaId, expiryOf(ctx.params));
+      const { version, isDraft } = await findSigned(deps, ctx.params, 'files');
+      await files.sendMedium(ctx, version, ctx.params.mediaId, { until: expiryOf(ctx.params), isDraft });
       return written;
     };
   },
@@ -104,8 +103,8 @@ export const getContentWidgetFile = defineEndpoint(
   (deps: Dependencies) => {
     const files = versionFiles(deps);
     return async ({ ctx }) => {
-      const { version } = await findSigned(deps, ctx.params, 'files');
-      await files.sendWidget(ctx, version, ctx.params.file, expiryOf(ctx.params));
+      const { version, isDraft } = await findSigned(deps, ctx.params, 'files');
+      await files.sendWidget(ctx, version, ctx.params.file, { until: expiryOf(ctx.params), isDraft });
       return written;
     };
   },
@@ -120,7 +119,7 @@ function expiryOf({ expires }: Record<string, string | undefined>): Date {
 }
 
 /**
- * Returns the version of a signed URL, and whether the URL is of a preview.
+ * Returns the version of a signed URL, and whether the URL is of a preview, or of a draft that began with the version.
  *
  * @param kind the content that the URL must open.
  * @throws {LecternError} FORBIDDEN for an invalid or expired URL; NOT_FOUND for an unavailable version.
@@ -128,15 +127,16 @@ function expiryOf({ expires }: Record<string, string | undefined>): Date {
 export async function findSigned(
   { db, secrets }: Pick<Dependencies, 'db' | 'secrets'>,
   { lessonId = '', versionId = '', expires = '', signature = '' }: Record<string, string | undefined>,
-  kind: Exclude<ContentKind, 'preview'>,
-): Promise<{ version: LessonVersion; isPreview: boolean }> {
+  kind: 'files' | 'chunks',
+): Promise<{ version: LessonVersion; isPreview: boolean; isDraft: boolean }> {
   const given = { lessonId, versionId, expires, signature };
   const isPreview = isContentUrl(secrets.asset, 'preview', given);
-  if (!isPreview && !isContentUrl(secrets.asset, kind, given)) {
+  const isDraft = kind === 'files' && isContentUrl(secrets.asset, 'draft', given);
+  if (!isPreview && !isDraft && !isContentUrl(secrets.asset, kind, given)) {
     throw new LecternError('FORBIDDEN', invalidSignatureText);
   }
-  const find = isPreview ? findSignedPreview : findSignedVersion;
+  const find = isPreview ? findSignedPreview : isDraft ? findSignedDraft : findSignedVersion;
   const version = await find(db, lessonId, versionId);
   if (version === null) throw new LecternError('NOT_FOUND', nothingToPlayText);
-  return { version, isPreview };
+  return { version, isPreview, isDraft };
 }

@@ -37,10 +37,15 @@ export class PlayerAssets {
    * Returns a media file of a version, with the same bytes as in an export. Downloads an external one if the cache
    * lacks it.
    *
+   * @param options.isDraft whether it may be any of the organization, for a draft that began with the version
    * @throws {LecternError} NOT_FOUND when the version has no such media file, or it is unavailable.
    */
-  async findMedium(version: LessonVersion, mediaId: string, signal: AbortSignal): Promise<Asset> {
-    const medium = await this.#mediumOf(version, mediaId);
+  async findMedium(
+    version: LessonVersion,
+    mediaId: string,
+    { signal, isDraft }: { signal: AbortSignal; isDraft: boolean },
+  ): Promise<Asset> {
+    const medium = await this.#mediumOf(version, mediaId, isDraft);
     if (medium === null) throw new LecternError('NOT_FOUND', mediaTexts.unknown);
     const found = await this.#findFile(version, medium, signal);
     if (found === null) throw new LecternError('NOT_FOUND', mediaTexts.unavailable);
@@ -51,18 +56,21 @@ export class PlayerAssets {
    * Returns a file of a widget that a version uses, with the same bytes as in an export. Downloads one with a URL if
    * the cache lacks it.
    *
+   * @param options.isDraft as for {@link findMedium}
    * @throws {LecternError} NOT_FOUND when the version uses no such widget, or its file is unavailable.
    */
   async findWidgetFile(
     version: LessonVersion,
     type: string,
     kind: WidgetFileKind,
-    signal: AbortSignal,
+    { signal, isDraft }: { signal: AbortSignal; isDraft: boolean },
   ): Promise<Asset> {
     const widget = (await findVersionWidgets(this.#deps.db, version, [type])).get(type);
     const source = widget && widgetFileSources(widget)[kind];
     const uses =
-      version.widgets.some((pin) => pin.type === type) || (await this.#uses.usesWidget(version._id, type));
+      isDraft ||
+      version.widgets.some((pin) => pin.type === type) ||
+      (await this.#uses.usesWidget(version._id, type));
     if (widget === undefined || source === undefined || source === null || !uses) {
       throw new LecternError('NOT_FOUND', widgetTexts.unknown);
     }
@@ -84,12 +92,16 @@ export class PlayerAssets {
     return this.#external.close();
   }
 
-  async #mediumOf({ _id, organizationId }: LessonVersion, mediaId: string): Promise<FoundMedium | null> {
+  async #mediumOf(
+    { _id, organizationId }: LessonVersion,
+    mediaId: string,
+    isDraft: boolean,
+  ): Promise<FoundMedium | null> {
     const found = await findMedia(this.#deps.db, { organizationId, versionId: _id }, [mediaId]);
     const medium = found.get(mediaId);
     if (medium === undefined) return null;
     // A media file of another version belongs to this one only if its content refers to it.
-    return medium.own || (await this.#uses.refersToMedium(_id, mediaId)) ? medium : null;
+    return medium.own || isDraft || (await this.#uses.refersToMedium(_id, mediaId)) ? medium : null;
   }
 
   async #findFile(

@@ -24,17 +24,33 @@ export const mediaIdSchema = z
 export const widgetFile = /^(.+)\.(js|css)$/s;
 
 /**
- * Redirects authorized clients to signed URLs of a version's files. A URL expires at the given time, or else after an
- * hour or more.
+ * Redirects authorized clients to signed URLs of a version's files. By default, a URL expires after an hour or more.
  */
 export interface VersionFiles {
   /** @throws {LecternError} BAD_REQUEST for an invalid id; NOT_FOUND as `PlayerAssets.findMedium`. */
-  sendMedium(ctx: EndpointContext, version: LessonVersion, mediaId: unknown, until?: Date): Promise<void>;
+  sendMedium(
+    ctx: EndpointContext,
+    version: LessonVersion,
+    mediaId: unknown,
+    options?: FileOptions,
+  ): Promise<void>;
   /**
    * @param file such as "Heading.js".
    * @throws {LecternError} BAD_REQUEST without a file; NOT_FOUND as `findWidgetFile`.
    */
-  sendWidget(ctx: EndpointContext, version: LessonVersion, file: unknown, until?: Date): Promise<void>;
+  sendWidget(
+    ctx: EndpointContext,
+    version: LessonVersion,
+    file: unknown,
+    options?: FileOptions,
+  ): Promise<void>;
+}
+
+interface FileOptions {
+  /** When the URL expires. */
+  until?: Date;
+  /** Whether the file may be one that the version does not use, but its organization has. */
+  isDraft?: boolean;
 }
 
 export interface VersionFilesDependencies {
@@ -101,16 +117,18 @@ export function versionFiles({ config, secrets, playerAssets }: VersionFilesDepe
     ctx.body = '';
   };
   return {
-    async sendMedium(ctx, version, mediaId, until) {
+    async sendMedium(ctx, version, mediaId, { until, isDraft = false } = {}) {
       const id = parseRequest(mediaIdSchema, mediaId, 'BAD_REQUEST');
-      sendRedirect(ctx, await playerAssets.findMedium(version, id, ctx.state.signal), until);
+      const asset = await playerAssets.findMedium(version, id, { signal: ctx.state.signal, isDraft });
+      sendRedirect(ctx, asset, until);
     },
-    async sendWidget(ctx, version, file, until) {
+    async sendWidget(ctx, version, file, { until, isDraft = false } = {}) {
       if (file === undefined) throw new LecternError('BAD_REQUEST', widgetTexts.missing);
       const [, type, kind] = widgetFile.exec(typeof file === 'string' ? file : '') ?? [];
       if (type === undefined) throw new LecternError('NOT_FOUND', widgetTexts.unknown);
-      const signal = ctx.state.signal;
-      const asset = await playerAssets.findWidgetFile(version, type, kind === 'css' ? 'css' : 'js', signal);
+      const asset = await playerAssets.findWidgetFile(version, type, kind === 'css' ? 'css' : 'js', {
+        ...{ signal: ctx.state.signal, isDraft },
+      });
       sendRedirect(ctx, asset, until);
     },
   };

@@ -10,6 +10,7 @@ import { t } from '../shell/text.ts';
 import { EditorStore } from './model/editor-store.ts';
 import { openDraft } from './model/opening.ts';
 import { Outline } from './outline/outline.tsx';
+import { StepPreview } from './preview/step-preview.tsx';
 import { SelectedForm } from './selected-form.tsx';
 
 /** Makes and changes a lesson: its draft, which opens with the newest version. */
@@ -58,7 +59,9 @@ function Editor({ store }: { store: EditorStore }): JSX.Element {
       <section class="editor-outline" aria-label={t('editor.outline.title')}>
         <Outline store={store} onOpenForm={() => setPane('form')} />
       </section>
-      <section class="editor-preview" aria-label={t('editor.preview.title')} />
+      <section class="editor-preview" aria-label={t('editor.preview.title')}>
+        <StepPreview store={store} />
+      </section>
       <section class="editor-form" aria-label={t('editor.form.title')}>
         <SelectedForm store={store} />
       </section>

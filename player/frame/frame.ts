@@ -10,6 +10,7 @@ import { mountLesson } from '../lesson/mount-lesson.ts';
 import type { LessonEvent, LessonOptions } from '../lesson/options.ts';
 import { readSkeleton } from '../lesson/read-skeleton.ts';
 import { chunkedSteps } from '../lesson/step-source.ts';
+import { hostedMediaUrl } from '../media-url.ts';
 import { showTheme, setScheme } from '../theme.ts';
 import { measureActiveTime } from './active-time.ts';
 import { followHeight } from './follow-height.ts';
@@ -86,7 +87,7 @@ function play(start: FrameStart, port: MessagePort): void {
       canPresent: start.isPreview,
       canPrintAnswers: start.isPreview,
       openVideo: start.externalVideos ? (page) => send({ type: 'video', page }) : undefined,
-      resolveMedia: (src) => mediaUrl(content, src),
+      resolveMedia: (src) => hostedMediaUrl(content, src),
       loadWidget(type) {
         const url = `${content}widgets/${encodeURIComponent(type)}`;
         const isStyled = start.styledWidgets?.includes(type) ?? true;
@@ -191,12 +192,6 @@ function stateOf({ stepId, progressData, variableState }: LessonEvent): {
   state: FrameState;
 } {
   return { stepId, state: { progressData: { ...progressData }, variables: variableState } };
-}
-
-function mediaUrl(content: string, src: string): string {
-  // The browser needs the fragment, such as the second at which a video starts.
-  const [, id, fragment = ''] = /^media:([^#]+)(#.*)?$/i.exec(src) ?? [];
-  return id === undefined ? src : `${content}media/${encodeURIComponent(id.toLowerCase())}${fragment}`;
 }
 
 listen();

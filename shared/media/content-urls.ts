@@ -10,7 +10,8 @@ import type { SignedUrl } from './asset-urls.ts';
  * ```
  *
  * `media/{mediaId}`, `widgets/{type}.js` and `widgets/{type}.css` follow, or `chunks/{chunkId}` with the steps of the
- * lesson. The signature is the HMAC-SHA-256 of the parts before it and of the kind: only a preview URL opens a draft.
+ * lesson. The signature is the HMAC-SHA-256 of the parts before it and of the kind: only a preview URL opens a version that
+ * is not published.
  */
 
 /** The version that a URL belongs to. */
@@ -21,9 +22,10 @@ export interface ContentScope {
 
 /**
  * The content that a URL opens. `files`: media and widgets of a published version. `chunks`: its steps. `preview`: all
- * of these, also of a draft.
+ * of these, also of a version that is not published. `draft`: files that the draft which began with the version may use,
+ * which are all of the organization.
  */
-export type ContentKind = 'files' | 'chunks' | 'preview';
+export type ContentKind = 'files' | 'chunks' | 'preview' | 'draft';
 
 const halfHourSeconds = 1800;
 
@@ -101,6 +103,7 @@ const signedKinds: Record<ContentKind, string> = {
   files: 'lectern-content-v1',
   chunks: 'lectern-chunks-v1',
   preview: 'lectern-preview-v1',
+  draft: 'lectern-draft-v1',
 };
 
 function signatureOf(

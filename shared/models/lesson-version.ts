@@ -143,6 +143,17 @@ export async function findSignedPreview(
   return ofLesson(db, version.organizationId, lessonId, Promise.resolve(version));
 }
 
+/** Like {@link findSignedVersion}, for the signed URL of a draft that began with the version, in whatever state that is. */
+export async function findSignedDraft(
+  db: LessonVersionDb & LessonDb,
+  lessonId: string,
+  versionId: string,
+): Promise<LessonVersion | null> {
+  const version = await findVersion(db, versionId);
+  if (version === null) return null;
+  return ofLesson(db, version.organizationId, lessonId, Promise.resolve(version));
+}
+
 /** Returns the published version to play: the pinned one, or else the newest. Null as above. */
 export async function findPlayedVersion(
   db: LessonVersionDb & LessonDb,

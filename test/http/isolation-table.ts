@@ -253,6 +253,7 @@ export const withoutIds: Record<string, string> = {
   'GET /api/lessons/:lessonId/draft/steps/:stepId': 'as above',
   'PUT /api/lessons/:lessonId/draft/steps/:stepId': 'as above',
   'POST /api/lessons/:lessonId/draft/publish': 'as above',
+  'GET /api/lessons/:lessonId/draft/preview-frame': 'as above',
   'GET /api/lessons/imports': 'the credentials name the organization',
   'POST /api/lessons/imports': 'as above',
   'DELETE /api/lessons/imports/:importId':

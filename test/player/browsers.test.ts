@@ -33,6 +33,7 @@ const usedWithCare: Record<string, string> = {
   escape: 'CSS.escape, which all of them have',
   bytes: 'a property of our messages',
   restore: 'a method of questions',
+  moveBefore: 'checked first; the editor loads the frames of moved widgets again without it',
   viewport: 'a message',
 };
 
