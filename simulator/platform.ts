@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../shared/platform/cache-size.ts';
 import { urlsAt } from './urls.ts';
 import type { PlatformUrls } from './urls.ts';
 import { createFaults } from './faults.ts';
@@ -95,11 +96,11 @@ export function createPlatform(url: string, key: PlatformKey, settings: Platform
     lineItems: new Map(),
     lastLineItem: 10,
     scores: [],
-    launches: new LRUCache({ max: maxEntries, ttl: hourMs }),
-    deepLinks: new LRUCache({ max: maxEntries, ttl: hourMs }),
-    accessTokens: new LRUCache({ max: maxEntries, ttl: tokenSeconds * 1_000 }),
-    used: new LRUCache({ max: maxEntries, ttl: 2 * hourMs }),
-    registrationTokens: new LRUCache({ max: maxEntries, ttl: hourMs }),
+    launches: new LRUCache({ ...atMost(maxEntries), ttl: hourMs }),
+    deepLinks: new LRUCache({ ...atMost(maxEntries), ttl: hourMs }),
+    accessTokens: new LRUCache({ ...atMost(maxEntries), ttl: tokenSeconds * 1_000 }),
+    used: new LRUCache({ ...atMost(maxEntries), ttl: 2 * hourMs }),
+    registrationTokens: new LRUCache({ ...atMost(maxEntries), ttl: hourMs }),
     toolKeys: new Map(),
     tamperings: [],
     faults: createFaults(),

@@ -1,5 +1,6 @@
 import type { QueueEvents } from 'bullmq';
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../../shared/platform/cache-size.ts';
 import { exportKeyOfJob } from '../../shared/exports/queues.ts';
 
 /** Requests need no event for anything else: they also poll. */
@@ -15,7 +16,7 @@ const maxWatched = 10_000;
 export class ExportChanges {
   /** The end of an entry resolves its promise. */
   readonly #next = new LRUCache<string, { promise: Promise<void>; resolve: () => void }>({
-    ...{ max: maxWatched, ttl: pollIntervalMs, ttlAutopurge: true },
+    ...{ ...atMost(maxWatched), ttl: pollIntervalMs, ttlAutopurge: true },
     dispose: ({ resolve }) => resolve(),
   });
 

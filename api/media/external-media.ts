@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../../shared/platform/cache-size.ts';
 import { onAbort } from '../../shared/platform/abort-listeners.ts';
 import { SharedWork } from '../../shared/platform/shared-work.ts';
 import { withDeadline } from '../../shared/platform/time-limits.ts';
@@ -55,7 +56,7 @@ export class ExternalMedia {
   readonly #deps: ExternalMediaDependencies;
   readonly #shared = new SharedWork<CachedMedium | null>({ graceMs });
   readonly #outcomes = new LRUCache<string, { file: CachedMedium | null }>({
-    max: maxOutcomes,
+    ...atMost(maxOutcomes),
     ttl: outcomeTtlMs,
   });
 

@@ -1,6 +1,7 @@
 import { timingSafeEqual, createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../../shared/platform/cache-size.ts';
 import type { Middleware } from 'koa';
 import { installationLog } from '../../shared/models/audit-entry.ts';
 import type { AuditAction, AuditDetails } from '../../shared/models/audit-entry.ts';
@@ -71,7 +72,7 @@ export function adminQueues(
   const sessions = new UserSessions(deps);
   const throttle = new LogInThrottle(redis, config);
   const publicOrigin = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
-  const visitors = new LRUCache<string, true>({ max: maxVisitors, ttl: visitMs });
+  const visitors = new LRUCache<string, true>({ ...atMost(maxVisitors), ttl: visitMs });
   let board: Promise<Middleware> | undefined;
 
   /** Returns an entry for the log of the installation. */

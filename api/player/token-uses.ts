@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../../shared/platform/cache-size.ts';
 import type { AuditLog } from '../../shared/audit/audit-log.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import { pseudonymOf } from '../../shared/tokens/learner-subject.ts';
@@ -14,7 +15,7 @@ const maxTokens = 50_000;
 export class TokenUses {
   readonly #audit: Pick<AuditLog, 'record'>;
   readonly #keyPepper: Secrets['keyPepper'];
-  readonly #known = new LRUCache<string, true>({ max: maxTokens });
+  readonly #known = new LRUCache<string, true>(atMost(maxTokens));
 
   constructor(audit: Pick<AuditLog, 'record'>, { keyPepper }: Pick<Secrets, 'keyPepper'>) {
     this.#audit = audit;

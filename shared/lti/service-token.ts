@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../platform/cache-size.ts';
 import { z } from 'zod';
 import { untilAborted } from '../platform/abort-listeners.ts';
 import type { LtiPlatform } from '../models/lti-platform.ts';
@@ -73,7 +74,7 @@ interface CachedToken {
 
 /** @param now the clock, in milliseconds; tests replace it. */
 export function createServiceTokens(deps: Dependencies, now: () => number = Date.now): ServiceTokens {
-  const tokens = new LRUCache<string, CachedToken>({ max: maxTokens });
+  const tokens = new LRUCache<string, CachedToken>(atMost(maxTokens));
   return {
     async get(platform, scopes, signal) {
       signal?.throwIfAborted();

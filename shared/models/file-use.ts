@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../platform/cache-size.ts';
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
 import { schemaOptions } from '../platform/mongo.ts';
@@ -31,7 +32,7 @@ fileUseSchema.index({ usedAt: 1 }, { expireAfterSeconds: keptSeconds });
 /** Keeps the last uses of a bucket's files in MongoDB. */
 export class MongoLastUses implements LastUses {
   readonly #db: FileUseDb;
-  readonly #remembered = new LRUCache<string, true>({ max: maxRemembered, ttl: useResolutionMs });
+  readonly #remembered = new LRUCache<string, true>({ ...atMost(maxRemembered), ttl: useResolutionMs });
   #batch: { names: Set<string>; written: Promise<void> } | null = null;
 
   constructor(db: FileUseDb) {

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../platform/cache-size.ts';
 import type { EventType } from '../events/event-types.ts';
 import { isMissing } from '../models/missed-events.ts';
 import { listWebhooks } from '../models/webhook.ts';
@@ -22,9 +23,9 @@ export interface ProgressReceivers {
  */
 export class Subscriptions {
   readonly #db: WebhookDb & XapiDestinationDb;
-  readonly #cache = new LRUCache<string, { readAt: number; receivers: Promise<ProgressReceivers | null> }>({
-    max: maxOrganizations,
-  });
+  readonly #cache = new LRUCache<string, { readAt: number; receivers: Promise<ProgressReceivers | null> }>(
+    atMost(maxOrganizations),
+  );
 
   constructor(db: WebhookDb & XapiDestinationDb) {
     this.#db = db;

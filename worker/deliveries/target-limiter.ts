@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../../shared/platform/cache-size.ts';
 import type { TargetHealth } from '../../shared/deliveries/delivery-fault.ts';
 import { doubledMs } from '../../shared/platform/backoff.ts';
 
@@ -29,7 +30,7 @@ interface Target {
 export class TargetLimiter {
   readonly #targets = new Map<string, Target>();
   /** Targets that have worked: others may be dead, and get one delivery first. */
-  readonly #working = new LRUCache<string, true>({ max: maxKnown });
+  readonly #working = new LRUCache<string, true>(atMost(maxKnown));
   readonly #now: () => number;
 
   /** @param now the clock, in milliseconds; tests replace it. */

@@ -1,5 +1,6 @@
 import type { Middleware } from 'koa';
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../../../shared/platform/cache-size.ts';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Config } from '../../../shared/platform/config.ts';
 import { clientIp } from '../client-ip.ts';
@@ -83,9 +84,7 @@ export function createRateLimit(name: string, points: number, maxKeys = defaultM
   if (points === 0) return unlimited;
   const limiter = new RateLimiterMemory({ points, duration: windowSeconds });
   const counted = new LRUCache<string, true>({
-    // `max` would allocate room for all keys at the start.
-    maxSize: maxKeys,
-    sizeCalculation: () => 1,
+    ...atMost(maxKeys),
     dispose: (_value, key, reason) => {
       if (reason === 'evict') void limiter.delete(key);
     },
