@@ -2,25 +2,14 @@ import { Secret, TOTP } from 'otpauth';
 import { describe, expect, test } from 'vitest';
 import type { Role } from '../../shared/accounts/permissions.ts';
 import { readAudit } from '../../shared/models/audit-entry.ts';
-import { ask, expectError, jsonOf } from '../support/answers.ts';
-import type { Answer } from '../support/answers.ts';
+import { ask, expectError, jsonOf, senderOf } from '../support/answers.ts';
 import { useApi } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { beginSession, buildUser, cookieOf, postSession, testPassword } from './users.ts';
 
 const api = useApi({ LOGIN_TRIES: '1000' });
 
-const send = (
-  method: string,
-  path: string,
-  headers: Record<string, string>,
-  json?: object,
-): Promise<Answer> =>
-  ask(api.url + path, {
-    method,
-    headers: { ...headers, ...(json && { 'content-type': 'application/json' }) },
-    ...(json && { body: JSON.stringify(json) }),
-  });
+const send = senderOf(api);
 
 /** Returns the code of a secret, some periods from now. */
 const codeOf = (secret: string, periods = 0) =>

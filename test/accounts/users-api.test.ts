@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { issueApiKey } from '../../shared/models/api-key.ts';
 import type { KeyScopes, Role } from '../../shared/accounts/permissions.ts';
 import { readAudit } from '../../shared/models/audit-entry.ts';
-import { ask, expectError, jsonOf } from '../support/answers.ts';
+import { ask, expectError, jsonOf, senderOf } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { testPepper } from '../support/harness.ts';
@@ -27,12 +27,7 @@ interface Listed {
 
 type Headers = Record<string, string>;
 
-const send = (method: string, path: string, headers: Headers = {}, json?: object): Promise<Answer> =>
-  ask(api.url + path, {
-    method,
-    headers: { ...headers, ...(json && { 'content-type': 'application/json' }) },
-    ...(json && { body: JSON.stringify(json) }),
-  });
+const send = senderOf(api);
 
 const newEmail = () => `${randomUUID()}@example.com`;
 

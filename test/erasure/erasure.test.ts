@@ -224,16 +224,6 @@ test('an organization with many erasures delays no erasure of another one', asyn
   expect(await findErasure(api.db, organizationId, _id)).toMatchObject({ state: 'settling' });
 });
 
-test('another organization cannot follow an erasure', async () => {
-  const learner = await plantLearner(api, version, { source: 'embed' });
-  const { id } = jsonOf(await erase(learner)) as Report;
-  const { headers } = await buildOrganization(api);
-  const path = `${api.url}/api/erasures/${id}`;
-  expectError(await ask(path, { headers }), 404, 'Erasure not found');
-  expectError(await ask(`${api.url}/api/erasures/${randomUUID()}`, { headers }), 404, 'Erasure not found');
-  await work();
-});
-
 test('an LTI user’s report names the gradebook that keeps the grades', async () => {
   const learner = await plantLearner(api, version, { source: 'lti' });
   const { id } = jsonOf(await erase(learner)) as Report;

@@ -2,25 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { changePlatform, createPlatform, removeUnusedKeySets } from '../../shared/models/lti-platform.ts';
 import { findOrCreateScore } from '../../shared/models/lti-score.ts';
-import { ask, expectError, jsonOf } from '../support/answers.ts';
-import type { Answer } from '../support/answers.ts';
+import { ask, expectError, jsonOf, senderOf } from '../support/answers.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { useApi, useStarted } from '../support/use.ts';
 import { startLaunchLab } from './support/launch-lab.ts';
 
 const api = useApi({ PUBLIC_URL: 'https://lectern.example' });
 
-const send = (
-  method: string,
-  path: string,
-  headers: Record<string, string>,
-  json?: object,
-): Promise<Answer> =>
-  ask(api.url + path, {
-    method,
-    headers: { ...headers, ...(json && { 'content-type': 'application/json' }) },
-    ...(json && { body: JSON.stringify(json) }),
-  });
+const send = senderOf(api);
 
 const newPlatform = (issuer = `https://${randomUUID()}.example`) => ({
   issuer,

@@ -3,25 +3,14 @@ import { expect, test } from 'vitest';
 import { installationLog, readAudit } from '../../shared/models/audit-entry.ts';
 import { beginSession, buildUser, logIn, openSession, quickHash } from '../accounts/users.ts';
 import { pngWith } from '../exports/pictures.ts';
-import { ask, expectError, jsonOf } from '../support/answers.ts';
-import type { Answer } from '../support/answers.ts';
+import { ask, expectError, jsonOf, senderOf } from '../support/answers.ts';
 import { buildLearnerToken, buildPackage, buildVersion } from '../support/factories.ts';
 import { useApi } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const api = useApi();
 
-const send = (
-  method: string,
-  path: string,
-  headers: Record<string, string>,
-  json?: object,
-): Promise<Answer> =>
-  ask(api.url + path, {
-    method,
-    headers: { ...headers, ...(json && { 'content-type': 'application/json' }) },
-    ...(json && { body: JSON.stringify(json) }),
-  });
+const send = senderOf(api);
 
 async function openOperator() {
   const { user } = await buildUser(api, { role: 'operator', passwordHash: quickHash });

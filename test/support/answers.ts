@@ -19,6 +19,21 @@ export async function ask(url: string, options: AskOptions = {}): Promise<Answer
   return answer;
 }
 
+/** Returns a function that sends requests to an API, with a JSON body if one is given. */
+export function senderOf(api: { readonly url: string }) {
+  return (
+    method: string,
+    path: string,
+    headers: Record<string, string> = {},
+    json?: object,
+  ): Promise<Answer> =>
+    ask(api.url + path, {
+      method,
+      headers: { ...headers, ...(json && { 'content-type': 'application/json' }) },
+      ...(json && { body: JSON.stringify(json) }),
+    });
+}
+
 export function jsonOf(answer: Answer): unknown {
   expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
   return JSON.parse(answer.body.toString('utf8'));
