@@ -354,7 +354,12 @@ export interface Routes extends ClientRoutes {
       userId: string;
     };
     query: Record<never, never>;
-    body: undefined;
+    body: {
+      /** Of the user who sends the request. */
+      password: string;
+      /** Of that user's app, or a recovery code; if the user's two-step login is on. */
+      code?: string;
+    };
     result: UserInvitation;
   };
   /** Change an operator */
@@ -367,10 +372,24 @@ export interface Routes extends ClientRoutes {
     body: {
       /** `disabled` rejects the user's logins and ends the user's sessions for good. */
       status?: 'active' | 'disabled';
-      /** Turns off two-step login, for a user who has lost the device and the recovery codes. */
+      /** Turns off two-step login, for an operator who has lost the device and the recovery codes. Needs `password`. */
       twoStep?: 'off';
+      /** Of the user who sends the request. */
+      password?: string;
+      /** Of that user's app, or a recovery code; if the user's two-step login is on. */
+      code?: string;
     };
     result: Operator;
+  };
+  /** Delete an operator */
+  'DELETE /api/operator/users/{userId}': {
+    params: {
+      /** Id of the operator. */
+      userId: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    result: undefined;
   };
   /** Invite an operator */
   'POST /api/operator/users': {

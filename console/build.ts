@@ -4,6 +4,7 @@ import { build } from 'esbuild';
 import type { Plugin } from 'esbuild';
 import { commonOptions, writeFolder } from '../player/build-output.ts';
 import { compiledMessages, tokenStyles } from '../player/build-plugins.ts';
+import { formatNames } from '../shared/converters/formats.ts';
 import { messagesWith, supportedLanguages } from '../shared/i18n/message.ts';
 
 const sourceFolder = fileURLToPath(new URL('./', import.meta.url));
@@ -24,6 +25,7 @@ export const pageGroups = [
   'grade',
   'grades',
   'keys',
+  'launch_fault',
   'operators',
   'profile',
   'report',
@@ -79,7 +81,8 @@ function shellPrefixes(): string[] {
 
 /**
  * Makes `messages:languages`: a function for each language other than English that loads its compiled messages;
- * `messages:fields`, the same for the texts of fields; and `messages:page/<group>`, which adds messages in English.
+ * `messages:fields`, the same for the texts of fields; `messages:page/<group>`, which adds messages in English; and
+ * `messages:import-formats`, the names of the formats without the converters.
  */
 const languageMessages: Plugin = {
   name: 'language-messages',
@@ -98,6 +101,9 @@ const languageMessages: Plugin = {
         .map((language) => `${language}: () => import('../locales/fields/${language}.json')`)
         .join()}};`,
       resolveDir: sourceFolder,
+    }));
+    bundle.onLoad({ filter: /^messages:import-formats$/, namespace }, () => ({
+      contents: `export const importFormats = ${JSON.stringify(formatNames)};`,
     }));
     bundle.onLoad({ filter: /^messages:page\//, namespace }, ({ path }) => {
       const group = path.slice('messages:page/'.length);

@@ -11,5 +11,10 @@ declare module 'messages:fields' {
 /** Made by build.ts: English messages of a page, which are added when it is loaded. */
 declare module 'messages:page/*';
 
+/** Made by build.ts: the names of the formats that Lectern imports, in a list. */
+declare module 'messages:import-formats' {
+  export const importFormats: string;
+}
+
 /** Stylesheets become main.css. */
 declare module '*.css';

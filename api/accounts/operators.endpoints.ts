@@ -3,6 +3,7 @@ import { newestFirst } from '../../shared/models/newest-first.ts';
 import type { Database } from '../../shared/models/database.ts';
 import {
   changeUser,
+  deleteUser,
   disableTwoStep,
   emailSchema,
   findUser,
@@ -14,11 +15,15 @@ import { objectFault } from '../../shared/platform/unknown-names.ts';
 import { auditedChange } from '../http/audit.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
+import * as example from '../http/examples.ts';
 import { listQuery, presentPosition } from '../http/pagination.ts';
-import { failure, json } from '../http/responses.ts';
+import { empty, failure, json } from '../http/responses.ts';
 import { strictBody } from '../http/strict-body.ts';
 import { sessionAccess } from './access.ts';
 import { createInvitedUser, disabledText, inviteAgain } from './invite.ts';
+import { tooManyLogIns } from './log-in-throttle.ts';
+import { confirmation, confirmationTexts, ownPasswordCheck } from './own-password.ts';
+import type { ConfirmationDependencies } from './own-password.ts';
 import {
   exampleInvitation,
   exampleInvitedOperator,
@@ -52,6 +57,8 @@ const ofOne = {
   }),
 } as const;
 const notFound = failure('There is no such operator.', notFoundText);
+const throttled = failure('Too many requests, or too many wrong tries in 15 minutes.', tooManyLogIns);
+const ownAccount = failure('The operator is the one who sends the request.', ownAccountText);
 
 /** Returns another operator. @throws {LecternError} NOT_FOUND, CONFLICT */
 async function requireOther(db: Database, ownId: string, id: string): Promise<User> {
@@ -142,24 +149,61 @@ export const changeOperator = defineEndpoint(
       'Changes the given fields, with effect from the next request of the operator. Another status ends the open ' +
       'invitations that the operator got or made.',
     body: strictBody(
-      z.strictObject({ status: changedStatus, twoStep: changedTwoStep }, { error: objectFault }),
+      z.strictObject(
+        {
+          status: changedStatus,
+          twoStep: changedTwoStep.meta({
+            description:
+              'Turns off two-step login, for an operator who has lost the device and the recovery codes. Needs `password`.',
+          }),
+          password: confirmation.password.optional(),
+          code: confirmation.code,
+        },
+        { error: objectFault },
+      ),
       { disabled: { value: { status: 'disabled' } } },
+      [...confirmationTexts],
     ),
     responses: {
       200: json('The operator.', operatorBody, { active: { value: exampleOperator } }),
       404: notFound,
-      409: failure('The operator is the one who sends the request.', ownAccountText),
+      409: ownAccount,
+      429: throttled,
     },
   },
-  ({ db }: { db: Database }) =>
-    async ({ ctx, caller: { user: own }, params: { userId: id }, readBody }) => {
-      const { status, twoStep } = await readBody();
+  (deps: ConfirmationDependencies) => {
+    const { db } = deps;
+    const confirm = ownPasswordCheck(deps);
+    return async ({ ctx, caller: { user: own }, params: { userId: id }, readBody }) => {
+      const { status, twoStep, ...given } = await readBody();
       await requireOther(db, own._id, id);
+      if (twoStep !== undefined) await confirm(ctx, own, given);
       const key = { _id: id, organizationId: null };
       if (status !== undefined) await changeUser(db, key, { isDisabled: status === 'disabled' });
       if (twoStep !== undefined) await disableTwoStep(db, key);
       auditedChange.set(ctx, { details: { ...(status && { status }), ...(twoStep && { twoStep }) } });
       return { status: 200, body: presentOperator(await requireOther(db, own._id, id)) };
+    };
+  },
+);
+
+/** DELETE /api/operator/users/{userId} */
+export const deleteOperator = defineEndpoint(
+  {
+    ...ofOne,
+    method: 'delete',
+    audit: 'user.delete',
+    operationId: 'deleteOperator',
+    summary: 'Delete an operator',
+    description:
+      "Ends the operator's sessions and invitations. What the operator did stays, also in the audit log.",
+    responses: { 204: empty('The operator is deleted.'), 404: notFound, 409: ownAccount },
+  },
+  ({ db }: { db: Database }) =>
+    async ({ caller: { user: own }, params: { userId: id } }) => {
+      await requireOther(db, own._id, id);
+      await deleteUser(db, { id, organizationId: null });
+      return { status: 204 };
     },
 );
 
@@ -176,6 +220,11 @@ export const inviteOperatorAgain = defineEndpoint(
     description:
       'Returns another link that sets a password once, also for an operator who has forgotten theirs. An earlier link ' +
       'stops working; the present password and sessions stay until the link is used.',
+    body: strictBody(
+      z.strictObject(confirmation, { error: objectFault }),
+      { confirmed: { value: { password: example.password } } },
+      [...confirmationTexts],
+    ),
     responses: {
       200: json('The invitation.', invitationBody, { invitation: { value: exampleInvitation } }),
       404: notFound,
@@ -184,11 +233,15 @@ export const inviteOperatorAgain = defineEndpoint(
         disabledText,
         ownAccountText,
       ),
+      429: throttled,
     },
   },
-  (deps: UserDependencies) =>
-    async ({ ctx, caller: { user: own }, params: { userId: id }, newId }) => {
+  (deps: UserDependencies & ConfirmationDependencies) => {
+    const confirm = ownPasswordCheck(deps);
+    return async ({ ctx, caller: { user: own }, params: { userId: id }, readBody, newId }) => {
+      const given = await readBody();
       await requireOther(deps.db, own._id, id);
+      await confirm(ctx, own, given);
       const request = { id: newId, by: own._id };
       const invited = await inviteAgain(
         deps.db,
@@ -197,13 +250,15 @@ export const inviteOperatorAgain = defineEndpoint(
         request,
       );
       return { status: 200, body: presentInvitation(ctx, deps, invited) };
-    },
+    };
+  },
 );
 
 /** In the order in which requests match them. */
 export const operatorUserEndpoints = [
   inviteOperatorAgain,
   changeOperator,
+  deleteOperator,
   inviteOperator,
   listOperators,
 ] as const;

@@ -4,7 +4,6 @@ import type { User } from '../../shared/models/user.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { objectFault } from '../../shared/platform/unknown-names.ts';
 import { passwordMatches } from '../../shared/platform/passwords.ts';
-import type { AuditDependencies } from '../http/audit.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
 import type { EndpointContext } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
@@ -14,9 +13,10 @@ import { strictBody } from '../http/strict-body.ts';
 import { sessionAccess } from './access.ts';
 import { throttledCheck, tooManyLogIns } from './log-in-throttle.ts';
 import { setAudited } from './session.endpoints.ts';
+import { code, codeText, password, passwordText } from './own-password.ts';
+import type { ConfirmationDependencies as TwoStepDependencies } from './own-password.ts';
 import { enableWithCode, newTwoStepSetup, renewRecoveryCodes, takeCode } from './two-step.ts';
 import { UserSessions } from './user-sessions.ts';
-import type { SessionDependencies } from './user-sessions.ts';
 
 /* A user's own two-step login. Every change needs the password or a code, so that a stolen session cannot make it. */
 
@@ -30,10 +30,6 @@ const common = {
   tag: 'Users',
 } as const;
 
-const password = z.string('password is required').max(1000, 'password is too long');
-const code = z.string('code is required').max(50, 'code is too long');
-const codeText = 'The code is wrong, or was used before';
-const passwordText = 'The password is wrong';
 const currentCodeText = 'currentCode is required, because two-step login is on';
 const offText = 'Two-step login is off';
 const throttled = failure('Too many requests, or too many wrong tries in 15 minutes.', tooManyLogIns);
@@ -46,8 +42,6 @@ const codesBody = z
   .meta({ id: 'RecoveryCodes' });
 const exampleCodes = { recoveryCodes: ['K7Q2M4P6R8', 'W3Z5B7H9N2'] };
 const exampleSecret = 'A2B3C4D5E6F7A2B3C4D5E6F7A2B3C4D5';
-
-type TwoStepDependencies = SessionDependencies & AuditDependencies;
 
 /** The body and the failures of what needs a code of the app. */
 const withCode = {

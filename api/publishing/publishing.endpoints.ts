@@ -174,7 +174,7 @@ export const createPreviewLink = defineEndpoint(
     method: 'post',
     path: '/api/lessons/:lessonId/versions/:versionId/preview-links',
     access: apiAccess,
-    scope: 'content',
+    scope: 'read',
     audit: 'preview.create',
     idempotent: true,
     operationId: 'createPreviewLink',

@@ -3,8 +3,8 @@
  * releases. Scopes do not include each other.
  */
 export const keyScopes = {
-  read: 'list lessons and versions, download exports, read statistics of at least 5 learners',
-  content: 'import, check, publish and delete lessons, sign preview links',
+  read: 'list and preview lessons, download exports, read statistics of at least 5 learners',
+  content: 'import, check, publish and delete lessons',
   tokens: 'sign tokens for learners',
   learners: "read learners' progress and answers; with read, statistics of any number of learners",
   erase: 'erase single learners and their records',

@@ -68,6 +68,7 @@ export interface MessageValues {
   'console.import.contents': { media: number; widgets: number };
   'console.import.done': { number: number };
   'console.import.done_published': { number: number };
+  'console.import.drop': { formats: string };
   'console.import.failed': { file: string };
   'console.invitation.operator': { email: string };
   'console.invitation.text': { email: string; organization: string };
@@ -100,6 +101,7 @@ export interface MessageValues {
   'console.lesson.uses_links': { count: number; platform: string };
   'console.lesson.version': { number: number };
   'console.lesson.version_actions': { number: number };
+  'console.operators.confirm': { email: string };
   'console.organization.stored': { max: string; used: string };
   'console.organizations.invite_title': { name: string };
   'console.organizations.suspend_title': { name: string };

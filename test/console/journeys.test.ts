@@ -69,23 +69,27 @@ async function visitorContext(options: Parameters<typeof browser.newContext>[0])
   return { context, page: await context.newPage() };
 }
 
+/** Whether a URL is of the widget that a lesson lacks. */
+const isOfMissingWidget = (url: string) => /widgets\/Dial\.\w+$/.test(url);
+
 function watch(context: BrowserContext, url = api.url): void {
   void context.addInitScript(`addEventListener('securitypolicyviolation', (event) =>
     console.error('violates ' + event.violatedDirective + ' by ' + event.blockedURI))`);
   context.on('console', (message) => {
     if (message.type() !== 'error') return;
-    // The browser reports each response of 401, which the expired session of a test gets, and the widget that a lesson lacks.
-    const { url: of } = message.location();
-    // and the draft that a lesson does not have yet.
-    if (!message.text().includes('401') && !/\/draft$|widgets\/Dial\.\w+$/.test(of))
-      faults.push(message.text() + of);
+    // The listener for responses names those that are faults, with their URL.
+    if (!message.text().startsWith('Failed to load resource'))
+      faults.push(message.text() + message.location().url);
   });
   context.on('page', (page) => page.on('pageerror', (error) => faults.push(error.message)));
   context.on('request', (request) => {
     if (!request.url().startsWith(url) && !request.url().startsWith('blob:')) faults.push(request.url());
   });
   context.on('response', (response) => {
-    if (response.status() === 403) faults.push(`403 ${response.url()}`);
+    const status = response.status();
+    // An expired session gets 401.
+    if (status >= 400 && status !== 401 && !isOfMissingWidget(response.url()))
+      faults.push(`${status} ${response.request().method()} ${response.url()}`);
   });
 }
 
@@ -274,6 +278,7 @@ test('an administrator creates a webhook, although the session ends in the form,
   await page.keyboard.press('Escape');
   await button(page, 'Dismiss').click();
   await page.getByLabel('Status').selectOption('Dismissed');
+  await page.getByRole('row', { name: 'ping' }).getByText('Dismissed').waitFor();
   receiver.script('/hook', answer(204));
   await button(page, 'Resend').click();
   await page.getByText('Nothing matches').waitFor();

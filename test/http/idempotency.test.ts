@@ -15,7 +15,7 @@ import type { Answer } from '../support/answers.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { testPepper } from '../support/harness.ts';
 import { useApi } from '../support/use.ts';
-import { beginSession, buildUser, quickHash } from '../accounts/users.ts';
+import { beginSession, buildUser, quickHash, testPassword } from '../accounts/users.ts';
 
 const api = useApi();
 const version = useLesson(api);
@@ -184,6 +184,7 @@ const creations: Record<string, Creation> = {
   },
   inviteOperator: {
     path: () => `/api/operator/users/${otherOperatorId}/invitation`,
+    json: { password: testPassword },
     count: null,
     byOperator: true,
   },

@@ -325,6 +325,7 @@ export const withoutIds: Record<string, string> = {
   'POST /api/operator/users': 'as above',
   'PATCH /api/operator/users/:userId':
     'as above; test/organizations/organizations.test.ts tries to change a user of an organization',
+  'DELETE /api/operator/users/:userId': 'as above',
   'POST /api/operator/users/:userId/invitation': 'as above',
   'GET /api/operator/health': 'as above',
   'GET /api/operator/queues': 'as above',

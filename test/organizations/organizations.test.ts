@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { installationLog, readAudit } from '../../shared/models/audit-entry.ts';
-import { beginSession, buildUser, logIn, openSession, quickHash } from '../accounts/users.ts';
+import { beginSession, buildUser, logIn, openSession, quickHash, testPassword } from '../accounts/users.ts';
 import { pngWith } from '../exports/pictures.ts';
 import { ask, expectError, jsonOf, senderOf } from '../support/answers.ts';
 import { buildLearnerToken, buildPackage, buildVersion } from '../support/factories.ts';
@@ -68,7 +68,7 @@ test('an operator creates an organization and invites its first administrator, w
   expectError(await send('GET', `${path}/${randomUUID()}`, session), 404, 'Organization not found');
 });
 
-test('an operator invites another one, who logs in until disabled, and neither themselves nor users of organizations', async () => {
+test('an operator invites another one, who logs in until disabled, but neither themselves nor users of organizations, and takes over no account without their own password', async () => {
   const { user, session } = await openOperator();
   const path = '/api/operator/users';
   const email = `${randomUUID()}@example.com`;
@@ -79,7 +79,11 @@ test('an operator invites another one, who logs in until disabled, and neither t
   };
   expect(invited).toMatchObject({ status: 'invited', email });
   expect(invited).not.toHaveProperty('role');
-  const again = await send('POST', `${path}/${invited.id}/invitation`, session);
+  const own = { password: testPassword };
+  const link = (id: string, confirmation: object = own) =>
+    send('POST', `${path}/${id}/invitation`, session, confirmation);
+  expectError(await link(invited.id, { password: 'not mine' }), 422, 'The password is wrong');
+  const again = await link(invited.id);
   const { token } = jsonOf(again) as { token: string };
   const body = { token, password: 'correct horse battery' };
   expect((await send('POST', '/api/invitation/accept', {}, body)).status).toBe(204);
@@ -95,25 +99,31 @@ test('an operator invites another one, who logs in until disabled, and neither t
     [ofOrganization._id, 404, 'Operator not found'],
   ] as const) {
     expectError(await send('PATCH', `${path}/${id}`, session, { status: 'disabled' }), status, fault);
-    expectError(await send('POST', `${path}/${id}/invitation`, session), status, fault);
+    expectError(await send('DELETE', `${path}/${id}`, session), status, fault);
+    expectError(await link(id), status, fault);
   }
   expectError(await send('POST', path, session, { email }), 409, `A user ${email} exists.`);
 
-  const disabled = await send('PATCH', `${path}/${invited.id}`, session, {
-    status: 'disabled',
-    twoStep: 'off',
-  });
+  const change = { status: 'disabled', twoStep: 'off' };
+  expectError(
+    await send('PATCH', `${path}/${invited.id}`, session, change),
+    422,
+    'password is required: your own',
+  );
+  const disabled = await send('PATCH', `${path}/${invited.id}`, session, { ...change, ...own });
   expect(jsonOf(disabled)).toMatchObject({ id: invited.id, status: 'disabled' });
   expect((await send('GET', path, other)).status).toBe(401);
   expectError(
-    await send('POST', `${path}/${invited.id}/invitation`, session),
+    await link(invited.id),
     409,
     'The user is disabled: enable the user before you send an invitation',
   );
+  expect((await send('DELETE', `${path}/${invited.id}`, session)).status).toBe(204);
+  expectError(await link(invited.id), 404, 'Operator not found');
   const entries: string[] = [];
   for await (const { action, target, actor } of readAudit(api.db, installationLog, {}))
     if (target?.id === invited.id && actor.id === user._id) entries.push(action);
-  expect(entries).toEqual(['user.invite', 'user.invite', 'user.change']);
+  expect(entries).toEqual(['user.invite', 'user.invite', 'user.change', 'user.delete']);
 });
 
 test('a suspended organization rejects its servers, users and learners, until it is active again', async () => {

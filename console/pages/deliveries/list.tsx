@@ -170,11 +170,9 @@ function columns({
               {t('delivery.dismiss')}
             </Button>
           )}
-          {delivery.status !== 'pending' && (
-            <Button kind="quiet" onPress={() => change('resend', [delivery])}>
-              {t('delivery.resend')}
-            </Button>
-          )}
+          <Button kind="quiet" onPress={() => change('resend', [delivery])}>
+            {t('delivery.resend')}
+          </Button>
         </>
       ),
     },

@@ -1,10 +1,10 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { ListedLesson, VersionCheck } from '../../api-types.ts';
 import { ActionDialog, Dialog } from '../../kit/dialog.tsx';
 import { TextField } from '../../kit/field.tsx';
 import { Icon } from '../../kit/icon.tsx';
-import { ErrorState, Notice, Progress } from '../../kit/parts.tsx';
+import { CodeBlock, ErrorState, Notice, Progress } from '../../kit/parts.tsx';
 import { orToast, toast } from '../../kit/toast.tsx';
 import { request } from '../../shell/api.ts';
 import { useData } from '../../shell/data.ts';
@@ -22,6 +22,12 @@ interface VersionDialog {
   onDone: () => Promise<void>;
 }
 
+/** Makes a link that shows a version for an hour. It records nothing. */
+function makePreview(lessonId: string, versionId: string): Promise<{ url: string }> {
+  const params = { lessonId, versionId };
+  return request('POST /api/lessons/{lessonId}/versions/{versionId}/preview-links', { params });
+}
+
 /**
  * Opens a version in a new tab, for an hour. It records nothing.
  *
@@ -33,8 +39,7 @@ export async function openPreview(
   at?: { step: string; block?: string },
 ): Promise<void> {
   await orToast(async () => {
-    const params = { lessonId, versionId: id };
-    const link = await request('POST /api/lessons/{lessonId}/versions/{versionId}/preview-links', { params });
+    const link = await makePreview(lessonId, id);
     const url = at === undefined ? link.url : `${link.url}#${new URLSearchParams(at)}`;
     if (open(url, '_blank') === null)
       toast(t('lesson.preview_ready'), 'done', {
@@ -42,6 +47,34 @@ export async function openPreview(
         run: () => open(url, '_blank'),
       });
   });
+}
+
+/** A preview link for someone without an account. */
+export function LinkDialog({
+  lessonId,
+  version,
+  onClose,
+}: {
+  lessonId: string;
+  version: Version;
+  onClose: () => void;
+}): JSX.Element {
+  const [url, setUrl] = useState<string>();
+  useEffect(() => {
+    void orToast(async () => setUrl((await makePreview(lessonId, version.id)).url)).then((isMade) => {
+      if (!isMade) onClose();
+    });
+  }, []);
+  return (
+    <Dialog title={t('lesson.preview_link')} onClose={onClose}>
+      <p>{t('lesson.preview_link_text')}</p>
+      {url === undefined ? (
+        <Progress value={undefined} label={t('lesson.preview_link')} />
+      ) : (
+        <CodeBlock label={t('lesson.preview_link')} code={url} />
+      )}
+    </Dialog>
+  );
 }
 
 /** The result of a check, without a change. */

@@ -20,6 +20,7 @@ import {
   CheckDialog,
   CopyDialog,
   DeleteDialog,
+  LinkDialog,
   PublishDialog,
   UnpublishDialog,
   openPreview,
@@ -29,7 +30,7 @@ import type { Version } from './data.ts';
 import { LessonFrame } from './frame.tsx';
 
 type Open =
-  | { kind: 'check' | 'copy' | 'publish' | 'unpublish'; version: Version }
+  | { kind: 'check' | 'copy' | 'link' | 'publish' | 'unpublish'; version: Version }
   | { kind: 'delete' | 'import' };
 
 /** A lesson's versions: what is published, and what to do with each. */
@@ -37,14 +38,29 @@ export default function LessonPage({ params: { lessonId = '' } }: { params: Page
   const lesson = useLesson(lessonId);
   const versions = useVersions(lessonId);
   const [open, setOpen] = useState<Open>();
-  const newest = versions.data?.versions[0];
+  // Teachers want what their learners see.
+  const newest =
+    (can('content') ? undefined : versions.data?.versions.find(({ status }) => status === 'published')) ??
+    versions.data?.versions[0];
   useCommands(
-    newest === undefined || !can('content')
+    newest === undefined
       ? []
       : [
           { label: t('lesson.preview'), icon: 'eye', run: () => openPreview(lessonId, newest) },
-          { label: t('lesson.check'), icon: 'check', run: () => setOpen({ kind: 'check', version: newest }) },
-          { label: t('lesson.copy'), icon: 'copy', run: () => setOpen({ kind: 'copy', version: newest }) },
+          ...(can('content')
+            ? [
+                {
+                  label: t('lesson.check'),
+                  icon: 'check' as const,
+                  run: () => setOpen({ kind: 'check', version: newest }),
+                },
+                {
+                  label: t('lesson.copy'),
+                  icon: 'copy' as const,
+                  run: () => setOpen({ kind: 'copy', version: newest }),
+                },
+              ]
+            : []),
         ],
     `${lessonId} ${newest?.id}`,
   );
@@ -56,7 +72,7 @@ export default function LessonPage({ params: { lessonId = '' } }: { params: Page
   return (
     <LessonFrame
       lessonId={lessonId}
-      actions={can('content') && <Actions lessonId={lessonId} newest={newest} setOpen={setOpen} />}
+      actions={<Actions lessonId={lessonId} newest={newest} setOpen={setOpen} />}
     >
       {(shown) => (
         <>
@@ -76,6 +92,7 @@ export default function LessonPage({ params: { lessonId = '' } }: { params: Page
           {open?.kind === 'check' && (
             <CheckDialog lessonId={lessonId} version={open.version} onClose={close} />
           )}
+          {open?.kind === 'link' && <LinkDialog lessonId={lessonId} version={open.version} onClose={close} />}
           {open?.kind === 'copy' && <CopyDialog lesson={shown} version={open.version} onClose={close} />}
           {open?.kind === 'publish' && (
             <PublishDialog lesson={shown} version={open.version} onClose={close} onDone={onChanged} />
@@ -112,22 +129,26 @@ function Actions({
           {t('lesson.preview')}
         </Button>
       )}
-      <Button icon="upload" onPress={() => setOpen({ kind: 'import' })}>
-        {t('lesson.new_version')}
-      </Button>
-      <Menu
-        label={t('more')}
-        items={[
-          {
-            label: t('lesson.delete'),
-            icon: 'trash',
-            isDanger: true,
-            onSelect: () => setOpen({ kind: 'delete' }),
-          },
-        ]}
-      >
-        <Icon name="more" />
-      </Menu>
+      {can('content') && (
+        <>
+          <Button icon="upload" onPress={() => setOpen({ kind: 'import' })}>
+            {t('lesson.new_version')}
+          </Button>
+          <Menu
+            label={t('more')}
+            items={[
+              {
+                label: t('lesson.delete'),
+                icon: 'trash',
+                isDanger: true,
+                onSelect: () => setOpen({ kind: 'delete' }),
+              },
+            ]}
+          >
+            <Icon name="more" />
+          </Menu>
+        </>
+      )}
     </>
   );
 }
@@ -197,29 +218,27 @@ function columns(lessonId: string, setOpen: (open: Open) => void): Column<Versio
       isMinor: true,
       cell: ({ id }) => <CopyText value={id} shown={id.slice(0, 8)} label={t('lesson.version_id')} />,
     },
-    ...(can('content')
-      ? [
-          {
-            label: t('actions'),
-            isActions: true,
-            cell: (version: Version) => (
-              <>
-                {version.status !== 'published' && (
-                  <button type="button" class="button is-plain is-small" onClick={() => publish(version)}>
-                    {t('lesson.publish')}
-                  </button>
-                )}{' '}
-                <Menu
-                  label={t('lesson.version_actions', { number: version.versionNumber })}
-                  items={versionActions(lessonId, version, setOpen)}
-                >
-                  <Icon name="more" />
-                </Menu>
-              </>
-            ),
-          },
-        ]
-      : []),
+    {
+      label: t('actions'),
+      isActions: true,
+      cell: (version: Version) => {
+        const items = versionActions(lessonId, version, setOpen);
+        return (
+          <>
+            {can('content') && version.status !== 'published' && (
+              <button type="button" class="button is-plain is-small" onClick={() => publish(version)}>
+                {t('lesson.publish')}
+              </button>
+            )}{' '}
+            {items.length > 0 && (
+              <Menu label={t('lesson.version_actions', { number: version.versionNumber })} items={items}>
+                <Icon name="more" />
+              </Menu>
+            )}
+          </>
+        );
+      },
+    },
   ];
 }
 
@@ -245,12 +264,25 @@ function versionActions(lessonId: string, version: Version, setOpen: (open: Open
     icon: 'close',
     onSelect: () => setOpen({ kind: 'unpublish', version }),
   };
+  const share: MenuItem = {
+    label: t('lesson.preview_link'),
+    icon: 'send',
+    onSelect: () => setOpen({ kind: 'link', version }),
+  };
   return [
     // An unpublished version has no preview.
-    ...(status === 'unpublished' ? [] : [preview]),
-    check,
-    ...(convertedFrom === null ? [] : [report]),
-    { label: t('lesson.copy'), icon: 'copy', onSelect: () => setOpen({ kind: 'copy', version }) },
-    ...(status === 'published' ? [unpublish] : []),
+    ...(status === 'unpublished' ? [] : [preview, share]),
+    ...(can('content')
+      ? [
+          check,
+          ...(convertedFrom === null ? [] : [report]),
+          {
+            label: t('lesson.copy'),
+            icon: 'copy' as const,
+            onSelect: () => setOpen({ kind: 'copy', version }),
+          },
+          ...(status === 'published' ? [unpublish] : []),
+        ]
+      : []),
   ];
 }

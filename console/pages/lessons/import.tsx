@@ -1,3 +1,4 @@
+import { importFormats } from 'messages:import-formats';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LessonImport } from '../../api-types.ts';
@@ -204,7 +205,7 @@ function FileDrop({ onFile }: { onFile: (file: File) => unknown }): JSX.Element 
       }}
     >
       <Icon name="upload" />
-      <p>{t('import.drop')}</p>
+      <p>{t('import.drop', { formats: importFormats })}</p>
       <input
         ref={input}
         type="file"

@@ -79,7 +79,7 @@ export default function LessonsPage(): JSX.Element {
         filters={['title', 'status']}
         empty={
           <EmptyState icon="book" title={t('lessons.none')} action={importButton}>
-            {t('lessons.none_text')}
+            {t(can('content') ? 'lessons.none_text' : 'lessons.none_yet')}
           </EmptyState>
         }
         columns={columns()}

@@ -3,8 +3,6 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Operator } from '../../api-types.ts';
 import { Button } from '../../kit/button.tsx';
-import { ActionDialog, SecretDialog } from '../../kit/dialog.tsx';
-import { TextField } from '../../kit/field.tsx';
 import { Icon } from '../../kit/icon.tsx';
 import { Menu } from '../../kit/menu.tsx';
 import type { MenuItem } from '../../kit/menu.tsx';
@@ -19,12 +17,15 @@ import { PageFrame } from '../../shell/page.tsx';
 import { query } from '../../shell/router.tsx';
 import { session } from '../../shell/session.ts';
 import { t } from '../../shell/text.ts';
+import { LinkDialog, RemoveDialog } from '../users/actions.tsx';
+import type { SentLink } from '../users/actions.tsx';
 import { accountColumns } from '../users/data.tsx';
+import { ConfirmDialog, InviteDialog } from './actions.tsx';
 
-/** A link that sets an operator's password. */
-interface SentLink {
-  email: string;
-  url: string;
+/** The dialog that is open about an operator. */
+interface Open {
+  kind: 'link' | 'two_step' | 'remove';
+  operator: Operator;
 }
 
 /** The accounts of those who run the installation. */
@@ -33,6 +34,8 @@ export default function OperatorsPage(): JSX.Element {
   const loaded = useData('GET /api/operator/users', { query: { cursor } });
   const [isInviting, setInviting] = useState(false);
   const [link, setLink] = useState<SentLink>();
+  const [open, setOpen] = useState<Open>();
+  const close = () => setOpen(undefined);
   const invite = () => setInviting(true);
   useCommands([{ label: t('operators.invite'), icon: 'plus', run: invite }], 'operators');
   const button = (
@@ -48,7 +51,7 @@ export default function OperatorsPage(): JSX.Element {
         rows={loaded.data?.users}
         next={loaded.data?.nextCursor}
         empty={<EmptyState icon="person" title={t('users.none')} action={button} />}
-        columns={columns((operator) => actionsFor(operator, { onChanged: loaded.reload, onLink: setLink }))}
+        columns={columns((operator) => actionsFor(operator, { onChanged: loaded.reload, setOpen }))}
         rowKey={({ id }) => id}
       />
       {isInviting && (
@@ -61,68 +64,61 @@ export default function OperatorsPage(): JSX.Element {
           }}
         />
       )}
-      {link && (
-        <SecretDialog
-          title={t('users.link_title', { email: link.email })}
-          text={t('users.link_text')}
-          secret={link.url}
-          onClose={() => setLink(undefined)}
+      {link && <LinkDialog link={link} onClose={() => setLink(undefined)} />}
+      {open?.kind === 'remove' && (
+        <RemoveDialog
+          email={open.operator.email}
+          action={t('operators.remove')}
+          remove={() =>
+            request('DELETE /api/operator/users/{userId}', { params: { userId: open.operator.id } })
+          }
+          onClose={close}
+          onRemoved={loaded.reload}
+        />
+      )}
+      {(open?.kind === 'link' || open?.kind === 'two_step') && (
+        <ConfirmDialog
+          title={open.kind === 'link' ? t('users.link') : t('account.turn_off')}
+          email={open.operator.email}
+          onClose={close}
+          onConfirm={async (given) => {
+            const { id: userId, email } = open.operator;
+            const params = { userId };
+            if (open.kind === 'link') {
+              const { url } = await request('POST /api/operator/users/{userId}/invitation', {
+                params,
+                body: given,
+              });
+              setLink({ email, url });
+            } else {
+              const body = { ...given, twoStep: 'off' as const };
+              await request('PATCH /api/operator/users/{userId}', { params, body });
+            }
+            close();
+            await loaded.reload();
+          }}
         />
       )}
     </PageFrame>
   );
 }
 
-function InviteDialog({
-  onClose,
-  onInvited,
-}: {
-  onClose: () => void;
-  onInvited: (invited: SentLink) => Promise<void>;
-}): JSX.Element {
-  const [email, setEmail] = useState('');
-  return (
-    <ActionDialog
-      title={t('operators.invite')}
-      action={t('users.invite_do')}
-      onClose={onClose}
-      onAction={async () => {
-        const { invitation } = await request('POST /api/operator/users', { body: { email } });
-        await onInvited({ email, url: invitation.url });
-      }}
-    >
-      <TextField
-        label={t('log_in.email')}
-        help={t('operators.invite_help')}
-        type="email"
-        autoFocus
-        value={email}
-        onInput={setEmail}
-      />
-    </ActionDialog>
-  );
-}
-
 function actionsFor(
-  { id: userId, email, status, twoStep }: Operator,
-  on: { onChanged: () => Promise<void>; onLink: (link: SentLink) => void },
+  operator: Operator,
+  on: { onChanged: () => Promise<void>; setOpen: (open: Open) => void },
 ): MenuItem[] {
-  const params = { userId };
-  const change = (body: { status?: 'active' | 'disabled'; twoStep?: 'off' }) =>
+  const { id: userId, status, twoStep } = operator;
+  const change = (body: { status: 'active' | 'disabled' }) =>
     orToast(async () => {
-      await request('PATCH /api/operator/users/{userId}', { params, body });
+      await request('PATCH /api/operator/users/{userId}', { params: { userId }, body });
       await on.onChanged();
     });
-  const makeLink = () =>
-    orToast(async () => {
-      const { url } = await request('POST /api/operator/users/{userId}/invitation', { params });
-      on.onLink({ email, url });
-    });
+  const open = (kind: Open['kind']) => () => on.setOpen({ kind, operator });
   return [
     ...(status === 'disabled'
       ? [{ label: t('users.enable'), icon: 'check' as const, onSelect: () => change({ status: 'active' }) }]
       : [
-          { label: t('users.link'), icon: 'open' as const, onSelect: makeLink },
+          { label: t('users.link'), icon: 'open' as const, onSelect: open('link') },
           {
             label: t('users.disable'),
             icon: 'close' as const,
@@ -130,14 +126,9 @@ function actionsFor(
           },
         ]),
     ...(twoStep
-      ? [
-          {
-            label: t('account.turn_off'),
-            icon: 'shield' as const,
-            onSelect: () => change({ twoStep: 'off' }),
-          },
-        ]
+      ? [{ label: t('account.turn_off'), icon: 'shield' as const, onSelect: open('two_step') }]
       : []),
+    { label: t('operators.remove'), icon: 'trash', isDanger: true, onSelect: open('remove') },
   ];
 }
 

@@ -1,3 +1,4 @@
+import 'messages:page/launch_fault';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { LtiPlatform } from '../../api-types.ts';
@@ -15,6 +16,7 @@ import type { PageProps } from '../../shell/page.tsx';
 import { navigate } from '../../shell/router.tsx';
 import { can } from '../../shell/session.ts';
 import { t } from '../../shell/text.ts';
+import type { TextKey } from '../../shell/text.ts';
 import { platformTones } from '../platforms/data.ts';
 import { Grades } from './grades.tsx';
 
@@ -88,6 +90,35 @@ export default function PlatformPage({ params: { platformId = '' } }: { params: 
   );
 }
 
+/** What went wrong in a launch and what helps, by the code that Lectern records. */
+const causes: Partial<Record<string, TextKey & `launch_fault.${string}`>> = {
+  unknown_deployment: 'launch_fault.deployment',
+  platform_keys_unavailable: 'launch_fault.key_set',
+  unknown_key: 'launch_fault.signature',
+  bad_signature: 'launch_fault.signature',
+  wrong_issuer: 'launch_fault.client',
+  wrong_audience: 'launch_fault.client',
+  wrong_authorized_party: 'launch_fault.client',
+  token_expired: 'launch_fault.clock',
+  token_too_old: 'launch_fault.clock',
+  token_from_future: 'launch_fault.clock',
+  wrong_algorithm: 'launch_fault.signing',
+  key_id_missing: 'launch_fault.signing',
+  nonce_missing: 'launch_fault.nonce',
+  wrong_nonce: 'launch_fault.nonce',
+  wrong_version: 'launch_fault.version',
+  wrong_message_type: 'launch_fault.version',
+  malformed_token: 'launch_fault.malformed',
+  malformed_claims: 'launch_fault.malformed',
+  target_mismatch: 'launch_fault.target',
+  resource_link_missing: 'launch_fault.link',
+  no_lesson: 'launch_fault.no_lesson',
+  lesson_not_found: 'launch_fault.lesson_not_found',
+  lesson_not_available: 'launch_fault.lesson_not_available',
+  no_accepted_type: 'launch_fault.no_accepted_type',
+  not_for_learners: 'launch_fault.not_for_learners',
+};
+
 function Values({ platform }: { platform: LtiPlatform }): JSX.Element {
   const { issuer, clientId, deploymentIds, authUrl, tokenUrl, jwksUrl, keySetUrl, launchFaults } = platform;
   const copied = (label: string, value: string) =>
@@ -113,7 +144,16 @@ function Values({ platform }: { platform: LtiPlatform }): JSX.Element {
         {launchFaults.length === 0 ? (
           <p class="muted">{t('platforms.no_faults')}</p>
         ) : (
-          <Facts items={launchFaults.map(({ code, at }) => [code, <Time key={at} at={at} />] as const)} />
+          <ul class="rows">
+            {launchFaults.toReversed().map(({ code, at }) => (
+              <li key={at + code}>
+                {causes[code] !== undefined && <p>{t(causes[code])}</p>}
+                <p class="muted">
+                  <code>{code}</code> <Time at={at} />
+                </p>
+              </li>
+            ))}
+          </ul>
         )}
       </section>
     </div>

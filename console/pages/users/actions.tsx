@@ -1,12 +1,36 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { User } from '../../api-types.ts';
-import { ActionDialog } from '../../kit/dialog.tsx';
+import { ActionDialog, SecretDialog } from '../../kit/dialog.tsx';
 import { SelectField, TextField } from '../../kit/field.tsx';
+import { toast } from '../../kit/toast.tsx';
 import { request } from '../../shell/api.ts';
 import { t } from '../../shell/text.ts';
 
 export const roles = ['teacher', 'author', 'admin'] as const;
+
+/** A link that sets a password. */
+export interface SentLink {
+  email: string;
+  url: string;
+}
+
+/** Shows a link that sets a password. */
+export function LinkDialog({
+  link: { email, url },
+  onClose,
+}: {
+  link: SentLink;
+  onClose: () => void;
+}): JSX.Element {
+  return (
+    <SecretDialog
+      title={t('users.link_title', { email })}
+      text={t('users.link_text')}
+      secret={url}
+      onClose={onClose}
+    />
+  );
+}
 
 /** Creates an account, and the link that sets its password. */
 export function InviteDialog({
@@ -14,7 +38,7 @@ export function InviteDialog({
   onInvited,
 }: {
   onClose: () => void;
-  onInvited: (invited: { email: string; url: string }) => Promise<void>;
+  onInvited: (invited: SentLink) => Promise<void>;
 }): JSX.Element {
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<(typeof roles)[number]>('teacher');
@@ -40,24 +64,30 @@ export function InviteDialog({
   );
 }
 
-/** Removes an account, after saying what follows. */
+/** Removes an account, after saying what follows. @param props.remove sends the request */
 export function RemoveDialog({
-  user,
+  email,
+  action,
   onClose,
+  remove,
   onRemoved,
 }: {
-  user: User;
+  email: string;
+  action: string;
   onClose: () => void;
+  remove: () => Promise<unknown>;
   onRemoved: () => Promise<void>;
 }): JSX.Element {
   return (
     <ActionDialog
-      title={t('users.remove_title', { email: user.email })}
-      action={t('users.remove')}
+      title={t('users.remove_title', { email })}
+      action={action}
       isDanger
       onClose={onClose}
       onAction={async () => {
-        await request('DELETE /api/users/{userId}', { params: { userId: user.id } });
+        await remove();
+        toast(t('users.removed', { email }));
+        onClose();
         await onRemoved();
       }}
     >

@@ -2,13 +2,12 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { User } from '../../api-types.ts';
 import { Button } from '../../kit/button.tsx';
-import { SecretDialog } from '../../kit/dialog.tsx';
 import { Icon } from '../../kit/icon.tsx';
 import { Menu } from '../../kit/menu.tsx';
 import type { MenuItem } from '../../kit/menu.tsx';
 import { EmptyState } from '../../kit/parts.tsx';
 import type { Column } from '../../kit/table.tsx';
-import { orToast, toast } from '../../kit/toast.tsx';
+import { orToast } from '../../kit/toast.tsx';
 import { request } from '../../shell/api.ts';
 import { useCommands } from '../../shell/commands.ts';
 import { useData } from '../../shell/data.ts';
@@ -17,7 +16,8 @@ import { PageFrame } from '../../shell/page.tsx';
 import { query } from '../../shell/router.tsx';
 import { session } from '../../shell/session.ts';
 import { t } from '../../shell/text.ts';
-import { InviteDialog, RemoveDialog, roles } from './actions.tsx';
+import { InviteDialog, LinkDialog, RemoveDialog, roles } from './actions.tsx';
+import type { SentLink } from './actions.tsx';
 import { accountColumns } from './data.tsx';
 
 /** The accounts of the organization. */
@@ -27,7 +27,7 @@ export default function UsersPage(): JSX.Element {
     query: { ...(cursor !== undefined && { cursor }) },
   });
   const [isInviting, setInviting] = useState(false);
-  const [link, setLink] = useState<{ email: string; url: string }>();
+  const [link, setLink] = useState<SentLink>();
   const [removed, setRemoved] = useState<User>();
   const invite = () => setInviting(true);
   useCommands([{ label: t('users.invite'), icon: 'plus', run: invite }], 'users');
@@ -59,23 +59,14 @@ export default function UsersPage(): JSX.Element {
           }}
         />
       )}
-      {link && (
-        <SecretDialog
-          title={t('users.link_title', { email: link.email })}
-          text={t('users.link_text')}
-          secret={link.url}
-          onClose={() => setLink(undefined)}
-        />
-      )}
+      {link && <LinkDialog link={link} onClose={() => setLink(undefined)} />}
       {removed && (
         <RemoveDialog
-          user={removed}
+          email={removed.email}
+          action={t('users.remove')}
+          remove={() => request('DELETE /api/users/{userId}', { params: { userId: removed.id } })}
           onClose={() => setRemoved(undefined)}
-          onRemoved={async () => {
-            toast(t('users.removed', { email: removed.email }));
-            setRemoved(undefined);
-            await loaded.reload();
-          }}
+          onRemoved={loaded.reload}
         />
       )}
     </PageFrame>
@@ -86,7 +77,7 @@ function actionsFor(
   user: User,
   on: {
     onChanged: () => Promise<void>;
-    onLink: (link: { email: string; url: string }) => void;
+    onLink: (link: SentLink) => void;
     onRemove: (user: User) => void;
   },
 ): (MenuItem | null)[] {
