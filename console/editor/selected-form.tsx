@@ -41,7 +41,7 @@ export function SelectedForm({ store }: { store: EditorStore }): JSX.Element | n
         key={block.props.id}
         block={block}
         fields={store.fieldsOf(block.type)}
-        findings={[]}
+        findings={store.findings.value.filter(({ blockId }) => blockId === block.props.id)}
         language={typeof skeleton.lesson.language === 'string' ? skeleton.lesson.language : 'en'}
         onChange={(props, { path }) => changeProps(store, stepId, node, props, path)}
         onOpenBlock={(id) => store.select({ kind: 'block', stepId, id })}

@@ -26,12 +26,20 @@ export class ApiError extends Error {
   readonly code: string;
   /** Null if the response does not name it. */
   readonly retryAfterSeconds: number | null;
+  /** The JSON of the response. */
+  readonly body: unknown;
 
-  constructor(message: string, status: number, code: string, retryAfterSeconds: number | null = null) {
+  constructor(
+    message: string,
+    status: number,
+    code: string,
+    { retryAfterSeconds = null, body }: { retryAfterSeconds?: number | null; body?: unknown } = {},
+  ) {
     super(message);
     this.status = status;
     this.code = code;
     this.retryAfterSeconds = retryAfterSeconds;
+    this.body = body;
   }
 }
 
@@ -80,7 +88,7 @@ export async function send<R extends Route>(
       error ?? `${response.status} ${response.statusText}`,
       response.status,
       code ?? response.headers.get('Error-Code') ?? 'INTERNAL_ERROR',
-      Number(response.headers.get('Retry-After')) || null,
+      { retryAfterSeconds: Number(response.headers.get('Retry-After')) || null, body },
     );
   }
 }

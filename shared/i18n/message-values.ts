@@ -37,6 +37,8 @@ export interface MessageValues {
   'console.destination.delete_text': { endpoint: string };
   'console.destination.paused_status': { status: string };
   'console.destination.test_failed': { message: string };
+  'console.editor.check.count': { count: number };
+  'console.editor.check.empty_section': { title: string };
   'console.editor.form.add': { list: string };
   'console.editor.form.column': { number: number };
   'console.editor.form.entry_menu': { entry: string };
@@ -52,6 +54,11 @@ export interface MessageValues {
   'console.editor.outline.copy_of': { title: string };
   'console.editor.outline.deleted': { title: string };
   'console.editor.outline.part': { number: number };
+  'console.editor.publish.changed': { count: number };
+  'console.editor.publish.done': { number: number };
+  'console.editor.save.conflict_step': { title: string };
+  'console.editor.save.download_lacks': { steps: string };
+  'console.editor.save.my_version': { title: string };
   'console.embed.expires': { time: string };
   'console.export.building': { done: number; total: number };
   'console.export.position': { position: number };

@@ -85,7 +85,8 @@ function placeInStep(path: string): string {
   return `at ${path.replace(/^.*?\.content\./, '')}`;
 }
 
-function* blockFaults(type: string, block: Block, content: LessonContent): Generator<string> {
+/** Yields an author's probable mistakes in a block, as sentences without its place. */
+export function* blockFaults(type: string, block: Block, content: LessonContent): Generator<string> {
   yield* unknownProps(fieldsOf(type, content), block.props);
   const played = playedProps(block, content.lesson.widget_settings.overrides);
   if (isCoreWidget(type)) yield* questionFaults[type]?.(played) ?? [];

@@ -1,8 +1,9 @@
-import type { Block, BlockNode, Path, StepContent } from './blocks.ts';
+import { topList } from './blocks.ts';
+import type { Block, BlockNode, Path, Slot, StepContent } from './blocks.ts';
 import {
   copyOf,
   placeOf,
-  withBlockAt,
+  samePath,
   withBlockMoved,
   withBlocks,
   withoutBlock,
@@ -239,9 +240,36 @@ export function moveBlock(store: EditorStore, stepId: string, node: BlockNode, b
   editStep(store, stepId, withBlockMoved(loaded(store, stepId), node, by, store.fieldsOf));
 }
 
-/** Moves a block within its step. @param place is one of the content without the block */
-export function moveBlockTo(store: EditorStore, stepId: string, node: BlockNode, place: BlockPlace): void {
-  editStep(store, stepId, withBlockAt(loaded(store, stepId), node, place));
+/** Moves a block within its step, before or after another one. @param beside.after 1 for after it */
+export function moveBlockBeside(
+  store: EditorStore,
+  stepId: string,
+  node: BlockNode,
+  { id, after }: { id: string; after: 0 | 1 },
+): void {
+  const rest = withoutBlock(loaded(store, stepId), node.path);
+  const other = store.blocksOf(rest).byId.get(id);
+  if (other === undefined) return;
+  const { list, index } = placeOf(other);
+  const place = { list, index: index + after };
+  if (samePath(list, node.path.slice(0, -1)) && place.index === placeOf(node).index) return;
+  editStep(store, stepId, withBlocks(rest, place, [node.block]));
+}
+
+/** Moves a block within its step to the end of a list. @param slot null for that of the step itself */
+export function moveBlockInto(store: EditorStore, stepId: string, node: BlockNode, slot: Slot | null): void {
+  const content = loaded(store, stepId);
+  const owner = slot && [...store.blocksOf(content).byId.values()].find(({ slots }) => slots.includes(slot));
+  const rest = withoutBlock(content, node.path);
+  const tree = store.blocksOf(rest);
+  // The owner may have another path without the block.
+  const index = owner?.slots.indexOf(slot as Slot) ?? 0;
+  const target = owner && tree.byId.get(owner.block.props.id)?.slots[index];
+  if (owner && target === undefined) return;
+  const place = target
+    ? { list: target.path, index: target.nodes.length }
+    : { list: topList, index: tree.nodes.length };
+  editStep(store, stepId, withBlocks(rest, place, [node.block]));
 }
 
 /** Changes the props of a block. Changes of one path that follow each other are one edit. */

@@ -1,5 +1,5 @@
 import { isRecord } from '../../../shared/lessons/json-values.ts';
-import { isBlock, readBlocks, topList, valueAt, withValueAt } from './blocks.ts';
+import { isBlock, readBlocks, topList, withValueAt } from './blocks.ts';
 import type { Block, BlockNode, FieldsOf, Path, StepContent, StepTree } from './blocks.ts';
 
 /** A place for a block: the path of a list, and an index in it. */
@@ -35,13 +35,6 @@ export function withProps(content: StepContent, path: Path, props: Block['props'
 /** Returns where a block is. */
 export function placeOf({ path }: BlockNode): BlockPlace {
   return { list: path.slice(0, -1), index: Number(path.at(-1)) };
-}
-
-/** Moves a block to a place, which is one of the content without the block. */
-export function withBlockAt(content: StepContent, node: BlockNode, place: BlockPlace): StepContent {
-  const from = placeOf(node);
-  if (samePath(from.list, place.list) && from.index === place.index) return content;
-  return withBlocks(withoutBlock(content, node.path), place, [node.block]);
 }
 
 /**
@@ -92,13 +85,4 @@ function renewed(value: unknown, isTaken: (id: string) => boolean): unknown {
 
 export function samePath(one: Path, other: Path): boolean {
   return one.length === other.length && one.every((name, index) => String(name) === String(other[index]));
-}
-
-/** Returns the block that contains a path, or is at it; undefined for a path outside blocks. */
-export function blockIdAt(content: StepContent, path: Path): string | undefined {
-  for (let length = path.length; length > 0; length -= 1) {
-    const value = valueAt(content, path.slice(0, length));
-    if (isBlock(value)) return value.props.id;
-  }
-  return undefined;
 }

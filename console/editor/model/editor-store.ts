@@ -4,10 +4,13 @@ import { coreWidgetFields } from '../../../shared/lessons/core-widget-fields.ts'
 import { recordOf } from '../../../shared/lessons/json-values.ts';
 import type { Fields } from '../../../shared/lessons/widget-fields.ts';
 import { readBlocks } from './blocks.ts';
-import type { FieldsOf, StepContent, StepTree } from './blocks.ts';
+import type { FieldsOf, Finding, StepContent, StepTree } from './blocks.ts';
+import { findingsOf, lessonFindings } from './checks.ts';
 import { edit, redo, skeletonOf, stepKey, stepOf, undo, withLoaded } from './lesson-document.ts';
 import type { LessonDocument, PartKey, Selection, Skeleton } from './lesson-document.ts';
 import { loadStep } from './opening.ts';
+
+const loadedTogether = 6;
 
 /** The lesson that is edited in a page. */
 export class EditorStore {
@@ -15,18 +18,23 @@ export class EditorStore {
   readonly document;
   /** The draft as it was opened. */
   readonly draft: LessonDraft;
-  /** Revisions on the server by part, as far as this page knows them. */
-  readonly revisions = new Map<PartKey, number>();
+  /** What the server has, as far as this page knows: revisions, and values of parts that are loaded. */
+  readonly saved = new Map<PartKey, { revision: number; value?: Skeleton | StepContent }>();
   readonly #loading = new Map<string, Promise<StepContent>>();
+  readonly #checked = new WeakMap<
+    StepContent,
+    { stepId: string; lesson: unknown; findings: readonly Finding[] }
+  >();
   readonly #trees = new WeakMap<StepContent, StepTree>();
 
   constructor(lessonId: string, draft: LessonDraft) {
     this.lessonId = lessonId;
     this.draft = draft;
-    this.revisions.set('skeleton', draft.revision);
-    for (const { stepId, revision } of draft.steps) this.revisions.set(stepKey(stepId), revision);
+    const skeleton = draft.skeleton as Skeleton;
+    this.saved.set('skeleton', { revision: draft.revision, value: skeleton });
+    for (const { stepId, revision } of draft.steps) this.saved.set(stepKey(stepId), { revision });
     this.document = signal<LessonDocument>({
-      parts: new Map([['skeleton', draft.skeleton as Skeleton]]),
+      parts: new Map([['skeleton', skeleton]]),
       ...{ done: [], undone: [], selection: { kind: 'lesson' } },
     });
   }
@@ -67,6 +75,41 @@ export class EditorStore {
     return tree;
   }
 
+  /** What the checks found in the lesson as a whole and in the steps that are loaded. */
+  readonly findings = computed((): readonly Finding[] => {
+    const skeleton = this.skeleton.value;
+    const { parts } = this.document.value;
+    const steps = skeleton.sections.flatMap((section) => section.steps);
+    return [
+      ...lessonFindings(skeleton),
+      ...steps.flatMap(({ id }) => {
+        const content = stepOf({ parts }, id);
+        return content === undefined ? [] : this.#findingsIn(id, content, skeleton);
+      }),
+    ];
+  });
+
+  #findingsIn(stepId: string, content: StepContent, skeleton: Skeleton): readonly Finding[] {
+    const known = this.#checked.get(content);
+    if (known?.stepId === stepId && known.lesson === skeleton.lesson) return known.findings;
+    const findings = findingsOf(stepId, this.blocksOf(content), skeleton);
+    this.#checked.set(content, { stepId, lesson: skeleton.lesson, findings });
+    return findings;
+  }
+
+  /** Whether a step has been saved since the draft began. */
+  isChanged(stepId: string): boolean {
+    return (this.saved.get(stepKey(stepId))?.revision ?? 2) > 1;
+  }
+
+  /** Loads all steps. @throws {ApiError} */
+  async loadAll(): Promise<void> {
+    const steps = this.skeleton.peek().sections.flatMap((section) => section.steps);
+    // A few at a time: a lesson may have hundreds.
+    for (let at = 0; at < steps.length; at += loadedTogether)
+      await Promise.all(steps.slice(at, at + loadedTogether).map(({ id }) => this.requireStep(id)));
+  }
+
   select(selection: Selection): void {
     this.document.value = { ...this.document.peek(), selection };
   }
@@ -99,7 +142,7 @@ export class EditorStore {
   async #load(stepId: string): Promise<StepContent> {
     const { content, revision } = await loadStep(this.lessonId, stepId);
     const loaded = content as StepContent;
-    this.revisions.set(stepKey(stepId), revision);
+    this.saved.set(stepKey(stepId), { revision, value: loaded });
     this.document.value = withLoaded(this.document.peek(), stepKey(stepId), loaded);
     return loaded;
   }

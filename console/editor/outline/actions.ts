@@ -1,10 +1,15 @@
+import { listOf } from '../../../shared/lessons/json-values.ts';
 import type { MenuItem } from '../../kit/menu.tsx';
 import { orToast, toast } from '../../kit/toast.tsx';
 import { t } from '../../shell/text.ts';
+import type { Block } from '../model/blocks.ts';
+import { clipboardText, lastCopied } from '../model/clipboard.ts';
 import {
+  changeProps,
   duplicateBlock,
   duplicateSection,
   duplicateStep,
+  insertBlocks,
   moveBlock,
   moveSection,
   moveStep,
@@ -13,6 +18,7 @@ import {
   removeStep,
 } from '../model/commands.ts';
 import type { EditorStore } from '../model/editor-store.ts';
+import { placeForNew } from './insert-menu.tsx';
 import type { Row } from './rows.ts';
 
 /** Moves what a row stands for by one place. */
@@ -53,11 +59,35 @@ export function removeRow(store: EditorStore, { selection, node, stepId, label }
   });
 }
 
+/** Inserts copied blocks at what is selected. */
+export function pasteBlocks(store: EditorStore, blocks: readonly Block[]): void {
+  const target = placeForNew(store);
+  if (target !== null) insertBlocks(store, target.stepId, target.place, blocks);
+}
+
 /** Returns the menu of a row. */
-export function actionsOf(store: EditorStore, row: Row, onRename: () => void): (MenuItem | null)[] {
-  if (row.kind === 'slot') return [];
+export function actionsOf(
+  store: EditorStore,
+  row: Row,
+  { onRename, onInsert }: { onRename: () => void; onInsert: () => void },
+): (MenuItem | null)[] {
+  const { kind, node } = row;
+  const insert: MenuItem[] =
+    kind === 'section'
+      ? []
+      : [
+          { label: t('editor.outline.add_block'), icon: 'plus', onSelect: onInsert },
+          ...(lastCopied().length === 0
+            ? []
+            : [{ label: t('editor.outline.paste'), onSelect: () => pasteBlocks(store, lastCopied()) }]),
+        ];
+  if (kind === 'slot') return [...insert, ...columnActions(store, row)];
   return [
-    ...(row.kind === 'block' ? [] : [{ label: t('editor.outline.rename'), onSelect: onRename }]),
+    ...insert,
+    ...(node === null
+      ? [{ label: t('editor.outline.rename'), onSelect: onRename }]
+      : [{ label: t('editor.outline.copy'), onSelect: () => copyBlock(node.block) }]),
+    ...columnActions(store, row),
     { label: t('editor.outline.move_up'), onSelect: () => moveRow(store, row, -1) },
     { label: t('editor.outline.move_down'), onSelect: () => moveRow(store, row, 1) },
     { label: t('editor.outline.duplicate'), icon: 'copy', onSelect: () => duplicateRow(store, row) },
@@ -67,6 +97,36 @@ export function actionsOf(store: EditorStore, row: Row, onRename: () => void): (
       icon: 'trash',
       isDanger: true,
       onSelect: () => removeRow(store, row),
+    },
+  ];
+}
+
+async function copyBlock(block: Block): Promise<void> {
+  const text = clipboardText([block]);
+  // oxlint-disable-next-line typescript/no-unnecessary-condition -- missing without HTTPS
+  await navigator.clipboard?.writeText(text).catch(() => undefined);
+  toast(t('copied'));
+}
+
+/** Adds and removes columns: forms do this for panels and tabs, which have titles. */
+function columnActions(store: EditorStore, { node, slot, stepId, parent }: Row): MenuItem[] {
+  const owner = node ?? parent?.node ?? null;
+  if (stepId === null || owner === null || owner.block.type !== 'Columns') return [];
+  const columns = listOf(owner.block.props.columns);
+  const change = (next: unknown[]) =>
+    changeProps(store, stepId, owner, { ...owner.block.props, columns: next }, ['columns', next.length]);
+  if (slot === null)
+    return [{ label: t('editor.outline.add_column'), onSelect: () => change([...columns, []]) }];
+  const index = Number(slot.path.at(-1));
+  return [
+    {
+      label: t('editor.outline.delete_column'),
+      icon: 'trash',
+      isDanger: true,
+      onSelect: () => {
+        store.select({ kind: 'block', stepId, id: owner.block.props.id });
+        change(columns.filter((_, at) => at !== index));
+      },
     },
   ];
 }

@@ -1,12 +1,16 @@
 import type { JSX } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../../kit/icon.tsx';
 import { Menu } from '../../kit/menu.tsx';
 import { orToast } from '../../kit/toast.tsx';
 import { t } from '../../shell/text.ts';
 import { addSection, addStep, changeMembers } from '../model/commands.ts';
+import { blocksIn, clipboardText } from '../model/clipboard.ts';
+import { sectionById } from '../model/edit-outline.ts';
 import type { EditorStore } from '../model/editor-store.ts';
-import { actionsOf, removeRow, moveRow, duplicateRow } from './actions.ts';
+import { useDrag } from './drag.ts';
+import { actionsOf, duplicateRow, moveRow, pasteBlocks, removeRow } from './actions.ts';
+import { RowView } from './row-view.tsx';
 import { keyOf, rowsOf } from './rows.ts';
 import type { Row } from './rows.ts';
 
@@ -14,10 +18,13 @@ import type { Row } from './rows.ts';
 export function Outline({
   store,
   onOpenForm,
+  onInsert,
 }: {
   store: EditorStore;
   /** Moves on to the form of what is selected. */
   onOpenForm: () => void;
+  /** Opens the menu of blocks for what is selected. */
+  onInsert: () => void;
 }): JSX.Element {
   const tree = useRef<HTMLDivElement>(null);
   const [renamedKey, setRenamed] = useState<string | null>(null);
@@ -30,14 +37,10 @@ export function Outline({
   }, [selectedKey, rows.length]);
   const active =
     rows.find(({ key }) => key === focusedKey) ?? rows.find(({ key }) => key === selectedKey) ?? rows[0];
-  const rename = (row: Row) => {
-    if (row.kind === 'section' || row.kind === 'step') setRenamed(row.key);
-    else onOpenForm();
-  };
+  const rename = (row: Row) => (isPart(row) ? setRenamed(row.key) : onOpenForm());
   const finishRename = (row: Row, title: string | null) => {
     setRenamed(null);
-    if (title !== null && (row.selection.kind === 'section' || row.selection.kind === 'step'))
-      changeMembers(store, row.selection, { title });
+    if (title !== null) renameRow(store, row, title);
     if (tree.current !== null) focusRow(tree.current, row.key);
   };
   const focus = (row: Row | undefined | null) => {
@@ -45,20 +48,21 @@ export function Outline({
     setFocused(row.key);
     focusRow(tree.current, row.key);
   };
+  const menuOf = (row: Row) => actionsOf(store, row, { onRename: () => rename(row), onInsert });
+  const onPointerDown = useDrag(store, rows);
   const onKeyDown = (event: KeyboardEvent) => {
     if (active === undefined || !isRow(event.target)) return;
-    const run = keyActions({ store, rows, row: active, focus, setExpanded, rename, onOpenForm })[
+    const run = keyActions({ store, rows, row: active, focus, setExpanded, rename, onOpenForm, onInsert })[
       keyName(event)
     ];
-    if (run === undefined) return;
-    event.preventDefault();
-    void run();
+    if (run !== undefined) event.preventDefault();
+    void run?.();
   };
   return (
     <>
       <div class="outline-head">
         <h2>{t('editor.outline.title')}</h2>
-        <AddMenu store={store} />
+        <AddMenu store={store} onInsert={onInsert} />
       </div>
       <div
         ref={tree}
@@ -66,6 +70,8 @@ export function Outline({
         role="tree"
         aria-label={t('editor.outline.title')}
         onKeyDown={onKeyDown}
+        onPointerDown={onPointerDown}
+        {...clipboardEvents(store, active)}
       >
         {rows.map((row) => (
           <RowView
@@ -78,13 +84,60 @@ export function Outline({
               select(row);
             }}
             onToggle={() => setExpanded(row, row.isExpanded !== true)}
-            menu={row.key === selectedKey ? <RowMenu store={store} row={row} onRename={rename} /> : null}
+            menu={row.key === selectedKey ? menuOf(row) : null}
+            findings={countBelow(store, row)}
             rename={row.key === renamedKey ? (title) => finishRename(row, title) : null}
           />
         ))}
       </div>
     </>
   );
+}
+
+function isPart({ kind }: Row): boolean {
+  return kind === 'section' || kind === 'step';
+}
+
+function renameRow(store: EditorStore, { selection }: Row, title: string): void {
+  if (selection.kind === 'section' || selection.kind === 'step') changeMembers(store, selection, { title });
+}
+
+/** What the keys of the clipboard do at a row. */
+function clipboardEvents(store: EditorStore, row: Row | undefined) {
+  return {
+    onCopy: (event: ClipboardEvent) => void copyRow(event, row),
+    onCut: (event: ClipboardEvent) => {
+      if (copyRow(event, row) && row !== undefined) removeRow(store, row);
+    },
+    onPaste: (event: ClipboardEvent) => {
+      const blocks = blocksIn(event.clipboardData?.getData('text/plain') ?? '');
+      if (blocks.length === 0 || row === undefined || !isRow(event.target)) return;
+      event.preventDefault();
+      store.select(row.selection);
+      pasteBlocks(store, blocks);
+    },
+  };
+}
+
+/** Puts the block of a row in the clipboard. @returns whether it is one */
+function copyRow(event: ClipboardEvent, row: Row | undefined): boolean {
+  if (row === undefined || row.node === null || !isRow(event.target)) return false;
+  event.clipboardData?.setData('text/plain', clipboardText([row.node.block]));
+  event.preventDefault();
+  return true;
+}
+
+/** Returns how many findings the row stands for, with those of rows below it that are not shown. */
+function countBelow(store: EditorStore, { selection, isExpanded }: Row): number {
+  const findings = store.findings.value;
+  if (selection.kind === 'step') return findings.filter(({ stepId }) => stepId === selection.id).length;
+  if (selection.kind === 'block')
+    return findings.filter(({ stepId, blockId }) => stepId === selection.stepId && blockId === selection.id)
+      .length;
+  if (selection.kind !== 'section' || isExpanded !== false) return 0;
+  const steps = sectionById(store.skeleton.value, selection.id)?.steps ?? [];
+  const ids = new Set(steps.map(({ id }) => id));
+  return findings.filter(({ stepId }) => stepId !== undefined && ids.has(stepId)).length;
 }
 
 /** What the outline shows, and which of it is open. */
@@ -153,6 +206,7 @@ function keyActions({
   setExpanded,
   rename,
   onOpenForm,
+  onInsert,
 }: {
   store: EditorStore;
   rows: readonly Row[];
@@ -161,6 +215,7 @@ function keyActions({
   setExpanded: (row: Row, isExpanded: boolean) => void;
   rename: (row: Row) => void;
   onOpenForm: () => void;
+  onInsert: () => void;
 }): Record<string, (() => unknown) | undefined> {
   const at = rows.indexOf(row);
   const inwards = () =>
@@ -183,6 +238,10 @@ function keyActions({
       if (row.kind !== 'step') onOpenForm();
     },
     F2: () => rename(row),
+    '/': () => {
+      store.select(row.selection);
+      onInsert();
+    },
     'Alt+ArrowDown': () => moveRow(store, row, 1),
     'Alt+ArrowUp': () => moveRow(store, row, -1),
     'Ctrl+d': () => duplicateRow(store, row),
@@ -191,125 +250,8 @@ function keyActions({
   };
 }
 
-function RowView({
-  row,
-  isSelected,
-  isActive,
-  onPress,
-  onToggle,
-  menu,
-  rename,
-}: {
-  row: Row;
-  isSelected: boolean;
-  isActive: boolean;
-  onPress: () => void;
-  onToggle: () => void;
-  menu: JSX.Element | null;
-  /** Set while the row shows a field for its title; null keeps the old one. */
-  rename: ((title: string | null) => void) | null;
-}): JSX.Element {
-  const { key, kind, level, isExpanded, label, detail } = row;
-  const labelId = useId();
-  const canToggle = isExpanded !== null && (kind === 'section' || kind === 'step');
-  return (
-    <div
-      role="treeitem"
-      class={`outline-row is-${kind} is-level-${Math.min(level, 8)}`}
-      data-key={key}
-      tabIndex={isActive ? 0 : -1}
-      aria-labelledby={rename === null ? labelId : undefined}
-      aria-label={rename === null ? undefined : label}
-      aria-level={level}
-      aria-posinset={row.position}
-      aria-setsize={row.siblings}
-      aria-selected={isSelected}
-      aria-expanded={isExpanded ?? undefined}
-      onClick={({ target }) => {
-        // Not for the menu inside.
-        if (target instanceof Element && target.closest('button, input, [role=menu]') === null) onPress();
-      }}
-    >
-      <span
-        class={`outline-toggle${isExpanded === false ? ' is-closed' : ''}`}
-        aria-hidden="true"
-        onClick={(event) => {
-          if (!canToggle) return;
-          event.stopPropagation();
-          onToggle();
-        }}
-      >
-        {canToggle && <Icon name="down" />}
-      </span>
-      {rename === null ? (
-        <span class="outline-label" id={labelId} dir="auto">
-          {label || t('editor.outline.untitled')}
-          {detail !== null && <small>{detail}</small>}
-        </span>
-      ) : (
-        <RenameField title={label} onDone={rename} />
-      )}
-      {menu}
-    </div>
-  );
-}
-
-function RenameField({
-  title,
-  onDone,
-}: {
-  title: string;
-  onDone: (title: string | null) => void;
-}): JSX.Element {
-  const field = useRef<HTMLInputElement>(null);
-  const isDone = useRef(false);
-  useEffect(() => {
-    field.current?.focus();
-    field.current?.select();
-  }, []);
-  const finish = (isKept: boolean) => {
-    if (isDone.current) return;
-    isDone.current = true;
-    const text = field.current?.value.trim() ?? '';
-    onDone(isKept && text !== '' && text !== title ? text : null);
-  };
-  return (
-    <input
-      ref={field}
-      class="input"
-      aria-label={t('editor.outline.rename')}
-      defaultValue={title}
-      maxLength={300}
-      onBlur={() => finish(true)}
-      onKeyDown={({ key }) => {
-        if (key === 'Enter') finish(true);
-        if (key === 'Escape') finish(false);
-      }}
-    />
-  );
-}
-
-function RowMenu({
-  store,
-  row,
-  onRename,
-}: {
-  store: EditorStore;
-  row: Row;
-  onRename: (row: Row) => void;
-}): JSX.Element {
-  return (
-    <Menu
-      label={t('editor.outline.actions', { title: row.label })}
-      items={actionsOf(store, row, () => onRename(row))}
-    >
-      <Icon name="more" />
-    </Menu>
-  );
-}
-
-/** Adds sections and steps. */
-function AddMenu({ store }: { store: EditorStore }): JSX.Element {
+/** Adds blocks, steps and sections. */
+function AddMenu({ store, onInsert }: { store: EditorStore; onInsert: () => void }): JSX.Element {
   const openId = store.openStepId.value;
   const { selection } = store.document.value;
   const title = t('editor.outline.new_step');
@@ -321,7 +263,10 @@ function AddMenu({ store }: { store: EditorStore }): JSX.Element {
       items={[
         ...(after === null
           ? []
-          : [{ label: t('editor.outline.add_step'), onSelect: () => addStep(store, title, after) }]),
+          : [
+              { label: t('editor.outline.add_block'), onSelect: onInsert },
+              { label: t('editor.outline.add_step'), onSelect: () => addStep(store, title, after) },
+            ]),
         {
           label: t('editor.outline.add_section'),
           onSelect: () => addSection(store, { section: t('editor.outline.new_section'), step: title }),

@@ -1,7 +1,9 @@
 import type { VersionChange, VersionChanges } from '../../api-types.ts';
+import type { Tone } from '../../kit/parts.tsx';
 import { useData } from '../../shell/data.ts';
 import type { Loaded } from '../../shell/data.ts';
 import { query } from '../../shell/router.tsx';
+import { t } from '../../shell/text.ts';
 import type { Version } from '../lesson/data.ts';
 
 /** The versions that the URL names; by default the newest, and the one before it. */
@@ -40,4 +42,33 @@ export function changeGroups(changes: readonly VersionChange[]): ChangeGroup[] {
     else groups.push({ section, step, changes: [change] });
   }
   return groups;
+}
+
+/** The colors of changes. */
+export const changeTones = {
+  added: 'good',
+  removed: 'bad',
+  moved: 'active',
+  changed: 'warn',
+  replaced: 'warn',
+} as const satisfies Record<string, Tone>;
+
+/** Returns the numbers of changes, such as "3 blocks changed". */
+export function changeLines(summary: VersionChanges['summary']): { text: string; tone: Tone }[] {
+  const lines: { text: string; tone: Tone }[] = [];
+  for (const part of ['sections', 'steps', 'blocks'] as const) {
+    for (const change of ['changed', 'added', 'removed', 'moved'] as const) {
+      const count = summary[part][change];
+      if (count > 0)
+        lines.push({ text: t(`changes.${part}_${change}`, { count }), tone: changeTones[change] });
+    }
+  }
+  for (const change of ['added', 'removed', 'replaced'] as const) {
+    const count = summary.media[change];
+    if (count > 0) lines.push({ text: t(`changes.media_${change}`, { count }), tone: changeTones[change] });
+  }
+  const { settings } = summary;
+  return settings === 0
+    ? lines
+    : [...lines, { text: t('changes.settings', { count: settings }), tone: 'warn' }];
 }

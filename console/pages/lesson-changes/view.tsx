@@ -5,7 +5,6 @@ import type { VersionChange, VersionChanges } from '../../api-types.ts';
 import { Button } from '../../kit/button.tsx';
 import { Filter } from '../../kit/field.tsx';
 import { Badge, EmptyState, ErrorState, Notice, Progress } from '../../kit/parts.tsx';
-import type { Tone } from '../../kit/parts.tsx';
 import type { PageProps } from '../../shell/page.tsx';
 import { setQuery } from '../../shell/router.tsx';
 import { can } from '../../shell/session.ts';
@@ -14,7 +13,7 @@ import { openPreview } from '../lesson/actions.tsx';
 import { useVersions } from '../lesson/data.ts';
 import type { Version } from '../lesson/data.ts';
 import { LessonFrame } from '../lesson/frame.tsx';
-import { chosenVersions, changeGroups, useChanges } from './data.ts';
+import { changeGroups, changeLines, changeTones, chosenVersions, useChanges } from './data.ts';
 import type { ChangeGroup } from './data.ts';
 import { comparedWords } from './words.ts';
 import type { Piece } from './words.ts';
@@ -94,7 +93,7 @@ function Changes({
   shown: VersionChanges;
   previewed: Version | undefined;
 }): JSX.Element {
-  const lines = summaryLines(summary);
+  const lines = changeLines(summary);
   if (lines.length === 0)
     return (
       <EmptyState icon="check" title={t('changes.none')}>
@@ -129,7 +128,7 @@ function Changes({
             {media.map(({ id, change, mimeType }) => (
               <li key={id}>
                 <p class="change-head">
-                  <Badge tone={tones[change]}>{t(`changes.${change}`)}</Badge>
+                  <Badge tone={changeTones[change]}>{t(`changes.${change}`)}</Badge>
                   <span>{mimeType}</span>
                   <code class="muted">{id}</code>
                 </p>
@@ -142,35 +141,8 @@ function Changes({
   );
 }
 
-const tones = {
-  added: 'good',
-  removed: 'bad',
-  moved: 'active',
-  changed: 'warn',
-  replaced: 'warn',
-} as const satisfies Record<string, Tone>;
-
 function isPreviewable({ status }: Version): boolean {
   return can('content') && status !== 'unpublished';
-}
-
-/** Returns the numbers of changes, such as "3 blocks changed". */
-function summaryLines(summary: VersionChanges['summary']): { text: string; tone: Tone }[] {
-  const lines: { text: string; tone: Tone }[] = [];
-  for (const part of ['sections', 'steps', 'blocks'] as const) {
-    for (const change of ['changed', 'added', 'removed', 'moved'] as const) {
-      const count = summary[part][change];
-      if (count > 0) lines.push({ text: t(`changes.${part}_${change}`, { count }), tone: tones[change] });
-    }
-  }
-  for (const change of ['added', 'removed', 'replaced'] as const) {
-    const count = summary.media[change];
-    if (count > 0) lines.push({ text: t(`changes.media_${change}`, { count }), tone: tones[change] });
-  }
-  const { settings } = summary;
-  return settings === 0
-    ? lines
-    : [...lines, { text: t('changes.settings', { count: settings }), tone: 'warn' }];
 }
 
 /** The changes of one step, of a section itself, or of the lesson's settings. */
@@ -218,7 +190,7 @@ function Change({
     <li>
       <p class="change-head">
         {changes.map((name) => (
-          <Badge key={name} tone={tones[name]}>
+          <Badge key={name} tone={changeTones[name]}>
             {t(`changes.${name}`)}
           </Badge>
         ))}

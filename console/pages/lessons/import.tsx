@@ -8,11 +8,11 @@ import { Checkbox } from '../../kit/field.tsx';
 import { Icon } from '../../kit/icon.tsx';
 import { Notice, Progress } from '../../kit/parts.tsx';
 import { messageOf } from '../../kit/toast.tsx';
-import { request } from '../../shell/api.ts';
 import { Link, navigate } from '../../shell/router.tsx';
 import { formatBytes, t } from '../../shell/text.ts';
 import { CheckResult, Warnings, useCheck } from '../lesson/actions.tsx';
 import { ReportCounts, ReportEntries, results } from '../lesson-report/report.tsx';
+import { followImport } from './data.ts';
 
 type State =
   | { step: 'choose' }
@@ -20,8 +20,6 @@ type State =
   | { step: 'import'; file: File; shown: LessonImport }
   | { step: 'done'; report: NonNullable<LessonImport['report']> }
   | { step: 'failed'; file: File; message: string };
-
-const pollMs = 700;
 
 /**
  * Imports a package: choose or drop a file, upload it, follow the import, read the report.
@@ -132,25 +130,6 @@ function useImport(publish: boolean) {
     }
   };
   return { state, start, cancel: () => running.current?.abort() };
-}
-
-/** Polls an import to its end. Canceling stops it. */
-async function followImport(
-  importId: string,
-  onChange: (shown: LessonImport) => void,
-  signal: AbortSignal,
-): Promise<LessonImport> {
-  const params = { importId };
-  for (;;) {
-    const shown = await request('GET /api/lessons/imports/{importId}', { params });
-    if (signal.aborted) {
-      await request('DELETE /api/lessons/imports/{importId}', { params });
-      return shown;
-    }
-    if (shown.endedAt !== null) return shown;
-    onChange(shown);
-    await new Promise((resolve) => setTimeout(resolve, pollMs));
-  }
 }
 
 function shareOf({ progress: { done, total } }: LessonImport): number | undefined {
