@@ -3,6 +3,7 @@ import { listOf } from '../../../shared/lessons/json-values.ts';
 import { Button } from '../../kit/button.tsx';
 import { t } from '../../shell/text.ts';
 import { isBlock } from '../model/blocks.ts';
+import { widgetName } from '../outline/rows.ts';
 import { fieldText } from './form.ts';
 import type { PropsOf } from './form.ts';
 
@@ -18,7 +19,7 @@ export function BlocksInput({ form, field, path }: PropsOf<'blocks'>): JSX.Eleme
           {field.inColumns && <p class="help">{t('editor.form.column', { number: index + 1 })}</p>}
           {blocks.filter(isBlock).map(({ type, props }) => (
             <Button key={props.id} icon="open" onPress={() => form.onOpenBlock(props.id)}>
-              {type}
+              {widgetName(type)}
             </Button>
           ))}
           {blocks.length === 0 && <p class="muted">{t('editor.form.no_blocks')}</p>}

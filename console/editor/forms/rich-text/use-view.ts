@@ -7,6 +7,7 @@ import { tableEditing } from 'prosemirror-tables';
 import { EditorView } from 'prosemirror-view';
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { textDirection } from '../../../../shared/i18n/message.ts';
 import { showFormula } from '../formula.tsx';
 import { clipboardParser, clipboardSerializer, pastedHtml } from './clipboard.ts';
 import { keys } from './commands.ts';
@@ -144,7 +145,7 @@ function viewOptions({ id, described, language }: ViewProps, state: EditorState)
     attributes: {
       ...{ role: 'textbox', 'aria-multiline': 'true', 'aria-labelledby': id, class: 'rich-text' },
       ...(described !== undefined && { 'aria-describedby': described }),
-      lang: language,
+      ...{ lang: language, dir: textDirection(language) },
     },
     nodeViews: { formula: formulaView },
     ...{ clipboardParser, clipboardSerializer, transformPastedHTML: pastedHtml },
