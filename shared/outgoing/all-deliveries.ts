@@ -126,47 +126,17 @@ function fromEvent(delivery: ListedDelivery): AnyDelivery {
   return { id, kind, targetId, type, status, lessonId, learnerId, createdAt, attempts };
 }
 
-function fromScore({
-  _id,
-  platformId,
-  lessonId,
-  ltiUserId,
-  createdAt,
-  state,
-  sent,
-  failure,
-}: LtiScore): AnyDelivery {
-  return {
-    ...{
-      id: _id,
-      kind: 'grade',
-      targetId: platformId,
-      type: 'score',
-      lessonId,
-      learnerId: ltiUserId,
-      createdAt,
-    },
-    status: statusOfDelivery({ state, deliveredAt: sent?.at ?? null }),
-    attempts: [
-      ...(sent === null
-        ? []
-        : [
-            {
-              at: sent.at,
-              milliseconds: null,
-              status: sent.response.status,
-              error: null,
-              response: sent.response.body,
-            },
-          ]),
-      ...(failure === null
-        ? []
-        : [
-            {
-              ...{ at: failure.at, milliseconds: null, status: failure.status, error: failure.reason },
-              response: failure.body,
-            },
-          ]),
-    ],
-  };
+function fromScore(score: LtiScore): AnyDelivery {
+  const { _id: id, platformId: targetId, lessonId, ltiUserId: learnerId, createdAt, sent, failure } = score;
+  const attempts: AnyDelivery['attempts'] = [];
+  if (sent !== null) {
+    const { status, body: response } = sent.response;
+    attempts.push({ at: sent.at, milliseconds: null, status, error: null, response });
+  }
+  if (failure !== null) {
+    const { at, status, reason: error, body: response } = failure;
+    attempts.push({ at, milliseconds: null, status, error, response });
+  }
+  const status = statusOfDelivery({ state: score.state, deliveredAt: sent?.at ?? null });
+  return { id, kind: 'grade', targetId, type: 'score', status, lessonId, learnerId, createdAt, attempts };
 }

@@ -41,8 +41,6 @@ const maxCachedCharacters = 100_000_000;
 /** A write has up to 1,000 answers, whose statements take 0.3 s for each destination. */
 const rowsPerTurn = 50;
 
-const caches = new WeakMap<Database, LRUCache<string, VersionText>>();
-
 const unknownVersion: VersionText = {
   ...{ title: '', language: 'und', steps: [], interactions: new Map<string, Interaction>() },
   characters: 0,
@@ -59,7 +57,7 @@ async function statementRows(
   const subject = {
     ...{ writeId, recordId, lessonId, learnerId, event: { ...event, at }, publicUrl: deps.publicUrl },
     homePage: await homePageOf(deps, platformId),
-    text: await cachedVersionText(deps.db, { organizationId, versionId: event.versionId }),
+    text: await versionTexts.forceFetch(event.versionId, { context: { db: deps.db, organizationId } }),
   };
   const rows: NewDelivery[] = [];
   for (const destination of destinations) {
@@ -87,19 +85,9 @@ async function homePageOf(
   return issuer ?? `${publicUrl}/lti/platforms/${encodeURIComponent(platformId)}`;
 }
 
-async function cachedVersionText(
-  db: Database,
-  of: { organizationId: string; versionId: string },
-): Promise<VersionText> {
-  const cache = caches.get(db) ?? newCache();
-  caches.set(db, cache);
-  const cached = cache.get(of.versionId);
-  if (cached !== undefined) return cached;
-  const text = (await findVersionText(db, of)) ?? unknownVersion;
-  cache.set(of.versionId, text);
-  return text;
-}
-
-function newCache(): LRUCache<string, VersionText> {
-  return new LRUCache({ maxSize: maxCachedCharacters, sizeCalculation: ({ characters }) => characters + 1 });
-}
+/** By id of the version. */
+const versionTexts = new LRUCache<string, VersionText, { db: Database; organizationId: string }>({
+  ...{ maxSize: maxCachedCharacters, sizeCalculation: ({ characters }) => characters + 1 },
+  fetchMethod: async (versionId, _stale, { context: { db, organizationId } }) =>
+    (await findVersionText(db, { organizationId, versionId })) ?? unknownVersion,
+});

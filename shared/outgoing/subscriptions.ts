@@ -22,38 +22,32 @@ export interface ProgressReceivers {
  * of a learner reads it.
  */
 export class Subscriptions {
-  readonly #db: WebhookDb & XapiDestinationDb;
-  readonly #cache = new LRUCache<string, { readAt: number; receivers: Promise<ProgressReceivers | null> }>(
-    atMost(maxOrganizations),
-  );
+  readonly #cache: LRUCache<string, ProgressReceivers>;
 
   constructor(db: WebhookDb & XapiDestinationDb) {
-    this.#db = db;
-  }
-
-  progressOf(organizationId: string): Promise<ProgressReceivers | null> {
-    const now = performance.now();
-    const cached = this.#cache.get(organizationId);
-    if (cached !== undefined && now - cached.readAt < subscriptionCacheMs) return cached.receivers;
-    const read = { readAt: now, receivers: this.#read(organizationId) };
-    this.#cache.set(organizationId, read);
-    // Current callers get the rejection, and the next caller retries.
-    read.receivers.catch(() => {
-      if (this.#cache.peek(organizationId) === read) this.#cache.delete(organizationId);
+    this.#cache = new LRUCache({
+      ...{ ...atMost(maxOrganizations), ttl: subscriptionCacheMs },
+      fetchMethod: (organizationId) => progressReceivers(db, organizationId),
     });
-    return read.receivers;
   }
 
-  async #read(organizationId: string): Promise<ProgressReceivers | null> {
-    const [active, destinations] = await Promise.all([
-      activeWebhooks(this.#db, organizationId),
-      listDestinations(this.#db, [organizationId]),
-    ]);
-    const webhooks = active.filter(({ types }) => types.some((type) => type.startsWith('progress.')));
-    // A paused destination gets its statements later.
-    const hasDestinations = destinations.some((destination) => !isMissing(destination));
-    return webhooks.length > 0 || hasDestinations ? { webhooks, hasDestinations } : null;
+  async progressOf(organizationId: string): Promise<ProgressReceivers | null> {
+    const receivers = await this.#cache.forceFetch(organizationId);
+    return receivers.webhooks.length > 0 || receivers.hasDestinations ? receivers : null;
   }
+}
+
+async function progressReceivers(
+  db: WebhookDb & XapiDestinationDb,
+  organizationId: string,
+): Promise<ProgressReceivers> {
+  const [active, destinations] = await Promise.all([
+    activeWebhooks(db, organizationId),
+    listDestinations(db, [organizationId]),
+  ]);
+  const webhooks = active.filter(({ types }) => types.some((type) => type.startsWith('progress.')));
+  // A paused destination gets its statements later.
+  return { webhooks, hasDestinations: destinations.some((destination) => !isMissing(destination)) };
 }
 
 /**

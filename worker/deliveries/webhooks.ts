@@ -108,14 +108,8 @@ async function recordFault(
   }
   const why = reason === 'gone' ? 'gone' : 'failing';
   const event: LecternEvent = {
-    ...{
-      type: 'webhook.disabled',
-      key: randomUUID(),
-      at: now,
-      organizationId,
-      lessonId: null,
-      learnerId: null,
-    },
+    ...{ type: 'webhook.disabled', key: randomUUID(), at: now },
+    ...{ organizationId, lessonId: null, learnerId: null },
     data: { organizationId, webhookId, url, reason: why },
   };
   const isDisabled = await changeWithEvents(

@@ -212,14 +212,8 @@ async function post(
     const isLasting = rows.some(
       ({ failure }) => failure?.reason === noIds && Date.now() - failure.since.getTime() >= noIdsMs,
     );
-    throw fault(
-      isLasting ? 'paused' : noIds,
-      `The LRS returned ${status} without the ids of the statements`,
-      {
-        status,
-        body: text,
-      },
-    );
+    const message = `The LRS returned ${status} without the ids of the statements`;
+    throw fault(isLasting ? 'paused' : noIds, message, { status, body: text });
   } catch (error) {
     if (isDeliveryFault(error) && error.reason === 'paused' && error.status !== null) {
       await pause(deps, destination, error.status);
