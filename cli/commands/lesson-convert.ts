@@ -8,18 +8,18 @@ import { loadConfig } from '../../shared/platform/config.ts';
 import { openLocation } from '../../shared/packages/file-location.ts';
 import type { ConvertedFiles, WrittenFormat } from '../../shared/packages/open-package.ts';
 import { withPackageFaults } from '../../shared/packages/package-error.ts';
-import { questionsPerStepOption } from '../lessons/conversion-options.ts';
+import { conversionOf, moduleOption, questionsPerStepOption } from '../lessons/conversion-options.ts';
+import type { ConversionFlags } from '../lessons/conversion-options.ts';
 import { describeReport, presentReport } from '../lessons/loss-report.ts';
 import { makeEmptyFolder } from '../lessons/new-folder.ts';
 import { withJsonOutput } from '../terminal/json-output.ts';
 import type { CommandResult } from '../terminal/json-output.ts';
 import { count } from '../terminal/output.ts';
 
-interface ConvertOptions {
+interface ConvertOptions extends ConversionFlags {
   to: string;
   markdown?: boolean;
   gift?: boolean;
-  questionsPerStep?: number;
 }
 
 /** `lectern lesson convert`: writes a package or Markdown, without importing it. */
@@ -32,14 +32,14 @@ export function addLessonConvertCommand(group: Command): void {
       .requiredOption('--to <folder>', 'a new or an empty folder')
       .addOption(new Option('--markdown', 'write Markdown, of a package, too').conflicts('gift'))
       .option('--gift', 'write the questions in GIFT, of a package, too')
-      .addOption(questionsPerStepOption()),
-    (path: string, { to, markdown = false, gift = false, questionsPerStep }: ConvertOptions) =>
+      .addOption(questionsPerStepOption())
+      .addOption(moduleOption()),
+    (path: string, { to, markdown = false, gift = false, ...flags }: ConvertOptions) =>
       withPackageFaults(`Cannot convert ${path}`, async () => {
         const { packageLimits } = await import('../../shared/packages/import.ts');
         const { openConverted } = await import('../../shared/packages/open-package.ts');
         const { signal } = new AbortController();
-        const conversion = questionsPerStep === undefined ? {} : { questionsPerStep };
-        const options = { limits: packageLimits(loadConfig()), conversion };
+        const options = { limits: packageLimits(loadConfig()), conversion: conversionOf(flags) };
         const run = { organizationId: 'this command', signal };
         const other = gift ? 'gift' : 'package';
         const format = markdown ? 'markdown' : other;

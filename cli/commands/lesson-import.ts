@@ -10,20 +10,20 @@ import { findMissing } from '../../shared/publishing/check-version.ts';
 import { count, note } from '../terminal/output.ts';
 import { withPackageFaults } from '../../shared/packages/package-error.ts';
 import { describeReport, presentReport } from '../lessons/loss-report.ts';
-import { questionsPerStepOption } from '../lessons/conversion-options.ts';
+import { conversionOf, moduleOption, questionsPerStepOption } from '../lessons/conversion-options.ts';
+import type { ConversionFlags } from '../lessons/conversion-options.ts';
 import { describePreview, previewOfPublished } from '../lessons/play-links.ts';
 import type { PlayLink } from '../lessons/play-links.ts';
 import { prebuildArchive } from '../lessons/prebuild.ts';
 import { fileProgressBar } from '../terminal/progress-bar.ts';
 import { parseHttpUrl } from '../terminal/option-parsers.ts';
 
-interface ImportOptions {
+interface ImportOptions extends ConversionFlags {
   org: string;
   publish?: boolean;
   force?: boolean;
   asNew?: boolean;
   mediaBaseUrl?: string;
-  questionsPerStep?: number;
 }
 
 /** `lectern lesson import` */
@@ -42,7 +42,8 @@ export function addLessonImportCommand(group: Command): void {
         'media stay at this URL under their file names, and are downloaded for exports',
         parseHttpUrl,
       )
-      .addOption(questionsPerStepOption()),
+      .addOption(questionsPerStepOption())
+      .addOption(moduleOption()),
     (path: string, options: ImportOptions) => {
       if (options.force === true && options.publish !== true) {
         command.error('lectern: --force requires --publish');
@@ -71,7 +72,7 @@ async function recordIn(
 async function importWithProgress(
   { config, db, store, signal }: CommandContext,
   path: string,
-  { org, asNew = false, mediaBaseUrl, questionsPerStep }: ImportOptions,
+  { org, asNew = false, mediaBaseUrl, ...flags }: ImportOptions,
 ): Promise<ImportedVersion> {
   const organization = await requireOrganization(db, org);
   const { importPackage } = await import('../../shared/packages/import.ts');
@@ -82,7 +83,7 @@ async function importWithProgress(
       signal,
       onProgress: (progress) => bar.update(progress),
       ...(mediaBaseUrl !== undefined && { mediaBaseUrl }),
-      ...(questionsPerStep !== undefined && { conversion: { questionsPerStep } }),
+      conversion: conversionOf(flags),
     });
     bar.stop();
     for (const warning of imported.warnings) note(`warning: ${warning}`);

@@ -7,6 +7,8 @@ export interface ConvertedLesson {
    * only the same bytes are the same lesson.
    */
   identity: string | null;
+  /** The part of the source that became the lesson, if it is not the whole: another part is another lesson. */
+  part?: string;
   /** The id of the lesson, a UUID, if the source has one. */
   lessonId?: string;
   lesson: Partial<LessonMeta> & { title: string };

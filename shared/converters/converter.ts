@@ -49,9 +49,11 @@ export interface ConversionJob {
 export interface ConversionOptions {
   /** Question banks become steps of at most so many questions. */
   questionsPerStep: number;
+  /** Of a course, only this module becomes the lesson, counted from 1; null for the whole course. */
+  module: number | null;
 }
 
-export const defaultOptions: ConversionOptions = { questionsPerStep: 10 };
+export const defaultOptions: ConversionOptions = { questionsPerStep: 10, module: null };
 
 /** Collects faults, so that people see all of them at once. */
 export interface Faults {

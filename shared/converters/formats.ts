@@ -8,6 +8,7 @@ import type { Source } from './source.ts';
  */
 const formats: readonly { name: string; load: () => Promise<{ default: Converter }> }[] = [
   { name: 'H5P', load: () => import('./h5p/h5p.ts') },
+  { name: 'Common Cartridge and Canvas', load: () => import('./cartridge/cartridge.ts') },
   { name: 'QTI', load: () => import('./qti/qti.ts') },
   { name: 'Moodle XML', load: () => import('./moodle-xml/moodle-xml.ts') },
   { name: 'CSV, Excel', load: () => import('./spreadsheet/spreadsheet.ts') },

@@ -30,15 +30,23 @@ export const metadataSchema = z
       .regex(/^[1-9]\d{0,3}$/, 'questionsPerStep must be a whole number from 1 to 9999')
       .transform(Number)
       .optional(),
+    module: z
+      .string()
+      .regex(/^[1-9]\d{0,3}$/, 'module must be a whole number from 1 to 9999')
+      .transform(Number)
+      .optional(),
   })
   .refine(({ publish, force }) => publish === 'true' || force === 'false', 'force requires publish')
-  .transform(({ filename, asNew, publish, force, mediaBaseUrl = null, questionsPerStep = null }) => {
-    const options: RequestedImport = {
-      asNew: asNew === 'true',
-      publish: publish === 'true',
-      force: force === 'true',
-      mediaBaseUrl,
-      questionsPerStep,
-    };
-    return { fileName: filename, options };
-  });
+  .transform(
+    ({ filename, asNew, publish, force, mediaBaseUrl = null, questionsPerStep = null, module = null }) => {
+      const options: RequestedImport = {
+        asNew: asNew === 'true',
+        publish: publish === 'true',
+        force: force === 'true',
+        mediaBaseUrl,
+        questionsPerStep,
+        module,
+      };
+      return { fileName: filename, options };
+    },
+  );

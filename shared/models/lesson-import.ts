@@ -20,6 +20,8 @@ export interface RequestedImport {
   mediaBaseUrl: string | null;
   /** The maximum number of questions in a step made of a question bank; null for the default. */
   questionsPerStep: number | null;
+  /** Of a course, the number of the only module to import; null for the whole course. */
+  module: number | null;
 }
 
 /** The result of an import, without the preview link of the command line. */
@@ -95,6 +97,7 @@ export const lessonImportSchema = new Schema<LessonImport>(
         force: Boolean,
         mediaBaseUrl: { type: String, default: null },
         questionsPerStep: { type: Number, default: null },
+        module: { type: Number, default: null },
       },
       plain,
     ),

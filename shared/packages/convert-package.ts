@@ -79,7 +79,8 @@ async function convertWith(
   const converted = await converter.convert(source, { media, report, faults, options });
   faults.throwIfAny();
   const content = contentOf(converted);
-  const identity = converted.identity ?? (await digestOfFiles(files));
+  const whole = converted.identity ?? (await digestOfFiles(files));
+  const identity = converted.part === undefined ? whole : `${whole}\n${converted.part}`;
   const lessonId = converted.lessonId ?? uuidV5(namespace, `${owner ?? ''}\n${converter.id}\n${identity}`);
   const ids = new Map(media.all.map((medium) => [medium.id, uuidV5(lessonId, medium.path)]));
   const placed = media.all.map((medium) => withId(medium, ids.get(medium.id) ?? medium.id));

@@ -222,7 +222,14 @@ test('publishing keeps what authors save while it runs, and a draft with faults'
   await send(version, '/steps/a', { method: 'PUT', json: { revision: 1, content: text('late') } });
   const queued = await queueDraftImport(api.db, {
     ...{ _id: randomUUID(), organizationId: api.organization._id, fileName: 'draft' },
-    options: { asNew: false, publish: true, force: false, mediaBaseUrl: null, questionsPerStep: null },
+    options: {
+      asNew: false,
+      publish: true,
+      force: false,
+      mediaBaseUrl: null,
+      questionsPerStep: null,
+      module: null,
+    },
     draft: { id: draft?._id ?? '', saves: draft?.saves ?? 0 },
   });
   const { report } = await ended(api, queued?._id ?? '');

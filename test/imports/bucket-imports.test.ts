@@ -94,6 +94,7 @@ describe.skipIf(s3Server === null)(`uploads in ${s3Name}`, () => {
       force: false,
       mediaBaseUrl: null,
       questionsPerStep: null,
+      module: null,
     };
     const { _id } = await insertImport(db, {
       ...{ _id: randomUUID(), organizationId: organization._id, fileName: 'a.zip' },

@@ -228,7 +228,14 @@ test('an organization that begins uploads and sends nothing leaves room on the d
   const uploads = { ...(await createUploads(api.config, api.db)), freeBytes: () => Promise.resolve(free) };
   const deps = { db: api.db, uploads, config: api.config };
   const [greedy, other] = [await buildOrganization(api), await buildOrganization(api)];
-  const options = { asNew: false, publish: false, force: false, mediaBaseUrl: null, questionsPerStep: null };
+  const options = {
+    asNew: false,
+    publish: false,
+    force: false,
+    mediaBaseUrl: null,
+    questionsPerStep: null,
+    module: null,
+  };
   const creation = { size: 100, metadata: '', fileName: 'a.zip', options };
   const beginOne = ({ organization }: typeof greedy) =>
     createImport(deps, organization, creation, randomUUID());

@@ -136,6 +136,7 @@ test('organizations with the fewest running imports start first, then those that
       force: false,
       mediaBaseUrl: null,
       questionsPerStep: null,
+      module: null,
     };
     const fields = { organizationId, fileName: 'a.zip', size: 1, metadata: '', options };
     const { _id } = await insertImport(api.db, { _id: randomUUID(), ...fields });

@@ -40,13 +40,13 @@ export async function runImport(
   const { _id: importId, organizationId, fileName, options } = run;
   const organization = await findOrganization(db, organizationId);
   if (organization === null) throw new LecternError('NOT_FOUND', 'The organization was deleted');
-  const { asNew, publish, force, mediaBaseUrl, questionsPerStep } = options;
+  const { asNew, publish, force, mediaBaseUrl, questionsPerStep, module } = options;
   const importFrom = (path: string, basedOn?: string) =>
     withPackageFaults(`Cannot import ${fileName}`, () =>
       importPackage({ db, store, config }, organization, path, {
         ...{ asNew, importId, name: fileName, signal, onProgress },
         ...(mediaBaseUrl !== null && { mediaBaseUrl }),
-        ...(questionsPerStep !== null && { conversion: { questionsPerStep } }),
+        conversion: { ...(questionsPerStep !== null && { questionsPerStep }), module },
         ...(basedOn !== undefined && { basedOn }),
       }),
     );

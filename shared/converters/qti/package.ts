@@ -31,8 +31,12 @@ export class QtiPackage {
     this.#job = job;
   }
 
-  /** Converts a file that has not been read: a test, items, or questions of QTI 1.2. Ignores other files. */
-  async file(path: string): Promise<void> {
+  /**
+   * Converts a file that has not been read: a test, items, or questions of QTI 1.2. Ignores other files.
+   *
+   * @param quizPath the file with the description of a quiz, as Canvas writes it
+   */
+  async file(path: string, quizPath = posix.join(posix.dirname(path), quizFile)): Promise<void> {
     if (this.#read.has(path)) return;
     const root = await this.#parse(path);
     switch (root.name) {
@@ -44,17 +48,17 @@ export class QtiPackage {
         if (this.categories.length === 0) this.categories.push({ title: '', blocks: [] });
         return this.#item(root, path);
       case 'questestinterop':
-        return this.#bank(root, path);
+        return this.#bank(root, path, quizPath);
       default:
         this.#read.delete(path);
     }
   }
 
   /** Reports the files that are neither items nor shown by them. */
-  reportFiles(): void {
+  reportFiles(others: ReadonlySet<string> = new Set()): void {
     const used = new Set(this.#job.media.all.flatMap(({ origin }) => ('path' in origin ? origin.path : [])));
     for (const { path } of this.#source.files) {
-      if (this.#read.has(path) || path === 'imsmanifest.xml') continue;
+      if (this.#read.has(path) || others.has(path) || path === 'imsmanifest.xml') continue;
       const element = { path, kind: 'file', title: posix.basename(path) };
       if (used.has(path)) this.#job.report.add(element, {});
       else this.#job.report.add(element, { result: 'dropped', losses: ['no block shows it'] });
@@ -171,8 +175,7 @@ export class QtiPackage {
   }
 
   /** Reads the file beside a quiz in which Canvas has its description. */
-  async #quiz(path: string): Promise<{ title: string; blocks: ConvertedBlock[] }> {
-    const file = posix.join(posix.dirname(path), quizFile);
+  async #quiz(path: string, file: string): Promise<{ title: string; blocks: ConvertedBlock[] }> {
     if (!this.#source.has(file) || this.#read.has(file)) return { title: '', blocks: [] };
     const root = await this.#parse(file);
     if (root.name !== 'quiz') {
@@ -216,8 +219,8 @@ export class QtiPackage {
     return blocks;
   }
 
-  async #bank(root: XmlElement, path: string): Promise<void> {
-    const quiz = await this.#quiz(path);
+  async #bank(root: XmlElement, path: string, quizPath: string): Promise<void> {
+    const quiz = await this.#quiz(path, quizPath);
     for (const { title: own, sections } of assessmentsIn(root, path, this.#job.media)) {
       const title = own || quiz.title;
       this.title ||= title;
