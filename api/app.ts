@@ -95,6 +95,7 @@ import { xapiEndpoints } from './xapi/xapi-destinations.endpoints.ts';
 import { webhookEndpoints } from './webhooks/webhooks.endpoints.ts';
 import { cancelImportEndpoint, getImport, listImportsEndpoint } from './imports/imports.endpoints.ts';
 import { draftEndpoints } from './drafts/drafts.endpoints.ts';
+import { mediaLibraryEndpoints } from './media-library/media-library.endpoints.ts';
 import { beginImport, readUpload, writeUpload } from './imports/uploads.endpoints.ts';
 import { getConversionReport } from './publishing/conversion-report.endpoints.ts';
 import { copy, createOne } from './publishing/new-lessons.endpoints.ts';
@@ -213,6 +214,7 @@ export const endpoints: readonly Endpoint<AppDependencies>[] = [
   getLesson,
   ...publishingEndpoints,
   ...draftEndpoints,
+  ...mediaLibraryEndpoints,
   listLessons,
   createOne,
   ...webhookEndpoints,

@@ -83,7 +83,7 @@ export const saveStepEndpoint = defineEndpoint(
       const { revision, content } = await request.readBody();
       const bytes = Buffer.byteLength(content) + (await sumDraftBytes(db, draft._id, stepId));
       if (bytes > maxDraftBytes) throw new LecternError('PAYLOAD_TOO_LARGE', tooLargeText);
-      const saved = await saveStep(db, draft._id, { stepId, content, revision, savedBy: authorOf(ctx) });
+      const saved = await saveStep(db, draft, { stepId, content, revision, savedBy: authorOf(ctx) });
       const present = saved ?? (await requireStep(db, draft, stepId));
       if (present.content === content) return { status: 200, body: presentSaved(present) };
       return { status: 409, body: presentConflict(presentStep(present)) };

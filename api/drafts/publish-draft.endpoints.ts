@@ -89,7 +89,10 @@ export const publishDraft = defineEndpoint(
         found ??
         (await queueDraft(db, await requireDraft(db, request), {
           _id: newId,
-          options: { asNew: false, publish, force, mediaBaseUrl: null, questionsPerStep: null, module: null },
+          options: {
+            ...{ asNew: false, asMedia: false, publish, force },
+            ...{ mediaBaseUrl: null, questionsPerStep: null, module: null },
+          },
         }));
       if (created === null) throw new LecternError('CONFLICT', publishingText);
       ctx.set('Location', `${publicUrlOf(ctx, config)}/api/lessons/imports/${created._id}`);

@@ -10,6 +10,7 @@ export const uploading: ImportBody = {
   upload: { size: 73_040, offset: 0 },
   progress: { done: 0, total: 0, bytes: 0 },
   report: null,
+  mediaFileId: null,
   error: null,
   createdAt: '2026-11-21T09:12:04.000Z',
   endedAt: null,

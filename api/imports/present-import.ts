@@ -77,6 +77,9 @@ export const importBody = z
       .strictObject({ done: count, total: count, bytes: count })
       .meta({ description: 'Files of the package that were imported, files in total, and bytes.' }),
     report: report.nullable(),
+    mediaFileId: uuid
+      .nullable()
+      .meta({ description: 'With `asMedia`: the file of the media library that was made or found.' }),
     error: z
       .strictObject({ code: z.string(), message: z.string() })
       .nullable()
@@ -111,6 +114,7 @@ export function presentImport(
     ...{ id, status: state, fileName, upload: { size, offset } },
     progress: { done: progress.done, total: progress.total, bytes: progress.bytes },
     report: found.report === null ? null : presentReport(found.report, preview, entries),
+    mediaFileId: found.mediaFileId,
     error: found.error === null ? null : { code: found.error.code, message: found.error.message },
     createdAt: createdAt.toISOString(),
     endedAt: endedAt?.toISOString() ?? null,
@@ -163,8 +167,8 @@ export function presentConversionReport(
 type ImportReport = NonNullable<LessonImport['report']>;
 
 /** Returns whether an import ended without its whole upload, or lost it: its upload cannot be continued. */
-export function isUploadGone({ state, report, error }: LessonImport): boolean {
-  return isEnded({ state }) && report === null && error?.code !== 'INVALID_CONTENT';
+export function isUploadGone({ state, error }: LessonImport): boolean {
+  return isEnded({ state }) && state !== 'imported' && error?.code !== 'INVALID_CONTENT';
 }
 
 /** Returns whether an import stays as it is. */

@@ -51,7 +51,8 @@ export const beginImport = defineEndpoint(
       ...tusRequest,
       'Upload-Length': header('The size of the package in bytes.', '73040'),
       'Upload-Metadata': optionalHeader(
-        'Keys with values in Base64, separated by commas: `filename`, and the options `asNew`, `publish`, `force` ' +
+        'Keys with values in Base64, separated by commas: `filename`, `asMedia` (`true` adds the file to the media ' +
+          'library, and imports no lesson), and the options `asNew`, `publish`, `force` ' +
           '(`true` or `false`) and `mediaBaseUrl` of `lectern lesson import`. Other keys are ignored.',
         'publish dHJ1ZQ==',
       ),

@@ -7,6 +7,7 @@ import {
 } from '../models/orphan-candidate.ts';
 import type { OrphanCandidate } from '../models/orphan-candidate.ts';
 import type { Database } from '../models/database.ts';
+import { assetsUsedByLibraries } from '../models/library-file.ts';
 import { assetsUsedByMedia } from '../models/medium.ts';
 import { assetsUsedByThemes } from '../models/theme.ts';
 import { assetsUsedByWidgets } from '../models/widget-release.ts';
@@ -93,7 +94,9 @@ async function removeUnused(db: Database, store: Store, sha256: string, before: 
 
 async function usedAmong(db: Database, sha256s: string[]): Promise<Set<string>> {
   const used = await Promise.all(
-    [assetsUsedByMedia, assetsUsedByWidgets, assetsUsedByThemes].map((find) => find(db, sha256s)),
+    [assetsUsedByMedia, assetsUsedByLibraries, assetsUsedByWidgets, assetsUsedByThemes].map((find) =>
+      find(db, sha256s),
+    ),
   );
   return new Set(used.flat());
 }

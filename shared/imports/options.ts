@@ -19,6 +19,7 @@ export const metadataSchema = z
       .regex(/^[^\p{C}\u2028\u2029/\\]{1,200}$/u, fileNameFault)
       .default('package.zip'),
     asNew: flag('asNew'),
+    asMedia: flag('asMedia'),
     publish: flag('publish'),
     force: flag('force'),
     mediaBaseUrl: z
@@ -37,16 +38,18 @@ export const metadataSchema = z
       .optional(),
   })
   .refine(({ publish, force }) => publish === 'true' || force === 'false', 'force requires publish')
-  .transform(
-    ({ filename, asNew, publish, force, mediaBaseUrl = null, questionsPerStep = null, module = null }) => {
-      const options: RequestedImport = {
-        asNew: asNew === 'true',
-        publish: publish === 'true',
-        force: force === 'true',
-        mediaBaseUrl,
-        questionsPerStep,
-        module,
-      };
-      return { fileName: filename, options };
-    },
-  );
+  .refine(
+    ({ asMedia, asNew, publish }) => asMedia === 'false' || (asNew === 'false' && publish === 'false'),
+    'asMedia excludes asNew and publish',
+  )
+  .transform(({ filename, asNew, asMedia, publish, force, ...rest }) => {
+    const { mediaBaseUrl = null, questionsPerStep = null, module = null } = rest;
+    const options: RequestedImport = {
+      asNew: asNew === 'true',
+      asMedia: asMedia === 'true',
+      publish: publish === 'true',
+      force: force === 'true',
+      ...{ mediaBaseUrl, questionsPerStep, module },
+    };
+    return { fileName: filename, options };
+  });

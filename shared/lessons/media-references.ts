@@ -1,5 +1,5 @@
 import { lessonBlocks, typeOf } from './blocks.ts';
-import { assertJsonDepth, isContainer } from './json-values.ts';
+import { assertJsonDepth, isContainer, recordOf } from './json-values.ts';
 import type { LessonContent } from './lesson-content.ts';
 
 /**
@@ -54,6 +54,30 @@ export function mediaOfTypes(content: LessonContent, isListed: (type: string) =>
     for (const id of mediaReferences(block.props)) ids.add(id);
   }
   return [...ids].sort();
+}
+
+/** Where a step refers to a media file: a block, or null for what is outside of blocks. */
+export interface MediaPlace {
+  mediaId: string;
+  block: { id: string; type: string } | null;
+}
+
+/** Yields the places where a step refers to media, in reading order, with the innermost block. */
+export function* mediaPlaces(content: unknown): Generator<MediaPlace> {
+  assertJsonDepth(content);
+  const pending: { value: unknown; block: MediaPlace['block'] }[] = [{ value: content, block: null }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { value, block } = next;
+    if (typeof value === 'string') {
+      for (const [, id = ''] of value.matchAll(reference)) yield { mediaId: id.toLowerCase(), block };
+    } else if (isContainer(value)) {
+      const { type, props } = recordOf(value);
+      const { id } = recordOf(props);
+      const inner = typeof type === 'string' && typeof id === 'string' ? { id, type } : block;
+      for (const child of Object.values(value).reverse() as unknown[])
+        pending.push({ value: child, block: inner });
+    }
+  }
 }
 
 /**

@@ -12,6 +12,7 @@ import { externalWidgetSchema } from './external-widget.ts';
 import { fileUseSchema } from './file-use.ts';
 import { idempotentRequestSchema } from './idempotent-request.ts';
 import { installationSchema } from './installation.ts';
+import { libraryFileSchema } from './library-file.ts';
 import { lessonContentSchema } from './lesson-content.ts';
 import { draftStepSchema, lessonDraftSchema } from './lesson-draft.ts';
 import { lessonImportSchema } from './lesson-import.ts';
@@ -54,6 +55,7 @@ const schemas = {
   lessonImports: lessonImportSchema,
   conversionReports: conversionReportSchema,
   media: mediumSchema,
+  libraryFiles: libraryFileSchema,
   widgetReleases: widgetReleaseSchema,
   externalWidgets: externalWidgetSchema,
   fileUses: fileUseSchema,

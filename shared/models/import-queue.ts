@@ -106,7 +106,7 @@ export async function renewImport(
 export function endImport(
   db: LessonImportDb,
   { _id, leaseId }: ImportLease,
-  end: Partial<Pick<LessonImport, 'state' | 'error' | 'report' | 'progress'>>,
+  end: Partial<Pick<LessonImport, 'state' | 'error' | 'report' | 'mediaFileId' | 'progress'>>,
 ): Promise<boolean> {
   return endIf(db, { _id, leaseId }, end);
 }

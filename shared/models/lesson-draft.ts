@@ -1,5 +1,6 @@
 import { Schema } from 'mongoose';
 import type { Connection, Model, QueryFilter } from 'mongoose';
+import { mediaReferences } from '../lessons/media-references.ts';
 import { inTransaction, isDuplicate, schemaOptions } from '../platform/mongo.ts';
 import type { AuditActor } from './audit-entry.ts';
 
@@ -26,6 +27,8 @@ export interface LessonDraft extends Saved {
   versionId: string;
   /** The JSON text of a lesson.json without the content of its steps. */
   skeleton: string;
+  /** The ids of the media that the skeleton refers to. */
+  mediaIds: string[];
   /** Counts the saves of all parts. */
   saves: number;
   createdAt: Date;
@@ -35,12 +38,15 @@ export interface LessonDraft extends Saved {
 
 export interface DraftStep extends Saved {
   draftId: string;
+  organizationId: string;
   /** Unique in the draft. Steps that the skeleton does not name are kept, so that authors can undo a deletion. */
   stepId: string;
   /** JSON text. */
   content: string;
   /** The size of the content. */
   bytes: number;
+  /** The ids of the media that it refers to. */
+  mediaIds: string[];
 }
 
 export interface LessonDraftDb {
@@ -64,6 +70,7 @@ export const lessonDraftSchema = new Schema<LessonDraft>(
     organizationId: { type: String, required: true },
     versionId: { type: String, required: true },
     skeleton: { type: String, required: true },
+    mediaIds: { type: [String], default: [] },
     saves: { type: Number, default: 0 },
     createdAt: { type: Date, required: true },
     isComplete: { type: Boolean, default: false },
@@ -72,23 +79,34 @@ export const lessonDraftSchema = new Schema<LessonDraft>(
   schemaOptions,
 );
 lessonDraftSchema.index({ lessonId: 1 }, { unique: true });
+lessonDraftSchema.index({ organizationId: 1, mediaIds: 1 });
 
 export const draftStepSchema = new Schema<DraftStep>(
   {
     draftId: { type: String, required: true },
+    organizationId: { type: String, required: true },
     stepId: { type: String, required: true },
     content: { type: String, required: true },
     bytes: { type: Number, required: true },
+    mediaIds: { type: [String], default: [] },
     ...saved,
   },
   schemaOptions,
 );
 draftStepSchema.index({ draftId: 1, stepId: 1 }, { unique: true });
+draftStepSchema.index({ organizationId: 1, mediaIds: 1 });
 // Has all that the sum of sizes needs.
 draftStepSchema.index({ draftId: 1, stepId: 1, bytes: 1 });
 
 /** A draft that its process did not complete within this time has been left by it. */
 const leftAfterMs = 5 * 60_000;
+
+/** Of so many media, Lectern knows which part of a draft refers to them. A step of usual size has a dozen. */
+const maxMediaOfPart = 1_000;
+
+function referencesIn(text: string): string[] {
+  return mediaReferences(text).slice(0, maxMediaOfPart);
+}
 
 /** Creating a draft stores the steps in batches of at most so many characters, because a batch is one message. */
 const batchCharacters = 8 * 1024 ** 2;
@@ -104,14 +122,15 @@ export async function createDraft(
   steps: readonly Pick<DraftStep, 'stepId' | 'content'>[],
   savedBy: Author,
 ): Promise<LessonDraft | null> {
-  const { _id, lessonId } = draft;
+  const { _id, lessonId, organizationId } = draft;
   const now = new Date();
   // Of a request that is repeated, or of a process that ended long ago.
   const left = [{ _id }, { savedAt: { $lt: new Date(now.getTime() - leftAfterMs) } }];
   await deleteDraft(db, { lessonId, isComplete: false, $or: left });
   const first = { revision: 1, savedAt: now, savedBy };
   try {
-    await db.lessonDrafts.create({ ...draft, ...first, createdAt: now });
+    const mediaIds = referencesIn(draft.skeleton);
+    await db.lessonDrafts.create({ ...draft, mediaIds, ...first, createdAt: now });
   } catch (error) {
     if (isDuplicate(error)) return null;
     throw error;
@@ -119,7 +138,10 @@ export async function createDraft(
   try {
     for (const batch of batches(steps))
       await db.draftSteps.insertMany(
-        batch.map((step) => ({ draftId: _id, ...step, bytes: Buffer.byteLength(step.content), ...first })),
+        batch.map((step) => ({
+          ...{ draftId: _id, organizationId, ...step, ...first },
+          ...{ bytes: Buffer.byteLength(step.content), mediaIds: referencesIn(step.content) },
+        })),
       );
     return await db.lessonDrafts
       .findOneAndUpdate({ _id }, { isComplete: true }, { returnDocument: 'after' })
@@ -196,7 +218,10 @@ export function saveSkeleton(
   return db.lessonDrafts
     .findOneAndUpdate(
       { _id: draftId, revision, isComplete: true },
-      { $set: { skeleton, savedBy, savedAt: new Date() }, $inc: { revision: 1, saves: 1 } },
+      {
+        $set: { skeleton, mediaIds: referencesIn(skeleton), savedBy, savedAt: new Date() },
+        $inc: { revision: 1, saves: 1 },
+      },
       { returnDocument: 'after' },
     )
     .lean<LessonDraft>()
@@ -206,11 +231,12 @@ export function saveSkeleton(
 /** Saves a step of a draft. Null if the step has another revision, or none, or the draft has ended. */
 export async function saveStep(
   db: LessonDraftDb & { connection: Connection },
-  draftId: string,
+  { _id: draftId, organizationId }: Pick<LessonDraft, '_id' | 'organizationId'>,
   { stepId, content, revision, savedBy }: Save & Pick<DraftStep, 'stepId' | 'content'>,
 ): Promise<DraftStep | null> {
-  const changes = { content, bytes: Buffer.byteLength(content), savedBy, savedAt: new Date() };
-  const first = { draftId, stepId, ...changes, revision: 1 };
+  const facts = { bytes: Buffer.byteLength(content), mediaIds: referencesIn(content) };
+  const changes = { content, ...facts, savedBy, savedAt: new Date() };
+  const first = { draftId, organizationId, stepId, ...changes, revision: 1 };
   try {
     // A publication deletes the draft unless it has been saved since: it sees both changes, or neither.
     return await inTransaction(db.connection, async (session) => {
@@ -255,4 +281,32 @@ export async function deleteDraft(db: LessonDraftDb, filter: QueryFilter<LessonD
   await db.draftSteps.deleteMany({ draftId: found._id });
   await db.lessonDrafts.deleteOne({ _id: found._id });
   return true;
+}
+
+/** A part of a draft that refers to media: a step, or the skeleton (null). */
+export interface DraftUse {
+  draftId: string;
+  stepId: string | null;
+}
+
+/** Returns the parts of an organization's drafts that refer to media, at most `limit`. */
+export async function partsWithMedia(
+  db: LessonDraftDb,
+  organizationId: string,
+  mediaIds: readonly string[],
+  limit: number,
+): Promise<DraftUse[]> {
+  const filter = { organizationId, mediaIds: { $in: [...mediaIds] } };
+  const [drafts, steps] = await Promise.all([
+    db.lessonDrafts
+      .find({ ...filter, isComplete: true }, { _id: 1 })
+      .limit(limit)
+      .lean<{ _id: string }[]>()
+      .exec(),
+    db.draftSteps.find(filter, { draftId: 1, stepId: 1 }).limit(limit).lean<DraftUse[]>().exec(),
+  ]);
+  return [
+    ...drafts.map(({ _id }) => ({ draftId: _id, stepId: null })),
+    ...steps.map(({ draftId, stepId }) => ({ draftId, stepId })),
+  ].slice(0, limit);
 }

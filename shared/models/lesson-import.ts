@@ -15,6 +15,8 @@ export type ImportState = (typeof importStates)[number];
 /** The options of an import, as the command line has them. */
 export interface RequestedImport {
   asNew: boolean;
+  /** Adds the file to the media library, and imports no lesson. */
+  asMedia: boolean;
   publish: boolean;
   force: boolean;
   mediaBaseUrl: string | null;
@@ -55,6 +57,8 @@ export interface LessonImport extends Leased {
   /** Files of the package that were imported, files in total, and bytes. */
   progress: { done: number; total: number; bytes: number };
   report: ImportReport | null;
+  /** The file of the media library that it made; null for a lesson. */
+  mediaFileId: string | null;
   error: { code: string; message: string } | null;
   /** Whether a running import has to stop. */
   isCancelRequested: boolean;
@@ -93,6 +97,7 @@ export const lessonImportSchema = new Schema<LessonImport>(
     options: new Schema<RequestedImport>(
       {
         asNew: Boolean,
+        asMedia: { type: Boolean, default: false },
         publish: Boolean,
         force: Boolean,
         mediaBaseUrl: { type: String, default: null },
@@ -129,6 +134,7 @@ export const lessonImportSchema = new Schema<LessonImport>(
       ),
       default: null,
     },
+    mediaFileId: { type: String, default: null },
     error: { type: new Schema({ code: String, message: String }, plain), default: null },
     isCancelRequested: { type: Boolean, default: false },
     starts: { type: Number, default: 0 },
@@ -274,7 +280,7 @@ export async function cancelImport(db: LessonImportDb, id: string): Promise<Impo
 export async function endIf(
   db: LessonImportDb,
   filter: { _id: string; state?: ImportState; leaseId?: string },
-  end: Partial<Pick<LessonImport, 'state' | 'error' | 'report' | 'progress'>>,
+  end: Partial<Pick<LessonImport, 'state' | 'error' | 'report' | 'mediaFileId' | 'progress'>>,
 ): Promise<boolean> {
   const now = new Date();
   const { modifiedCount } = await db.lessonImports.updateOne(filter, {

@@ -1,4 +1,5 @@
 import type { PipelineStage } from 'mongoose';
+import { searchable } from '../platform/searchable.ts';
 import type { Database } from './database.ts';
 import type { Lesson } from './lesson.ts';
 import type { LessonVersion, VersionStatus } from './lesson-version.ts';
@@ -226,11 +227,6 @@ export async function publishedVersionsOf(
 function hasWords(title: string, words: readonly string[]): boolean {
   const text = searchable(title);
   return words.every((word) => text.includes(word));
-}
-
-/** Returns a text for comparisons: a search for "resume" finds "Résumé". */
-function searchable(text: string): string {
-  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().trim();
 }
 
 interface FoundLesson extends Lesson {

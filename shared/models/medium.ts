@@ -6,16 +6,8 @@ import type { Digest } from '../storage/store.ts';
 import { existingVersions } from './lesson-version.ts';
 import type { LessonVersionDb } from './lesson-version.ts';
 import { groupsOf } from '../platform/groups.ts';
-
-/** The digest of a file in the store's assets. */
-export const digestSchema = new Schema<Digest>(
-  {
-    sha256: { type: String, required: true },
-    crc32: { type: Number, required: true },
-    size: { type: Number, required: true },
-  },
-  { _id: false },
-);
+import { addLibraryFiles, attributionsOfFile, digestSchema, findLibraryFiles } from './library-file.ts';
+import type { LibraryFileDb } from './library-file.ts';
 
 /**
  * A media file of one version of a lesson. Each version has its own rows, so that replacing a picture under its id in a
@@ -61,7 +53,7 @@ export const mediumSchema = new Schema<Medium>(
 );
 mediumSchema.index({ versionId: 1, mediaId: 1 }, { unique: true });
 mediumSchema.index({ organizationId: 1, mediaId: 1, createdAt: -1 });
-mediumSchema.index({ 'asset.sha256': 1 });
+mediumSchema.index({ 'asset.sha256': 1, organizationId: 1, createdAt: -1 });
 
 const insertBatch = 200;
 
@@ -84,11 +76,11 @@ export interface FoundMedium extends Pick<
 const lookupBatch = 1000;
 
 /**
- * Returns the media of a version by id: its own, and for other ids the organization's newest media file. Unknown ids
- * are missing.
+ * Returns the media of a version by id: its own, and for other ids the organization's newest media file, or a file of its
+ * library. Unknown ids are missing.
  */
 export async function findMedia(
-  db: MediumDb & LessonVersionDb,
+  db: MediumDb & LessonVersionDb & LibraryFileDb,
   version: { organizationId: string; versionId: string },
   mediaIds: string[],
 ): Promise<Map<string, FoundMedium>> {
@@ -118,10 +110,10 @@ export async function findMedia(
 
 /** Finds media; the last one of an id counts. */
 async function findSomeMedia(
-  db: MediumDb & LessonVersionDb,
+  db: MediumDb & LessonVersionDb & LibraryFileDb,
   { organizationId, versionId }: { organizationId: string; versionId: string },
   mediaIds: string[],
-): Promise<Medium[]> {
+): Promise<Omit<Medium, 'createdAt'>[]> {
   const own = await db.media
     .find({ versionId, mediaId: { $in: mediaIds } })
     .lean<Medium[]>()
@@ -140,7 +132,17 @@ async function findSomeMedia(
     db,
     found.map((medium) => medium.versionId),
   );
-  return [...own, ...found.filter((medium) => finished.has(medium.versionId))];
+  const library = await findLibraryFiles(db, organizationId, others);
+  return [
+    ...own,
+    ...found.filter((medium) => finished.has(medium.versionId)),
+    // Last, because its credit is the newest.
+    ...library.map((file) => ({
+      ...{ organizationId, versionId: '', mediaId: file._id, sourceUrl: null },
+      ...{ mimeType: file.mimeType, extension: file.extension, asset: file.asset },
+      attributions: attributionsOfFile(file),
+    })),
+  ];
 }
 
 /** Returns the media of a version's own package. */
@@ -157,6 +159,76 @@ export async function copyMedia(db: MediumDb, from: string, to: string): Promise
       ...{ organizationId, versionId: to, mediaId, mimeType, extension, asset, sourceUrl, attributions },
     })),
   );
+}
+
+/** Gives a version that does not exist yet the media that its draft refers to, so that they never change. */
+export async function adoptMedia(
+  db: MediumDb & LessonVersionDb & LibraryFileDb,
+  { organizationId, basedOn, versionId }: { organizationId: string; basedOn: string; versionId: string },
+  mediaIds: string[],
+): Promise<void> {
+  const found = await findMedia(db, { organizationId, versionId: basedOn }, mediaIds);
+  await insertMedia(
+    db,
+    [...found].map(([mediaId, { mimeType, extension, asset, sourceUrl, attributions }]) => ({
+      ...{ organizationId, versionId, mediaId, mimeType, extension, asset, sourceUrl, attributions },
+    })),
+  );
+}
+
+/**
+ * Adds the files of a version to the library of its organization.
+ *
+ * @param names of files by media id; others are named after their id
+ */
+export async function addToLibrary(
+  db: MediumDb & LibraryFileDb,
+  versionId: string,
+  names: ReadonlyMap<string, string> = new Map(),
+): Promise<void> {
+  const stored = (await listMediaOfVersion(db, versionId)).flatMap(({ asset, ...medium }) =>
+    asset === null ? [] : [{ ...medium, asset }],
+  );
+  for (const some of groupsOf(stored, insertBatch))
+    await addLibraryFiles(
+      db,
+      some.map(({ organizationId, mediaId, mimeType, extension, asset, attributions }) => ({
+        ...{ organizationId, mimeType, extension, asset, width: null, height: null },
+        ...{ name: names.get(mediaId) ?? `${mediaId}.${extension}`, alt: '', licence: '' },
+        ...{ credit: attributions[0]?.text ?? '', creditUrl: attributions[0]?.url ?? '' },
+      })),
+    );
+}
+
+/** Returns whether a version of the organization has a file. */
+export async function isUsedByVersion(
+  db: MediumDb,
+  organizationId: string,
+  sha256: string,
+): Promise<boolean> {
+  return (await db.media.exists({ 'asset.sha256': sha256, organizationId })) !== null;
+}
+
+/** A version that has a file, under some ids. */
+export interface VersionUse {
+  versionId: string;
+  mediaIds: string[];
+}
+
+/** Returns versions that have a file, at most `limit`. */
+export function versionsWithFile(
+  db: MediumDb,
+  organizationId: string,
+  sha256: string,
+  limit: number,
+): Promise<VersionUse[]> {
+  return db.media.aggregate<VersionUse>([
+    { $match: { 'asset.sha256': sha256, organizationId } },
+    { $sort: { createdAt: -1 } },
+    { $limit: limit },
+    { $group: { _id: '$versionId', mediaIds: { $push: '$mediaId' } } },
+    { $project: { _id: 0, versionId: '$_id', mediaIds: 1 } },
+  ]);
 }
 
 export async function deleteMediaOfVersion(db: MediumDb, versionId: string): Promise<void> {

@@ -13,7 +13,7 @@ export type PreparedKind = 'lesson' | 'skeleton' | 'facts' | 'uses' | ChunkKind;
 export type ChunkKind = `chunk-${string}`;
 
 /** The format of prepared lessons. Increment it with each change. */
-export const preparedFormat = 12;
+export const preparedFormat = 13;
 
 export interface PreparedText {
   kind: PreparedKind;

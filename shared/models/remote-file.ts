@@ -4,7 +4,7 @@ import type { PictureSize } from '../lessons/picture-size.ts';
 import type { Connection, Model } from 'mongoose';
 import { schemaOptions, upsertSafely } from '../platform/mongo.ts';
 import type { Digest } from '../storage/store.ts';
-import { digestSchema } from './medium.ts';
+import { digestSchema } from './library-file.ts';
 
 /** The record of a URL's last download, by which the media cache finds the file on every host. */
 export interface RemoteFile {

@@ -1,15 +1,16 @@
 import { LecternError } from '../platform/errors.ts';
 import type { LessonVersionDb } from './lesson-version.ts';
-import type { MediumDb } from './medium.ts';
+import { libraryFileId } from './library-file.ts';
+import type { LibraryFileDb } from './library-file.ts';
 import type { Digest } from '../storage/store.ts';
 import type { Organization } from './organization.ts';
 import type { WidgetReleaseDb } from './widget-release.ts';
 
-type StoredBytesDb = LessonVersionDb & MediumDb & WidgetReleaseDb;
+type StoredBytesDb = LessonVersionDb & LibraryFileDb & WidgetReleaseDb;
 
 /**
- * Returns the bytes that an organization stores: media, widgets and contents of all versions, also of deleted lessons. It
- * reads a row for each media file. Archives and downloads do not count: Lectern evicts them.
+ * Returns the bytes that an organization stores: its media library, which has the media of all versions, and widgets and
+ * contents of all versions, also of deleted lessons. Archives and downloads do not count: Lectern evicts them.
  */
 export async function sumStoredBytes(db: StoredBytesDb, organizationId: string): Promise<number> {
   const files = (of: string) => [
@@ -18,7 +19,10 @@ export async function sumStoredBytes(db: StoredBytesDb, organizationId: string):
     { $group: { _id: null, bytes: { $sum: '$size' } } },
   ];
   const sums = await Promise.all([
-    db.media.aggregate<{ bytes: number }>(files('asset')).allowDiskUse(true),
+    db.libraryFiles.aggregate<{ bytes: number }>([
+      { $match: { organizationId } },
+      { $group: { _id: null, bytes: { $sum: '$asset.size' } } },
+    ]),
     db.widgetReleases.aggregate<{ bytes: number }>(files('js')),
     db.widgetReleases.aggregate<{ bytes: number }>(files('css')),
     db.lessonVersions.aggregate<{ bytes: number }>([
@@ -77,9 +81,9 @@ export class StorageQuota {
   async addFile({ sha256, size }: Pick<Digest, 'sha256' | 'size'>): Promise<void> {
     if (this.#limit === 0 || this.#files.has(sha256)) return;
     this.#files.add(sha256);
-    const { media, widgetReleases } = this.#db;
+    const { libraryFiles, widgetReleases } = this.#db;
     const found = await Promise.all([
-      media.exists({ 'asset.sha256': sha256, organizationId: this.#organizationId }),
+      libraryFiles.exists({ _id: libraryFileId(this.#organizationId, sha256) }),
       widgetReleases.exists({ 'js.sha256': sha256, organizationId: this.#organizationId }),
       widgetReleases.exists({ 'css.sha256': sha256, organizationId: this.#organizationId }),
     ]);

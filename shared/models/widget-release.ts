@@ -2,7 +2,7 @@ import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
 import { schemaOptions, upsertSafely } from '../platform/mongo.ts';
 import type { Digest } from '../storage/store.ts';
-import { digestSchema } from './medium.ts';
+import { digestSchema } from './library-file.ts';
 
 /**
  * An immutable release of a widget. Releases of core widgets belong to no organization and serve all. A packaged

@@ -92,7 +92,7 @@ export async function storeMedia(
 }
 
 /** Reads the first bytes of a file. `whole` yields these and the rest; afterward, `codes` has its codecs. */
-async function withHead(
+export async function withHead(
   source: Readable,
 ): Promise<{ head: Buffer; whole: AsyncIterable<Uint8Array>; codes: ReadonlySet<string> }> {
   const chunks = source.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer, undefined>;
@@ -122,7 +122,7 @@ async function withHead(
  */
 export async function repairedFile(
   { mimeType, sha256 }: Pick<PackageMedium, 'mimeType' | 'sha256'>,
-  { path, size }: PackageFile,
+  { path, size }: Pick<PackageFile, 'path' | 'size'>,
   source: AsyncIterable<Uint8Array>,
   owner: Omit<TaskOptions, 'what'>,
 ): Promise<RepairedFile | null> {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ConversionOptions } from '../converters/converter.ts';
 import type { StoredReport } from '../lessons/loss-report.ts';
@@ -17,7 +18,7 @@ import {
   markVersionsUnpublished,
 } from '../models/lesson-version.ts';
 import type { LessonVersion } from '../models/lesson-version.ts';
-import { copyMedia } from '../models/medium.ts';
+import { addToLibrary, adoptMedia } from '../models/medium.ts';
 import { savePrepared } from '../models/prepared-lesson.ts';
 import { keepReleases } from '../models/widget-release.ts';
 import type { Organization } from '../models/organization.ts';
@@ -145,7 +146,8 @@ async function importVersion(
     const stored = await storeWidgets(deps, pkg, quota);
     await storeExternalWidgets(db, organization, pkg, versionId);
     if (basedOn !== undefined) {
-      await copyMedia(db, basedOn, versionId);
+      const draft = { organizationId: organization._id, basedOn, versionId };
+      await adoptMedia(db, draft, pkg.lesson.borrowedMedia);
       await copyExternalWidgets(db, basedOn, versionId);
     }
     // The import restores a deleted lesson with this version; its other versions stay unpublished.
@@ -170,6 +172,7 @@ async function importVersion(
       ...(importId !== undefined && { importId }),
     });
     hasVersion = true;
+    await addToLibrary(db, versionId, fileNames(pkg));
     await markContentFinished(db, versionId);
     if (!(await saveLesson(db, { _id: lessonId, organizationId: organization._id, slug, title }))) {
       throw foreignLesson(lessonId);
@@ -192,6 +195,11 @@ async function importVersion(
   }
 }
 
+/** Returns the names of the package's files by media id; those of archives are ids. */
+function fileNames({ media }: CheckedPackage): Map<string, string> {
+  return new Map(media.flatMap(({ id, file }) => (file === undefined ? [] : [[id, basename(file.path)]])));
+}
+
 function contentSize({ lesson: { content, prepared } }: CheckedPackage): number {
   const parts = [...content, ...prepared.map(({ file }) => file)];
   return parts.reduce((sum, { length }) => sum + length, 0);
@@ -204,6 +212,7 @@ async function finishEarlier(
   version: LessonVersion,
 ): Promise<ImportedVersion> {
   const { _id: versionId, lessonId, organizationId, slug, title } = version;
+  await addToLibrary(db, versionId, fileNames(pkg));
   await markContentFinished(db, versionId);
   if (!(await saveLesson(db, { _id: lessonId, organizationId, slug, title }))) throw foreignLesson(lessonId);
   const brought = version.widgets.filter(({ type }) => pkg.widgets.some((widget) => widget.type === type));

@@ -92,6 +92,8 @@ export interface CheckedLesson {
   playabilityErrors: PlayabilityError[];
   /** The id of the media file that stands for it in lists. */
   picture: string | null;
+  /** The ids of media that it refers to and the package does not bring. */
+  borrowedMedia: string[];
   /** The widget types that it uses, sorted. */
   widgetTypes: string[];
   /** The file of its content, compressed, in parts. */

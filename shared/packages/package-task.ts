@@ -171,14 +171,15 @@ async function* partsOf({
   // Core types of a new version are Lectern's own.
   // Others are borrowed from earlier packages: the first load of the lesson finds them, and prepares it with their credits.
   const ids = new Set(media.map(({ id }) => id));
-  const isWhole = mediaReferences(content).every((id) => ids.has(id));
+  const borrowedMedia = mediaReferences(content).filter((id) => !ids.has(id));
   const prepared = { attributions: attributionsOf(media), externalPictures: externalPicturesOf(media) };
-  if (isWhole)
+  if (borrowedMedia.length === 0)
     for await (const text of prepareLesson(content, [], prepared)) yield { kind: 'prepared', text };
   const lesson = {
     ...totalsOf(content),
     playabilityErrors: playabilityErrors(content).slice(0, maxPlayabilityErrors),
     picture: pictureOf(content),
+    borrowedMedia,
     widgetTypes: usedWidgetTypes(content),
   };
   yield { kind: 'package', package: rest, lesson };

@@ -2,7 +2,7 @@ import type { Database } from '../models/database.ts';
 import { deleteExternalWidgetsOfVersion } from '../models/external-widget.ts';
 import { deleteContent, listUnfinishedContent, markContentFinished } from '../models/lesson-content.ts';
 import { findVersion } from '../models/lesson-version.ts';
-import { deleteMediaOfVersion, listMediaOfVersion } from '../models/medium.ts';
+import { addToLibrary, deleteMediaOfVersion, listMediaOfVersion } from '../models/medium.ts';
 import { deleteReport } from '../models/conversion-report.ts';
 import { deletePrepared } from '../models/prepared-lesson.ts';
 import { addOrphanCandidates } from '../assets/stored-assets.ts';
@@ -35,7 +35,10 @@ export async function removeUnfinishedImports(db: Database, olderThanSeconds: nu
   for (const versionId of await listUnfinishedContent(db, before)) {
     if (await removeImport(db, versionId)) removed += 1;
     // The import ended after it had stored the version.
-    else await markContentFinished(db, versionId);
+    else {
+      await addToLibrary(db, versionId);
+      await markContentFinished(db, versionId);
+    }
   }
   return removed;
 }

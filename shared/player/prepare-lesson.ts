@@ -5,7 +5,8 @@ import type { OwnTypes } from '../lessons/core-widgets.ts';
 import { externalVideo } from '../lessons/external-video.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import type { LessonChunk } from '../lessons/lesson-skeleton.ts';
-import { mediaOfTypes, mediaReferences } from '../lessons/media-references.ts';
+import { mediaOfTypes, mediaPlaces, mediaReferences } from '../lessons/media-references.ts';
+import type { MediaPlace } from '../lessons/media-references.ts';
 import { playabilityErrors } from '../lessons/playability.ts';
 import type { PlayabilityError } from '../lessons/playability.ts';
 import { playerLessonText } from '../lessons/player-lesson.ts';
@@ -55,12 +56,23 @@ export interface PreparedMedia {
 /** The media and widget types that a version's content refers to, sorted. */
 export interface ContentUses {
   media: string[];
+  /** Where media are used: the first places of each, by id. Cover and settings are not among them. */
+  places: Record<string, UsePlace[]>;
   /** The media that custom widgets name. */
   customMedia: string[];
   widgetTypes: string[];
   /** The pages of videos that only the player of another host shows. */
   externalVideos: string[];
 }
+
+/** A place of a lesson that uses a media file. */
+export interface UsePlace {
+  stepId: string;
+  stepTitle: string;
+  block: MediaPlace['block'];
+}
+
+const maxPlacesOfMedium = 10;
 
 /** The input of the task that prepares a stored lesson. */
 export interface StoredLesson {
@@ -89,6 +101,7 @@ export async function* prepareLesson(
   yield compressed('skeleton', skeleton);
   const uses: ContentUses = {
     media,
+    places: placesOf(content),
     customMedia: mediaOfTypes(content, (type) => !isCoreIn(ownTypes, type)),
     widgetTypes: usedWidgetTypes(content),
     externalVideos: externalVideosOf(content, ownTypes),
@@ -106,6 +119,19 @@ export async function* prepareLesson(
 
 async function compressed(kind: PreparedKind, text: string): Promise<PreparedText> {
   return { kind, file: (await GzipText.of(text)).file };
+}
+
+function placesOf(content: LessonContent): ContentUses['places'] {
+  const places = new Map<string, UsePlace[]>();
+  for (const { steps } of content.sections) {
+    for (const { id: stepId, title: stepTitle, content: stepContent } of steps) {
+      for (const { mediaId, block } of mediaPlaces(stepContent)) {
+        const known = places.get(mediaId) ?? [];
+        if (known.length < maxPlacesOfMedium) places.set(mediaId, [...known, { stepId, stepTitle, block }]);
+      }
+    }
+  }
+  return Object.fromEntries(places);
 }
 
 function externalVideosOf(content: LessonContent, ownTypes: OwnTypes): string[] {

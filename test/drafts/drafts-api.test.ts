@@ -224,6 +224,7 @@ test('publishing keeps what authors save while it runs, and a draft with faults'
     ...{ _id: randomUUID(), organizationId: api.organization._id, fileName: 'draft' },
     options: {
       asNew: false,
+      asMedia: false,
       publish: true,
       force: false,
       mediaBaseUrl: null,

@@ -254,6 +254,11 @@ export const withoutIds: Record<string, string> = {
   'PUT /api/lessons/:lessonId/draft/steps/:stepId': 'as above',
   'POST /api/lessons/:lessonId/draft/publish': 'as above',
   'GET /api/lessons/:lessonId/draft/preview-frame': 'as above',
+  'GET /api/media': 'the credentials name the organization',
+  'GET /api/media/:fileId': 'test/media/library.test.ts asks for the file of another organization',
+  'PATCH /api/media/:fileId': 'as above',
+  'POST /api/media/:fileId/replace': 'as above',
+  'DELETE /api/media/:fileId': 'as above',
   'GET /api/lessons/imports': 'the credentials name the organization',
   'POST /api/lessons/imports': 'as above',
   'DELETE /api/lessons/imports/:importId':

@@ -15,7 +15,7 @@ import { LecternError, messageOf } from '../../shared/platform/errors.ts';
 import type { Logger } from '../../shared/platform/log.ts';
 import { repeat } from '../../shared/platform/repeat.ts';
 import type { Repetition } from '../../shared/platform/repeat.ts';
-import { runImport } from './run-import.ts';
+import { runImport, runMediaUpload } from './run-import.ts';
 import type { RunDependencies } from './run-import.ts';
 
 /** Without renewal for this long, another worker starts the import again. */
@@ -137,14 +137,15 @@ async function process(
   let outcome: ImportOutcome = 'imported';
   const renewing = renewLease(deps, claimed, stop, () => progress);
   try {
-    const report = await runImport(deps, claimed, {
-      signal: stop.signal,
-      onProgress: (latest) => (progress = latest),
-    });
+    const run = { signal: stop.signal, onProgress: (latest: typeof progress) => (progress = latest) };
+    const result = claimed.options.asMedia
+      ? { mediaFileId: await runMediaUpload(deps, claimed, stop.signal) }
+      : { report: await runImport(deps, claimed, run) };
     renewing.end();
     // False if another worker took over: it finds the version, and needs the file.
-    if (!(await endImport(db, claimed, { state: 'imported', report, progress }))) return 'lost';
-    log.info({ lesson: report.lessonId, milliseconds: Date.now() - started }, 'package imported');
+    if (!(await endImport(db, claimed, { state: 'imported', ...result, progress }))) return 'lost';
+    const made = { lesson: result.report?.lessonId, media: result.mediaFileId };
+    log.info({ ...made, milliseconds: Date.now() - started }, 'package imported');
   } catch (error) {
     renewing.end();
     const reason: unknown = stop.signal.aborted ? stop.signal.reason : error;

@@ -8,6 +8,7 @@ import { findOrganization } from '../../shared/models/organization.ts';
 import { withDraftPackage } from '../../shared/drafts/drafts.ts';
 import { importPackage } from '../../shared/packages/import.ts';
 import type { ImportedVersion } from '../../shared/packages/import.ts';
+import { storeUploadedFile } from '../../shared/packages/library-upload.ts';
 import { withPackageFaults } from '../../shared/packages/package-error.ts';
 import type { Uploads } from '../../shared/imports/uploads.ts';
 import type { Config } from '../../shared/platform/config.ts';
@@ -72,6 +73,27 @@ export async function runImport(
   warnings.push(...(draft === null ? [] : missing.media), ...missing.widgets);
   if (draft !== null) await endDraft(db, { draftId: draft.id, saves: draft.saves, versionId });
   return { ...report, published: made.status === 'published', warnings };
+}
+
+/**
+ * Adds the file of a complete upload to the media library. A repeated run finds the file of the earlier one.
+ *
+ * @returns its id
+ * @throws {LecternError} as {@link runImport} does
+ */
+export async function runMediaUpload(
+  { db, store, uploads, config }: RunDependencies,
+  run: LessonImport & ImportLease,
+  signal: AbortSignal,
+): Promise<string> {
+  const { organizationId, fileName: name } = run;
+  const organization = await findOrganization(db, organizationId);
+  if (organization === null) throw new LecternError('NOT_FOUND', 'The organization was deleted');
+  return uploads.withFile(run, signal, (path) =>
+    withPackageFaults('Cannot add the file', () =>
+      storeUploadedFile({ db, store, config }, organization, { path, name, signal }),
+    ),
+  );
 }
 
 /** Returns the version of a draft that an earlier run has ended, just before its process died; null if there is none. */

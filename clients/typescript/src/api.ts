@@ -598,6 +598,8 @@ export type LessonImport = {
     /** A new link for an hour, if the version was published and can be played. */
     preview: { url: string; expiresAt: string } | null;
   } | null;
+  /** With `asMedia`: the file of the media library that was made or found. */
+  mediaFileId: string | null;
   /** The message is that of the command. */
   error: { code: string; message: string } | null;
   createdAt: string;
@@ -858,6 +860,30 @@ export type LtiRegistration = {
   keySetUrl: string;
 };
 
+export type MediaFile = {
+  /** Drafts refer to the file as `media:<id>`. */
+  id: string;
+  kind: 'image' | 'video' | 'audio' | 'captions' | 'other';
+  name: string;
+  mimeType: string;
+  /** Bytes. */
+  size: number;
+  /** Of an uploaded picture, in pixels. */
+  width: number | null;
+  height: number | null;
+  /** What a picture shows: a suggestion for new blocks. */
+  alt: string;
+  /** Who made it. Learners see credit and licence. */
+  credit: string;
+  creditUrl: string;
+  licence: string;
+  /** A signed URL of the bytes, valid for an hour. No script in them runs. */
+  url: string;
+  createdAt: string;
+};
+
+export type MediaFiles = { files: MediaFile[]; nextCursor: string | null };
+
 export type NewLesson = {
   lessonId: string;
   versionId: string;
@@ -1059,6 +1085,44 @@ export type Theme = {
     mimeType: string;
   } | null;
   logoAlt: string | null;
+};
+
+export type UsedMediaFile = {
+  /** Drafts refer to the file as `media:<id>`. */
+  id: string;
+  kind: 'image' | 'video' | 'audio' | 'captions' | 'other';
+  name: string;
+  mimeType: string;
+  /** Bytes. */
+  size: number;
+  /** Of an uploaded picture, in pixels. */
+  width: number | null;
+  height: number | null;
+  /** What a picture shows: a suggestion for new blocks. */
+  alt: string;
+  /** Who made it. Learners see credit and licence. */
+  credit: string;
+  creditUrl: string;
+  licence: string;
+  /** A signed URL of the bytes, valid for an hour. No script in them runs. */
+  url: string;
+  createdAt: string;
+  uses: {
+    /** At most 50. */
+    lessons: {
+      lessonId: string;
+      title: string;
+      /** The newest version that has the file. */
+      version: {
+        id: string;
+        number: number;
+        places: { stepId: string; stepTitle: string; block: { id: string; type: string } | null }[];
+      } | null;
+      /** The steps of the draft that refer to it; null among them stands for the skeleton. */
+      draftSteps: (string | null)[] | null;
+    }[];
+    isComplete: boolean;
+  };
 };
 
 export type User = {
@@ -2213,6 +2277,71 @@ export interface Routes {
       force?: boolean;
     };
     result: LessonImport;
+  };
+  /** Replace a file in drafts */
+  'POST /api/media/{fileId}/replace': {
+    params: {
+      /** Id of the file. */
+      fileId: string;
+    };
+    query: Record<never, never>;
+    body: {
+      /** The file to use instead. */
+      by: string;
+      lessonId?: string;
+      stepId?: string;
+    };
+    result: {
+      /** Changed steps and skeletons. */
+      replaced: number;
+      /** False: repeat the request. */
+      isComplete: boolean;
+    };
+  };
+  /** Read a file of the media library, and where it is used */
+  'GET /api/media/{fileId}': {
+    params: {
+      /** Id of the file. */
+      fileId: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    result: UsedMediaFile;
+  };
+  /** Describe a file of the media library */
+  'PATCH /api/media/{fileId}': {
+    params: {
+      /** Id of the file. */
+      fileId: string;
+    };
+    query: Record<never, never>;
+    body: { name?: string; alt?: string; credit?: string; creditUrl?: string; licence?: string };
+    result: MediaFile;
+  };
+  /** Delete a file of the media library */
+  'DELETE /api/media/{fileId}': {
+    params: {
+      /** Id of the file. */
+      fileId: string;
+    };
+    query: { force?: 'true' | 'false' };
+    body: undefined;
+    result: undefined;
+  };
+  /** List the files of the media library */
+  'GET /api/media': {
+    params: Record<never, never>;
+    query: {
+      kind?: 'image' | 'video' | 'audio' | 'captions' | 'other';
+      /** Words in name, alt text, credit or licence. */
+      text?: string;
+      /** The maximum number of files on a page. */
+      limit?: number;
+      /** The `nextCursor` of the previous page (pagination). */
+      cursor?: string;
+    };
+    body: undefined;
+    result: MediaFiles;
   };
   /** List lessons */
   'GET /api/lessons': {

@@ -11,6 +11,7 @@ import { Http } from './http.ts';
 import type { LecternOptions } from './http.ts';
 import {
   drafts,
+  media,
   exports,
   imports,
   learners,
@@ -40,6 +41,7 @@ export class Lectern {
   readonly lessons: ResourceOf<typeof lessons>;
   readonly versions: ResourceOf<typeof versions>;
   readonly drafts: ResourceOf<typeof drafts>;
+  readonly media: ResourceOf<typeof media>;
   readonly imports: ResourceOf<typeof imports>;
   readonly exports: ResourceOf<typeof exports>;
   readonly progress: ResourceOf<typeof progress>;
@@ -62,6 +64,7 @@ export class Lectern {
     this.lessons = lessons(http);
     this.versions = versions(http);
     this.drafts = drafts(http);
+    this.media = media(http);
     this.imports = imports(http);
     this.exports = exports(http);
     this.progress = progress(http);

@@ -13,6 +13,7 @@ import type { ImportOptions } from './upload.ts';
 
 const oneVersion = '/api/lessons/{lessonId}/versions/{versionId}';
 const oneDraft = '/api/lessons/{lessonId}/draft';
+const oneFile = '/api/media/{fileId}';
 const oneImport = '/api/lessons/imports/{importId}';
 const ofLearners = '/api/lessons/{lessonId}/learners';
 
@@ -111,6 +112,23 @@ export const drafts = (http: Http) => ({
   ) => http.create(`POST ${oneDraft}/publish`, { params: { lessonId }, json: publication }, options),
   discard: (lessonId: string, options?: RequestOptions) =>
     http.json(`DELETE ${oneDraft}`, { params: { lessonId } }, options),
+});
+
+export const media = (http: Http) => ({
+  /** Lists the files of the media library. */
+  list: (query: Query<'GET /api/media'> = {}, options?: RequestOptions) =>
+    list(http, 'GET /api/media', { query }, (page) => page.files, options),
+  /** Returns a file, and where it is used. */
+  retrieve: (fileId: string, options?: RequestOptions) =>
+    http.json(`GET ${oneFile}`, { params: { fileId } }, options),
+  update: (fileId: string, changes: Body<`PATCH ${typeof oneFile}`>, options?: RequestOptions) =>
+    http.json(`PATCH ${oneFile}`, { params: { fileId }, json: changes }, options),
+  /** Uses another file in drafts. */
+  replace: (fileId: string, by: Body<`POST ${typeof oneFile}/replace`>, options?: RequestOptions) =>
+    http.json(`POST ${oneFile}/replace`, { params: { fileId }, json: by }, options),
+  /** Deletes a file that no version uses. */
+  delete: (fileId: string, query: Query<`DELETE ${typeof oneFile}`> = {}, options?: RequestOptions) =>
+    http.json(`DELETE ${oneFile}`, { params: { fileId }, query }, options),
 });
 
 export const imports = (http: Http) => {
