@@ -77,7 +77,11 @@ function Editor({ store, saver, onReopen }: Opened & { onReopen: () => void }): 
   const openForm = () => {
     setPane('form');
     // After the form is there.
-    setTimeout(() => document.querySelector<HTMLElement>(firstField)?.focus());
+    setTimeout(() => {
+      const form = document.querySelector<HTMLElement>('.editor-form');
+      // A rich text is loaded later: then the form itself gets the focus.
+      (form?.querySelector<HTMLElement>(firstField) ?? form)?.focus();
+    });
   };
   return (
     <div class={`editor shows-${pane}`}>
@@ -86,11 +90,12 @@ function Editor({ store, saver, onReopen }: Opened & { onReopen: () => void }): 
       <section class="editor-outline" aria-label={t('editor.outline.title')}>
         <Outline store={store} onOpenForm={openForm} onInsert={() => setTarget(placeForNew(store))} />
       </section>
-      <section class="editor-preview" aria-label={t('editor.preview.title')}>
+      <section class="editor-preview">
         <StepPreview store={store} />
       </section>
       <section
         class="editor-form"
+        tabIndex={-1}
         aria-label={t('editor.form.title')}
         onKeyDown={(event) => {
           if (event.key !== 'Escape' || event.defaultPrevented) return;

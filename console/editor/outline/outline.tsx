@@ -79,10 +79,8 @@ export function Outline({
             row={row}
             isSelected={row.key === selectedKey}
             isActive={row.key === active?.key}
-            onPress={() => {
-              setFocused(row.key);
-              select(row);
-            }}
+            onFocus={() => setFocused(row.key)}
+            onPress={() => select(row)}
             onToggle={() => setExpanded(row, row.isExpanded !== true)}
             menu={row.key === selectedKey ? menuOf(row) : null}
             findings={countBelow(store, row)}

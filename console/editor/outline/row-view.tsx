@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon } from '../../kit/icon.tsx';
 import { Menu } from '../../kit/menu.tsx';
 import type { MenuItem } from '../../kit/menu.tsx';
@@ -12,6 +12,7 @@ export function RowView({
   isSelected,
   isActive,
   onPress,
+  onFocus,
   onToggle,
   menu,
   findings,
@@ -21,6 +22,7 @@ export function RowView({
   isSelected: boolean;
   isActive: boolean;
   onPress: () => void;
+  onFocus: () => void;
   onToggle: () => void;
   /** Null for a row that is not selected. */
   menu: readonly (MenuItem | null)[] | null;
@@ -45,6 +47,7 @@ export function RowView({
       aria-setsize={row.siblings}
       aria-selected={isSelected}
       aria-expanded={isExpanded ?? undefined}
+      onFocus={onFocus}
       onClick={({ target }) => {
         // Not for the menu inside.
         if (target instanceof Element && target.closest('button, input, [role=menu]') === null) onPress();
@@ -89,7 +92,7 @@ function RenameField({
 }): JSX.Element {
   const field = useRef<HTMLInputElement>(null);
   const isDone = useRef(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     field.current?.focus();
     field.current?.select();
   }, []);

@@ -106,6 +106,7 @@ export class Saver {
   settle({ key, theirs, revision }: Conflict): void {
     this.conflicts.value = this.conflicts.peek().filter((other) => other.key !== key);
     this.#store.saved.set(key, { revision, value: theirs });
+    this.#show();
     this.#onChange();
   }
 
@@ -125,11 +126,11 @@ export class Saver {
     const now = Date.now();
     this.#waitingSince ??= now;
     const wait = Math.min(pauseMs, this.#waitingSince + longestPauseMs - now);
-    // A failed attempt keeps its pause.
-    if (this.state.peek().kind === 'saved' || this.state.peek().kind === 'saving') {
-      this.#schedule(Math.max(0, wait));
-      this.state.value = { kind: 'saving' };
-    }
+    const state = this.state.peek();
+    // An attempt that failed is repeated after a pause of its own.
+    if (state.kind === 'offline' || (state.kind === 'failed' && !state.isFinal)) return;
+    this.#schedule(Math.max(0, wait));
+    if (state.kind === 'saved') this.state.value = { kind: 'saving' };
   }
 
   #schedule(ms: number): void {
