@@ -66,8 +66,8 @@ export function RowView({
       </span>
       {rename === null ? (
         <span class="outline-label" id={labelId} dir="auto">
-          {label || t('editor.outline.untitled')}
-          {detail !== null && <small>{detail}</small>}
+          <span>{label || t('editor.outline.untitled')}</span>
+          {detail !== null && <small> {detail}</small>}
         </span>
       ) : (
         <RenameField title={label} onDone={rename} />
