@@ -18,9 +18,9 @@ const fields = {
   width: count.nullable().meta({ description: 'Of an uploaded picture, in pixels.' }),
   height: count.nullable(),
   alt: z.string().meta({ description: 'What a picture shows: a suggestion for new blocks.' }),
-  credit: z.string().meta({ description: 'Who made it. Learners see credit and licence.' }),
+  credit: z.string().meta({ description: 'Who made it. Learners see credit and license.' }),
   creditUrl: z.string(),
-  licence: z.string(),
+  license: z.string(),
   url: z
     .string()
     .meta({ description: 'A signed URL of the bytes, valid for an hour. No script in them runs.' }),
@@ -60,7 +60,7 @@ export const usedFileBody = z
 export const fileExample = {
   ...{ id: '7d1f0c52-6f37-5f0e-8d0e-6a2f6c1d9e77', kind: 'image' as const, name: 'harbour.jpg' },
   ...{ mimeType: 'image/jpeg', size: 73040, width: 1600, height: 1200, alt: 'A harbour at low tide' },
-  ...{ credit: 'Ada Example', creditUrl: 'https://example.com/harbour', licence: 'CC BY 4.0' },
+  ...{ credit: 'Ada Example', creditUrl: 'https://example.com/harbour', license: 'CC BY 4.0' },
   ...{ url: '/assets/v1/assets/…', createdAt: '2026-11-21T09:12:04.000Z' },
 };
 export const usedExample = {
@@ -88,7 +88,7 @@ export interface PresentDependencies {
 
 export function presentFile({ config, secrets }: PresentDependencies, file: LibraryFile) {
   const { _id: id, kind, name, mimeType, extension, asset, width, height } = file;
-  const { alt, credit, creditUrl, licence, createdAt } = file;
+  const { alt, credit, creditUrl, license, createdAt } = file;
   const signed = { area: 'assets', sha256: asset.sha256, size: asset.size, mimeType } as const;
   const { url } = signAssetUrl(
     secrets.asset,
@@ -96,7 +96,7 @@ export function presentFile({ config, secrets }: PresentDependencies, file: Libr
     { base: publicPath(config) },
   );
   return {
-    ...{ id, kind, name, mimeType, size: asset.size, width, height, alt, credit, creditUrl, licence },
+    ...{ id, kind, name, mimeType, size: asset.size, width, height, alt, credit, creditUrl, license },
     ...{ url, createdAt: createdAt.toISOString() },
   };
 }

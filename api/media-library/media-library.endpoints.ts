@@ -82,12 +82,15 @@ const listFiles = defineEndpoint(
       'The files of all versions and uploads, each once, newest first. A page may have fewer than `limit`.',
     query: z.strictObject(
       {
-        kind: z.enum(fileKinds, `kind must be one of ${fileKinds.join(', ')}`).optional(),
+        kind: z
+          .enum(fileKinds, `kind must be one of ${fileKinds.join(', ')}`)
+          .optional()
+          .meta({ description: 'Files of this kind only.' }),
         text: z
           .string()
           .max(200, 'text must be at most 200 characters')
           .optional()
-          .meta({ description: 'Words in name, alt text, credit or licence.' }),
+          .meta({ description: 'Words in name, alt text, credit or license.' }),
         limit: pageLimit('files'),
         cursor: pageCursor.optional().meta({ description: cursorDescription }),
       },
@@ -148,7 +151,7 @@ const description = z.strictObject(
     alt: line('alt', 1000),
     credit: line('credit', 500),
     creditUrl: line('creditUrl', 2048).refine((url = '') => url === '' || isHttpUrl(url), urlFault),
-    licence: line('licence', 200),
+    license: line('license', 200),
   },
   { error: objectFault },
 );
@@ -163,15 +166,15 @@ const changeFile = defineEndpoint(
     operationId: 'changeMediaFile',
     summary: 'Describe a file of the media library',
     description:
-      'Changes name, alt text, credit and licence. Versions keep the credit that they were made with.',
-    body: strictBody(description, { alt: { value: { alt: 'A harbour at low tide', licence: 'CC BY 4.0' } } }),
+      'Changes name, alt text, credit and license. Versions keep the credit that they were made with.',
+    body: strictBody(description, { alt: { value: { alt: 'A harbour at low tide', license: 'CC BY 4.0' } } }),
     responses: { 200: json('The file.', fileBody, { one: { value: fileExample } }, noStore), 404: notFound },
   },
   (deps: MediaLibraryDependencies) =>
     async ({ caller, params, readBody }) => {
       const which = { organizationId: caller.organization._id, id: params.fileId };
-      const { name, alt, credit, creditUrl, licence } = await readBody();
-      const given = Object.entries({ name, alt, credit, creditUrl, licence });
+      const { name, alt, credit, creditUrl, license } = await readBody();
+      const given = Object.entries({ name, alt, credit, creditUrl, license });
       const changes = Object.fromEntries(given.filter(([, value]) => value !== undefined));
       const file = await describeFile(deps.db, which, changes);
       if (file === null) throw new LecternError('NOT_FOUND', texts.notFound);
@@ -245,7 +248,12 @@ const deleteFile = defineEndpoint(
     summary: 'Delete a file of the media library',
     description: 'Deletes a file that no version uses. With `force`, drafts that use it then lack it.',
     query: z.strictObject(
-      { force: z.enum(['true', 'false'], 'force must be true or false').default('false') },
+      {
+        force: z
+          .enum(['true', 'false'], 'force must be true or false')
+          .default('false')
+          .meta({ description: 'Deletes it although drafts use it.' }),
+      },
       { error: unknownParameter },
     ),
     responses: {

@@ -25,11 +25,11 @@ export interface FileDescription {
   name: string;
   /** What a picture shows: the suggestion for new blocks. */
   alt: string;
-  /** Who made it; learners see it with the licence. */
+  /** Who made it; learners see it with the license. */
   credit: string;
   /** Where it comes from: an http or https URL, or empty. */
   creditUrl: string;
-  licence: string;
+  license: string;
 }
 
 /**
@@ -65,7 +65,7 @@ export const libraryFileSchema = new Schema<LibraryFile>(
     mimeType: { type: String, required: true },
     extension: { type: String, required: true },
     asset: { type: digestSchema, required: true },
-    ...{ name: text, alt: text, credit: text, creditUrl: text, licence: text },
+    ...{ name: text, alt: text, credit: text, creditUrl: text, license: text },
     width: { type: Number, default: null },
     height: { type: Number, default: null },
     createdAt: { type: Date, required: true },
@@ -135,7 +135,7 @@ const maxScanned = 2_000;
 /**
  * Returns a page of an organization's files, newest first.
  *
- * @param options.text words that name, alt text, credit and licence together must contain, ignoring case and accents; a
+ * @param options.text words that name, alt text, credit and license together must contain, ignoring case and accents; a
  *   page before the last may then have fewer than `limit` files
  */
 export async function pageOfFiles(
@@ -175,8 +175,8 @@ export async function pageOfFiles(
   }
 }
 
-function hasWords({ name, alt, credit, licence }: LibraryFile, words: readonly string[]): boolean {
-  const described = searchable([name, alt, credit, licence].join(' '));
+function hasWords({ name, alt, credit, license }: LibraryFile, words: readonly string[]): boolean {
+  const described = searchable([name, alt, credit, license].join(' '));
   return words.every((word) => described.includes(word));
 }
 
@@ -200,9 +200,9 @@ export async function deleteLibraryFile(db: LibraryFileDb, id: string): Promise<
 export function attributionsOfFile({
   credit,
   creditUrl,
-  licence,
-}: Pick<FileDescription, 'credit' | 'creditUrl' | 'licence'>): Attribution[] {
-  const text = [credit, licence].filter((part) => part !== '').join(', ');
+  license,
+}: Pick<FileDescription, 'credit' | 'creditUrl' | 'license'>): Attribution[] {
+  const text = [credit, license].filter((part) => part !== '').join(', ');
   return text === '' && creditUrl === '' ? [] : [{ text, url: creditUrl, portfolioUrl: '' }];
 }
 

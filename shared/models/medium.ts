@@ -194,7 +194,7 @@ export async function addToLibrary(
       db,
       some.map(({ organizationId, mediaId, mimeType, extension, asset, attributions }) => ({
         ...{ organizationId, mimeType, extension, asset, width: null, height: null },
-        ...{ name: names.get(mediaId) ?? `${mediaId}.${extension}`, alt: '', licence: '' },
+        ...{ name: names.get(mediaId) ?? `${mediaId}.${extension}`, alt: '', license: '' },
         ...{ credit: attributions[0]?.text ?? '', creditUrl: attributions[0]?.url ?? '' },
       })),
     );

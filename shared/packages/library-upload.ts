@@ -66,7 +66,7 @@ export async function storeUploadedFile(
     });
     const file = { organizationId: organization._id, ...format, asset };
     const noSize = { width: null, height: null };
-    const empty = { alt: '', credit: '', creditUrl: '', licence: '' };
+    const empty = { alt: '', credit: '', creditUrl: '', license: '' };
     await addLibraryFiles(db, [{ ...file, ...(pixels ?? noSize), name, ...empty }]);
     return libraryFileId(organization._id, asset.sha256);
   } finally {

@@ -90,6 +90,7 @@ describe.skipIf(s3Server === null)(`uploads in ${s3Name}`, () => {
     const { organization } = await buildOrganization(harness);
     const options = {
       asNew: false,
+      asMedia: false,
       publish: false,
       force: false,
       mediaBaseUrl: null,

@@ -230,6 +230,7 @@ test('an organization that begins uploads and sends nothing leaves room on the d
   const [greedy, other] = [await buildOrganization(api), await buildOrganization(api)];
   const options = {
     asNew: false,
+    asMedia: false,
     publish: false,
     force: false,
     mediaBaseUrl: null,

@@ -132,6 +132,7 @@ test('organizations with the fewest running imports start first, then those that
   const queue = async (organizationId: string) => {
     const options = {
       asNew: false,
+      asMedia: false,
       publish: false,
       force: false,
       mediaBaseUrl: null,

@@ -76,7 +76,7 @@ test('an uploaded picture is used in a draft, replaced there, published, and the
   expect((await uploaded('again.png', bytes)).mediaFileId).toBe(first.mediaFileId);
   const other = (await uploaded('quay.png', png(50, 30))).mediaFileId;
   const path = `/api/media/${first.mediaFileId}`;
-  const described = await send(path, 'PATCH', { alt: 'Ein Häfen', credit: 'Ada', licence: 'CC BY 4.0' });
+  const described = await send(path, 'PATCH', { alt: 'Ein Häfen', credit: 'Ada', license: 'CC BY 4.0' });
   expect(jsonOf(described)).toMatchObject({ name: 'harbour.png', kind: 'image', width: 40, height: 30 });
   const found = jsonOf(await send('/api/media?kind=image&text=HAFEN')) as { files: File[] };
   expect(found.files.map(({ id }) => id)).toEqual([first.mediaFileId]);

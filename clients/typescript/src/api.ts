@@ -873,10 +873,10 @@ export type MediaFile = {
   height: number | null;
   /** What a picture shows: a suggestion for new blocks. */
   alt: string;
-  /** Who made it. Learners see credit and licence. */
+  /** Who made it. Learners see credit and license. */
   credit: string;
   creditUrl: string;
-  licence: string;
+  license: string;
   /** A signed URL of the bytes, valid for an hour. No script in them runs. */
   url: string;
   createdAt: string;
@@ -1100,10 +1100,10 @@ export type UsedMediaFile = {
   height: number | null;
   /** What a picture shows: a suggestion for new blocks. */
   alt: string;
-  /** Who made it. Learners see credit and licence. */
+  /** Who made it. Learners see credit and license. */
   credit: string;
   creditUrl: string;
-  licence: string;
+  license: string;
   /** A signed URL of the bytes, valid for an hour. No script in them runs. */
   url: string;
   createdAt: string;
@@ -2315,7 +2315,7 @@ export interface Routes {
       fileId: string;
     };
     query: Record<never, never>;
-    body: { name?: string; alt?: string; credit?: string; creditUrl?: string; licence?: string };
+    body: { name?: string; alt?: string; credit?: string; creditUrl?: string; license?: string };
     result: MediaFile;
   };
   /** Delete a file of the media library */
@@ -2324,7 +2324,10 @@ export interface Routes {
       /** Id of the file. */
       fileId: string;
     };
-    query: { force?: 'true' | 'false' };
+    query: {
+      /** Deletes it although drafts use it. */
+      force?: 'true' | 'false';
+    };
     body: undefined;
     result: undefined;
   };
@@ -2332,8 +2335,9 @@ export interface Routes {
   'GET /api/media': {
     params: Record<never, never>;
     query: {
+      /** Files of this kind only. */
       kind?: 'image' | 'video' | 'audio' | 'captions' | 'other';
-      /** Words in name, alt text, credit or licence. */
+      /** Words in name, alt text, credit or license. */
       text?: string;
       /** The maximum number of files on a page. */
       limit?: number;

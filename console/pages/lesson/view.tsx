@@ -1,3 +1,4 @@
+import 'messages:page/report';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ListedLesson } from '../../api-types.ts';

@@ -1,3 +1,4 @@
+import 'messages:page/report';
 import { importFormats } from 'messages:import-formats';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
