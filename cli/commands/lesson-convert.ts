@@ -20,6 +20,7 @@ interface ConvertOptions extends ConversionFlags {
   to: string;
   markdown?: boolean;
   gift?: boolean;
+  qti?: boolean;
 }
 
 /** `lectern lesson convert`: writes a package or Markdown, without importing it. */
@@ -30,19 +31,20 @@ export function addLessonConvertCommand(group: Command): void {
       .description('write the package that an import would make of a file in another format, or Markdown')
       .argument('<path>', 'a file or a folder in a format that Lectern reads: see docs/import')
       .requiredOption('--to <folder>', 'a new or an empty folder')
-      .addOption(new Option('--markdown', 'write Markdown, of a package, too').conflicts('gift'))
+      .addOption(new Option('--markdown', 'write Markdown, of a package, too').conflicts(['gift', 'qti']))
+      .addOption(new Option('--qti', 'write the questions in QTI 3.0, of a package, too').conflicts('gift'))
       .option('--gift', 'write the questions in GIFT, of a package, too')
       .addOption(questionsPerStepOption())
       .addOption(moduleOption()),
-    (path: string, { to, markdown = false, gift = false, ...flags }: ConvertOptions) =>
+    (path: string, { to, markdown = false, gift = false, qti = false, ...flags }: ConvertOptions) =>
       withPackageFaults(`Cannot convert ${path}`, async () => {
         const { packageLimits } = await import('../../shared/packages/import.ts');
         const { openConverted } = await import('../../shared/packages/open-package.ts');
         const { signal } = new AbortController();
         const options = { limits: packageLimits(loadConfig()), conversion: conversionOf(flags) };
         const run = { organizationId: 'this command', signal };
-        const other = gift ? 'gift' : 'package';
-        const format = markdown ? 'markdown' : other;
+        const questions = qti ? 'qti' : gift ? 'gift' : 'package';
+        const format = markdown ? 'markdown' : questions;
         const converted = await openConverted(format, { path, options, asNew: false }, run);
         await writeFiles(converted, to);
         return present(converted, { to, format });
@@ -65,7 +67,7 @@ function present(
   { files, report, losses }: ConvertedFiles,
   { to, format }: { to: string; format: WrittenFormat },
 ): CommandResult {
-  const what = { package: 'a package', markdown: 'Markdown', gift: 'GIFT' }[format];
+  const what = { package: 'a package', markdown: 'Markdown', gift: 'GIFT', qti: 'QTI' }[format];
   const text = [
     `Wrote ${what} with ${count(files.length, 'file')} to ${to}`,
     ...(report === null ? [] : describeReport(report)),

@@ -6,6 +6,7 @@ import {
   convertSourceTask,
   readPackageTask,
   writeGiftTask,
+  writeQtiTask,
   writeMarkdownTask,
 } from '../packages/package-task.ts';
 import { serveTasks } from '../platform/tasks.ts';
@@ -22,6 +23,7 @@ serveTasks({
   convertSource: convertSourceTask,
   writeMarkdown: writeMarkdownTask,
   writeGift: writeGiftTask,
+  writeQti: writeQtiTask,
   prepareStored,
   repairFile: repairFileTask,
   versionText: versionTextTask,

@@ -63,7 +63,7 @@ export async function openPackage(
   return result;
 }
 
-export type WrittenFormat = 'package' | 'markdown' | 'gift';
+export type WrittenFormat = 'package' | 'markdown' | 'gift' | 'qti';
 
 /** The files that a lesson becomes in another format. */
 export interface ConvertedFiles {
@@ -75,7 +75,7 @@ export interface ConvertedFiles {
 }
 
 /**
- * Makes a package of a source in another format, or writes a lesson in any format as Markdown or GIFT, in a child process.
+ * Makes a package of a source in another format, or writes a lesson in any format as Markdown, GIFT or QTI, in a child process.
  *
  * @throws {PackageError} with every fault; the signal's reason
  */
@@ -85,7 +85,9 @@ export async function openConverted(
   run: { organizationId: string; signal: AbortSignal },
 ): Promise<ConvertedFiles> {
   const result: ConvertedFiles = { files: [], report: null, losses: [] };
-  const task = { package: 'convertSource', markdown: 'writeMarkdown', gift: 'writeGift' }[to];
+  const task = { package: 'convertSource', markdown: 'writeMarkdown', gift: 'writeGift', qti: 'writeQti' }[
+    to
+  ];
   for (const part of await runOnPackage<ConvertedPart>(task, request, run)) {
     if (part.kind === 'faults') throw new PackageError(part.faults, part);
     if (part.kind === 'files') result.files.push(...part.files);

@@ -22,7 +22,7 @@ import type {
 import { PackageError } from './package-error.ts';
 import { FaultyPackageError, openAnyFormat, readPackage } from './read-package.ts';
 import type { ReadPackageOptions } from './read-package.ts';
-import { giftFiles, markdownFiles } from './write-lesson.ts';
+import { giftFiles, markdownFiles, qtiFiles } from './write-lesson.ts';
 import type { WrittenFiles } from './write-lesson.ts';
 import { groupsOf } from '../platform/groups.ts';
 
@@ -110,6 +110,11 @@ export function writeMarkdownTask(request: PackageRequest): AsyncGenerator<Conve
 /** The task that writes the questions of a lesson in GIFT. */
 export function writeGiftTask(request: PackageRequest): AsyncGenerator<ConvertedPart> {
   return writeTask(request, giftFiles);
+}
+
+/** The task that writes the questions of a lesson in QTI. */
+export function writeQtiTask(request: PackageRequest): AsyncGenerator<ConvertedPart> {
+  return writeTask(request, qtiFiles);
 }
 
 async function* writeTask(

@@ -1,5 +1,7 @@
 import { writeGift } from '../converters/gift/write-gift.ts';
+import { writeQti } from '../converters/qti/write-qti.ts';
 import { writeLesson } from '../converters/markdown/write-lesson.ts';
+import { rewriteMediaReferences } from '../lessons/media-references.ts';
 import type { FileLocation } from './file-location.ts';
 import type { LessonPackage } from './lesson-package.ts';
 
@@ -41,6 +43,22 @@ export function markdownFiles({ content, media, widgets, externalWidgets }: Less
 export function giftFiles({ content }: LessonPackage): WrittenFiles {
   const { text, losses } = writeGift(content);
   return { files: [madeFile('questions.gift', text)], losses };
+}
+
+/** Writes the questions of a lesson as a QTI package, with their media. */
+export function qtiFiles({ content, media }: LessonPackage): WrittenFiles {
+  const paths = new Map<string, string>();
+  const files: FileLocation[] = [];
+  for (const { id, extension, file, sourceUrl } of media) {
+    const path = `media/${id}.${extension}`;
+    const shown = file === undefined ? sourceUrl : `../${path}`;
+    if (shown !== undefined) paths.set(id, shown);
+    if (file !== undefined) files.push(relocated(file.location, path));
+  }
+  const written = writeQti(rewriteMediaReferences(content, (id) => paths.get(id) ?? `media:${id}`));
+  const shown = files.filter(({ file }) => written.files.some(({ text }) => text.includes(file.path)));
+  const made = written.files.map(({ path, text }) => madeFile(path, text));
+  return { files: [...made, ...shown], losses: written.losses };
 }
 
 function madeFile(path: string, text: string): FileLocation {
