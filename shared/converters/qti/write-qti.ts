@@ -54,11 +54,12 @@ function itemXml(id: string, props: Record<string, unknown>, parts: ItemParts, l
   const isScored = score !== null;
   const shows = isScored && feedbacks.length > 0 ? feedbackRules(points) : '';
   const chosen = body.includes('outcome-identifier="CHOSEN"');
+  const cardinality = declarations.includes('"RESPONSE" cardinality="single"') ? 'single' : 'multiple';
   const processing = `${score ?? ''}${shows}${chosen ? setOutcome('CHOSEN', '<qti-variable identifier="RESPONSE"/>') : ''}`;
   return `<?xml version="1.0" encoding="UTF-8"?>
 <qti-assessment-item xmlns="${namespace}" identifier="${id}" title="${escapeText(title)}" adaptive="false" time-dependent="false" xml:lang="${escapeText(language)}">
 ${declarations}<qti-outcome-declaration identifier="SCORE" cardinality="single" base-type="float"${isScored ? ` normal-maximum="${points}"` : ''}><qti-default-value><qti-value>0</qti-value></qti-default-value></qti-outcome-declaration>
-${isScored ? `<qti-outcome-declaration identifier="MAXSCORE" cardinality="single" base-type="float"><qti-default-value><qti-value>${points}</qti-value></qti-default-value></qti-outcome-declaration>\n` : ''}${shows === '' ? '' : '<qti-outcome-declaration identifier="FEEDBACK" cardinality="single" base-type="identifier"/>\n'}${chosen ? '<qti-outcome-declaration identifier="CHOSEN" cardinality="multiple" base-type="identifier"/>\n' : ''}<qti-item-body>
+${isScored ? `<qti-outcome-declaration identifier="MAXSCORE" cardinality="single" base-type="float"><qti-default-value><qti-value>${points}</qti-value></qti-default-value></qti-outcome-declaration>\n` : ''}${shows === '' ? '' : '<qti-outcome-declaration identifier="FEEDBACK" cardinality="single" base-type="identifier"/>\n'}${chosen ? `<qti-outcome-declaration identifier="CHOSEN" cardinality="${cardinality}" base-type="identifier"/>\n` : ''}<qti-item-body>
 ${prompt === '' ? '' : `<div>${prompt}</div>\n`}${body}
 </qti-item-body>
 ${processing === '' ? '' : `<qti-response-processing>${processing}</qti-response-processing>\n`}${shows === '' ? '' : feedbacks.map(([identifier, html]) => modal(identifier, html)).join('')}</qti-assessment-item>
